@@ -11,7 +11,7 @@ from groundplan.kernel.access import OrganizationRole, Permission, ProjectCreato
 from groundplan.kernel.audit import Change, KernelOp, changed
 from groundplan.kernel.identities.email_address import normalize_domain
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.organizations.organization import (
     OneOrganization,
@@ -81,14 +81,12 @@ def _list_changes(before: OrganizationSettings, after: OrganizationSettings) -> 
     ]
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    configure_organization,
     name="organization.configure",
     summary="Change the name of your organization, and who may join it and create projects.",
     permission=Permission.ORGANIZATION_MANAGE,
     effect=Effect.WRITE,
-    input=ConfigureOrganization,
-    output=OneOrganization,
-    handler=configure_organization,
     idempotent=True,
     command=Command(("org", "configure"), names={"allowed_domains": "allowed-domain"}, without=("name",)),
     aliases=(

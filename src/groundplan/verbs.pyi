@@ -89,25 +89,16 @@ import groundplan.work.containers.get
 import groundplan.work.containers.overview
 import groundplan.work.containers.requests
 import groundplan.work.containers.search
-import groundplan.work.containers.sections.delete
-import groundplan.work.containers.sections.requests
+import groundplan.work.containers.sections.change
 import groundplan.work.containers.sections.section
 import groundplan.work.containers.tags.list
 import groundplan.work.containers.tags.rename
 import groundplan.work.containers.tags.tagged_entities
 import groundplan.work.containers.tags.usage
-import groundplan.work.containers.templates.add_section
-import groundplan.work.containers.templates.apply
-import groundplan.work.containers.templates.delete
-import groundplan.work.containers.templates.list
 import groundplan.work.containers.templates.template
 import groundplan.work.containers.update
-import groundplan.work.containers.workflow.advance
-import groundplan.work.containers.workflow.block
 import groundplan.work.containers.workflow.blocked
-import groundplan.work.containers.workflow.terminate
-import groundplan.work.containers.workflow.transitions
-import groundplan.work.containers.workflow.unblock
+import groundplan.work.containers.workflow.workflow
 import groundplan.work.containers.workflow_state
 import groundplan.work.graph.connect
 import groundplan.work.graph.next
@@ -1266,7 +1257,7 @@ class ContainerVerbs:
         id: str,
         version: int,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.workflow.advance.Advanced:
+    ) -> groundplan.work.containers.workflow.workflow.Advanced:
         """Next step of its pipeline; ACTIVE claims, CLOSED resolves."""
 
     def revert(
@@ -1276,7 +1267,7 @@ class ContainerVerbs:
         id: str,
         version: int,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.workflow.transitions.TransitionAnswer:
+    ) -> groundplan.work.containers.workflow.workflow.TransitionAnswer:
         """One step back; reopens what was closed."""
 
     def terminate(
@@ -1287,7 +1278,7 @@ class ContainerVerbs:
         version: int,
         reason: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.workflow.terminate.Terminated:
+    ) -> groundplan.work.containers.workflow.workflow.Terminated:
         """End as WILL_NOT_IMPLEMENT, with everything open below it."""
 
     def block(
@@ -1299,7 +1290,7 @@ class ContainerVerbs:
         blocked_by: str | builtins.list[str],
         blocked_reason: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.workflow.block.BlockAnswer:
+    ) -> groundplan.work.containers.workflow.workflow.BlockAnswer:
         """Add blockers by id, or NO_OP: a hold with a reason."""
 
     def unblock(
@@ -1310,7 +1301,7 @@ class ContainerVerbs:
         version: int,
         blocked_by: str | builtins.list[str],
         op_id: str | None = None,
-    ) -> groundplan.work.containers.workflow.unblock.UnblockAnswer:
+    ) -> groundplan.work.containers.workflow.workflow.UnblockAnswer:
         """Remove blockers by id; NO_OP ends its hold."""
 
 class DependencyVerbs:
@@ -1358,7 +1349,7 @@ class SectionVerbs:
         title: str,
         usage_description: str = "",
         content: str = "",
-        content_format: groundplan.work.containers.sections.requests.ContentFormat | Literal["PLAIN_TEXT", "MARKDOWN", "JSON", "CODE"] = "MARKDOWN",
+        content_format: groundplan.work.containers.sections.section.ContentFormat | Literal["PLAIN_TEXT", "MARKDOWN", "JSON", "CODE"] = "MARKDOWN",
         tags: str | builtins.list[str] = "",
         ordinal: int | None = None,
         op_id: str | None = None,
@@ -1375,7 +1366,7 @@ class SectionVerbs:
         title: str = ...,
         usage_description: str = ...,
         content: str = ...,
-        content_format: groundplan.work.containers.sections.requests.ContentFormat | Literal["PLAIN_TEXT", "MARKDOWN", "JSON", "CODE"] = ...,
+        content_format: groundplan.work.containers.sections.section.ContentFormat | Literal["PLAIN_TEXT", "MARKDOWN", "JSON", "CODE"] = ...,
         tags: str | builtins.list[str] = ...,
         ordinal: int = ...,
         op_id: str | None = None,
@@ -1422,7 +1413,7 @@ class SectionVerbs:
         entity_type: groundplan.work.containers.requests.EntityType | Literal["PROJECT", "FEATURE", "TASK"] | None = None,
         entity_id: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.sections.delete.DeletedSection:
+    ) -> groundplan.work.containers.sections.change.DeletedSection:
         """Delete a section at the version you read."""
 
     def bulk_delete(
@@ -1432,7 +1423,7 @@ class SectionVerbs:
         entity_type: groundplan.work.containers.requests.EntityType | Literal["PROJECT", "FEATURE", "TASK"] | None = None,
         entity_id: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.sections.delete.DeletedSections:
+    ) -> groundplan.work.containers.sections.change.DeletedSections:
         """Delete several sections, all or none."""
 
 class TemplateVerbs:
@@ -1451,7 +1442,7 @@ class TemplateVerbs:
         is_built_in: bool | None = None,
         is_enabled: bool | None = None,
         tags: str | builtins.list[str] | None = None,
-    ) -> groundplan.work.containers.templates.list.Templates:
+    ) -> groundplan.work.containers.templates.template.Templates:
         """Templates by target, tags and state."""
 
     def create(
@@ -1504,12 +1495,12 @@ class TemplateVerbs:
         title: str,
         usage_description: str = "",
         content_sample: str = "",
-        content_format: groundplan.work.containers.sections.requests.ContentFormat | Literal["PLAIN_TEXT", "MARKDOWN", "JSON", "CODE"] = "MARKDOWN",
+        content_format: groundplan.work.containers.sections.section.ContentFormat | Literal["PLAIN_TEXT", "MARKDOWN", "JSON", "CODE"] = "MARKDOWN",
         is_required: bool = False,
         ordinal: int | None = None,
         tags: str | builtins.list[str] = "",
         op_id: str | None = None,
-    ) -> groundplan.work.containers.templates.add_section.AddedSection:
+    ) -> groundplan.work.containers.templates.template.AddedSection:
         """Add a section to a template, behind the last or at ordinal."""
 
     def delete(
@@ -1517,7 +1508,7 @@ class TemplateVerbs:
         *,
         id: str,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.templates.delete.DeletedTemplate:
+    ) -> groundplan.work.containers.templates.template.DeletedTemplate:
         """Delete a template and its sections."""
 
     def apply(
@@ -1527,7 +1518,7 @@ class TemplateVerbs:
         entity_type: groundplan.work.containers.requests.EntityType | Literal["PROJECT", "FEATURE", "TASK"],
         entity_id: str,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.templates.apply.AppliedTemplate:
+    ) -> groundplan.work.containers.templates.template.AppliedTemplate:
         """Append a template's sections to a container."""
 
 class TagVerbs:
@@ -1802,7 +1793,7 @@ class NewSection(TypedDict):
     title: str
     usageDescription: NotRequired[str]
     content: NotRequired[str]
-    contentFormat: NotRequired[groundplan.work.containers.sections.requests.ContentFormat | Literal["PLAIN_TEXT", "MARKDOWN", "JSON", "CODE"]]
+    contentFormat: NotRequired[groundplan.work.containers.sections.section.ContentFormat | Literal["PLAIN_TEXT", "MARKDOWN", "JSON", "CODE"]]
     tags: NotRequired[str | builtins.list[str]]
     ordinal: NotRequired[int | None]
 

@@ -12,7 +12,7 @@ from hypothesis import Phase, settings
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.work.containers import update
-from groundplan.work.containers.workflow import transitions
+from groundplan.work.containers.workflow import workflow as transitions
 from groundplan.work.engine import claims, cycles, readiness, state_changes
 from groundplan.work.engine.positions import Positions
 from groundplan.work.engine.readiness import Readiness

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from groundplan.briefing.briefing import Briefing
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming, count_chars
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.output_gate import CHARS_PER_TOKEN
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.add_briefing import TRIMMING, add_briefing
@@ -80,14 +80,12 @@ def _build_answer(tx: Transaction, n: int, *, lean: bool, taken: int) -> TaskBri
     return answer
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    brief,
     name="briefing.brief",
     summary="Brief a person or an agent on one task: why, facts, knowledge, what came before.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=ReadBriefing,
-    output=TaskBriefing,
-    handler=brief,
     project=lambda tx, request: find_node(tx, request.node_id).project_id,
     command=Command(("briefing",), arguments=("node_id",)),
     http=Route("GET", "/projects/{project}/work/nodes/{node_id}/briefing"),

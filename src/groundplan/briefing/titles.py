@@ -12,7 +12,7 @@ from groundplan.context.reading.draft_facts import find_draft_facts
 from groundplan.context.runs.fact_targets import find_fact_targets
 from groundplan.kernel.access import Permission
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.refs import load_names
 from groundplan.knowledge.requests import KnowledgeEntityType
@@ -84,15 +84,12 @@ def _sort_by_form(refs: Iterable[str]) -> tuple[Sequence[str], set[str], Sequenc
     return keys, row_ids, pointers, ids
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    find_titles_of_refs,
     name="briefing.titles",
     summary="The titles of what ids, keys and pointers stand for.",
     permission=Permission.PROJECT_READ,
     effect=Effect.READ,
-    input=FindTitles,
-    output=Titles,
-    handler=find_titles_of_refs,
-    project=lambda _tx, request: request.project,
     command=Command(("titles",), names={"refs": "ref"}),
     http=Route("GET", "/projects/{project}/titles"),
 )

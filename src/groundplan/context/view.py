@@ -22,7 +22,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import count_chars, take_page
 from groundplan.kernel.cursors.cursor import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.schema import CollapsedInSchema, HiddenInSchema
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
@@ -255,15 +255,12 @@ def _decode_position(tx: Transaction, query: list[Any], cursor: str) -> tuple[st
     raise InvalidCursor
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    view,
     name=NAME,
     summary="Read the facts in force, or of a run: inputs by pointer, constraints, sources, what is missing.",
     permission=Permission.CONTEXT_READ,
     effect=Effect.READ,
-    input=ViewContext,
-    output=ContextView,
-    handler=view,
-    project=lambda _tx, request: request.scope_id,
     tool=Tool("context_view", Group.CONTEXT),
     command=Command(
         ("context", "view"),

@@ -462,23 +462,9 @@ END;
 -- end
 
 -- A revision is the name of a state: it moves by one and never back, else a cursor could mean two states.
--- only: postgres
-CREATE FUNCTION gp_refuse_rev_step() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    RAISE EXCEPTION 'rev_step: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
-END
-$$;
--- end
-
-CREATE TRIGGER projects_rev_moves_by_one
-    BEFORE UPDATE OF rev ON projects
-    FOR EACH ROW WHEN (NEW.rev <> OLD.rev + 1) {refuse(rev_step, projects)};
-
-CREATE TRIGGER organizations_rev_moves_by_one
-    BEFORE UPDATE OF rev ON organizations
-    FOR EACH ROW WHEN (NEW.rev <> OLD.rev + 1) {refuse(rev_step, organizations)};
+REFUSE rev_step AS *_rev_moves_by_one
+BEFORE UPDATE OF rev ON projects, organizations
+WHEN NEW.rev <> OLD.rev + 1;
 
 -- only: postgres
 -- Wakes servers that follow a project. The message has ids and nothing of the content: who is allowed to, reads that.
@@ -505,65 +491,26 @@ CREATE TRIGGER organizations_notify_commit
 -- end
 
 -- Nor does time go back with the revision, but by more than five minutes: then the clock of the last writer was wrong.
+REFUSE time_step AS *_time_moves_forward
+BEFORE UPDATE OF updated_at ON projects, organizations
+WHEN NEW.updated_at < OLD.updated_at
 -- only: postgres
-CREATE FUNCTION gp_refuse_time_step() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    RAISE EXCEPTION 'time_step: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
-END
-$$;
-
-CREATE TRIGGER projects_time_moves_forward
-    BEFORE UPDATE OF updated_at ON projects
-    FOR EACH ROW WHEN (NEW.updated_at < OLD.updated_at AND OLD.updated_at <= gp_later(NEW.updated_at, '5 minutes'))
-    EXECUTE FUNCTION gp_refuse_time_step();
-
-CREATE TRIGGER organizations_time_moves_forward
-    BEFORE UPDATE OF updated_at ON organizations
-    FOR EACH ROW WHEN (NEW.updated_at < OLD.updated_at AND OLD.updated_at <= gp_later(NEW.updated_at, '5 minutes'))
-    EXECUTE FUNCTION gp_refuse_time_step();
+ AND OLD.updated_at <= gp_later(NEW.updated_at, '5 minutes');
 -- end
 -- only: sqlite
-CREATE TRIGGER projects_time_moves_forward
-BEFORE UPDATE OF updated_at ON projects
-WHEN NEW.updated_at < OLD.updated_at
- AND OLD.updated_at <= strftime('%Y-%m-%dT%H:%M:%fZ', NEW.updated_at, '+5 minutes')
-BEGIN
-    SELECT RAISE(ABORT, 'time_step: projects');
-END;
-
-CREATE TRIGGER organizations_time_moves_forward
-BEFORE UPDATE OF updated_at ON organizations
-WHEN NEW.updated_at < OLD.updated_at
- AND OLD.updated_at <= strftime('%Y-%m-%dT%H:%M:%fZ', NEW.updated_at, '+5 minutes')
-BEGIN
-    SELECT RAISE(ABORT, 'time_step: organizations');
-END;
+ AND OLD.updated_at <= strftime('%Y-%m-%dT%H:%M:%fZ', NEW.updated_at, '+5 minutes');
 -- end
 
 -- only: sqlite
 -- Nor does a revision begin again: REPLACE would delete the row and put one with an old revision in its place. On
 -- PostgreSQL there is no REPLACE, and the app role has no right to delete these rows.
-CREATE TRIGGER projects_are_never_deleted
-BEFORE DELETE ON projects
-BEGIN
-    SELECT RAISE(ABORT, 'rev_step: projects');
-END;
-
-CREATE TRIGGER organizations_are_never_deleted
-BEFORE DELETE ON organizations
-BEGIN
-    SELECT RAISE(ABORT, 'rev_step: organizations');
-END;
+REFUSE rev_step AS *_are_never_deleted
+BEFORE DELETE ON projects, organizations;
 
 -- Another key would break every cursor that is in use, or, if it is known, let anybody sign one. On PostgreSQL the app
 -- role has no right to change the column.
-CREATE TRIGGER organizations_cursor_key_stays
-BEFORE UPDATE OF cursor_key ON organizations
-BEGIN
-    SELECT RAISE(ABORT, 'frozen: organizations');
-END;
+REFUSE frozen AS organizations_cursor_key_stays
+BEFORE UPDATE OF cursor_key ON organizations;
 -- end
 
 -- An event belongs to the write that is going on: nobody can put one into the past, or take the place of a later one.
@@ -589,37 +536,16 @@ CREATE TRIGGER events_are_of_this_write
     AFTER INSERT ON events
     REFERENCING NEW TABLE AS added
     FOR EACH STATEMENT EXECUTE FUNCTION gp_events_are_of_this_write();
-
-CREATE FUNCTION gp_organization_events_are_of_this_write() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    IF NEW.rev IS DISTINCT FROM (SELECT rev FROM organizations WHERE id = NEW.tenant_id) THEN
-        RAISE EXCEPTION 'rev_step: organization_events' USING ERRCODE = 'GP001';
-    END IF;
-    RETURN NEW;
-END
-$$;
-
-CREATE TRIGGER organization_events_are_of_this_write
-    BEFORE INSERT ON organization_events
-    FOR EACH ROW EXECUTE FUNCTION gp_organization_events_are_of_this_write();
 -- end
 -- only: sqlite
-CREATE TRIGGER events_are_of_this_write
+REFUSE rev_step AS events_are_of_this_write
 BEFORE INSERT ON events
-WHEN NEW.rev IS NOT (SELECT rev FROM projects WHERE tenant_id = NEW.tenant_id AND id = NEW.project_id)
-BEGIN
-    SELECT RAISE(ABORT, 'rev_step: events');
-END;
-
-CREATE TRIGGER organization_events_are_of_this_write
-BEFORE INSERT ON organization_events
-WHEN NEW.rev IS NOT (SELECT rev FROM organizations WHERE id = NEW.tenant_id)
-BEGIN
-    SELECT RAISE(ABORT, 'rev_step: organization_events');
-END;
+WHEN NEW.rev IS DISTINCT FROM (SELECT rev FROM projects WHERE tenant_id = NEW.tenant_id AND id = NEW.project_id);
 -- end
+
+REFUSE rev_step AS organization_events_are_of_this_write
+BEFORE INSERT ON organization_events
+IF NEW.rev IS DISTINCT FROM (SELECT rev FROM organizations WHERE id = NEW.tenant_id);
 
 -- The steps this database has taken.
 CREATE TABLE schema_migrations (

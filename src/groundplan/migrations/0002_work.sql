@@ -113,23 +113,13 @@ CREATE INDEX work_nodes_claimed ON work_nodes (tenant_id, project_id, priority D
  WHERE claimed_by IS NOT NULL;
 
 -- A fence that could come back would let a late writer through.
--- only: postgres
-CREATE FUNCTION gp_refuse_claim_step() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    RAISE EXCEPTION 'claim_step: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
-END
-$$;
--- end
+REFUSE claim_step AS work_nodes_claim_number_only_grows
+BEFORE UPDATE OF claim_number ON work_nodes
+WHEN NEW.claim_number < OLD.claim_number;
 
-CREATE TRIGGER work_nodes_claim_number_only_grows
-    BEFORE UPDATE OF claim_number ON work_nodes
-    FOR EACH ROW WHEN (NEW.claim_number < OLD.claim_number) {refuse(claim_step, work_nodes)};
-
-CREATE TRIGGER work_nodes_rev_moves_by_one
-    BEFORE UPDATE OF rev ON work_nodes
-    FOR EACH ROW WHEN (NEW.rev NOT IN (OLD.rev, OLD.rev + 1)) {refuse(rev_step, work_nodes)};
+REFUSE rev_step AS work_nodes_rev_moves_by_one
+BEFORE UPDATE OF rev ON work_nodes
+WHEN NEW.rev NOT IN (OLD.rev, OLD.rev + 1);
 
 CREATE TABLE work_edges (
     tenant_id     {text} NOT NULL,

@@ -27,9 +27,9 @@ CREATE UNIQUE INDEX graph_projects_number_is_unique ON graph_projects (tenant_id
 CREATE UNIQUE INDEX graph_projects_number_is_unique ON graph_projects (number);
 -- end
 
-CREATE TRIGGER graph_projects_rev_moves_by_one
-    BEFORE UPDATE OF rev ON graph_projects
-    FOR EACH ROW WHEN (NEW.rev <> OLD.rev + 1) {refuse(rev_step, graph_projects)};
+REFUSE rev_step AS graph_projects_rev_moves_by_one
+BEFORE UPDATE OF rev ON graph_projects
+WHEN NEW.rev <> OLD.rev + 1;
 
 CREATE TABLE graph_molecules (
     tenant_id          {text} NOT NULL,
@@ -102,23 +102,9 @@ CREATE INDEX graph_atoms_by_molecule ON graph_atoms (tenant_id, project_id, mole
 CREATE INDEX graph_atoms_by_change_of_patterns ON graph_atoms (tenant_id, project_id, patterns_rev);
 
 -- Of two writers who read the same version one is refused, whatever the statement.
--- only: postgres
-CREATE FUNCTION gp_refuse_version_step() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    RAISE EXCEPTION 'version_step: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
-END
-$$;
--- end
-
-CREATE TRIGGER graph_molecules_version_moves_by_one
-    BEFORE UPDATE ON graph_molecules
-    FOR EACH ROW WHEN (NEW.version <> OLD.version + 1) {refuse(version_step, graph_molecules)};
-
-CREATE TRIGGER graph_atoms_version_moves_by_one
-    BEFORE UPDATE ON graph_atoms
-    FOR EACH ROW WHEN (NEW.version <> OLD.version + 1) {refuse(version_step, graph_atoms)};
+REFUSE version_step AS *_version_moves_by_one
+BEFORE UPDATE ON graph_molecules, graph_atoms
+WHEN NEW.version <> OLD.version + 1;
 
 -- Entries are never edited. Those of a parent that was deleted stay behind where nobody looks: history is only ever added.
 CREATE TABLE graph_changelog (
@@ -144,53 +130,20 @@ CREATE INDEX graph_changelog_by_parent
 CREATE INDEX graph_changelog_by_task ON graph_changelog (tenant_id, project_id, task_id);
 
 -- The parent is of one of two tables, which no foreign key can say.
--- only: postgres
-CREATE FUNCTION gp_changelog_has_a_parent() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    IF NOT EXISTS (SELECT 1
-                     FROM graph_atoms
-                    WHERE NEW.parent_type = 'atom'
+REFUSE no_parent AS graph_changelog_has_a_parent
+BEFORE INSERT ON graph_changelog
+IF NOT EXISTS (SELECT 1
+                 FROM graph_atoms
+                WHERE NEW.parent_type = 'atom'
+                  AND tenant_id = NEW.tenant_id
+                  AND project_id = NEW.project_id
+                  AND id = NEW.parent_id)
+   AND NOT EXISTS (SELECT 1
+                     FROM graph_molecules
+                    WHERE NEW.parent_type = 'molecule'
                       AND tenant_id = NEW.tenant_id
                       AND project_id = NEW.project_id
-                      AND id = NEW.parent_id)
-       AND NOT EXISTS (SELECT 1
-                         FROM graph_molecules
-                        WHERE NEW.parent_type = 'molecule'
-                          AND tenant_id = NEW.tenant_id
-                          AND project_id = NEW.project_id
-                          AND id = NEW.parent_id)
-    THEN
-        RAISE EXCEPTION 'no_parent: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
-    END IF;
-    RETURN NEW;
-END
-$$;
-
-CREATE TRIGGER graph_changelog_has_a_parent
-    BEFORE INSERT ON graph_changelog
-    FOR EACH ROW EXECUTE FUNCTION gp_changelog_has_a_parent();
--- end
--- only: sqlite
-CREATE TRIGGER graph_changelog_has_a_parent
-BEFORE INSERT ON graph_changelog
-WHEN NOT EXISTS (SELECT 1
-                   FROM graph_atoms
-                  WHERE NEW.parent_type = 'atom'
-                    AND tenant_id = NEW.tenant_id
-                    AND project_id = NEW.project_id
-                    AND id = NEW.parent_id)
- AND NOT EXISTS (SELECT 1
-                   FROM graph_molecules
-                  WHERE NEW.parent_type = 'molecule'
-                    AND tenant_id = NEW.tenant_id
-                    AND project_id = NEW.project_id
-                    AND id = NEW.parent_id)
-BEGIN
-    SELECT RAISE(ABORT, 'no_parent: graph_changelog');
-END;
--- end
+                      AND id = NEW.parent_id);
 
 -- What was deleted, and at which revision of the project's knowledge: patterns kept in memory are let go of by it, and a
 -- request that is sent again finds its project.

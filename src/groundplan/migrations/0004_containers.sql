@@ -132,9 +132,9 @@ CREATE TABLE work_sections (
     CONSTRAINT work_sections_content_fits CHECK ({bytes(content)} <= 32768)
 ){strict};
 
-CREATE TRIGGER work_sections_version_moves_by_one
-    BEFORE UPDATE ON work_sections
-    FOR EACH ROW WHEN (NEW.version <> OLD.version + 1) {refuse(version_step, work_sections)};
+REFUSE version_step AS work_sections_version_moves_by_one
+BEFORE UPDATE ON work_sections
+WHEN NEW.version <> OLD.version + 1;
 
 CREATE TABLE work_node_tags (
     tenant_id  {text} NOT NULL,

@@ -332,142 +332,53 @@ CREATE UNIQUE INDEX pciv_suggestions_of_constraint_are_one_a_writer
     ON pciv_suggestions (tenant_id, run_id, constraint_id, created_by)
  WHERE status = 'pending' AND constraint_id IS NOT NULL;
 
-CREATE TRIGGER pciv_runs_rev_moves_by_one
-    BEFORE UPDATE ON pciv_runs
-    FOR EACH ROW WHEN (NEW.rev <> OLD.rev + 1) {refuse(rev_step, pciv_runs)};
+REFUSE rev_step AS pciv_runs_rev_moves_by_one
+BEFORE UPDATE ON pciv_runs
+WHEN NEW.rev <> OLD.rev + 1;
 
 -- A run that is born committed would never have been asked whether it may be.
--- only: postgres
-CREATE FUNCTION gp_refuse_unborn_commit() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    RAISE EXCEPTION 'not_a_draft: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
-    RETURN NEW;
-END
-$$;
--- end
+REFUSE not_a_draft AS pciv_runs_begin_as_drafts
+BEFORE INSERT ON pciv_runs
+WHEN NEW.status <> 'draft';
 
-CREATE TRIGGER pciv_runs_begin_as_drafts
-    BEFORE INSERT ON pciv_runs
-    FOR EACH ROW WHEN (NEW.status <> 'draft')
-    -- only: postgres
-    EXECUTE FUNCTION gp_refuse_unborn_commit();
-    -- end
-    -- only: sqlite
-    BEGIN SELECT RAISE(ABORT, 'not_a_draft: pciv_runs'); END;
-    -- end
-
--- only: postgres
-CREATE FUNCTION gp_commit_is_whole() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    IF EXISTS (SELECT 1
-                FROM pciv_inputs
-               WHERE tenant_id = NEW.tenant_id
-                 AND run_id = NEW.id
-                 AND required
-                 AND value_string IS NULL
-                 AND value_number IS NULL
-                 AND value_boolean IS NULL
-                 AND value_enum IS NULL
-                 AND value_json IS NULL)
-    THEN
-        RAISE EXCEPTION 'required_unset: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
-    END IF;
-    RETURN NEW;
-END
-$$;
-
-CREATE TRIGGER pciv_runs_commit_is_whole
-    BEFORE UPDATE OF status ON pciv_runs
-    FOR EACH ROW WHEN (NEW.status = 'committed') EXECUTE FUNCTION gp_commit_is_whole();
--- end
--- only: sqlite
-CREATE TRIGGER pciv_runs_commit_is_whole
+REFUSE required_unset AS pciv_runs_commit_is_whole
 BEFORE UPDATE OF status ON pciv_runs
 WHEN NEW.status = 'committed'
-BEGIN
-    SELECT RAISE(ABORT, 'required_unset: pciv_runs')
-     WHERE EXISTS (SELECT 1
-                   FROM pciv_inputs
-                  WHERE tenant_id = NEW.tenant_id
-                    AND run_id = NEW.id
-                    AND required
-                    AND value_string IS NULL
-                    AND value_number IS NULL
-                    AND value_boolean IS NULL
-                    AND value_enum IS NULL
-                    AND value_json IS NULL);
-END;
--- end
+IF EXISTS (SELECT 1
+             FROM pciv_inputs
+            WHERE tenant_id = NEW.tenant_id
+              AND run_id = NEW.id
+              AND required
+              AND value_string IS NULL
+              AND value_number IS NULL
+              AND value_boolean IS NULL
+              AND value_enum IS NULL
+              AND value_json IS NULL);
 
 -- What is said to have a source has one at the latest now. Without a value there is nothing to be backed.
--- only: postgres
-CREATE FUNCTION gp_commit_is_backed() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    IF EXISTS (SELECT 1
-                FROM pciv_inputs AS i
-               WHERE i.tenant_id = NEW.tenant_id
-                 AND i.run_id = NEW.id
-                 AND i.provenance = 'source-backed'
-                 AND (coalesce(i.value_string, i.value_enum, i.value_json) IS NOT NULL
-                      OR i.value_number IS NOT NULL OR i.value_boolean IS NOT NULL)
-                 AND NOT EXISTS (SELECT 1
-                                   FROM pciv_input_sources AS s
-                                  WHERE s.tenant_id = i.tenant_id
-                                    AND s.run_id = i.run_id
-                                    AND s.input_id = i.id))
-       OR EXISTS (SELECT 1
+REFUSE source_missing AS pciv_runs_commit_is_backed
+BEFORE UPDATE OF status ON pciv_runs
+WHEN NEW.status <> 'draft'
+IF EXISTS (SELECT 1
+             FROM pciv_inputs AS i
+            WHERE i.tenant_id = NEW.tenant_id
+              AND i.run_id = NEW.id
+              AND i.provenance = 'source-backed'
+              AND (coalesce(i.value_string, i.value_enum, i.value_json) IS NOT NULL
+                   OR i.value_number IS NOT NULL OR i.value_boolean IS NOT NULL)
+              AND NOT EXISTS (SELECT 1
+                                FROM pciv_input_sources AS s
+                               WHERE s.tenant_id = i.tenant_id
+                                 AND s.run_id = i.run_id
+                                 AND s.input_id = i.id))
+   OR EXISTS (SELECT 1
                 FROM pciv_constraints
                WHERE tenant_id = NEW.tenant_id
                  AND run_id = NEW.id
                  AND provenance = 'source-backed'
                  AND source_id IS NULL
                  AND (coalesce(value_string, value_enum, value_json) IS NOT NULL
-                      OR value_number IS NOT NULL OR value_boolean IS NOT NULL))
-    THEN
-        RAISE EXCEPTION 'source_missing: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
-    END IF;
-    RETURN NEW;
-END
-$$;
-
-CREATE TRIGGER pciv_runs_commit_is_backed
-    BEFORE UPDATE OF status ON pciv_runs
-    FOR EACH ROW WHEN (NEW.status <> 'draft') EXECUTE FUNCTION gp_commit_is_backed();
--- end
--- only: sqlite
-CREATE TRIGGER pciv_runs_commit_is_backed
-BEFORE UPDATE OF status ON pciv_runs
-WHEN NEW.status <> 'draft'
-BEGIN
-    SELECT RAISE(ABORT, 'source_missing: pciv_runs')
-     WHERE EXISTS (SELECT 1
-                   FROM pciv_inputs AS i
-                  WHERE i.tenant_id = NEW.tenant_id
-                    AND i.run_id = NEW.id
-                    AND i.provenance = 'source-backed'
-                    AND (coalesce(i.value_string, i.value_enum, i.value_json) IS NOT NULL
-                         OR i.value_number IS NOT NULL OR i.value_boolean IS NOT NULL)
-                    AND NOT EXISTS (SELECT 1
-                                      FROM pciv_input_sources AS s
-                                     WHERE s.tenant_id = i.tenant_id
-                                       AND s.run_id = i.run_id
-                                       AND s.input_id = i.id))
-        OR EXISTS (SELECT 1
-                   FROM pciv_constraints
-                  WHERE tenant_id = NEW.tenant_id
-                    AND run_id = NEW.id
-                    AND provenance = 'source-backed'
-                    AND source_id IS NULL
-                    AND (coalesce(value_string, value_enum, value_json) IS NOT NULL
-                         OR value_number IS NOT NULL OR value_boolean IS NOT NULL));
-END;
--- end
+                      OR value_number IS NOT NULL OR value_boolean IS NOT NULL));
 
 -- What a person entered in one run, and another run of the same project has with another value, does not have, or no
 -- longer requires. A value that a person wrote later takes the place of the earlier one and displaces nothing.
@@ -531,173 +442,47 @@ SELECT *
  WHERE change IS NOT NULL;
 
 -- Only a person commits a run that displaces what a person entered.
--- only: postgres
-CREATE FUNCTION gp_commit_displaces_nobody() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    IF EXISTS (SELECT 1
-                 FROM pciv_displaced
-                WHERE tenant_id = NEW.tenant_id
-                  AND run_id = NEW.id
-                  AND before_run_id = (SELECT r.id
-                                         FROM pciv_runs AS r
-                                        WHERE r.tenant_id = NEW.tenant_id
-                                          AND r.project_id = NEW.project_id
-                                          AND r.status <> 'draft'
-                                          AND NOT EXISTS (SELECT 1
-                                                            FROM pciv_deleted_runs AS d
-                                                           WHERE d.tenant_id = r.tenant_id
-                                                             AND d.project_id = r.project_id
-                                                             AND d.run_id = r.id)
-                                        ORDER BY r.committed_at DESC, r.updated_at DESC, r.id
-                                        LIMIT 1))
-    THEN
-        RAISE EXCEPTION 'displaces_user_entered: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
-    END IF;
-    RETURN NEW;
-END
-$$;
-
-CREATE TRIGGER pciv_runs_commit_displaces_nobody
-    BEFORE UPDATE OF status ON pciv_runs
-    FOR EACH ROW WHEN (NEW.status <> 'draft' AND NEW.committer_kind <> 'user')
-    EXECUTE FUNCTION gp_commit_displaces_nobody();
-
-CREATE FUNCTION gp_refuse_deletion_of_committed_run() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    IF EXISTS (SELECT 1
-                 FROM pciv_runs
-                WHERE tenant_id = NEW.tenant_id
-                  AND project_id = NEW.project_id
-                  AND id = NEW.run_id
-                  AND status <> 'draft')
-    THEN
-        RAISE EXCEPTION 'person_required: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
-    END IF;
-    RETURN NEW;
-END
-$$;
-
-CREATE TRIGGER pciv_deleted_runs_are_deleted_by_persons
-    BEFORE INSERT ON pciv_deleted_runs
-    FOR EACH ROW WHEN (NEW.deleter_kind <> 'user') EXECUTE FUNCTION gp_refuse_deletion_of_committed_run();
--- end
--- only: sqlite
-CREATE TRIGGER pciv_runs_commit_displaces_nobody
+REFUSE displaces_user_entered AS pciv_runs_commit_displaces_nobody
 BEFORE UPDATE OF status ON pciv_runs
-WHEN NEW.status <> 'draft'
- AND NEW.committer_kind <> 'user'
-BEGIN
-    SELECT RAISE(ABORT, 'displaces_user_entered: pciv_runs')
-     WHERE EXISTS (SELECT 1
-                     FROM pciv_displaced
-                    WHERE tenant_id = NEW.tenant_id
-                      AND run_id = NEW.id
-                      AND before_run_id = (SELECT r.id
-                                             FROM pciv_runs AS r
-                                            WHERE r.tenant_id = NEW.tenant_id
-                                              AND r.project_id = NEW.project_id
-                                              AND r.status <> 'draft'
-                                              AND NOT EXISTS (SELECT 1
-                                                                FROM pciv_deleted_runs AS d
-                                                               WHERE d.tenant_id = r.tenant_id
-                                                                 AND d.project_id = r.project_id
-                                                                 AND d.run_id = r.id)
-                                            ORDER BY r.committed_at DESC, r.updated_at DESC, r.id
-                                            LIMIT 1));
-END;
+WHEN NEW.status <> 'draft' AND NEW.committer_kind <> 'user'
+IF EXISTS (SELECT 1
+             FROM pciv_displaced
+            WHERE tenant_id = NEW.tenant_id
+              AND run_id = NEW.id
+              AND before_run_id = (SELECT r.id
+                                     FROM pciv_runs AS r
+                                    WHERE r.tenant_id = NEW.tenant_id
+                                      AND r.project_id = NEW.project_id
+                                      AND r.status <> 'draft'
+                                      AND NOT EXISTS (SELECT 1
+                                                        FROM pciv_deleted_runs AS d
+                                                       WHERE d.tenant_id = r.tenant_id
+                                                         AND d.project_id = r.project_id
+                                                         AND d.run_id = r.id)
+                                    ORDER BY r.committed_at DESC, r.updated_at DESC, r.id
+                                    LIMIT 1));
 
-CREATE TRIGGER pciv_deleted_runs_are_deleted_by_persons
+REFUSE person_required AS pciv_deleted_runs_are_deleted_by_persons
 BEFORE INSERT ON pciv_deleted_runs
 WHEN NEW.deleter_kind <> 'user'
-BEGIN
-    SELECT RAISE(ABORT, 'person_required: pciv_deleted_runs')
-     WHERE EXISTS (SELECT 1
-                     FROM pciv_runs
-                    WHERE tenant_id = NEW.tenant_id
-                      AND project_id = NEW.project_id
-                      AND id = NEW.run_id
-                      AND status <> 'draft');
-END;
--- end
+IF EXISTS (SELECT 1
+             FROM pciv_runs
+            WHERE tenant_id = NEW.tenant_id
+              AND project_id = NEW.project_id
+              AND id = NEW.run_id
+              AND status <> 'draft');
 
--- only: postgres
-CREATE FUNCTION gp_refuse_lower_provenance() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    RAISE EXCEPTION 'lower_provenance: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
-    RETURN NEW;
-END
-$$;
--- end
+REFUSE lower_provenance AS *_provenance_never_lowers
+BEFORE UPDATE ON pciv_inputs, pciv_constraints
+WHEN (coalesce(OLD.value_string, OLD.value_enum, OLD.value_json) IS NOT NULL OR OLD.value_number IS NOT NULL
+      OR OLD.value_boolean IS NOT NULL)
+ AND CASE NEW.provenance WHEN 'unknown' THEN 0 WHEN 'model-inferred' THEN 1 WHEN 'source-backed' THEN 2 ELSE 3 END
+   < CASE OLD.provenance WHEN 'unknown' THEN 0 WHEN 'model-inferred' THEN 1 WHEN 'source-backed' THEN 2 ELSE 3 END;
 
-CREATE TRIGGER pciv_inputs_provenance_never_lowers
-    BEFORE UPDATE ON pciv_inputs
-    FOR EACH ROW WHEN (
-        (coalesce(OLD.value_string, OLD.value_enum, OLD.value_json) IS NOT NULL OR OLD.value_number IS NOT NULL
-        OR OLD.value_boolean IS NOT NULL)
-        AND CASE NEW.provenance WHEN 'unknown' THEN 0 WHEN 'model-inferred' THEN 1
-                                WHEN 'source-backed' THEN 2 ELSE 3 END
-          < CASE OLD.provenance WHEN 'unknown' THEN 0 WHEN 'model-inferred' THEN 1
-                                WHEN 'source-backed' THEN 2 ELSE 3 END
-    ) {refuse(lower_provenance, pciv_inputs)};
-
-CREATE TRIGGER pciv_constraints_provenance_never_lowers
-    BEFORE UPDATE ON pciv_constraints
-    FOR EACH ROW WHEN (
-        (coalesce(OLD.value_string, OLD.value_enum, OLD.value_json) IS NOT NULL OR OLD.value_number IS NOT NULL
-        OR OLD.value_boolean IS NOT NULL)
-        AND CASE NEW.provenance WHEN 'unknown' THEN 0 WHEN 'model-inferred' THEN 1
-                                WHEN 'source-backed' THEN 2 ELSE 3 END
-          < CASE OLD.provenance WHEN 'unknown' THEN 0 WHEN 'model-inferred' THEN 1
-                                WHEN 'source-backed' THEN 2 ELSE 3 END
-    ) {refuse(lower_provenance, pciv_constraints)};
-
--- only: postgres
-CREATE FUNCTION gp_value_is_an_option() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    IF NOT EXISTS (SELECT 1 FROM json_array_elements_text(NEW.options::json) AS o WHERE o = NEW.value_enum) THEN
-        RAISE EXCEPTION 'not_an_option: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
-    END IF;
-    RETURN NEW;
-END
-$$;
-
-CREATE TRIGGER pciv_inputs_value_is_an_option_at_insert
-    BEFORE INSERT ON pciv_inputs
-    FOR EACH ROW WHEN (NEW.value_enum IS NOT NULL AND NEW.options IS NOT NULL)
-    EXECUTE FUNCTION gp_value_is_an_option();
-
-CREATE TRIGGER pciv_inputs_value_is_an_option_at_update
-    BEFORE UPDATE ON pciv_inputs
-    FOR EACH ROW WHEN (NEW.value_enum IS NOT NULL AND NEW.options IS NOT NULL)
-    EXECUTE FUNCTION gp_value_is_an_option();
--- end
--- only: sqlite
-CREATE TRIGGER pciv_inputs_value_is_an_option_at_insert
-BEFORE INSERT ON pciv_inputs
-WHEN NEW.value_enum IS NOT NULL
- AND NEW.options IS NOT NULL
-BEGIN
-    SELECT RAISE(ABORT, 'not_an_option: pciv_inputs')
-     WHERE NOT EXISTS (SELECT 1 FROM json_each(NEW.options) WHERE value = NEW.value_enum);
-END;
-
-CREATE TRIGGER pciv_inputs_value_is_an_option_at_update
-BEFORE UPDATE ON pciv_inputs
-WHEN NEW.value_enum IS NOT NULL
- AND NEW.options IS NOT NULL
-BEGIN
-    SELECT RAISE(ABORT, 'not_an_option: pciv_inputs')
-     WHERE NOT EXISTS (SELECT 1 FROM json_each(NEW.options) WHERE value = NEW.value_enum);
-END;
--- end
+REFUSE not_an_option AS pciv_inputs_value_is_an_option
+BEFORE INSERT OR UPDATE ON pciv_inputs
+WHEN NEW.value_enum IS NOT NULL AND NEW.options IS NOT NULL
+IF NOT EXISTS (SELECT 1 FROM {each}(NEW.options) WHERE value = NEW.value_enum);
 
 -- The members of a scope under the name that the contract gives them.
 -- only: postgres

@@ -352,327 +352,81 @@ CREATE TABLE toc_decisions (
     )
 ){strict_without_rowid};
 
-CREATE TRIGGER toc_versions_rev_moves_by_one
-    BEFORE UPDATE ON toc_versions
-    FOR EACH ROW WHEN (NEW.rev <> OLD.rev + 1) {refuse(rev_step, toc_versions)};
+REFUSE rev_step AS toc_versions_rev_moves_by_one
+BEFORE UPDATE ON toc_versions
+WHEN NEW.rev <> OLD.rev + 1;
 
 -- A version that is born published would never have been before its gates.
-CREATE TRIGGER toc_versions_begin_as_drafts
-    BEFORE INSERT ON toc_versions
-    FOR EACH ROW WHEN (NEW.status <> 'DRAFT')
-    -- only: postgres
-    EXECUTE FUNCTION gp_refuse_unborn_commit();
-    -- end
-    -- only: sqlite
-    BEGIN SELECT RAISE(ABORT, 'not_a_draft: toc_versions'); END;
-    -- end
+REFUSE not_a_draft AS toc_versions_begin_as_drafts
+BEFORE INSERT ON toc_versions
+WHEN NEW.status <> 'DRAFT';
 
 -- Numbers run 1, 2, 3. The only version that can go is the draft, which always has the last one. Looked at afterwards:
 -- on SQLite a draft that is put in the place of another one (REPLACE) would count that one as well.
--- only: postgres
-CREATE FUNCTION gp_version_is_the_next() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    IF NEW.version_number <> (SELECT count(*)
-                                FROM toc_versions
-                               WHERE tenant_id = NEW.tenant_id
-                                 AND project_id = NEW.project_id)
-    THEN
-        RAISE EXCEPTION 'version_gap: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
-    END IF;
-    RETURN NEW;
-END
-$$;
-
-CREATE TRIGGER toc_versions_number_has_no_gap
-    AFTER INSERT ON toc_versions
-    FOR EACH ROW EXECUTE FUNCTION gp_version_is_the_next();
--- end
--- only: sqlite
-CREATE TRIGGER toc_versions_number_has_no_gap
+REFUSE version_gap AS toc_versions_number_has_no_gap
 AFTER INSERT ON toc_versions
-BEGIN
-    SELECT RAISE(ABORT, 'version_gap: toc_versions')
-     WHERE NEW.version_number <> (SELECT count(*)
-                                    FROM toc_versions
-                                   WHERE tenant_id = NEW.tenant_id
-                                     AND project_id = NEW.project_id);
-END;
--- end
+IF NEW.version_number <> (SELECT count(*)
+                            FROM toc_versions
+                           WHERE tenant_id = NEW.tenant_id
+                             AND project_id = NEW.project_id);
 
--- only: postgres
-CREATE FUNCTION gp_refuse_version_gap() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    RAISE EXCEPTION 'version_gap: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
-    RETURN NEW;
-END
-$$;
--- end
-
-CREATE TRIGGER toc_versions_number_stays
-    BEFORE UPDATE ON toc_versions
-    FOR EACH ROW WHEN (
-        NEW.version_number <> OLD.version_number OR NEW.project_id <> OLD.project_id OR NEW.tenant_id <> OLD.tenant_id
-    ) {refuse(version_gap, toc_versions)};
+REFUSE version_gap AS toc_versions_number_stays
+BEFORE UPDATE ON toc_versions
+WHEN NEW.version_number <> OLD.version_number OR NEW.project_id <> OLD.project_id OR NEW.tenant_id <> OLD.tenant_id;
 
 -- A key is given once, so a count grows, and stays where it counts.
--- only: postgres
-CREATE FUNCTION gp_refuse_key_reuse() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    RAISE EXCEPTION 'key_reused: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
-    RETURN NEW;
-END
-$$;
--- end
-
-CREATE TRIGGER toc_keys_only_grow
-    BEFORE UPDATE ON toc_keys
-    FOR EACH ROW WHEN (
-        NEW.last_number <= OLD.last_number
-        OR NEW.prefix <> OLD.prefix OR NEW.project_id <> OLD.project_id OR NEW.tenant_id <> OLD.tenant_id
-    )
-    -- only: postgres
-    EXECUTE FUNCTION gp_refuse_key_reuse();
-    -- end
-    -- only: sqlite
-    BEGIN SELECT RAISE(ABORT, 'key_reused: toc_keys'); END;
-    -- end
+REFUSE key_reused AS toc_keys_only_grow
+BEFORE UPDATE ON toc_keys
+WHEN NEW.last_number <= OLD.last_number
+  OR NEW.prefix <> OLD.prefix OR NEW.project_id <> OLD.project_id OR NEW.tenant_id <> OLD.tenant_id;
 
 -- only: sqlite
 -- Nor does the count begin again: REPLACE would delete the row first. On PostgreSQL there is no REPLACE, and the app
 -- role has no right to delete these rows.
-CREATE TRIGGER toc_keys_are_never_deleted
-BEFORE DELETE ON toc_keys
-BEGIN
-    SELECT RAISE(ABORT, 'key_reused: toc_keys');
-END;
+REFUSE key_reused AS toc_keys_are_never_deleted
+BEFORE DELETE ON toc_keys;
 -- end
 
--- only: postgres
-CREATE FUNCTION gp_assumption_key_is_free() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    IF EXISTS (SELECT 1
-                 FROM toc_assumptions
-                WHERE tenant_id = NEW.tenant_id
-                  AND project_id = NEW.project_id
-                  AND toc_version_id = NEW.toc_version_id
-                  AND key = NEW.key
-                  AND TG_TABLE_NAME <> 'toc_assumptions')
-       OR EXISTS (SELECT 1
-                 FROM toc_edge_assumptions
-                WHERE tenant_id = NEW.tenant_id
-                  AND project_id = NEW.project_id
-                  AND toc_version_id = NEW.toc_version_id
-                  AND key = NEW.key
-                  AND TG_TABLE_NAME <> 'toc_edge_assumptions')
-    THEN
-        RAISE EXCEPTION 'key_reused: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
-    END IF;
-    RETURN NEW;
-END
-$$;
+REFUSE key_reused AS toc_assumptions_key_is_of_no_edge_assumption
+BEFORE INSERT OR UPDATE OF tenant_id, toc_version_id, key ON toc_assumptions
+IF EXISTS (SELECT 1
+             FROM toc_edge_assumptions
+            WHERE tenant_id = NEW.tenant_id
+              AND toc_version_id = NEW.toc_version_id
+              AND key = NEW.key);
 
-CREATE TRIGGER toc_assumptions_key_is_of_no_edge_assumption_at_insert
-    BEFORE INSERT ON toc_assumptions
-    FOR EACH ROW EXECUTE FUNCTION gp_assumption_key_is_free();
-
-CREATE TRIGGER toc_assumptions_key_is_of_no_edge_assumption_at_update
-    BEFORE UPDATE OF tenant_id, toc_version_id, key ON toc_assumptions
-    FOR EACH ROW EXECUTE FUNCTION gp_assumption_key_is_free();
-
-CREATE TRIGGER toc_edge_assumptions_key_is_of_no_node_assumption_at_insert
-    BEFORE INSERT ON toc_edge_assumptions
-    FOR EACH ROW EXECUTE FUNCTION gp_assumption_key_is_free();
-
-CREATE TRIGGER toc_edge_assumptions_key_is_of_no_node_assumption_at_update
-    BEFORE UPDATE OF tenant_id, toc_version_id, key ON toc_edge_assumptions
-    FOR EACH ROW EXECUTE FUNCTION gp_assumption_key_is_free();
--- end
--- only: sqlite
-CREATE TRIGGER toc_assumptions_key_is_of_no_edge_assumption_at_insert
-BEFORE INSERT ON toc_assumptions
-BEGIN
-    SELECT RAISE(ABORT, 'key_reused: toc_assumptions')
-     WHERE EXISTS (SELECT 1
-                     FROM toc_edge_assumptions
-                    WHERE tenant_id = NEW.tenant_id
-                      AND toc_version_id = NEW.toc_version_id
-                      AND key = NEW.key);
-END;
-
-CREATE TRIGGER toc_assumptions_key_is_of_no_edge_assumption_at_update
-BEFORE UPDATE OF tenant_id, toc_version_id, key ON toc_assumptions
-BEGIN
-    SELECT RAISE(ABORT, 'key_reused: toc_assumptions')
-     WHERE EXISTS (SELECT 1
-                     FROM toc_edge_assumptions
-                    WHERE tenant_id = NEW.tenant_id
-                      AND toc_version_id = NEW.toc_version_id
-                      AND key = NEW.key);
-END;
-
-CREATE TRIGGER toc_edge_assumptions_key_is_of_no_node_assumption_at_insert
-BEFORE INSERT ON toc_edge_assumptions
-BEGIN
-    SELECT RAISE(ABORT, 'key_reused: toc_edge_assumptions')
-     WHERE EXISTS (SELECT 1
-                     FROM toc_assumptions
-                    WHERE tenant_id = NEW.tenant_id
-                      AND toc_version_id = NEW.toc_version_id
-                      AND key = NEW.key);
-END;
-
-CREATE TRIGGER toc_edge_assumptions_key_is_of_no_node_assumption_at_update
-BEFORE UPDATE OF tenant_id, toc_version_id, key ON toc_edge_assumptions
-BEGIN
-    SELECT RAISE(ABORT, 'key_reused: toc_edge_assumptions')
-     WHERE EXISTS (SELECT 1
-                     FROM toc_assumptions
-                    WHERE tenant_id = NEW.tenant_id
-                      AND toc_version_id = NEW.toc_version_id
-                      AND key = NEW.key);
-END;
--- end
+REFUSE key_reused AS toc_edge_assumptions_key_is_of_no_node_assumption
+BEFORE INSERT OR UPDATE OF tenant_id, toc_version_id, key ON toc_edge_assumptions
+IF EXISTS (SELECT 1
+             FROM toc_assumptions
+            WHERE tenant_id = NEW.tenant_id
+              AND toc_version_id = NEW.toc_version_id
+              AND key = NEW.key);
 
 -- An observation belongs to the write that is going on: what was known when a version was published stays known.
--- only: postgres
-CREATE FUNCTION gp_observations_are_of_this_write() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    IF NEW.rev IS DISTINCT FROM (SELECT rev FROM projects WHERE tenant_id = NEW.tenant_id AND id = NEW.project_id) THEN
-        RAISE EXCEPTION 'rev_step: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
-    END IF;
-    RETURN NEW;
-END
-$$;
-
-CREATE TRIGGER toc_measurements_are_of_this_write
-    BEFORE INSERT ON toc_measurements
-    FOR EACH ROW EXECUTE FUNCTION gp_observations_are_of_this_write();
-
-CREATE TRIGGER toc_assumption_reviews_are_of_this_write
-    BEFORE INSERT ON toc_assumption_reviews
-    FOR EACH ROW EXECUTE FUNCTION gp_observations_are_of_this_write();
-
-CREATE TRIGGER toc_waivers_are_of_this_write
-    BEFORE INSERT ON toc_waivers
-    FOR EACH ROW EXECUTE FUNCTION gp_observations_are_of_this_write();
-
-CREATE TRIGGER toc_decisions_are_of_this_write
-    BEFORE INSERT ON toc_decisions
-    FOR EACH ROW EXECUTE FUNCTION gp_observations_are_of_this_write();
--- end
--- only: sqlite
-CREATE TRIGGER toc_measurements_are_of_this_write
-BEFORE INSERT ON toc_measurements
-WHEN NEW.rev IS NOT (SELECT rev FROM projects WHERE tenant_id = NEW.tenant_id AND id = NEW.project_id)
-BEGIN
-    SELECT RAISE(ABORT, 'rev_step: toc_measurements');
-END;
-
-CREATE TRIGGER toc_assumption_reviews_are_of_this_write
-BEFORE INSERT ON toc_assumption_reviews
-WHEN NEW.rev IS NOT (SELECT rev FROM projects WHERE tenant_id = NEW.tenant_id AND id = NEW.project_id)
-BEGIN
-    SELECT RAISE(ABORT, 'rev_step: toc_assumption_reviews');
-END;
-
-CREATE TRIGGER toc_waivers_are_of_this_write
-BEFORE INSERT ON toc_waivers
-WHEN NEW.rev IS NOT (SELECT rev FROM projects WHERE tenant_id = NEW.tenant_id AND id = NEW.project_id)
-BEGIN
-    SELECT RAISE(ABORT, 'rev_step: toc_waivers');
-END;
-
-CREATE TRIGGER toc_decisions_are_of_this_write
-BEFORE INSERT ON toc_decisions
-WHEN NEW.rev IS NOT (SELECT rev FROM projects WHERE tenant_id = NEW.tenant_id AND id = NEW.project_id)
-BEGIN
-    SELECT RAISE(ABORT, 'rev_step: toc_decisions');
-END;
--- end
+REFUSE rev_step AS *_are_of_this_write
+BEFORE INSERT ON toc_measurements, toc_assumption_reviews, toc_waivers, toc_decisions
+IF NEW.rev IS DISTINCT FROM (SELECT rev FROM projects WHERE tenant_id = NEW.tenant_id AND id = NEW.project_id);
 
 -- A run that a published version stands on stays in view, and none that is out of view can be stood on.
--- only: postgres
-CREATE FUNCTION gp_run_is_not_stood_on() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    IF EXISTS (SELECT 1
-                 FROM toc_versions
-                WHERE tenant_id = NEW.tenant_id
-                  AND project_id = NEW.project_id
-                  AND context_run_id = NEW.run_id)
-    THEN
-        RAISE EXCEPTION 'run_bound: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
-    END IF;
-    RETURN NEW;
-END
-$$;
-
-CREATE TRIGGER pciv_deleted_runs_are_stood_on_by_nothing
-    BEFORE INSERT ON pciv_deleted_runs
-    FOR EACH ROW EXECUTE FUNCTION gp_run_is_not_stood_on();
-
-CREATE FUNCTION gp_version_stands_on_final_facts() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    IF NOT EXISTS (SELECT 1
-                     FROM pciv_runs
-                    WHERE tenant_id = NEW.tenant_id
-                      AND id = NEW.context_run_id
-                      AND status <> 'draft')
-       OR EXISTS (SELECT 1
-                    FROM pciv_deleted_runs
-                   WHERE tenant_id = NEW.tenant_id
-                     AND project_id = NEW.project_id
-                     AND run_id = NEW.context_run_id)
-    THEN
-        RAISE EXCEPTION 'run_not_final: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
-    END IF;
-    RETURN NEW;
-END
-$$;
-
-CREATE TRIGGER toc_versions_stand_on_final_facts
-    BEFORE UPDATE OF context_run_id ON toc_versions
-    FOR EACH ROW WHEN (NEW.context_run_id IS NOT NULL) EXECUTE FUNCTION gp_version_stands_on_final_facts();
--- end
--- only: sqlite
-CREATE TRIGGER pciv_deleted_runs_are_stood_on_by_nothing
+REFUSE run_bound AS pciv_deleted_runs_are_stood_on_by_nothing
 BEFORE INSERT ON pciv_deleted_runs
-BEGIN
-    SELECT RAISE(ABORT, 'run_bound: pciv_deleted_runs')
-     WHERE EXISTS (SELECT 1
-                     FROM toc_versions
-                    WHERE tenant_id = NEW.tenant_id
-                      AND project_id = NEW.project_id
-                      AND context_run_id = NEW.run_id);
-END;
+IF EXISTS (SELECT 1
+             FROM toc_versions
+            WHERE tenant_id = NEW.tenant_id
+              AND project_id = NEW.project_id
+              AND context_run_id = NEW.run_id);
 
-CREATE TRIGGER toc_versions_stand_on_final_facts
+REFUSE run_not_final AS toc_versions_stand_on_final_facts
 BEFORE UPDATE OF context_run_id ON toc_versions
 WHEN NEW.context_run_id IS NOT NULL
-BEGIN
-    SELECT RAISE(ABORT, 'run_not_final: toc_versions')
-     WHERE NOT EXISTS (SELECT 1
-                         FROM pciv_runs
-                        WHERE tenant_id = NEW.tenant_id
-                          AND id = NEW.context_run_id
-                          AND status <> 'draft')
-        OR EXISTS (SELECT 1
-                     FROM pciv_deleted_runs
-                    WHERE tenant_id = NEW.tenant_id
-                      AND project_id = NEW.project_id
-                      AND run_id = NEW.context_run_id);
-END;
--- end
+IF NOT EXISTS (SELECT 1
+                 FROM pciv_runs
+                WHERE tenant_id = NEW.tenant_id
+                  AND id = NEW.context_run_id
+                  AND status <> 'draft')
+   OR EXISTS (SELECT 1
+                FROM pciv_deleted_runs
+               WHERE tenant_id = NEW.tenant_id
+                 AND project_id = NEW.project_id
+                 AND run_id = NEW.context_run_id);

@@ -45,71 +45,46 @@ CREATE INDEX access_tokens_by_creator ON access_tokens (tenant_id, created_by);
 CREATE INDEX access_tokens_by_parent ON access_tokens (tenant_id, parent_id);
 
 -- What a token allows never changes, and a revoked one never works again.
--- only: postgres
-CREATE FUNCTION gp_refuse_token_is_final() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    RAISE EXCEPTION 'token_is_final: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
-END
-$$;
--- end
+REFUSE token_is_final AS access_tokens_rights_are_final
+BEFORE UPDATE ON access_tokens
+WHEN NEW.tenant_id <> OLD.tenant_id
+  OR NEW.id <> OLD.id
+  OR NEW.digest <> OLD.digest
+  OR NEW.kind <> OLD.kind
+  OR NEW.actor_id <> OLD.actor_id
+  OR NEW.access <> OLD.access
+  OR NEW.role_max IS DISTINCT FROM OLD.role_max
+  OR NEW.projects IS DISTINCT FROM OLD.projects
+  OR NEW.sponsor_id IS DISTINCT FROM OLD.sponsor_id
+  OR NEW.parent_id IS DISTINCT FROM OLD.parent_id
+  OR NEW.renewable_until IS DISTINCT FROM OLD.renewable_until
+  OR NEW.created_at <> OLD.created_at
+  OR NEW.created_by <> OLD.created_by;
 
-CREATE TRIGGER access_tokens_rights_are_final
-    BEFORE UPDATE ON access_tokens
-    FOR EACH ROW WHEN (NEW.tenant_id <> OLD.tenant_id
-                       OR NEW.id <> OLD.id
-                       OR NEW.digest <> OLD.digest
-                       OR NEW.kind <> OLD.kind
-                       OR NEW.actor_id <> OLD.actor_id
-                       OR NEW.access <> OLD.access
-                       OR NEW.role_max IS DISTINCT FROM OLD.role_max
-                       OR NEW.projects IS DISTINCT FROM OLD.projects
-                       OR NEW.sponsor_id IS DISTINCT FROM OLD.sponsor_id
-                       OR NEW.parent_id IS DISTINCT FROM OLD.parent_id
-                       OR NEW.renewable_until IS DISTINCT FROM OLD.renewable_until
-                       OR NEW.created_at <> OLD.created_at
-                       OR NEW.created_by <> OLD.created_by) {refuse(token_is_final, access_tokens)};
+REFUSE token_is_final AS access_tokens_expiry_is_final
+BEFORE UPDATE ON access_tokens
+WHEN OLD.kind <> 'session' AND NEW.expires_at IS DISTINCT FROM OLD.expires_at;
 
-CREATE TRIGGER access_tokens_expiry_is_final
-    BEFORE UPDATE ON access_tokens
-    FOR EACH ROW WHEN (OLD.kind <> 'session'
-                       AND NEW.expires_at IS DISTINCT FROM OLD.expires_at) {refuse(token_is_final, access_tokens)};
-
-CREATE TRIGGER access_tokens_revoked_is_final
-    BEFORE UPDATE ON access_tokens
-    FOR EACH ROW WHEN (OLD.revoked_at IS NOT NULL) {refuse(token_is_final, access_tokens)};
+REFUSE token_is_final AS access_tokens_revoked_is_final
+BEFORE UPDATE ON access_tokens
+WHEN OLD.revoked_at IS NOT NULL;
 
 -- only: sqlite
 -- On PostgreSQL the app role has no right to delete these rows.
-CREATE TRIGGER access_tokens_are_never_deleted
-BEFORE DELETE ON access_tokens
-BEGIN
-    SELECT RAISE(ABORT, 'token_is_final: access_tokens');
-END;
+REFUSE token_is_final AS access_tokens_are_never_deleted
+BEFORE DELETE ON access_tokens;
 -- end
 
 -- The token of an agent never acts as a person: its kind is the kind of whom it is for.
+REFUSE token_kind AS access_tokens_kind_is_that_of_the_actor
+BEFORE INSERT ON access_tokens
+IF NOT EXISTS (SELECT 1
+                 FROM principals
+                WHERE tenant_id = NEW.tenant_id
+                  AND id = NEW.actor_id
+                  AND kind = CASE NEW.kind WHEN 'session' THEN 'person' ELSE NEW.kind END);
+
 -- only: postgres
-CREATE FUNCTION gp_token_is_of_its_kind() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    IF NOT EXISTS (SELECT 1
-                     FROM principals
-                    WHERE tenant_id = NEW.tenant_id
-                      AND id = NEW.actor_id
-                      AND kind = CASE NEW.kind WHEN 'session' THEN 'person' ELSE NEW.kind END) THEN
-        RAISE EXCEPTION 'token_kind: access_tokens' USING ERRCODE = 'GP001';
-    END IF;
-    RETURN NEW;
-END
-$$;
-
-CREATE TRIGGER access_tokens_kind_is_that_of_the_actor
-    BEFORE INSERT ON access_tokens
-    FOR EACH ROW EXECUTE FUNCTION gp_token_is_of_its_kind();
-
 -- The token with this digest. Whoever asks has no identity yet, so no policy shows them the row; who knows the digest
 -- of a random secret knows the secret.
 CREATE FUNCTION gp_find_token(wanted text) RETURNS SETOF access_tokens
@@ -117,16 +92,4 @@ CREATE FUNCTION gp_find_token(wanted text) RETURNS SETOF access_tokens
 AS $$
     SELECT * FROM access_tokens WHERE digest = wanted
 $$;
--- end
--- only: sqlite
-CREATE TRIGGER access_tokens_kind_is_that_of_the_actor
-BEFORE INSERT ON access_tokens
-WHEN NOT EXISTS (SELECT 1
-                   FROM principals
-                  WHERE tenant_id = NEW.tenant_id
-                    AND id = NEW.actor_id
-                    AND kind = CASE NEW.kind WHEN 'session' THEN 'person' ELSE NEW.kind END)
-BEGIN
-    SELECT RAISE(ABORT, 'token_kind: access_tokens');
-END;
 -- end

@@ -45,82 +45,26 @@ CREATE UNIQUE INDEX toc_requests_answered_once
 
 -- SQLite adds no foreign key of several columns to a table that exists, so triggers look for the earlier record. Neither
 -- can change or go, so to look once is enough.
--- only: postgres
-CREATE FUNCTION gp_decisions_supersede_a_decision() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    IF NOT EXISTS (SELECT 1
-                     FROM toc_decisions
-                    WHERE tenant_id = NEW.tenant_id
-                      AND project_id = NEW.project_id
-                      AND rev = NEW.supersedes_rev
-                      AND n = NEW.supersedes_n) THEN
-        RAISE EXCEPTION 'no_parent: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
-    END IF;
-    RETURN NEW;
-END
-$$;
-
-CREATE FUNCTION gp_decisions_answer_a_request() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    IF NOT EXISTS (SELECT 1
-                     FROM toc_requests
-                    WHERE tenant_id = NEW.tenant_id
-                      AND project_id = NEW.project_id
-                      AND rev = NEW.answers_rev
-                      AND n = NEW.answers_n) THEN
-        RAISE EXCEPTION 'no_parent: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
-    END IF;
-    RETURN NEW;
-END
-$$;
-
-CREATE TRIGGER toc_decisions_supersede_a_decision
-    BEFORE INSERT ON toc_decisions
-    FOR EACH ROW WHEN (NEW.supersedes_rev IS NOT NULL) EXECUTE FUNCTION gp_decisions_supersede_a_decision();
-
-CREATE TRIGGER toc_decisions_answer_a_request
-    BEFORE INSERT ON toc_decisions
-    FOR EACH ROW WHEN (NEW.answers_rev IS NOT NULL) EXECUTE FUNCTION gp_decisions_answer_a_request();
-
-CREATE TRIGGER toc_requests_are_of_this_write
-    BEFORE INSERT ON toc_requests
-    FOR EACH ROW EXECUTE FUNCTION gp_observations_are_of_this_write();
--- end
--- only: sqlite
-CREATE TRIGGER toc_decisions_supersede_a_decision
+REFUSE no_parent AS toc_decisions_supersede_a_decision
 BEFORE INSERT ON toc_decisions
 WHEN NEW.supersedes_rev IS NOT NULL
-BEGIN
-    SELECT RAISE(ABORT, 'no_parent: toc_decisions')
-     WHERE NOT EXISTS (SELECT 1
-                         FROM toc_decisions
-                        WHERE tenant_id = NEW.tenant_id
-                          AND project_id = NEW.project_id
-                          AND rev = NEW.supersedes_rev
-                          AND n = NEW.supersedes_n);
-END;
+IF NOT EXISTS (SELECT 1
+                 FROM toc_decisions
+                WHERE tenant_id = NEW.tenant_id
+                  AND project_id = NEW.project_id
+                  AND rev = NEW.supersedes_rev
+                  AND n = NEW.supersedes_n);
 
-CREATE TRIGGER toc_decisions_answer_a_request
+REFUSE no_parent AS toc_decisions_answer_a_request
 BEFORE INSERT ON toc_decisions
 WHEN NEW.answers_rev IS NOT NULL
-BEGIN
-    SELECT RAISE(ABORT, 'no_parent: toc_decisions')
-     WHERE NOT EXISTS (SELECT 1
-                         FROM toc_requests
-                        WHERE tenant_id = NEW.tenant_id
-                          AND project_id = NEW.project_id
-                          AND rev = NEW.answers_rev
-                          AND n = NEW.answers_n);
-END;
+IF NOT EXISTS (SELECT 1
+                 FROM toc_requests
+                WHERE tenant_id = NEW.tenant_id
+                  AND project_id = NEW.project_id
+                  AND rev = NEW.answers_rev
+                  AND n = NEW.answers_n);
 
-CREATE TRIGGER toc_requests_are_of_this_write
+REFUSE rev_step AS toc_requests_are_of_this_write
 BEFORE INSERT ON toc_requests
-WHEN NEW.rev IS NOT (SELECT rev FROM projects WHERE tenant_id = NEW.tenant_id AND id = NEW.project_id)
-BEGIN
-    SELECT RAISE(ABORT, 'rev_step: toc_requests');
-END;
--- end
+IF NEW.rev IS DISTINCT FROM (SELECT rev FROM projects WHERE tenant_id = NEW.tenant_id AND id = NEW.project_id);

@@ -74,78 +74,35 @@ CREATE INDEX identities_by_principal ON identities (tenant_id, principal_id);
 CREATE INDEX identities_by_email ON identities (tenant_id, email);
 
 -- An invitation is for one address and one person, and once it is accepted or revoked it is over.
--- only: postgres
-CREATE FUNCTION gp_refuse_invitation_is_final() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    RAISE EXCEPTION 'invitation_is_final: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
-END
-$$;
+REFUSE invitation_is_final AS invitations_terms_are_final
+BEFORE UPDATE ON invitations
+WHEN NEW.tenant_id <> OLD.tenant_id
+  OR NEW.id <> OLD.id
+  OR NEW.email <> OLD.email
+  OR NEW.principal_id <> OLD.principal_id
+  OR NEW.created_at <> OLD.created_at
+  OR NEW.created_by <> OLD.created_by
+  OR NEW.expires_at <> OLD.expires_at;
 
-CREATE FUNCTION gp_refuse_identity_is_final() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    RAISE EXCEPTION 'identity_is_final: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
-END
-$$;
--- end
+REFUSE invitation_is_final AS invitations_ended_are_final
+BEFORE UPDATE ON invitations
+WHEN OLD.accepted_at IS NOT NULL OR OLD.revoked_at IS NOT NULL;
 
-CREATE TRIGGER invitations_terms_are_final
-    BEFORE UPDATE ON invitations
-    FOR EACH ROW WHEN (NEW.tenant_id <> OLD.tenant_id
-                       OR NEW.id <> OLD.id
-                       OR NEW.email <> OLD.email
-                       OR NEW.principal_id <> OLD.principal_id
-                       OR NEW.created_at <> OLD.created_at
-                       OR NEW.created_by <> OLD.created_by
-                       OR NEW.expires_at <> OLD.expires_at) {refuse(invitation_is_final, invitations)};
-
-CREATE TRIGGER invitations_ended_are_final
-    BEFORE UPDATE ON invitations
-    FOR EACH ROW WHEN (OLD.accepted_at IS NOT NULL
-                       OR OLD.revoked_at IS NOT NULL) {refuse(invitation_is_final, invitations)};
-
-CREATE TRIGGER identities_are_final
-    BEFORE UPDATE ON identities
-    FOR EACH ROW {refuse(identity_is_final, identities)};
+REFUSE identity_is_final AS identities_are_final
+BEFORE UPDATE ON identities;
 
 -- An account acts as a person, and as nobody else.
+REFUSE identity_kind AS identities_are_of_persons
+BEFORE INSERT ON identities
 -- only: postgres
-CREATE FUNCTION gp_identity_is_of_a_person() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
-AS $$
-BEGIN
-    IF NOT gp_is_person(NEW.tenant_id, NEW.principal_id) THEN
-        RAISE EXCEPTION 'identity_kind: identities' USING ERRCODE = 'GP001';
-    END IF;
-    RETURN NEW;
-END
-$$;
-
-CREATE TRIGGER identities_are_of_persons
-    BEFORE INSERT ON identities
-    FOR EACH ROW EXECUTE FUNCTION gp_identity_is_of_a_person();
+IF NOT gp_is_person(NEW.tenant_id, NEW.principal_id);
 -- end
 -- only: sqlite
-CREATE TRIGGER identities_are_of_persons
-BEFORE INSERT ON identities
-WHEN NOT EXISTS (SELECT 1
-                   FROM principals
-                  WHERE tenant_id = NEW.tenant_id
-                    AND id = NEW.principal_id
-                    AND kind = 'person')
-BEGIN
-    SELECT RAISE(ABORT, 'identity_kind: identities');
-END;
+IF NOT EXISTS (SELECT 1 FROM principals WHERE tenant_id = NEW.tenant_id AND id = NEW.principal_id AND kind = 'person');
 
 -- On PostgreSQL the app role has no right to delete these rows.
-CREATE TRIGGER invitations_are_never_deleted
-BEFORE DELETE ON invitations
-BEGIN
-    SELECT RAISE(ABORT, 'invitation_is_final: invitations');
-END;
+REFUSE invitation_is_final AS invitations_are_never_deleted
+BEFORE DELETE ON invitations;
 -- end
 
 -- only: postgres

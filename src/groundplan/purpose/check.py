@@ -12,7 +12,7 @@ from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool, declare
 from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
@@ -169,15 +169,12 @@ def _choose_variant(request: CheckPurpose) -> Operation[CheckPurpose, Any] | Non
     return _VARIANTS.get(request.gate or "A")
 
 
-HEALTH = Operation(
+HEALTH = declare(
+    health,
     name="purpose.health",
     summary="Return the health of a version: metrics, bands, and how each goal is reached.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
-    input=CheckPurpose,
-    output=Health,
-    handler=health,
-    project=lambda _tx, request: request.project,
     command=Command(
         ("purpose", "health"),
         fixed={"gate": "health"},
@@ -191,15 +188,12 @@ HEALTH = Operation(
     ),
 )
 
-ANALYSIS = Operation(
+ANALYSIS = declare(
+    analysis,
     name="purpose.analysis",
     summary="Analyse the structure of a version: pathways to goals, orphans, weak links, assumption impacts.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
-    input=CheckPurpose,
-    output=Analysis,
-    handler=analysis,
-    project=lambda _tx, request: request.project,
     command=Command(("purpose", "analysis"), fixed={"gate": "analysis"}, without=("profile", "operation")),
     http=Route(
         "GET",
@@ -209,15 +203,12 @@ ANALYSIS = Operation(
     ),
 )
 
-COMPLIANCE = Operation(
+COMPLIANCE = declare(
+    compliance,
     name="purpose.compliance",
     summary="Return the compliance checklist for a proposed operation: APPROVED or BLOCKED, and why.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
-    input=CheckPurpose,
-    output=Compliance,
-    handler=compliance,
-    project=lambda _tx, request: request.project,
     command=Command(
         ("purpose", "compliance"),
         arguments=("operation",),
@@ -238,15 +229,12 @@ _VARIANTS: dict[str, Operation[CheckPurpose, Any]] = {
     "compliance": COMPLIANCE,
 }
 
-OPERATION = Operation(
+OPERATION = declare(
+    check,
     name="purpose.check",
     summary="Check a version: gate A or B, health, analysis, or compliance of a proposed operation.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
-    input=CheckPurpose,
-    output=GateResult,
-    handler=check,
-    project=lambda _tx, request: request.project,
     variants=(HEALTH, ANALYSIS, COMPLIANCE),
     choose_variant=_choose_variant,
     tool=Tool("toc_check", Group.PURPOSE),

@@ -11,7 +11,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import Budget, CutLists, DropField, LeftOut, Trimming, count_chars
 from groundplan.kernel.cursors.cursor import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.purpose.analysis.health import read_bands
@@ -330,30 +330,24 @@ def open_observations(tx: Transaction, request: OpenPurpose) -> observations.Obs
     return observations.read_observations_page(tx, as_of=request.as_of, cursor=request.cursor)
 
 
-OBSERVATIONS = Operation(
+OBSERVATIONS = declare(
+    open_observations,
     name=observations.NAME,
     summary="Read what was observed: measurements, reviews, waivers, decisions; with as_of, as known then.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
-    input=OpenPurpose,
-    output=observations.ObservationsPage,
-    handler=open_observations,
-    project=lambda _tx, request: request.project,
     command=Command(("purpose", "observations"), fixed={"detail": "observations"}, without=("version",)),
     http=Route(
         "GET", "/projects/{project}/purpose/observations", fixed={"detail": "observations"}, without=("version",)
     ),
 )
 
-OPERATION = Operation(
+OPERATION = declare(
+    open_purpose,
     name=NAME,
     summary="Read the theory of change: versions, nodes, edges, assumptions, indicators, health; or observations.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
-    input=OpenPurpose,
-    output=OpenedPurpose,
-    handler=open_purpose,
-    project=lambda _tx, request: request.project,
     variants=(OBSERVATIONS,),
     choose_variant=lambda request: OBSERVATIONS if request.detail == "observations" else None,
     tool=Tool("toc_open", Group.PURPOSE),

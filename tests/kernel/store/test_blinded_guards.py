@@ -109,35 +109,42 @@ BREACHES: dict[str, list[Breach]] = {
     "gp_organization_events_are_of_this_write": [
         Insertion("organization_events", event("organization_events", 0, 7), event("organization_events", 9, 8))
     ],
-    "gp_observations_are_of_this_write": [
+    "gp_are_of_this_write": [
         Insertion("toc_measurements", purpose.measurement_row("atlas", 1, 7), purpose.measurement_row("atlas", 9, 8))
     ],
-    "gp_decisions_supersede_a_decision": [
+    "gp_toc_requests_are_of_this_write": [
+        Insertion("toc_requests", purpose.request_row("atlas", 1, 7), purpose.request_row("atlas", 9, 8))
+    ],
+    "gp_toc_decisions_supersede_a_decision": [
         Insertion(
             "toc_decisions",
             purpose.decision_row("atlas", 1, 7, supersedes_rev=None, supersedes_n=None),
             purpose.decision_row("atlas", 1, 8, supersedes_rev=0, supersedes_n=3),
         )
     ],
-    "gp_decisions_answer_a_request": [
+    "gp_toc_decisions_answer_a_request": [
         Insertion(
             "toc_decisions",
             purpose.decision_row("atlas", 1, 7, answers_rev=None, answers_n=None),
             purpose.decision_row("atlas", 1, 8, answers_rev=0, answers_n=3),
         )
     ],
-    "gp_token_is_of_its_kind": [Insertion("access_tokens", agent_token("a", "scout"), agent_token("b", "ben"))],
-    "gp_changelog_has_a_parent": [
+    "gp_access_tokens_kind_is_that_of_the_actor": [
+        Insertion("access_tokens", agent_token("a", "scout"), agent_token("b", "ben"))
+    ],
+    "gp_graph_changelog_has_a_parent": [
         Insertion("graph_changelog", log_entry("l1", "atom"), log_entry("l2", "missing")),
     ],
-    "gp_commit_is_whole": [committing("hollow")],
-    "gp_commit_is_backed": [committing("unbacked"), committing("unfounded", status="partial_committed")],
-    "gp_commit_displaces_nobody": [committing("otherwise", kind="model")],
-    "gp_refuse_deletion_of_committed_run": [
+    "gp_pciv_runs_commit_is_whole": [committing("hollow")],
+    "gp_pciv_runs_commit_is_backed": [committing("unbacked"), committing("unfounded", status="partial_committed")],
+    "gp_pciv_runs_commit_displaces_nobody": [committing("otherwise", kind="model")],
+    "gp_pciv_deleted_runs_are_deleted_by_persons": [
         Insertion("pciv_deleted_runs", deleted_run("gone", "model"), deleted_run("final", "model"))
     ],
-    "gp_run_is_not_stood_on": [Insertion("pciv_deleted_runs", deleted_run("gone"), deleted_run("stood"))],
-    "gp_version_stands_on_final_facts": [
+    "gp_pciv_deleted_runs_are_stood_on_by_nothing": [
+        Insertion("pciv_deleted_runs", deleted_run("gone"), deleted_run("stood"))
+    ],
+    "gp_toc_versions_stand_on_final_facts": [
         Update(
             "toc_versions",
             {"id": "a-theory"},
@@ -147,15 +154,17 @@ BREACHES: dict[str, list[Breach]] = {
         )
         for run in ("hollow", "deleted")
     ],
-    "gp_version_is_the_next": [
+    "gp_toc_versions_number_has_no_gap": [
         Insertion("toc_versions", purpose.version_row("caspia", "c1", 1), purpose.version_row("dorado", "d7", 7))
     ],
-    "gp_assumption_key_is_free": [
+    "gp_toc_assumptions_key_is_of_no_edge_assumption": [
         Insertion(
             "toc_assumptions",
             purpose.assumption_row(UNPUBLISHED.parent.row, "u-new", "AS31", "unpublished-n1"),
             purpose.assumption_row(UNPUBLISHED.parent.row, "u-taken", "AS20", "unpublished-n1"),
         ),
+    ],
+    "gp_toc_edge_assumptions_key_is_of_no_node_assumption": [
         Insertion(
             "toc_edge_assumptions",
             purpose.edge_assumption_row(UNPUBLISHED.parent.row, "u-new", "AS31", "unpublished-e1"),
@@ -175,12 +184,13 @@ BREACHES: dict[str, list[Breach]] = {
 
 # Guards that refuse what they find. One that refuses what it does not find is useless when blind, but not open.
 REFUSES_WHAT_IT_FINDS = (
-    "gp_commit_is_whole",
-    "gp_commit_is_backed",
-    "gp_commit_displaces_nobody",
-    "gp_refuse_deletion_of_committed_run",
-    "gp_run_is_not_stood_on",
-    "gp_assumption_key_is_free",
+    "gp_pciv_runs_commit_is_whole",
+    "gp_pciv_runs_commit_is_backed",
+    "gp_pciv_runs_commit_displaces_nobody",
+    "gp_pciv_deleted_runs_are_deleted_by_persons",
+    "gp_pciv_deleted_runs_are_stood_on_by_nothing",
+    "gp_toc_assumptions_key_is_of_no_edge_assumption",
+    "gp_toc_edge_assumptions_key_is_of_no_node_assumption",
 )
 NO_SWITCH = replace(SWITCHES[0], blind=SWITCHES[0].honest.id)
 GUARD_FUNCTIONS = f"""
@@ -255,7 +265,7 @@ def find_passing(run: Run, guard: str, switch: IdentitySwitch) -> Iterator[str]:
 
 
 def test_every_guard_that_looks_at_rows_is_attacked(engine: PostgresEngine) -> None:
-    looking = engine.as_owner(f"{GUARD_FUNCTIONS} AND prosrc ~ '(SELECT|PERFORM).*FROM (?!json)'")
+    looking = engine.as_owner(f"{GUARD_FUNCTIONS} AND prosrc ~ '(SELECT|PERFORM).*FROM (?!json|gp_each)'")
 
     assert {name for (name,) in looking} == BREACHES.keys()
 

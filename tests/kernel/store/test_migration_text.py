@@ -19,7 +19,7 @@ REFUSAL = re.compile(r"CREATE TRIGGER \w+\s+(?:BEFORE|AFTER)\b[^;]*?\bON (\w+)[^
 # Words that only one engine understands, or that differ in meaning.
 OF_ONE_ENGINE = re.compile(
     r"""\b(?:TEXT|INTEGER|REAL|BLOB|STRICT|ROWID|VIRTUAL|GLOB|RAISE|fts5|strftime|randomblob)\b
-      | \b(?:json_(?:array|object|type|extract))\b
+      | \b(?:json_(?:array|object|type|extract|each)|gp_each)\b
       | \b(?:bigint|boolean|double|instant|COLLATE|STORED|FUNCTION|DOMAIN|octet_length|json_typeof|json_build_\w+)\b
       | \w[ ]+text\b | :: | ~ | \$\$ | ->""",
     re.VERBOSE,
@@ -39,9 +39,9 @@ CREATE TABLE pets (
     -- end
     CONSTRAINT pets_tags_fit CHECK ({bytes(tags)} <= 10)
 ){strict};
-CREATE TRIGGER pets_stay_young
-    BEFORE UPDATE ON pets
-    FOR EACH ROW WHEN (NEW.age > 9) {refuse(too_old, pets)};
+REFUSE too_old AS pets_stay_young
+BEFORE UPDATE ON pets
+WHEN NEW.age > 9;
 """
 FOR_SQLITE = """\
 -- What there is.
@@ -53,8 +53,11 @@ CREATE TABLE pets (
     CONSTRAINT pets_tags_fit CHECK (length(CAST(tags AS BLOB)) <= 10)
 ) STRICT;
 CREATE TRIGGER pets_stay_young
-    BEFORE UPDATE ON pets
-    FOR EACH ROW WHEN (NEW.age > 9) BEGIN SELECT RAISE(ABORT, 'too_old: pets'); END;
+BEFORE UPDATE ON pets
+FOR EACH ROW WHEN (NEW.age > 9)
+BEGIN
+SELECT RAISE(ABORT, 'too_old: pets');
+END;
 """
 FOR_POSTGRES = """\
 -- What there is.
@@ -65,9 +68,20 @@ CREATE TABLE pets (
     CONSTRAINT pets_id_is_a_name CHECK (id ~ '^[a-z]{2}$'),
     CONSTRAINT pets_tags_fit CHECK (octet_length(tags) <= 10)
 );
+CREATE FUNCTION gp_pets_stay_young() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER \
+SET search_path = groundplan, pg_temp
+AS $$
+BEGIN
+IF true
+THEN RAISE EXCEPTION 'too_old: %', TG_TABLE_NAME USING ERRCODE = 'GP001'; END IF;
+RETURN coalesce(NEW, OLD);
+END
+$$;
+
 CREATE TRIGGER pets_stay_young
-    BEFORE UPDATE ON pets
-    FOR EACH ROW WHEN (NEW.age > 9) EXECUTE FUNCTION gp_refuse_too_old();
+BEFORE UPDATE ON pets
+FOR EACH ROW WHEN (NEW.age > 9)
+EXECUTE FUNCTION gp_pets_stay_young();
 """
 
 

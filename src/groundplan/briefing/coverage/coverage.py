@@ -12,7 +12,7 @@ from groundplan.context.resolve import find_context_in_force
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 
 LIST_MAX = 100  # entries of each list; the counts are exact
@@ -146,15 +146,12 @@ def _find_uncovered_files(tx: Transaction) -> _FileGaps:
     return _FileGaps([path for path, atoms in matches.items() if not atoms], len(paths) - len(checked))
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    find_gaps,
     name="briefing.coverage",
     summary="Gaps: purpose without work, work without purpose or evidence, unset facts, files without knowledge.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
-    input=ReadCoverage,
-    output=Coverage,
-    handler=find_gaps,
-    project=lambda _tx, request: request.project,
     tool=Tool("coverage", Group.BRIEFING),
     command=Command(("coverage",)),
     http=Route("GET", "/projects/{project}/coverage"),

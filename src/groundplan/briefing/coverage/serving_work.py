@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.transaction import Transaction
 
 
@@ -55,15 +55,12 @@ def count_serving_work(tx: Transaction, _request: CountServingWork) -> ServingWo
     return ServingWork([served[key] for key in sort_keys(served) if served[key].total])
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    count_serving_work,
     name="briefing.serving",
     summary="How much work serves each purpose node, and how much of it is resolved.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
-    input=CountServingWork,
-    output=ServingWork,
-    handler=count_serving_work,
-    project=lambda _tx, request: request.project,
     command=Command(("serving",)),
     http=Route("GET", "/projects/{project}/serving"),
 )

@@ -28,7 +28,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import LeftOut, take_page
 from groundplan.kernel.cursors.cursor import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.output_gate import encode
 from groundplan.kernel.projects.list import ListProjects, list_projects
 from groundplan.kernel.store.authorize import authorize_project
@@ -190,15 +190,12 @@ def _decode_position(tx: Transaction, cursor: str) -> _Position:
     raise InvalidCursor
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    read_inbox,
     name=NAME,
     summary="What waits for a person, most urgent first, and what settles it.",
     permission=Permission.PROJECT_READ,
     effect=Effect.READ,
-    input=ReadInbox,
-    output=Inbox,
-    handler=read_inbox,
-    project=lambda _tx, request: request.project,
     without_project=Permission.PROJECT_LIST,
     tool=Tool("inbox", Group.BRIEFING),
     command=Command(("inbox",)),

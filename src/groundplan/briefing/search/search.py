@@ -12,7 +12,7 @@ from groundplan.briefing.search.ranking import build_snippet, order_matches
 from groundplan.context.reading.matches import find_facts
 from groundplan.kernel.access import Permission
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.projects.list import ListProjects, list_projects
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.text_search.matches import TextMatch
@@ -107,15 +107,12 @@ def _to_hit(slice_: Slice, match: TextMatch, names: Mapping[str, str], words: Se
     )
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    search,
     name="briefing.search",
     summary="Find words in work, knowledge, purpose and context.",
     permission=Permission.PROJECT_READ,
     effect=Effect.READ,
-    input=Search,
-    output=Hits,
-    handler=search,
-    project=lambda _tx, request: request.project,
     without_project=Permission.PROJECT_LIST,
     tool=Tool("search", Group.BRIEFING),
     command=Command(("search",), arguments=("text",), names={"slices": "slice"}),

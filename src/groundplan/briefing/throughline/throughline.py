@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from msgspec import Meta, Struct
 
@@ -11,7 +11,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.output_gate import CHARS_PER_TOKEN
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.model import Content
@@ -112,17 +112,13 @@ def _missing_start(tx: Transaction, ref: str, content: Content | None) -> NotFou
     return NotFound("work node or purpose node", ref, near=near, next_steps=steps, hint=similar.hint, field="from")
 
 
-OPERATION: Operation[FollowLine, Any] = Operation(
+OPERATION = declare(
+    follow_line,
     name="briefing.throughline",
     summary="The line from work up to the goals, or from a purpose node down to work, evidence and measurements.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
-    input=FollowLine,
-    output=Throughline,
-    other_outputs=(ThroughlineText, ThroughlinePicture),
-    handler=follow_line,
     finish=present_line,
-    project=lambda _tx, request: request.project,
     tool=Tool("throughline", Group.BRIEFING),
     command=Command(("throughline",), arguments=("start",), names={"start": "ref"}),
     http=Route("GET", "/projects/{project}/throughline/{from}"),

@@ -16,7 +16,7 @@ from groundplan.kernel.events.follow import EventPosition, parse_position
 from groundplan.kernel.events.past_writes import LaterEvent, PastChange, find_last_write, find_later_event, load_write
 from groundplan.kernel.input_gate.parse_request import parse_request
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.ports import load_by_name
 from groundplan.kernel.store.authorize import authorize_project
@@ -234,26 +234,20 @@ def _run(tx: Transaction, call: InverseCall, position: EventPosition) -> None:
 
 
 # For pages of this program. It has no name in the catalog, because `dry_run` says more.
-PREVIEW = Operation(
+PREVIEW = declare(
+    preview,
     name="briefing.preview_undo",
     summary="Say which call an undo would make.",
     permission=Permission.PROJECT_WRITE,
     effect=Effect.READ,
-    input=Undo,
-    output=Undone,
-    handler=preview,
-    project=lambda _tx, request: request.project,
 )
 
-OPERATION = Operation(
+OPERATION = declare(
+    undo,
     name="briefing.undo",
     summary="Undo your last change, or the write of an event, if nothing was built on it.",
     permission=Permission.PROJECT_WRITE,
     effect=Effect.WRITE,
-    input=Undo,
-    output=Undone,
-    handler=undo,
-    project=lambda _tx, request: request.project,
     tool=Tool("undo", Group.BRIEFING),
     command=Command(("undo",), arguments=("event",)),
     http=Route("POST", "/projects/{project}/undo"),

@@ -34,7 +34,7 @@ from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.input_gate.composite_types import missing_argument
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.store.queries import load_queries
@@ -258,14 +258,12 @@ def _resolve_link(inputs: Inputs, pointer: str, source_id: str, path: ArgumentPa
     return row.id, validate_source_id(inputs.tx, inputs.run_id, source_id, (*path, "sourceId"))
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    edit,
     name="context.edit",
     summary="Write facts into a draft; a value of lower provenance than the one there becomes a suggestion.",
     permission=Permission.CONTEXT_WRITE,
     effect=Effect.DESTROY,
-    input=EditRun,
-    output=EditedRun,
-    handler=edit,
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
     tool=Tool("context_edit", Group.CONTEXT),
     command=Command(

@@ -8,7 +8,7 @@ from groundplan.context.exchange.document import ContextExport
 from groundplan.context.resolve import resolve_context_view
 from groundplan.kernel.access import Permission
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Effect, Operation, Route
+from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.store.transaction import Transaction
 
 FORMAT = 1
@@ -41,14 +41,11 @@ def export(tx: Transaction, request: ExportContext) -> ContextExport:
     )
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    export,
     name="context.export",
     summary="Export the facts of a run as a document.",
     permission=Permission.CONTEXT_READ,
     effect=Effect.READ,
-    input=ExportContext,
-    output=ContextExport,
-    handler=export,
-    project=lambda _tx, request: request.scope_id,
     http=Route("GET", "/projects/{project}/context/export"),
 )

@@ -21,7 +21,7 @@ from groundplan.context.schemas import PcivRunV1, RunOwnership
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Effect, Operation, Route
+from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.store.transaction import Transaction
@@ -124,14 +124,11 @@ def _refuse_mismatch(own_key: Any, key: str, path: ArgumentPath) -> None:
         raise invalid_argument(path, f"must be {quote_text(key)}, the key it is listed under")
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    import_context,
     name="context.import",
     summary="Import a document of facts as a new draft.",
     permission=Permission.CONTEXT_WRITE,
     effect=Effect.WRITE,
-    input=ImportContext,
-    output=ImportedContext,
-    handler=import_context,
-    project=lambda _tx, request: request.scope_id,
     http=Route("POST", "/projects/{project}/context/import", location="/projects/{project}/context/runs/{run.id}"),
 )

@@ -19,7 +19,7 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.links.link import LinkType
 from groundplan.kernel.links.read import list_links_to
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
@@ -115,15 +115,12 @@ def _list_resting(tx: Transaction, pointer: str) -> list[RestingItem]:
     return [RestingItem(one.ref, one.kind, one.title) for link in links if (one := found.get(link.source))]
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    trace,
     name="context.trace",
     summary="Show one fact through the runs, and the work and purpose that rest on it.",
     permission=Permission.CONTEXT_READ,
     effect=Effect.READ,
-    input=TraceFact,
-    output=FactTrace,
-    handler=trace,
-    project=lambda _tx, request: request.scope_id,
     command=Command(("context", "trace"), arguments=("pointer",), names={"scope_id": "project"}),
     http=Route("GET", "/projects/{project}/context/trace"),
 )

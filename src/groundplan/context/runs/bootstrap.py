@@ -8,7 +8,7 @@ from groundplan.context.runs.create_draft import ScopeId, create_first_draft, cr
 from groundplan.context.schemas import RunOwnership
 from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.members.member import GROUP, TOOL
-from groundplan.kernel.operations.registry import Effect, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Effect, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.projects.create import Goal, get_creator_role
 from groundplan.kernel.store.transaction import Transaction
@@ -45,14 +45,13 @@ def bootstrap(tx: Transaction, request: BootstrapScope) -> BootstrappedScope:
     return BootstrappedScope(request.scope_id, project_id, get_creator_role(tx.actor), run.id)
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    bootstrap,
     name="member.bootstrap",
     summary="Create a scope with yourself as its owner.",
     permission=Permission.PROJECT_CREATE,
     effect=Effect.WRITE,
-    input=BootstrapScope,
-    output=BootstrappedScope,
-    handler=bootstrap,
+    project=None,
     tool=Tool(TOOL, GROUP, "bootstrap"),
     http=Route("POST", "/projects/{project}/bootstrap", location="/projects/{project}/members"),
 )

@@ -23,7 +23,7 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.budget import Budget, CutLists, LeftOut, Trimming
 from groundplan.kernel.clock import subtract_time
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -164,14 +164,12 @@ def _compute_commit_time(tx: Transaction, in_force: RunRow | None) -> str:
     return subtract_time(in_force.committed_at, -COMMIT_STEP)
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    commit,
     name="context.commit",
     summary="Make a draft final; allowPartial lets required inputs stay unset.",
     permission=Permission.CONTEXT_WRITE,
     effect=Effect.WRITE,
-    input=CommitRun,
-    output=Committed,
-    handler=commit,
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "commit"),
     command=Command(("context", "commit"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",)),

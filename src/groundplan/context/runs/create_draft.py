@@ -19,7 +19,7 @@ from groundplan.kernel.errors import NameTaken
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.projects.create import create_owned_project
 from groundplan.kernel.store.queries import load_queries
@@ -151,25 +151,21 @@ def _nothing_to_copy(request: CreateDraft) -> NoContext:
     return NoContext(request.scope_id, hint="leave out copyFrom", next_steps=step)
 
 
-BEGIN = Operation(
+BEGIN = declare(
+    begin,
     name="context.begin",
     summary="Create a scope with a draft in it.",
     permission=Permission.PROJECT_CREATE,
     effect=Effect.WRITE,
-    input=CreateDraft,
-    output=RunWithRev,
-    handler=begin,
+    project=None,
 )
 
-OPERATION = Operation(
+OPERATION = declare(
+    create_draft,
     name="context.create_draft",
     summary="Create a draft, empty or a copy of copyFrom (latest, or a run); creates the scope too if it is new.",
     permission=Permission.CONTEXT_WRITE,
     effect=Effect.WRITE,
-    input=CreateDraft,
-    output=RunWithRev,
-    handler=create_draft,
-    project=lambda _tx, request: request.scope_id,
     variants=(BEGIN,),
     when_project_missing=BEGIN,
     tool=Tool("context_run", Group.CONTEXT, "create_draft"),

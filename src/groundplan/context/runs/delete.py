@@ -13,7 +13,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import changed
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.authorize import refuse_foreign_draft
 from groundplan.kernel.store.queries import load_queries
@@ -123,28 +123,24 @@ def _mark_deleted(tx: Transaction, row: RunRow) -> None:
     tx.run(sql.insert_deleted_run, project_id=tx.project.id, run_id=row.id, deleter_kind=deleter)
 
 
-DISCARD = Operation(
+DISCARD = declare(
+    discard,
     name="context.discard",
     summary="Remove a draft.",
     permission=Permission.CONTEXT_DELETE,
     effect=Effect.DESTROY,
-    input=DeleteRun,
-    output=DiscardedRun,
-    handler=discard,
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "discard"),
     command=Command(("context", "discard"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",)),
     http=Route("POST", "/projects/{project}/context/runs/{runId}/discard"),
 )
 
-DELETE = Operation(
+DELETE = declare(
+    delete,
     name="context.delete",
     summary="Delete a run; a committed run is only hidden.",
     permission=Permission.CONTEXT_DELETE,
     effect=Effect.DESTROY,
-    input=DeleteRun,
-    output=DeletedRun,
-    handler=delete,
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "delete"),
     command=Command(("context", "delete"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",)),

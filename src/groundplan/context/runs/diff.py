@@ -29,7 +29,7 @@ from groundplan.context.values import Value, encode_json, get_typed_value, get_v
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import DropField, LeftOut, Trimming, take_page
 from groundplan.kernel.cursors.cursor import InvalidCursor, decode_cursor, encode_cursor
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 
 T = TypeVar("T")
@@ -340,14 +340,12 @@ def _drop_equal(rows: Sequence[tuple[T, str]], both: Counter[str]) -> list[T]:
     return found
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    diff,
     name=NAME,
     summary="Compare two runs.",
     permission=Permission.CONTEXT_READ,
     effect=Effect.READ,
-    input=DiffRuns,
-    output=RunDiff,
-    handler=diff,
     project=lambda tx, request: resolve_run_project(tx, request.from_, "from"),
     tool=Tool("context_run", Group.CONTEXT, "diff"),
     command=Command(

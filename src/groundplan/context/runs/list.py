@@ -15,7 +15,7 @@ from groundplan.kernel.budget import take_page
 from groundplan.kernel.cursors.cursor import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.members.member import find_principal
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
@@ -88,15 +88,12 @@ def _decode_position(tx: Transaction, query: list[str | None], cursor: str) -> t
     raise InvalidCursor
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    list_runs,
     name=NAME,
     summary="List the runs of a scope.",
     permission=Permission.CONTEXT_READ,
     effect=Effect.READ,
-    input=ListRuns,
-    output=Runs,
-    handler=list_runs,
-    project=lambda _tx, request: request.scope_id,
     tool=Tool("context_run", Group.CONTEXT, "list"),
     command=Command(
         ("context", "list"),

@@ -10,7 +10,7 @@ from groundplan.context.runs.create_draft import RunWithRev
 from groundplan.context.schemas import RunOwnership
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -44,14 +44,12 @@ def update_draft(tx: Transaction, request: UpdateDraft) -> RunWithRev:
     return RunWithRev(to_pciv_run(after, tx.project.name), after.rev)
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    update_draft,
     name="context.update_draft",
     summary="Make a draft your own or shared, or only update its time of last change.",
     permission=Permission.CONTEXT_WRITE,
     effect=Effect.WRITE,
-    input=UpdateDraft,
-    output=RunWithRev,
-    handler=update_draft,
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
     command=Command(("context", "touch"), arguments=("run_id",), names={"run_id": "run"}),
     http=Route("PATCH", "/projects/{project}/context/runs/{runId}"),

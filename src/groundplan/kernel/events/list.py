@@ -20,7 +20,7 @@ from groundplan.kernel.events.moments import BEFORE_ALL_EVENTS, find_end, find_s
 from groundplan.kernel.events.read import AFTER_ALL_EVENTS
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.members.member import find_principal
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
 
@@ -207,17 +207,13 @@ def _decode_position(tx: Transaction, request: ListEvents) -> EventPosition:
     raise InvalidCursor
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    list_events,
     name=NAME,
     summary="What happened in a project, newest first.",
     permission=Permission.PROJECT_READ,
     effect=Effect.READ,
-    input=ListEvents,
-    output=EventList,
-    handler=list_events,
-    project=lambda _tx, request: request.project,
     tool=Tool("events", Group.BRIEFING),
     command=Command(("events",)),
-    # `/events` is the stream of live events.
     http=Route("GET", "/projects/{project}/history"),
 )

@@ -21,7 +21,7 @@ from groundplan.kernel.identities.email_address import is_email, normalize_email
 from groundplan.kernel.ids import make_random_letters
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.members.member import find_principal
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.authorize import administers
 from groundplan.kernel.store.guards import Frozen, make_error_factory
@@ -196,14 +196,12 @@ def list_invitations(tx: Transaction, request: ListInvitations) -> Invitations:
     return Invitations(sorted(shown, key=lambda one: (one.created_at, one.id), reverse=True))
 
 
-LIST = Operation(
+LIST = declare(
+    list_invitations,
     name="invitation.list",
     summary="List invitations that were not used yet; used and revoked ones too when asked.",
     permission=Permission.INVITATION_LIST,
     effect=Effect.READ,
-    input=ListInvitations,
-    output=Invitations,
-    handler=list_invitations,
     command=Command(
         ("org", "invitation", "list"), columns=("id", "email", "name", "state", "created_by", "expires_at")
     ),
@@ -241,14 +239,12 @@ def revoke(tx: Transaction, request: RevokeInvitation) -> OneInvitation:
     return OneInvitation(tx.one(sql.invitation, InvitationView, id=found.id))
 
 
-REVOKE = Operation(
+REVOKE = declare(
+    revoke,
     name="invitation.revoke",
     summary="Revoke an invitation, so that nobody can use it any more.",
     permission=Permission.INVITATION_REVOKE,
     effect=Effect.DESTROY,
-    input=RevokeInvitation,
-    output=OneInvitation,
-    handler=revoke,
     idempotent=True,
     command=Command(("org", "invitation", "revoke"), arguments=("id",)),
     http=Route("DELETE", "/organization/invitations/{id}"),

@@ -10,7 +10,7 @@ from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.identities.invitation import InvitationView, find_expected_person, invite_person
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.members.member import GROUP, TOOL, MemberView, join
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -56,15 +56,12 @@ def add(tx: Transaction, request: AddMember) -> OneMember:
     return OneMember(tx.one(sql.member, MemberView, project_id=project_id, user_id=user_id), invitation)
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    add,
     name="member.add",
     summary="Add a member to a project, or change a member's role.",
     permission=Permission.MEMBER_MANAGE,
     effect=Effect.WRITE,
-    input=AddMember,
-    output=OneMember,
-    handler=add,
-    project=lambda _tx, request: request.scope_id,
     idempotent=True,
     tool=Tool(TOOL, GROUP, "upsert"),
     command=Command(("member", "add"), arguments=("user_id",), names={"user_id": "name", "scope_id": "project"}),

@@ -10,7 +10,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.cursors.name_pages import read_name_page
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.members.member import GROUP, TOOL, MemberView
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
@@ -54,15 +54,12 @@ def list_members(tx: Transaction, request: ListMembers) -> Members:
     return Members(page, next_cursor)
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    list_members,
     name=NAME,
     summary="List the members of a project.",
     permission=Permission.MEMBER_READ,
     effect=Effect.READ,
-    input=ListMembers,
-    output=Members,
-    handler=list_members,
-    project=lambda _tx, request: request.scope_id,
     tool=Tool(TOOL, GROUP, "list"),
     command=Command(("member", "list"), names={"scope_id": "project"}),
     http=Route("GET", "/projects/{project}/members"),

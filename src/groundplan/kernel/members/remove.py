@@ -9,7 +9,7 @@ from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.members.member import GROUP, TOOL, MemberView, find_principal
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -49,15 +49,12 @@ def remove(tx: Transaction, request: RemoveMember) -> RemovedMember:
     return RemovedMember(member.user_id)
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    remove,
     name="member.remove",
     summary="Remove a member from a project.",
     permission=Permission.MEMBER_MANAGE,
     effect=Effect.DESTROY,
-    input=RemoveMember,
-    output=RemovedMember,
-    handler=remove,
-    project=lambda _tx, request: request.scope_id,
     tool=Tool(TOOL, GROUP, "remove"),
     command=Command(("member", "remove"), arguments=("user_id",), names={"user_id": "name", "scope_id": "project"}),
     http=Route("DELETE", "/projects/{project}/members/{userId}"),

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
-from typing import Any, Generic, TypeVar
+from types import NoneType, UnionType
+from typing import Any, Generic, TypedDict, TypeVar, Unpack, get_args, get_type_hints
 
-from msgspec import Struct, field
+from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.ports import load_by_name
@@ -18,6 +19,8 @@ from groundplan.kernel.store.transaction import Transaction
 
 In = TypeVar("In", bound=Struct)
 Out = TypeVar("Out")
+
+PROJECT_FIELDS = ("project", "project_id", "scope_id")  # what a request calls its project, by group of tools
 
 
 class Group(StrEnum):
@@ -127,6 +130,68 @@ class Operation(Struct, Generic[In, Out], frozen=True):
     def routes(self) -> tuple[Route, ...]:
         """Its routes over HTTP."""
         return () if self.http is None else (self.http, *self.other_routes)
+
+
+class OperationOptions(TypedDict, Generic[In], total=False):
+    """What an operation may declare beside its handler; `Operation` describes each."""
+
+    without_project: Permission | None
+    on_archived: bool
+    idempotent: bool
+    variants: tuple[Operation[In, Any], ...]
+    choose_variant: Callable[[In], Operation[In, Any] | None]
+    when_project_missing: Operation[In, Any]
+    finish: Callable[[Any], Any]
+    redact: Callable[[Any], Any]
+    tool: Tool
+    command: Command
+    aliases: tuple[Command, ...]
+    person_words: tuple[str, ...]
+    http: Route
+    other_routes: tuple[Route, ...]
+
+
+def declare(
+    handler: Callable[[Transaction, In], Out],
+    *,
+    name: str,
+    summary: str,
+    permission: Permission,
+    effect: Effect,
+    input: type[In] | None = None,  # noqa: A002 - the name of the field that it sets
+    project: Callable[[Transaction, In], str | None] | UnsetType | None = UNSET,
+    **options: Unpack[OperationOptions[In]],
+) -> Operation[In, Out]:
+    """Return the operation that a function performs.
+
+    Its input is the type of the function's request, or a subclass of it that is given. Its output is what the
+    function, or else `finish`, returns; the types of a union after the first are its other outputs. Its project is a
+    field of the request (see `PROJECT_FIELDS`) unless `project` says otherwise; None is for one that creates a project.
+    """
+    _transaction, request_type, *_result = get_type_hints(handler, include_extras=True).values()
+    input_type: type[In] = input or request_type
+    output, *other_outputs = _list_outputs(options.get("finish", handler))
+    if project is UNSET:
+        field_name = next((known for known in PROJECT_FIELDS if known in input_type.__struct_fields__), None)
+        project = None if field_name is None else lambda _tx, request: getattr(request, field_name)
+    return Operation(
+        name=name,
+        summary=summary,
+        permission=permission,
+        effect=effect,
+        input=input_type,
+        output=output,
+        other_outputs=tuple(other_outputs),
+        handler=handler,
+        project=project,
+        **options,
+    )
+
+
+def _list_outputs(function: Callable[..., Any]) -> tuple[Any, ...]:
+    result = get_type_hints(function)["return"]
+    types = get_args(result) if isinstance(result, UnionType) else (result,)
+    return (result,) if NoneType in types else types
 
 
 class Registry:

@@ -11,7 +11,7 @@ from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.identities.invitation import ExpectedPerson, InvitationView, find_expected_person, invite_person
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.members.member import add_to_organization
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.organizations.organization import PersonView
 from groundplan.kernel.store.queries import load_queries
@@ -75,14 +75,12 @@ def _join(tx: Transaction, person: ExpectedPerson, before: PersonView | None, re
         tx.run(sql.change_role, user_id=person.id, role=role)
 
 
-ADD = Operation(
+ADD = declare(
+    add_person,
     name="organization.add_member",
     summary="Add somebody to your organization, or change their role in it; an e-mail address is invited.",
     permission=Permission.ORGANIZATION_MANAGE,
     effect=Effect.WRITE,
-    input=AddPerson,
-    output=OnePerson,
-    handler=add_person,
     idempotent=True,
     command=Command(("org", "member", "add"), arguments=("name",)),
     http=Route("PUT", "/organization/members/{name}"),

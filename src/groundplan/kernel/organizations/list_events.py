@@ -12,7 +12,7 @@ from groundplan.kernel.cursors.cursor import InvalidCursor, decode_cursor, encod
 from groundplan.kernel.events.follow import EventPosition
 from groundplan.kernel.events.list import EventRecord, RecordRow, to_record
 from groundplan.kernel.events.read import AFTER_ALL_EVENTS
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.authorize import administers, find_visible_project_ids, owns_organization
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -82,15 +82,12 @@ def _decode_position(tx: Transaction, cursor: str) -> EventPosition:
     raise InvalidCursor
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    list_events,
     name=NAME,
     summary="What happened in your organization, newest first.",
     permission=Permission.ORGANIZATION_READ,
     effect=Effect.READ,
-    input=ListOrganizationEvents,
-    output=OrganizationEvents,
-    handler=list_events,
     command=Command(("org", "events")),
-    # `/organization/events` is the stream of live events.
     http=Route("GET", "/organization/history"),
 )

@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.cursors.name_pages import read_name_page
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.organizations.organization import PersonView
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -52,14 +52,12 @@ def list_people(tx: Transaction, request: ListPeople) -> People:
     )
 
 
-LIST = Operation(
+LIST = declare(
+    list_people,
     name=NAME,
     summary="List the members of your organization.",
     permission=Permission.ORGANIZATION_READ,
     effect=Effect.READ,
-    input=ListPeople,
-    output=People,
-    handler=list_people,
     command=Command(("org", "member", "list"), columns=("name", "kind", "role", "created_at")),
     http=Route("GET", "/organization/members"),
 )

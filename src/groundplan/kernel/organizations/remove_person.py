@@ -14,7 +14,7 @@ from groundplan.kernel.errors import NotFound
 from groundplan.kernel.identities.invitation import revoke_invitations_of
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.members.member import find_principal
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.organizations.organization import PersonView
 from groundplan.kernel.store.queries import load_queries
@@ -80,25 +80,21 @@ def _remove(tx: Transaction, user_id: str) -> RemovedPerson:
     return RemovedPerson(user_id, len(revoked))
 
 
-REMOVE = Operation(
+REMOVE = declare(
+    remove,
     name="organization.remove_member",
     summary="Remove somebody from your organization and its projects, and end their tokens and logins.",
     permission=Permission.ORGANIZATION_MANAGE,
     effect=Effect.DESTROY,
-    input=RemovePerson,
-    output=RemovedPerson,
-    handler=remove,
     command=Command(("org", "member", "remove"), arguments=("name",)),
     http=Route("DELETE", "/organization/members/{name}"),
 )
-LEAVE = Operation(
+LEAVE = declare(
+    leave,
     name="organization.leave",
     summary="Leave your organization and its projects; your tokens and logins end.",
     permission=Permission.ORGANIZATION_LEAVE,
     effect=Effect.DESTROY,
-    input=LeaveOrganization,
-    output=RemovedPerson,
-    handler=leave,
     command=Command(("org", "leave")),
     http=Route("POST", "/organization/leave"),
 )

@@ -9,7 +9,7 @@ from groundplan.kernel.errors import NotFound
 from groundplan.kernel.identities.invitation import unbind_accounts
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.members.member import find_principal
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.tokens.revoke import revoke_tokens_of
@@ -43,14 +43,12 @@ def unlink(tx: Transaction, request: UnlinkAccount) -> UnlinkedAccounts:
     return UnlinkedAccounts(user_id, accounts, len(revoke_tokens_of(tx, user_id)) if accounts else 0)
 
 
-UNLINK = Operation(
+UNLINK = declare(
+    unlink,
     name="organization.unlink_account",
     summary="Unlink the account that a person logs in with, so that another one can be bound; their logins end.",
     permission=Permission.ORGANIZATION_MANAGE,
     effect=Effect.DESTROY,
-    input=UnlinkAccount,
-    output=UnlinkedAccounts,
-    handler=unlink,
     idempotent=True,
     command=Command(("org", "member", "unlink"), arguments=("name",)),
     http=Route("DELETE", "/organization/members/{name}/account"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.organizations.organization import OneOrganization, view_organization
 from groundplan.kernel.store.authorize import find_organization_role
 from groundplan.kernel.store.transaction import Transaction
@@ -20,14 +20,12 @@ def view(tx: Transaction, request: ViewOrganization) -> OneOrganization:
     return view_organization(tx, find_organization_role(tx))
 
 
-VIEW = Operation(
+VIEW = declare(
+    view,
     name="organization.view",
     summary="Show your organization: its name, your role in it, and its settings.",
     permission=Permission.ORGANIZATION_READ,
     effect=Effect.READ,
-    input=ViewOrganization,
-    output=OneOrganization,
-    handler=view,
     command=Command(("org", "show")),
     http=Route("GET", "/organization"),
 )

@@ -16,7 +16,7 @@ from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.errors import NameTaken
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
 from groundplan.kernel.members.member import find_principal, join
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.projects.view import OneProject, read_project_view
 from groundplan.kernel.store.authorize import AgentNotAllowed, limit_role
@@ -138,14 +138,12 @@ def _find_owner(tx: Transaction, name: str) -> str:
     return owner or actor.responsible
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    create,
     name="project.create",
     summary="Create a project; you become its owner.",
     permission=Permission.PROJECT_CREATE,
     effect=Effect.WRITE,
-    input=CreateProject,
-    output=OneProject,
-    handler=create,
     command=Command(("project", "create"), arguments=("name",)),
     http=Route("POST", "/projects", location="/projects/{project.id}/work"),
 )

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from groundplan.kernel.access import Permission, get_smaller_role
 from groundplan.kernel.actors import Access, ActorKind
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.projects.view import ProjectView
 from groundplan.kernel.store.authorize import find_roles_of_sponsor, find_visible_project_ids, limit_role
 from groundplan.kernel.store.queries import load_queries, to_json_array
@@ -51,14 +51,12 @@ def _limit_views(tx: Transaction, views: list[ProjectView]) -> list[ProjectView]
     return limited
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    list_projects,
     name="project.list",
     summary="List your projects; archived ones too when asked.",
     permission=Permission.PROJECT_LIST,
     effect=Effect.READ,
-    input=ListProjects,
-    output=Projects,
-    handler=list_projects,
     command=Command(("project", "list"), columns=("name", "id", "role", "archived_at", "goal")),
     http=Route("GET", "/projects"),
 )

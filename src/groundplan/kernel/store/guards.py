@@ -13,7 +13,7 @@ from typing import Any
 from groundplan.kernel import ports
 from groundplan.kernel.access import WIDENING_POLICIES, Permission
 from groundplan.kernel.errors import Conflict, GroundplanError, RuleViolated
-from groundplan.kernel.store.tables import SCHEMA_NAME, FreezeRule, Schema, Table, format_roles
+from groundplan.kernel.store.tables import TRIGGER_FUNCTION, FreezeRule, Schema, Table, format_roles
 
 
 class Frozen(Conflict):
@@ -140,15 +140,11 @@ def _build_sqlite_trigger(table: str, event: str, word: str, condition: str) -> 
 
 # --- PostgreSQL -----------------------------------------------------------------------------------------------------
 
-# With the rights of the owner, because row level security would hide rows from the guard: a statement can change the
-# actor between two of its rows, and so choose what a guard with the rights of the caller sees.
-_TRIGGER_FUNCTION = f"RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = {SCHEMA_NAME}, pg_temp"
-
 
 def generate_postgres_guards(schema: Schema) -> Iterator[str]:
     """Yield the statements that create the guards on PostgreSQL."""
     yield (
-        f"CREATE FUNCTION guard_refuse() {_TRIGGER_FUNCTION} AS $$ BEGIN "
+        f"CREATE FUNCTION guard_refuse() {TRIGGER_FUNCTION} AS $$ BEGIN "
         "RAISE EXCEPTION '%: %', TG_ARGV[0], TG_TABLE_NAME USING ERRCODE = 'GP001'; END $$"
     )
     for table in schema.tables:
@@ -190,7 +186,7 @@ def _build_postgres_child_function(frozen: FreezeRule, child: str, columns: tupl
         )
 
     return (
-        f"CREATE FUNCTION guard_{child}_frozen() {_TRIGGER_FUNCTION} AS $$ DECLARE is_open boolean; BEGIN "
+        f"CREATE FUNCTION guard_{child}_frozen() {TRIGGER_FUNCTION} AS $$ DECLARE is_open boolean; BEGIN "
         f"IF TG_OP <> 'INSERT' THEN {check('OLD')} END IF; "
         f"IF TG_OP = 'DELETE' THEN RETURN OLD; END IF; "
         f"{check('NEW')} RETURN NEW; END $$"
@@ -201,7 +197,7 @@ def _build_postgres_reserved_columns(table: Table) -> Iterator[str]:
     for permission, columns in (table.reserved_columns or {}).items():
         name = f"guard_{table.name}_{permission.value.replace(':', '_')}"
         yield (
-            f"CREATE FUNCTION {name}() {_TRIGGER_FUNCTION} AS $$ BEGIN "
+            f"CREATE FUNCTION {name}() {TRIGGER_FUNCTION} AS $$ BEGIN "
             f"IF NOT OLD.{table.key_column} = ANY (gp_projects_as({format_roles(permission)}))"
             f"{_build_postgres_widening_condition(table, permission)} THEN "
             f"RAISE EXCEPTION 'only {permission} may change this' USING ERRCODE = '42501'; END IF; "

@@ -13,6 +13,14 @@ Statements for only one engine are in a block. Blocks do not nest.
     -- only: postgres
     CREATE DOMAIN instant AS text …;
     -- end
+
+A rule is a trigger that raises `word: table` where its conditions hold. It may be for several tables and events; `*` in
+its name is the table. WHEN is about the row alone, IF may read other rows and, on PostgreSQL, sees all of them.
+
+    REFUSE no_parent AS *_have_a_home
+    BEFORE INSERT OR UPDATE OF home ON cats, dogs
+    WHEN NEW.home IS NOT NULL
+    IF NOT EXISTS (SELECT 1 FROM homes WHERE id = NEW.home);
 """
 
 from __future__ import annotations
@@ -20,10 +28,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
 from groundplan.kernel.store.migrations import Dialect
+from groundplan.kernel.store.tables import TRIGGER_FUNCTION
 
 
 class Placeholder(NamedTuple):
@@ -62,14 +72,19 @@ PLACEHOLDERS = {
     "is_key": Placeholder(
         "rtrim({0}, '0123456789') = '{1}' AND ltrim({0}, '{1}') GLOB '[1-9]*'", "{0} ~ '^{1}[1-9][0-9]*$'", 2
     ),
-    # {refuse(rev_step, projects)}: the body of a trigger that raises an error.
-    "refuse": Placeholder("BEGIN SELECT RAISE(ABORT, '{0}: {1}'); END", "EXECUTE FUNCTION gp_refuse_{0}()", 2),
+    # {each}(NEW.options): the elements of a JSON array.
+    "each": Placeholder("json_each", "gp_each"),
 }
 
 _ONLY = re.compile(r"\s*--\s*only:\s*(.*?)\s*", re.IGNORECASE)
 _END = re.compile(r"\s*--\s*end\s*", re.IGNORECASE)
 _BRACE = re.compile(r"\{[A-Za-z_][^{}]*\}?")  # not '{}', '{"a": 1}' or [0-9]{4}, which are SQL
 _PLACEHOLDER = re.compile(r"\{(\w+)(?:\((\w+(?:, \w+)*)\))?\}")
+_RULE = re.compile(
+    r"^REFUSE (?P<word>\w+) AS (?P<name>[\w*]+)\n(?P<time>BEFORE|AFTER) (?P<events>[^\n]+) ON (?P<tables>[\w, ]+)"
+    r"(?:\nWHEN (?P<when>.+?))?(?:\nIF (?P<condition>.+?))?;$",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 @cache  # set-up reads the checksum of every step several times
@@ -77,7 +92,8 @@ def expand(path: Path, dialect: Dialect) -> str:
     """Return the SQL of a migration file for one engine.
 
     Raises:
-        ValueError: a placeholder is unknown or a block is not closed, even if it is for the other engine.
+        ValueError: a placeholder is unknown or a block is not closed, even if it is for the other engine; or a rule
+            cannot be read.
     """
     expanded = []
     for number, only, line in parse_lines(path):
@@ -87,7 +103,10 @@ def expand(path: Path, dialect: Dialect) -> str:
             raise ValueError(f"{path.name}:{number}: {error}") from None
         if only in (None, dialect):
             expanded.append(line_sql)
-    return "".join(expanded)
+    text = _RULE.sub(lambda rule: "\n\n".join(_expand_rule(rule, dialect)), "".join(expanded))
+    if unread := re.search(r"^REFUSE .*", text, re.MULTILINE):
+        raise ValueError(f"{path.name}: this is not a rule: {unread[0]}")
+    return text
 
 
 def parse_lines(path: Path) -> Iterator[tuple[int, Dialect | None, str]]:
@@ -117,3 +136,25 @@ def _expand_placeholder(text: str, dialect: Dialect) -> str:
     if placeholder is None or len(arguments) != placeholder.arguments:
         raise ValueError(f"there is no placeholder {text.strip()}; see PLACEHOLDERS in {__name__}")
     return (placeholder.sqlite if dialect is Dialect.SQLITE else placeholder.postgres).format(*arguments)
+
+
+def _expand_rule(rule: re.Match[str], dialect: Dialect) -> Iterator[str]:
+    """Yield the statements of a rule: a trigger for each table and event, on PostgreSQL after a function for all."""
+    when, condition = rule["when"], rule["condition"]
+    function = f"gp_{rule['name'].removeprefix('*_')}"
+    if dialect is Dialect.POSTGRES:
+        yield (
+            f"CREATE FUNCTION {function}() {TRIGGER_FUNCTION}\nAS $$\nBEGIN\nIF {condition or 'true'}\n"
+            f"THEN RAISE EXCEPTION '{rule['word']}: %', TG_TABLE_NAME USING ERRCODE = 'GP001'; END IF;\n"
+            "RETURN coalesce(NEW, OLD);\nEND\n$$;"
+        )
+        action = f"EXECUTE FUNCTION {function}();"
+    events = rule["events"].split(" OR ")
+    for table, event in product(rule["tables"].split(", "), events):
+        if dialect is Dialect.SQLITE:
+            where = f"\nWHERE {condition}" if condition else ""
+            action = f"BEGIN\nSELECT RAISE(ABORT, '{rule['word']}: {table}'){where};\nEND;"
+        suffix = f"_at_{event.partition(' ')[0].lower()}" if len(events) > 1 else ""
+        name = rule["name"].replace("*", table) + suffix
+        row = f"FOR EACH ROW WHEN ({when})" if when else "FOR EACH ROW"
+        yield f"CREATE TRIGGER {name}\n{rule['time']} {event} ON {table}\n{row}\n{action}"

@@ -16,6 +16,9 @@ from msgspec.structs import replace
 from groundplan.kernel.access import GRANTS, Permission
 
 SCHEMA_NAME = "groundplan"  # the PostgreSQL schema of all tables and functions
+# With the rights of the owner, because row level security would hide rows from the guard: a statement can change the
+# actor between two of its rows, and so choose what a guard with the rights of the caller sees.
+TRIGGER_FUNCTION = f"RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = {SCHEMA_NAME}, pg_temp"
 
 NOBODY = "false"
 EVERYBODY = "true"

@@ -15,7 +15,7 @@ from groundplan.kernel.errors import Forbidden
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.members.member import add_to_organization, find_principal
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.authorize import authorize_project, owns_organization
 from groundplan.kernel.store.queries import load_queries, to_json_array
@@ -169,14 +169,12 @@ def _forget_secret(created: CreatedToken) -> CreatedToken:
     return msgspec.structs.replace(created, secret=None, warnings=[lost])
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    create_token,
     name="token.create",
     summary="Create a token for yourself, an agent or a service; its secret is shown once.",
     permission=Permission.TOKEN_CREATE,
     effect=Effect.WRITE,
-    input=CreateToken,
-    output=CreatedToken,
-    handler=create_token,
     redact=_forget_secret,
     command=Command(("token", "create"), names={"projects": "project"}),
     http=Route("POST", "/tokens"),

@@ -8,7 +8,7 @@ from msgspec import UNSET, Struct
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.authorize import owns_organization
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -43,14 +43,12 @@ def list_tokens(tx: Transaction, request: ListTokens) -> Tokens:
     return Tokens(sorted(shown, key=lambda view: (view.created_at, view.id), reverse=True))
 
 
-LIST = Operation(
+LIST = declare(
+    list_tokens,
     name="token.list",
     summary="List your tokens; expired and revoked ones too when asked.",
     permission=Permission.TOKEN_LIST,
     effect=Effect.READ,
-    input=ListTokens,
-    output=Tokens,
-    handler=list_tokens,
     command=Command(
         ("token", "list"),
         columns=("id", "kind", "name", "role", "projects", "label", "state", "expires_at", "last_used_at"),

@@ -8,7 +8,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.authorize import owns_organization
 from groundplan.kernel.store.queries import load_queries, to_json_array
@@ -71,14 +71,12 @@ def revoke_tokens_of(tx: Transaction, user_id: str) -> list[str]:
     return list(revoked)
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    revoke_token,
     name="token.revoke",
     summary="Revoke a token, and every token that was created with it.",
     permission=Permission.TOKEN_REVOKE,
     effect=Effect.DESTROY,
-    input=RevokeToken,
-    output=RevokedToken,
-    handler=revoke_token,
     idempotent=True,
     command=Command(("token", "revoke"), arguments=("id",)),
     http=Route("DELETE", "/tokens/{id}"),

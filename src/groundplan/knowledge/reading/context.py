@@ -11,7 +11,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.input_gate.text_limits import Name, too_many_characters
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.preferences import RepositoryPaths
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -197,15 +197,12 @@ def _parse_paths(requested: str | list[Any], working_copy: RepositoryPaths | Non
     return paths
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    context,
     name="knowledge.context",
     summary="Return the knowledge about files (paths: comma separated).",
     permission=Permission.KNOWLEDGE_READ,
     effect=Effect.READ,
-    input=GetFileKnowledge,
-    output=FileKnowledge,
-    handler=context,
-    project=lambda _tx, request: request.project_id,
     tool=Tool("query_graph", Group.KNOWLEDGE, "context"),
     command=Command(("knowledge", "context"), arguments=("paths",), names={"project_id": "project"}),
     http=Route("GET", "/projects/{project}/knowledge/context"),

@@ -11,7 +11,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.checked_files import CheckedFiles, load_checked_files
 from groundplan.knowledge.paths.folders import CountedFolder, build_folders
@@ -140,15 +140,12 @@ def _get_counts(one: CountedFolder) -> dict[str, Any]:
     return {name: getattr(one, name) for name in CoveredPart.__struct_fields__}
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    read_coverage,
     name="knowledge.coverage",
     summary="Which files of the last check the atoms cover, folder by folder.",
     permission=Permission.KNOWLEDGE_READ,
     effect=Effect.READ,
-    input=ReadKnowledgeCoverage,
-    output=KnowledgeCoverage,
-    handler=read_coverage,
-    project=lambda _tx, request: request.project_id,
     command=Command(("knowledge", "coverage"), arguments=("folder",), names={"project_id": "project"}),
     http=Route("GET", "/projects/{project}/knowledge/coverage"),
 )

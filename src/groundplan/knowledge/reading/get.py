@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.atom import Atom, build_atoms, load_atom, load_atoms
@@ -79,14 +79,12 @@ def _get_molecule(tx: Transaction, id_: str) -> KnowledgeDetails:
     )
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    get,
     name="knowledge.get",
     summary="Get one atom, or a molecule with its atoms.",
     permission=Permission.KNOWLEDGE_READ,
     effect=Effect.READ,
-    input=GetKnowledge,
-    output=KnowledgeDetails,
-    handler=get,
     project=lambda tx, request: resolve_entity_project(tx, request.entity_type, request.id, "id"),
     tool=Tool("query_graph", Group.KNOWLEDGE, "get"),
     command=Command(("knowledge", "get"), arguments=("id",), names={"entity_type": "type", "project_id": "project"}),

@@ -12,7 +12,7 @@ from groundplan.kernel.budget import take_page
 from groundplan.kernel.cursors.cursor import decode_cursor, encode_cursor
 from groundplan.kernel.cursors.text_positions import BEFORE_ALL, locate_text, parse_text_position, read_after
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.freshness import Freshness, load_freshness
@@ -109,15 +109,12 @@ def _to_listed_atom(row: AtomSummaryRow, freshness: Freshness | UnsetType) -> Li
     )
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    list_atoms,
     name=NAME,
     summary="List the atoms with their patterns and freshness.",
     permission=Permission.KNOWLEDGE_READ,
     effect=Effect.READ,
-    input=ListAtoms,
-    output=Atoms,
-    handler=list_atoms,
-    project=lambda _tx, request: request.project_id,
     command=Command(
         ("knowledge", "list"), names={"project_id": "project"}, columns=("id", "name", "paths", "version", "freshness")
     ),

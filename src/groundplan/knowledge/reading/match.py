@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.checked_files import load_checked_files
 from groundplan.knowledge.paths.index import PathIndex, TooManySteps
@@ -82,15 +82,12 @@ def match_patterns(tx: Transaction, request: MatchPatterns) -> MatchedFiles:
     )
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    match_patterns,
     name="knowledge.match",
     summary="Which files of the last check match some patterns.",
     permission=Permission.KNOWLEDGE_READ,
     effect=Effect.READ,
-    input=MatchPatterns,
-    output=MatchedFiles,
-    handler=match_patterns,
-    project=lambda _tx, request: request.project_id,
     command=Command(("knowledge", "match"), arguments=("paths",), patterns=("paths",), names={"project_id": "project"}),
     http=Route("GET", "/projects/{project}/knowledge/matches"),
 )

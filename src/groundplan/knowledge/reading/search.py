@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import Trimming
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
@@ -140,15 +140,12 @@ def _load_items(tx: Transaction, request: SearchKnowledge, ids: list[str]) -> li
     return items
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    search,
     name="knowledge.search",
     summary="Search atoms or molecules by words, by molecule, or orphans.",
     permission=Permission.KNOWLEDGE_READ,
     effect=Effect.READ,
-    input=SearchKnowledge,
-    output=KnowledgePage,
-    handler=search,
-    project=lambda _tx, request: request.project_id,
     tool=Tool("query_graph", Group.KNOWLEDGE, "search"),
     command=Command(
         ("knowledge", "search"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.changelog import ChangelogEntry, load_entries
 from groundplan.knowledge.refs import load_names, missing_entity, resolve_entity_project
@@ -48,14 +48,12 @@ def search_changelog(tx: Transaction, request: SearchChangelog) -> Entries:
     return page
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    search_changelog,
     name="knowledge.search_changelog",
     summary="Read the entries, newest first.",
     permission=Permission.KNOWLEDGE_READ,
     effect=Effect.READ,
-    input=SearchChangelog,
-    output=Entries,
-    handler=search_changelog,
     project=lambda tx, request: resolve_entity_project(tx, request.parent_type, request.parent_id, "parentId"),
     tool=Tool("manage_changelog", Group.KNOWLEDGE, "search"),
     command=Command(

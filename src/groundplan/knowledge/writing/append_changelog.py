@@ -8,7 +8,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.text_limits import MaxBytes, apply_marker
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -62,14 +62,12 @@ def append_changelog(tx: Transaction, request: AppendChangelog) -> AppendedEntry
     return AppendedEntry(entry)
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    append_changelog,
     name="knowledge.append_changelog",
     summary="Add what a task changed and why; entries are never edited.",
     permission=Permission.KNOWLEDGE_WRITE,
     effect=Effect.WRITE,
-    input=AppendChangelog,
-    output=AppendedEntry,
-    handler=append_changelog,
     project=lambda tx, request: resolve_entity_project(tx, request.parent_type, request.parent_id, "parentId"),
     tool=Tool("manage_changelog", Group.KNOWLEDGE, "append"),
     command=Command(

@@ -12,7 +12,7 @@ from groundplan.kernel.budget import Trimming
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -162,15 +162,12 @@ def _store(tx: Transaction, query: Query, row: AtomRow | MoleculeRow, *, n: int)
     tx.run_with_record(query, row, project_id=tx.project.id, n=n, words=build_word_index(row.name, row.knowledge))
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    create,
     name="knowledge.create",
     summary="Create an atom (an area by its paths) or a molecule (a group of atoms).",
     permission=Permission.KNOWLEDGE_WRITE,
     effect=Effect.WRITE,
-    input=CreateKnowledge,
-    output=WrittenKnowledge,
-    handler=create,
-    project=lambda _tx, request: request.project_id,
     tool=Tool("manage_graph", Group.KNOWLEDGE, "create"),
     command=Command(
         ("knowledge", "create"),

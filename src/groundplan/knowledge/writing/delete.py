@@ -10,7 +10,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.optimistic_locking import refuse_stale
 from groundplan.kernel.store.queries import load_queries, to_json_array
@@ -134,14 +134,12 @@ def _delete_molecule(tx: Transaction, molecule: MoleculeRow, rev: int, task_id: 
     )
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    delete,
     name="knowledge.delete",
     summary="Delete one; the atoms of a molecule become orphans, or are deleted too (cascade).",
     permission=Permission.KNOWLEDGE_WRITE,
     effect=Effect.DESTROY,
-    input=DeleteKnowledge,
-    output=DeletedKnowledge,
-    handler=delete,
     project=lambda tx, request: resolve_entity_project(tx, request.entity_type, request.id, "id"),
     tool=Tool("manage_graph", Group.KNOWLEDGE, "delete"),
     command=Command(

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct, field, structs
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -103,15 +103,12 @@ def _keep_files(tx: Transaction, head: str, request: RecordCheck) -> int:
     return len(paths)
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    record_check,
     name="knowledge.record_check",
     summary="Store the results of a check of the files, and which files there are.",
     permission=Permission.KNOWLEDGE_WRITE,
     effect=Effect.WRITE,
-    input=RecordCheck,
-    output=RecordedCheck,
-    handler=record_check,
-    project=lambda _tx, request: request.project_id,
     idempotent=True,
     command=Command(("knowledge", "record-check"), names={"project_id": "project"}),
     http=Route("POST", "/projects/{project}/knowledge/freshness"),

@@ -11,7 +11,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.optimistic_locking import refuse_stale
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
@@ -226,14 +226,12 @@ def _write(tx: Transaction, query: Query, after: AtomRow | MoleculeRow, *, expec
         raise LookupError("a row that was read under the lock of its project is gone")
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    update,
     name="knowledge.update",
     summary="Update one at the version you read; append adds below; confirm: a commit at which it is right.",
     permission=Permission.KNOWLEDGE_WRITE,
     effect=Effect.WRITE,
-    input=UpdateKnowledge,
-    output=WrittenKnowledge,
-    handler=update,
     project=lambda tx, request: resolve_entity_project(tx, request.entity_type, request.id, "id"),
     tool=Tool("manage_graph", Group.KNOWLEDGE, "update"),
     command=Command(

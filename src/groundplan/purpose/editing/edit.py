@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -171,15 +171,12 @@ def _refuse_duplicate_refs(operations: list[PurposeOp]) -> None:
             seen.add(op.ref)
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    edit,
     name="purpose.edit",
     summary="Change the draft in one batch: add, update, remove nodes, edges, assumptions, indicators.",
     permission=Permission.PURPOSE_WRITE,
     effect=Effect.DESTROY,
-    input=EditPurpose,
-    output=EditedPurpose,
-    handler=edit,
-    project=lambda _tx, request: request.project,
     tool=Tool("toc_edit", Group.PURPOSE),
     command=Command(("purpose", "edit"), arguments=("operations",), texts=("operations",)),
     http=Route("PATCH", "/projects/{project}/purpose/draft"),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Effect, Operation, Route
+from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.content import read_verified_content
 from groundplan.purpose.dates import get_day
@@ -120,15 +120,12 @@ def select_waivers_about(content: Content, waivers: list[Waiver]) -> list[Waiver
     return [found[identity] for identity in sorted(found)]
 
 
-OPERATION: Operation[ExportPurpose, Any] = Operation(
+OPERATION = declare(
+    read_export,
     name="purpose.export",
     summary="Export a version as a file: json, mermaid, dot, graphml, canvas, csv, logframe, iati, svg or html.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
-    input=ExportPurpose,
-    output=ExportedPurpose,
-    handler=read_export,
     finish=write_export,
-    project=lambda _tx, request: request.project,
     http=Route("GET", "/projects/{project}/purpose/export"),
 )

@@ -15,7 +15,7 @@ from msgspec import Struct
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.text_limits import Name, NormalizedName, apply_marker
-from groundplan.kernel.operations.registry import Effect, Operation, Route
+from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.store.transaction import Transaction
@@ -251,26 +251,20 @@ def _resolve_ref(ref: str, keys: IncomingKeys, edges: set[EdgeName], path: Argum
     )
 
 
-IMPORT_WAIVERS = Operation(
+IMPORT_WAIVERS = declare(
+    import_purpose,
     name="purpose.import_waivers",
     summary="Import a theory and its waivers as a new draft.",
     permission=Permission.PURPOSE_WAIVE,
     effect=Effect.WRITE,
-    input=ImportPurpose,
-    output=ImportedPurpose,
-    handler=import_purpose,
-    project=lambda _tx, request: request.project,
 )
 
-OPERATION = Operation(
+OPERATION = declare(
+    import_purpose,
     name="purpose.import",
     summary="Import a theory as a new draft: the whole document, or nothing. Waivers in it need the owner role.",
     permission=Permission.PURPOSE_WRITE,
     effect=Effect.WRITE,
-    input=ImportPurpose,
-    output=ImportedPurpose,
-    handler=import_purpose,
-    project=lambda _tx, request: request.project,
     variants=(IMPORT_WAIVERS,),
     choose_variant=lambda request: IMPORT_WAIVERS if request.document.waivers else None,
     http=Route(

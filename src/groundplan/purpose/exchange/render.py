@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -10,7 +10,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Effect, Operation, Route
+from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.purpose.exchange.export import read_theory
@@ -146,15 +146,12 @@ def draw_picture(drawing: Drawing) -> Rendered:
     return answer
 
 
-OPERATION: Operation[RenderPurpose, Any] = Operation(
+OPERATION = declare(
+    read_drawing,
     name="purpose.render",
     summary="Draw a version as SVG: all of it or an overview, a view, the pathways of a node, or what changed.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
-    input=RenderPurpose,
-    output=Rendered,
-    handler=read_drawing,
     finish=draw_picture,
-    project=lambda _tx, request: request.project,
     http=Route("GET", "/projects/{project}/purpose/picture"),
 )

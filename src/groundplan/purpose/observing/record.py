@@ -14,7 +14,7 @@ from groundplan.kernel.clock import subtract_time
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -267,26 +267,20 @@ def _waive(recording: Recorder, names: RefResolver, one: WaiverWrite, path: Argu
     )
 
 
-WAIVE = Operation(
+WAIVE = declare(
+    record,
     name="purpose.waive",
     summary="Record waivers and other observations.",
     permission=Permission.PURPOSE_WAIVE,
     effect=Effect.WRITE,
-    input=RecordObservations,
-    output=RecordedObservations,
-    handler=record,
-    project=lambda _tx, request: request.project,
 )
 
-OPERATION = Operation(
+OPERATION = declare(
+    record,
     name="purpose.record",
     summary="Record measurements, assumption reviews, decisions, requests for them, and waivers (owners).",
     permission=Permission.PURPOSE_RECORD,
     effect=Effect.WRITE,
-    input=RecordObservations,
-    output=RecordedObservations,
-    handler=record,
-    project=lambda _tx, request: request.project,
     variants=(WAIVE,),
     choose_variant=lambda request: WAIVE if request.waivers else None,
     tool=Tool("toc_record", Group.PURPOSE),

@@ -11,7 +11,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
 from groundplan.kernel.cursors.cursor import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.comparing.compare import (
     AssumptionChanges,
@@ -115,15 +115,12 @@ def _format_version_name(number: int, label: str) -> str:
     return label if label == f"v{number}" else f"v{number} ({label})"
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    diff,
     name=NAME,
     summary="Compare two versions by stable key.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
-    input=CompareVersions,
-    output=VersionComparison,
-    handler=diff,
-    project=lambda _tx, request: request.project,
     tool=Tool("toc_version", Group.PURPOSE, "diff"),
     command=Command(("purpose", "diff"), arguments=("source", "to"), names={"source": "from"}),
     http=Route("GET", "/projects/{project}/purpose/diff"),

@@ -9,7 +9,7 @@ from msgspec import Struct
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.authorize import refuse_foreign_draft
 from groundplan.kernel.store.queries import load_queries
@@ -63,15 +63,12 @@ def discard(tx: Transaction, request: DiscardDraft) -> DiscardedDraft:
     return DiscardedDraft(row.number, get_current_rev(tx))
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    discard,
     name="purpose.discard",
     summary="Remove the draft.",
     permission=Permission.PURPOSE_DISCARD,
     effect=Effect.DESTROY,
-    input=DiscardDraft,
-    output=DiscardedDraft,
-    handler=discard,
-    project=lambda _tx, request: request.project,
     tool=Tool("toc_version", Group.PURPOSE, "discard"),
     command=Command(("purpose", "discard")),
     http=Route("DELETE", "/projects/{project}/purpose/draft"),

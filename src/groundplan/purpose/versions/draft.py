@@ -12,7 +12,7 @@ from groundplan.kernel.errors import Conflict
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -135,15 +135,12 @@ def _resolve_origin(tx: Transaction, rows: list[VersionRow], source: VersionRef 
     raise missing_version(tx, source)
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    begin_draft,
     name="purpose.draft",
     summary="Create a draft as a copy of the latest published version, or of `from`.",
     permission=Permission.PURPOSE_WRITE,
     effect=Effect.WRITE,
-    input=BeginDraft,
-    output=OneVersion,
-    handler=begin_draft,
-    project=lambda _tx, request: request.project,
     tool=Tool("toc_version", Group.PURPOSE, "draft"),
     command=Command(("purpose", "draft"), names={"source": "from"}),
     http=Route(

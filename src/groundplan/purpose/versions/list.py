@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import LeftOut
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.version import Version, read_versions, to_version
 
@@ -38,15 +38,12 @@ def list_versions(tx: Transaction, _request: ListVersions) -> Versions:
     return Versions(kept[::-1], {"versions": missing} if missing else UNSET)
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    list_versions,
     name="purpose.versions",
     summary="List the versions.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
-    input=ListVersions,
-    output=Versions,
-    handler=list_versions,
-    project=lambda _tx, request: request.project,
     tool=Tool("toc_version", Group.PURPOSE, "list"),
     command=Command(
         ("purpose", "versions"), columns=("number", "status", "label", "profile", "published_at", "published_by")

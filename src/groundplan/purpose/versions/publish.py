@@ -14,7 +14,7 @@ from groundplan.kernel.budget import Budget, CutLists, Trimming, trim
 from groundplan.kernel.errors import Conflict, RuleViolated
 from groundplan.kernel.input_gate.text_limits import Name, NormalizedName
 from groundplan.kernel.next_steps import OPERATION_NAMES, NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -183,15 +183,12 @@ def publish(tx: Transaction, request: PublishDraft) -> Published:
     return Published(to_version(after), results, after.rev)
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    publish,
     name="purpose.publish",
     summary="Publish the draft if it passes its gates.",
     permission=Permission.PURPOSE_PUBLISH,
     effect=Effect.DESTROY,
-    input=PublishDraft,
-    output=Published,
-    handler=publish,
-    project=lambda _tx, request: request.project,
     tool=Tool("toc_version", Group.PURPOSE, "publish"),
     command=Command(("purpose", "publish")),
     http=Route("POST", "/projects/{project}/purpose/draft/publish"),

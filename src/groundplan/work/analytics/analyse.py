@@ -16,7 +16,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import LeftOut
 from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
@@ -215,14 +215,12 @@ def locate(tx: Transaction, request: AnalyseWork) -> str:
     return resolve_node_project(tx, request.node_id)
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    analyse,
     name="work.analyse",
     summary="Critical path, unlocks, bottlenecks; or what follows if node_id is resolved or dropped.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=AnalyseWork,
-    output=WorkAnalysis,
-    handler=analyse,
     project=locate,
     tool=Tool("analyse", Group.BRIEFING),
     command=Command(("work", "analyse"), arguments=("what", "node_id")),

@@ -13,7 +13,7 @@ from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name, apply_marker
 from groundplan.kernel.links.link import LinkSource
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.projects.create import ProjectExists, create_owned_project
 from groundplan.kernel.store.queries import load_queries
@@ -280,24 +280,21 @@ def locate(tx: Transaction, request: CreateContainer) -> str:
     return request.project_id
 
 
-CREATE_PROJECT = Operation(
+CREATE_PROJECT = declare(
+    create_project,
     name="container.create_project",
     summary="Create a project; you become its owner.",
     permission=Permission.PROJECT_CREATE,
     effect=Effect.WRITE,
-    input=CreateContainer,
-    output=CreatedContainer,
-    handler=create_project,
+    project=None,
 )
 
-OPERATION = Operation(
+OPERATION = declare(
+    create,
     name="container.create",
     summary="Create one: a task has a title, the others a name.",
     permission=Permission.WORK_PLAN,
     effect=Effect.WRITE,
-    input=CreateContainer,
-    output=CreatedContainer,
-    handler=create,
     project=locate,
     variants=(CREATE_PROJECT,),
     choose_variant=lambda request: CREATE_PROJECT if request.container_type is ContainerType.PROJECT else None,

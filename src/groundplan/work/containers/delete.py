@@ -14,7 +14,7 @@ from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.links.link import LinkType
 from groundplan.kernel.links.read import list_links_from
 from groundplan.kernel.links.write import remove_links_of_many
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.optimistic_locking import refuse_stale
 from groundplan.kernel.projects.archive import ArchiveProject, archive
@@ -188,27 +188,23 @@ def delete_project(tx: Transaction, request: DeleteContainer) -> DeletedContaine
     return DeletedContainer(deleted=tx.project.id, count=total, archived=True)
 
 
-DELETE_PROJECT = Operation(
+DELETE_PROJECT = declare(
+    delete_project,
     name="container.delete_project",
     summary="Archive a project; it can be restored.",
     permission=Permission.PROJECT_ARCHIVE,
     effect=Effect.DESTROY,
-    input=DeleteContainer,
-    output=DeletedContainer,
-    handler=delete_project,
     project=lambda tx, request: resolve_container_project(tx, request.container_type, request.id),
     on_archived=True,
     person_words=("project", "archive"),
 )
 
-OPERATION = Operation(
+OPERATION = declare(
+    delete,
     name="container.delete",
     summary="Delete one; cascade: with all below it; a project is archived.",
     permission=Permission.WORK_RESTRUCTURE,
     effect=Effect.DESTROY,
-    input=DeleteContainer,
-    output=DeletedContainer,
-    handler=delete,
     project=lambda tx, request: resolve_container_project(tx, request.container_type, request.id),
     variants=(DELETE_PROJECT,),
     choose_variant=lambda request: DELETE_PROJECT if request.container_type is ContainerType.PROJECT else None,

@@ -8,7 +8,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import AnswerBudget
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
@@ -84,14 +84,12 @@ def get(tx: Transaction, request: GetContainer) -> ContainerDetails:
     return answer
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    get,
     name="container.get",
     summary="One project, feature or task; includeGraphContext: with what to know of its files.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=GetContainer,
-    output=ContainerDetails,
-    handler=get,
     project=lambda tx, request: resolve_container_project(tx, request.container_type, request.id),
     tool=Tool("query_container", Group.CONTAINERS, "get"),
     command=Command(

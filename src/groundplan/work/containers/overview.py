@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import Budget
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.work.containers.answers import OneContainer, compute_next_offset, load_container_into
@@ -67,7 +65,7 @@ class ContainerOverview(OneContainer, kw_only=True):
     next_offset: int | UnsetType = UNSET  # of the next page; unset after the last
 
 
-def overview(tx: Transaction, request: QueryOverview) -> ContainerOverview | ContainerPage:
+def overview(tx: Transaction, request: QueryOverview) -> ContainerPage | ContainerOverview:
     """Return a container with its contents; without an id, a page of containers of one type.
 
     Raises:
@@ -154,15 +152,12 @@ def _locate(tx: Transaction, request: QueryOverview) -> str | None:
     return resolve_project(tx, request.project_id, request.feature_id)
 
 
-OPERATION: Operation[QueryOverview, Any] = Operation(
+OPERATION = declare(
+    overview,
     name="container.overview",
     summary="With id: what is in it, and how much is done; else a list.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=QueryOverview,
-    output=ContainerPage,
-    other_outputs=(ContainerOverview,),
-    handler=overview,
     project=_locate,
     without_project=Permission.PROJECT_LIST,
     tool=Tool("query_container", Group.CONTAINERS, "overview"),

@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import DropField, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.projects.list import ListProjects, list_projects
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -176,14 +176,12 @@ def _encode_words(request: SearchContainers) -> str | None:
     return to_json_array(words) if words else None
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    search,
     name="container.search",
     summary="By words, status, priority, tags; in a project, a feature or everywhere.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=SearchContainers,
-    output=ContainerPage,
-    handler=search,
     project=lambda tx, request: resolve_project(tx, request.project_id, request.feature_id),
     without_project=Permission.PROJECT_LIST,
     tool=Tool("query_container", Group.CONTAINERS, "search"),

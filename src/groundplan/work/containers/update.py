@@ -13,7 +13,7 @@ from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.links.link import LinkSource
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.optimistic_locking import refuse_stale
 from groundplan.kernel.store.queries import load_queries
@@ -225,25 +225,21 @@ def _apply_other_changes(tx: Transaction, node: WorkNodeRow, request: UpdateCont
             yield changed("pipelines", msgspec.to_builtins(before), msgspec.to_builtins(after))
 
 
-UPDATE_PROJECT = Operation(
+UPDATE_PROJECT = declare(
+    update,
     name="container.update_project",
     summary="Change what a project says, or the steps of its tasks and features.",
     permission=Permission.PROJECT_CONFIGURE,
     effect=Effect.WRITE,
-    input=UpdateContainer,
-    output=UpdatedContainer,
-    handler=update,
     project=lambda tx, request: resolve_container_project(tx, request.container_type, request.id),
 )
 
-OPERATION = Operation(
+OPERATION = declare(
+    update,
     name="container.update",
     summary="Update one at the version you read; never its status.",
     permission=Permission.WORK_UPDATE,
     effect=Effect.WRITE,
-    input=UpdateContainer,
-    output=UpdatedContainer,
-    handler=update,
     project=lambda tx, request: resolve_container_project(tx, request.container_type, request.id),
     variants=(UPDATE_PROJECT,),
     choose_variant=lambda request: UPDATE_PROJECT if request.container_type is ContainerType.PROJECT else None,

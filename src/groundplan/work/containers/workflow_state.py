@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.blockers import load_blockers
@@ -81,14 +81,12 @@ def workflow_state(tx: Transaction, request: QueryState) -> WorkflowState:
     return state
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    workflow_state,
     name="container.workflow_state",
     summary="Status, next and previous step, blockers.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=QueryState,
-    output=WorkflowState,
-    handler=workflow_state,
     project=lambda tx, request: resolve_container_project(tx, ContainerType(request.container_type), request.id),
     tool=Tool("query_workflow_state", Group.CONTAINERS),
     command=Command(("task", "state"), arguments=("id",), fixed={"container_type": "task"}),

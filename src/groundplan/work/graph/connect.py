@@ -12,7 +12,7 @@ from groundplan.kernel.errors import GroundplanError, MixedProjects, NotFound
 from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.links.link import LinkSource
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.cycles import CycleDetected, WaitingMoments
@@ -230,14 +230,12 @@ def locate(tx: Transaction, request: Connect) -> str:
     raise missing_node(tx, refs[0])
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    connect,
     name="work.connect",
     summary="Add or remove edges and links.",
     permission=Permission.WORK_CONNECT,
     effect=Effect.WRITE,
-    input=Connect,
-    output=Connected,
-    handler=connect,
     project=locate,
     tool=Tool("graph_connect", Group.WORK),
     command=Command(("work", "connect")),

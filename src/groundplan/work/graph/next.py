@@ -12,7 +12,7 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.budget import DropField, LeftOut, Trimming
 from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import AnswerBudget, OpId
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -278,27 +278,23 @@ def locate(tx: Transaction, request: Next) -> str:
     return resolve_node_project(tx, request.node_id)
 
 
-CLAIM = Operation(
+CLAIM = declare(
+    claim,
     name="work.claim",
     summary="Claim the best actionable nodes, so that no one else is offered them.",
     permission=Permission.WORK_CLAIM,
     effect=Effect.WRITE,
-    input=Next,
-    output=Offers,
-    handler=claim,
     project=locate,
     command=Command(("work", "claim"), arguments=("node_id",)),
     http=Route("POST", "/projects/{project}/work/claims", without=("claim",)),
 )
 
-OPERATION = Operation(
+OPERATION = declare(
+    offer,
     name="work.next",
     summary="Best actionable nodes with context; claim: true takes them.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=Next,
-    output=Offers,
-    handler=offer,
     project=locate,
     variants=(CLAIM,),
     choose_variant=lambda request: CLAIM if request.claim else None,

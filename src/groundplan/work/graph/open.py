@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -12,7 +12,7 @@ from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.projects.configure import configure, record_policies
@@ -173,40 +173,33 @@ def _build_answer(tx: Transaction, project_id: str, policies: Policies, *, lean:
     return OpenedProject(root, counts, UNSET if policies == DEFAULT_POLICIES else policies)
 
 
-BEGIN = Operation(
+BEGIN = declare(
+    begin,
     name="work.begin",
     summary="Make a project with its root node.",
     permission=Permission.PROJECT_CREATE,
     effect=Effect.WRITE,
-    input=OpenProject,
-    output=OpenedProject,
-    handler=begin,
+    project=None,
     http=Route("PUT", "/projects/{project}/work"),
 )
 
-CONFIGURE = Operation(
+CONFIGURE = declare(
+    change_policies,
     name="work.configure",
     summary="Change the policies of a project.",
     permission=Permission.PROJECT_CONFIGURE,
     effect=Effect.WRITE,
-    input=OpenProject,
-    output=OpenedProject,
-    handler=change_policies,
     project=lambda _tx, request: request.project or "",
     when_project_missing=BEGIN,
     http=Route("PATCH", "/projects/{project}/work", without=("goal",)),
 )
 
-OPERATION: Operation[OpenProject, Any] = Operation(
+OPERATION = declare(
+    open_project,
     name="work.open",
     summary="Open or create a project; without project: list all.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=OpenProject,
-    output=OpenedProject,
-    other_outputs=(ProjectLines,),
-    handler=open_project,
-    project=lambda _tx, request: request.project,
     without_project=Permission.PROJECT_LIST,
     idempotent=True,
     variants=(BEGIN, CONFIGURE),

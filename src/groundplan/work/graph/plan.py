@@ -13,7 +13,7 @@ from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.links.link import LinkSource
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -372,14 +372,12 @@ def _build_changes(node: NewNode) -> Iterator[Change]:
     yield from describe_new_links(node.served)
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    plan,
     name="work.plan",
     summary="Create nodes; refs name new or existing ones, in any order.",
     permission=Permission.WORK_PLAN,
     effect=Effect.WRITE,
-    input=PlanNodes,
-    output=Planned,
-    handler=plan,
     project=locate,
     tool=Tool("graph_plan", Group.WORK),
     command=Command(("work", "plan")),

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import MixedProjects
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.drop import drop
@@ -149,14 +149,12 @@ def _first_node(request: Restructure) -> str:
     return first.source if isinstance(first, Merge) else first.node_id
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    restructure,
     name="work.restructure",
     summary="Move, merge or drop nodes with all below them.",
     permission=Permission.WORK_RESTRUCTURE,
     effect=Effect.DESTROY,
-    input=Restructure,
-    output=Restructured,
-    handler=restructure,
     project=locate,
     tool=Tool("graph_restructure", Group.WORK),
     command=Command(("work", "restructure")),

@@ -13,7 +13,7 @@ from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.links.link import LinkSource
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.kernel.store.queries import load_queries, to_json_array
@@ -349,14 +349,12 @@ def locate(tx: Transaction, request: UpdateNodes) -> str:
     return resolve_node_project(tx, request.updates[0].node_id)
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    update,
     name="work.update",
     summary="Change, resolve or reopen nodes; says what became actionable.",
     permission=Permission.WORK_UPDATE,
     effect=Effect.WRITE,
-    input=UpdateNodes,
-    output=Updated,
-    handler=update,
     project=locate,
     tool=Tool("graph_update", Group.WORK),
     command=Command(("work", "update")),

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Effect, Operation, Route
+from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.statuses import is_claim_live
@@ -144,15 +144,12 @@ def _build_item(row: ExportedNodeRow, ids: dict[int, str], *, now: str) -> Expor
     )
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    export_work,
     name="work.export",
     summary="Return all work of a project as items, for the files of other tools.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=ExportWork,
-    output=ExportedWork,
-    handler=export_work,
-    project=lambda _tx, request: request.project,
     idempotent=True,
     http=Route("GET", "/projects/{project}/work/export"),
 )

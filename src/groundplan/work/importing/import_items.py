@@ -9,7 +9,7 @@ writes only what changed in the file; a file that did not change writes nothing 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta, Struct
@@ -17,7 +17,7 @@ from msgspec import Meta, Struct
 from groundplan.kernel.access import Permission, allows
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
-from groundplan.kernel.operations.registry import Effect, Operation, Route
+from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.projects.configure import configure, record_policies
@@ -319,36 +319,29 @@ def _build_answer(
     )
 
 
-IMPORT_INTO_NEW: Operation[ImportWork, Any] = Operation(
+IMPORT_INTO_NEW = declare(
+    import_into_new_project,
     name="work.import_into_new",
     summary="Create a project with the items of another tool's file.",
     permission=Permission.PROJECT_CREATE,
     effect=Effect.WRITE,
-    input=ImportWork,
-    output=ImportedWork,
-    handler=import_into_new_project,
+    project=None,
 )
 
-PREVIEW: Operation[ImportWork, Any] = Operation(
+PREVIEW = declare(
+    preview,
     name="work.preview_import",
     summary="Say what an import would do.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=ImportWork,
-    output=ImportedWork,
-    handler=preview,
-    project=lambda _tx, request: request.project,
 )
 
-OPERATION: Operation[ImportWork, Any] = Operation(
+OPERATION = declare(
+    import_work,
     name="work.import",
     summary="Import the items of another tool's file; again: take over what changed in it.",
     permission=Permission.WORK_PLAN,
     effect=Effect.WRITE,
-    input=ImportWork,
-    output=ImportedWork,
-    handler=import_work,
-    project=lambda _tx, request: request.project,
     variants=(PREVIEW, IMPORT_INTO_NEW),
     choose_variant=lambda request: PREVIEW if request.dry_run else None,
     when_project_missing=IMPORT_INTO_NEW,

@@ -17,8 +17,7 @@ from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.operations.registry import Operation
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
-from groundplan.work.containers.sections import add, delete, reorder, update
-from groundplan.work.containers.sections import list as listing
+from groundplan.work.containers.sections import change
 from tests.engines import Engine
 
 NOWHERE = "00000000-0000-4000-8000-000000000000"  # an id that does not exist
@@ -27,14 +26,14 @@ NOW = "2026-03-01T09:00:00.000Z"
 OPERATIONS: dict[str, Operation[Any, Any]] = {
     one.name: one
     for one in (
-        listing.OPERATION,
-        add.OPERATION,
-        add.BULK_CREATE,
-        update.OPERATION,
-        update.UPDATE_TEXT,
-        reorder.OPERATION,
-        delete.OPERATION,
-        delete.BULK_DELETE,
+        change.LIST,
+        change.ADD,
+        change.BULK_CREATE,
+        change.UPDATE,
+        change.UPDATE_TEXT,
+        change.REORDER,
+        change.DELETE,
+        change.BULK_DELETE,
     )
 }
 

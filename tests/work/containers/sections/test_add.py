@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.errors import GroundplanError, Invalid
-from groundplan.work.containers.sections.requests import CONTENT_BYTES_MAX, USAGE_BYTES_MAX
+from groundplan.work.containers.sections.section import CONTENT_BYTES_MAX, USAGE_BYTES_MAX
 from groundplan.work.requests import SECTIONS_MAX
 from tests.answers import to_json
 from tests.errors import error_of

@@ -11,8 +11,7 @@ from msgspec import UNSET
 
 from groundplan.work.containers.requests import EntityType
 from groundplan.work.containers.sections.context_files import PATHS_MAX, extract_context_files
-from groundplan.work.containers.sections.requests import CONTENT_BYTES_MAX, ContentFormat
-from groundplan.work.containers.sections.section import Section
+from groundplan.work.containers.sections.section import CONTENT_BYTES_MAX, ContentFormat, Section
 from tests.machines.budget import fixed_settings
 from tests.proof import scaled
 

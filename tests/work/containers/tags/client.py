@@ -15,8 +15,7 @@ from groundplan.kernel.operations.registry import Operation
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
-from groundplan.work.containers.sections.requests import ContentFormat
-from groundplan.work.containers.sections.section import SectionDraft, add_sections
+from groundplan.work.containers.sections.section import NewSection, add_sections
 from groundplan.work.containers.tags import list as listing
 from groundplan.work.containers.tags import rename, usage
 from groundplan.work.containers.tags.container_tags import set_tags
@@ -106,7 +105,7 @@ class TagsClient:
 
         def add(tx: Transaction) -> None:
             node = fetch_node(tx, find_node(tx, self.ids[name]).n)
-            draft = SectionDraft(title, "", "", ContentFormat.MARKDOWN, list(tags), None)
+            draft = NewSection(title, tags=list(tags))
             self.ids[title] = add_sections(tx, node, [draft])[0].id
 
         self.write(add)

@@ -10,22 +10,21 @@ import pytest
 from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Group, Registry
 from groundplan.surfaces.mcp.tools import RegistryTools
-from groundplan.work.containers.templates import add_section, apply, create, delete, get, switch, update
-from groundplan.work.containers.templates import list as listing
+from groundplan.work.containers.templates import template
 from groundplan.work.containers.templates.built_in import FEATURE, TASK
 from tests.work.containers.templates.client import NOWHERE, TemplatesClient
 
 OPERATIONS = Registry(
     (
-        get.OPERATION,
-        listing.OPERATION,
-        create.OPERATION,
-        update.OPERATION,
-        delete.OPERATION,
-        switch.ENABLE,
-        switch.DISABLE,
-        add_section.OPERATION,
-        apply.OPERATION,
+        template.GET,
+        template.LIST,
+        template.CREATE,
+        template.UPDATE,
+        template.DELETE,
+        template.ENABLE,
+        template.DISABLE,
+        template.ADD_SECTION,
+        template.APPLY,
     )
 )
 ARGUMENTS = {

@@ -15,7 +15,7 @@ from groundplan.surfaces.cli.drawing import (
     expand,
 )
 from groundplan.surfaces.cli.terminal import INDENT, to_one_line
-from groundplan.work.containers.sections.delete import DeletedSection, DeletedSections
+from groundplan.work.containers.sections.change import DeletedSection, DeletedSections
 from groundplan.work.containers.sections.section import Section
 from groundplan.work.containers.templates.template import Template, TemplateSection
 

@@ -19,9 +19,7 @@ from groundplan.surfaces.cli.work.graph import REMINDERS
 from groundplan.work.containers.delete import DeletedContainer
 from groundplan.work.containers.dependencies.list import ContainerDependency, Dependencies
 from groundplan.work.containers.dependencies.manage import DependencyAnswer, DependencyType
-from groundplan.work.containers.workflow.block import BlockAnswer
-from groundplan.work.containers.workflow.transitions import TransitionAnswer
-from groundplan.work.containers.workflow.unblock import UnblockAnswer
+from groundplan.work.containers.workflow.workflow import BlockAnswer, TransitionAnswer, UnblockAnswer
 from groundplan.work.containers.workflow_state import WorkflowState
 
 

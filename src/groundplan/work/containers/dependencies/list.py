@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.answers import to_container_type
@@ -109,14 +109,12 @@ def _ends(tx: Transaction, query: Query, node: WorkNodeRow) -> tuple[list[Contai
     return found, ends[0].total - len(ends) if ends else 0
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    dependencies,
     name="container.dependencies",
     summary="Dependencies and dependents of one container.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=QueryDependencies,
-    output=Dependencies,
-    handler=dependencies,
     project=lambda tx, request: resolve_container_project(tx, ContainerType(request.container_type), request.id),
     tool=Tool("query_dependencies", Group.CONTAINERS),
     command=Command(("task", "dependencies"), arguments=("id",), fixed={"container_type": "task"}),

@@ -11,7 +11,7 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import NotFound, RuleViolated
 from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -215,14 +215,12 @@ def refuse_container_cycle(moments: WaitingMoments, waiting: WorkNodeRow, other:
         raise CycleDetected(loop, hint=None if loop.uses_tree else CYCLE_HINT, field=field)
 
 
-CREATE = Operation(
+CREATE = declare(
+    create,
     name="dependency.create",
     summary="Make fromId block toId (BLOCKS) or relate to it (RELATES_TO).",
     permission=Permission.WORK_CONNECT,
     effect=Effect.WRITE,
-    input=ManageDependency,
-    output=DependencyAnswer,
-    handler=create,
     project=locate,
     tool=Tool("manage_dependency", Group.CONTAINERS, "create"),
     command=Command(
@@ -233,14 +231,12 @@ CREATE = Operation(
     http=Route("POST", "/projects/{project}/work/dependencies"),
 )
 
-DELETE = Operation(
+DELETE = declare(
+    delete,
     name="dependency.delete",
     summary="Delete a dependency.",
     permission=Permission.WORK_CONNECT,
     effect=Effect.WRITE,
-    input=ManageDependency,
-    output=DependencyAnswer,
-    handler=delete,
     project=locate,
     tool=Tool("manage_dependency", Group.CONTAINERS, "delete"),
     command=Command(

@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.tags.tagged_entities import TaggedType, count_tags, resolve_projects
 
@@ -45,15 +45,12 @@ def list_tags(tx: Transaction, request: ListTags) -> Tags:
     return Tags(found, len(found))
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    list_tags,
     name="tag.list",
     summary="Tags and how often each is used.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=ListTags,
-    output=Tags,
-    handler=list_tags,
-    project=lambda _tx, request: request.project_id,
     without_project=Permission.PROJECT_LIST,
     tool=Tool("list_tags", Group.CONTAINERS),
     command=Command(("tag", "list"), names={"entity_type": "type", "project_id": "project"}),

@@ -12,7 +12,7 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.errors import MixedProjects
 from groundplan.kernel.input_gate.text_limits import Name, too_many_characters
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store.authorize import ProjectId
@@ -181,25 +181,21 @@ def _locate(tx: Transaction, request: RenameTag) -> str:
     raise missing_tag(tx, projects, tag, "oldTag")
 
 
-PREVIEW = Operation(
+PREVIEW = declare(
+    preview,
     name="tag.rename_preview",
     summary="See what renaming a tag would change.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=RenameTag,
-    output=RenamedTag,
-    handler=preview,
     project=_locate,
 )
 
-OPERATION = Operation(
+OPERATION = declare(
+    rename,
     name=NAME,
     summary="Rename a tag in one project; dryRun shows what changes.",
     permission=Permission.WORK_UPDATE,
     effect=Effect.WRITE,
-    input=RenameTag,
-    output=RenamedTag,
-    handler=rename,
     project=_locate,
     variants=(PREVIEW,),
     choose_variant=lambda request: PREVIEW if request.dry_run else None,

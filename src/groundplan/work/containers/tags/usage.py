@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.tags.tagged_entities import (
     TaggedEntity,
@@ -55,15 +55,12 @@ def get_tag_usage(tx: Transaction, request: GetTagUsage) -> TagUsage:
     return TagUsage(tag, count, entities, count_unlisted(count, entities))
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    get_tag_usage,
     name="tag.usage",
     summary="List the containers that have a tag.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=GetTagUsage,
-    output=TagUsage,
-    handler=get_tag_usage,
-    project=lambda _tx, request: request.project_id,
     without_project=Permission.PROJECT_LIST,
     tool=Tool("get_tag_usage", Group.CONTAINERS),
     command=Command(("tag", "usage"), arguments=("tag",), names={"project_id": "project"}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from groundplan.work.containers.requests import EntityType
-from groundplan.work.containers.sections.requests import ContentFormat
+from groundplan.work.containers.sections.section import ContentFormat
 from groundplan.work.containers.templates.template import Template, TemplateSection
 
 AUTHOR = "groundplan"

@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import DropField, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.answers import compute_next_offset
@@ -101,14 +101,12 @@ def _list_blocked(
     return tx.budget.reserve(frame).take_rows(containers, at_least=1), count
 
 
-TASKS = Operation(
+TASKS = declare(
+    blocked_tasks,
     name="container.blocked_tasks",
     summary="Blocked tasks with their blockers.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=QueryBlockedTasks,
-    output=BlockedTasks,
-    handler=blocked_tasks,
     project=lambda tx, request: resolve_project(tx, request.project_id, request.feature_id),
     without_project=Permission.PROJECT_LIST,
     tool=Tool("get_blocked_tasks", Group.CONTAINERS),
@@ -117,15 +115,12 @@ TASKS = Operation(
     other_routes=(Route("GET", "/organization/work/blocked-tasks"),),
 )
 
-FEATURES = Operation(
+FEATURES = declare(
+    blocked_features,
     name="container.blocked_features",
     summary="Blocked features with their blockers.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=QueryBlockedFeatures,
-    output=BlockedFeatures,
-    handler=blocked_features,
-    project=lambda _tx, request: request.project_id,
     without_project=Permission.PROJECT_LIST,
     tool=Tool("get_blocked_features", Group.CONTAINERS),
     command=Command(("feature", "blocked"), names={"project_id": "project"}),

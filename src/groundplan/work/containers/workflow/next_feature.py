@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec import Struct
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.container import Feature, load_containers
@@ -50,15 +48,12 @@ def next_feature(tx: Transaction, request: NextFeature) -> Feature | None:
     return feature
 
 
-OPERATION: Operation[NextFeature, Any] = Operation(
+OPERATION = declare(
+    next_feature,
     name="container.next_feature",
     summary="Feature to continue with: ACTIVE, then NEW.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=NextFeature,
-    output=Feature | None,  # type: ignore[arg-type] # a type as much as any
-    handler=next_feature,
-    project=lambda _tx, request: request.project_id,
     without_project=Permission.PROJECT_LIST,
     tool=Tool("get_next_feature", Group.CONTAINERS),
     command=Command(("feature", "next"), names={"project_id": "project"}),

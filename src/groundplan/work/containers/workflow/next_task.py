@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec import Struct
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.container import Task, load_containers
@@ -59,14 +57,12 @@ def next_task(tx: Transaction, request: NextTask) -> Task | None:
     return task
 
 
-OPERATION: Operation[NextTask, Any] = Operation(
+OPERATION = declare(
+    next_task,
     name="container.next_task",
     summary="Best free NEW task: priority, complexity, age.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=NextTask,
-    output=Task | None,  # type: ignore[arg-type] # a type as much as any
-    handler=next_task,
     project=lambda tx, request: resolve_project(tx, request.project_id, request.feature_id),
     without_project=Permission.PROJECT_LIST,
     tool=Tool("get_next_task", Group.CONTAINERS),

@@ -13,7 +13,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import AnswerBudget
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work import add_briefing as briefing
@@ -106,14 +106,12 @@ def context(tx: Transaction, request: ReadContext) -> NodeContext:
     return answer
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    context,
     name="work.context",
     summary="A node with its ancestors, tree and dependencies.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=ReadContext,
-    output=NodeContext,
-    handler=context,
     project=lambda tx, request: find_node(tx, request.node_id).project_id,
     tool=Tool("graph_context", Group.WORK),
     command=Command(("work", "context"), arguments=("node_id",)),

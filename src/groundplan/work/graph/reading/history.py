@@ -16,7 +16,7 @@ from groundplan.kernel.audit import Change
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming, take_page
 from groundplan.kernel.cursors.cursor import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.events.read import AFTER_ALL_EVENTS, PastEvent, list_events_about
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.refs import find_node, find_removed_node
 from groundplan.work.events import ACTIONS
@@ -129,14 +129,12 @@ def _to_history_change(change: Change, *, lean: bool) -> HistoryChange:
     )
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    history,
     name="work.history",
     summary="What happened to a node, newest first.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=ReadHistory,
-    output=History,
-    handler=history,
     project=lambda tx, request: locate_node(tx, request.node_id)[0],
     tool=Tool("graph_history", Group.WORK),
     command=Command(("work", "history"), arguments=("node_id",)),

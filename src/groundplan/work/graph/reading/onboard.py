@@ -14,7 +14,7 @@ from msgspec import Struct
 from groundplan.kernel.access import Permission
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.projects.list import ListProjects, list_projects
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.transaction import Transaction
@@ -63,15 +63,12 @@ def _shorten(tx: Transaction, request: Onboard, orientation: Orientation, unlist
     return shorten_orientation(orientation, unlisted, tokens_max=tx.preferences.answer_tokens_max, lean=lean)
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    onboard,
     name="work.onboard",
     summary="Start here: goal, state, recent work, next steps.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=Onboard,
-    output=Orientation,
-    handler=onboard,
-    project=lambda _tx, request: request.project,
     without_project=Permission.PROJECT_LIST,
     tool=Tool("graph_onboard", Group.WORK),
     command=Command(("work", "onboard")),

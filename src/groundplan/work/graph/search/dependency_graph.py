@@ -15,7 +15,7 @@ from msgspec import UNSET, Meta, Struct
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import LeftOut
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.refs import find_node_in_project
@@ -204,15 +204,12 @@ def _to_graph_node(node: OutlineNode, counts: LinkCountsRow) -> GraphNode:
     return GraphNode(**fields, waits_for=counts.waits_for, waits_for_open=counts.open_deps, holds_up=counts.holds_up)
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    read_dependency_graph,
     name="work.dependencies",
     summary="A part of the dependency graph: around a node, of some nodes, or of the open nodes of a branch.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=ReadDependencyGraph,
-    output=DependencyGraph,
-    handler=read_dependency_graph,
-    project=lambda _tx, request: request.project,
     command=Command(("work", "dependencies"), arguments=("node",)),
     http=Route("GET", "/projects/{project}/work/dependencies"),
 )

@@ -13,7 +13,7 @@ from msgspec import UNSET, Meta, Struct
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.authorize import find_visible_project_ids
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -152,15 +152,12 @@ def _find_by_id(tx: Transaction, ref: str) -> NodeLocation | None:
     return here[0] if here else None
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    look_up,
     name="work.lookup",
     summary="The nodes that a person means by ids, beginnings of ids or titles.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=Lookup,
-    output=LookedUp,
-    handler=look_up,
-    project=lambda _tx, request: request.project,
     command=Command(("work", "lookup"), arguments=("refs",), names={"refs": "ref"}),
     http=Route("GET", "/projects/{project}/work/lookup"),
 )

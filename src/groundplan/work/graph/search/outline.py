@@ -14,7 +14,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import take_page
 from groundplan.kernel.cursors.cursor import decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Operation, Route
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.claims import limit_lease_end
@@ -278,15 +278,12 @@ def _get_position(sort: Sort, row: OutlineRow) -> Position:
     return {name: values[name] for name in ORDERS[sort].start}
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    outline,
     name=NAME,
     summary="Children of a node, one column of the board, what a filter finds, or one node, with their states.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=ListOutline,
-    output=Outline,
-    handler=outline,
-    project=lambda _tx, request: request.project,
     command=Command(("work", "outline"), columns=("id", "summary", "state", "claimed_by", "open_children", "children")),
     http=Route("GET", "/projects/{project}/work/outline"),
 )

@@ -12,7 +12,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import DropField, LeftOut, Trimming, take_page
 from groundplan.kernel.cursors.cursor import decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.graph.search.filters import Filter, build_search
@@ -144,15 +144,12 @@ def _get_position(sort: Sort, row: FoundRow) -> Position:
     return {name: values[name] for name in ORDERS[sort].start}
 
 
-OPERATION = Operation(
+OPERATION = declare(
+    query,
     name=NAME,
     summary="Search and filter nodes.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=QueryNodes,
-    output=FoundNodes,
-    handler=query,
-    project=lambda _tx, request: request.project,
     tool=Tool("graph_query", Group.WORK),
     command=Command(("work", "query"), columns=("id", "summary", "resolved", "depth")),
     http=Route("GET", "/projects/{project}/work/nodes"),
