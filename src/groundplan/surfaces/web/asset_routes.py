@@ -7,7 +7,7 @@ from starlette.routing import BaseRoute
 
 from groundplan.kernel.errors import NotFound
 from groundplan.surfaces.http.answers import Answer
-from groundplan.surfaces.http.run_operation import OperationPool
+from groundplan.surfaces.http.operation_pool import OperationPool
 from groundplan.surfaces.web.assets import get_assets_path, load_assets
 from groundplan.surfaces.web.page_routes import Form, make_page_route
 

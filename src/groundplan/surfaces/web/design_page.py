@@ -13,7 +13,7 @@ from groundplan.context.schemas import Provenance, ValueKind
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.surfaces.http.answers import Answer
-from groundplan.surfaces.http.run_operation import OperationPool
+from groundplan.surfaces.http.operation_pool import OperationPool
 from groundplan.surfaces.web.areas.area import Refusal
 from groundplan.surfaces.web.areas.facts import ShownValue
 from groundplan.surfaces.web.areas.history import Day

@@ -24,7 +24,7 @@ from groundplan.kernel.store.store import Store
 from groundplan.session import Session
 from groundplan.surfaces.http.answers import Answer
 from groundplan.surfaces.http.authentication import Authenticator, Principal
-from groundplan.surfaces.http.run_operation import OperationPool
+from groundplan.surfaces.http.operation_pool import OperationPool
 from groundplan.surfaces.web.areas import facts, history, home, inbox, members, search, work
 from groundplan.surfaces.web.areas.area import Area, Refusal, Visit
 from groundplan.surfaces.web.areas.knowledge import knowledge

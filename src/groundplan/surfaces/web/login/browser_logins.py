@@ -12,7 +12,7 @@ from groundplan.kernel.errors import Unauthenticated
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.tokens.sessions import LENGTH_MAX, close_session, open_session
 from groundplan.surfaces.http.answers import Answer
-from groundplan.surfaces.http.listening.exposure import Exposure
+from groundplan.surfaces.http.exposure import Exposure
 from groundplan.surfaces.web.pages import redirect
 
 LABEL_CHARS_MAX = 100
