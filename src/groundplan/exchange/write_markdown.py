@@ -7,11 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from groundplan.exchange.checklists.boxes import DONE_MARK, DROPPED_MARK, FATES, OPEN_MARK, OPTIONAL_SIGN, STARTED_MARKS
-from groundplan.exchange.checklists.items import OPTIONAL_TAG, REQUIREMENTS, TEXT_SECTION, TOOL
-from groundplan.exchange.model import ItemNote
-from groundplan.exchange.writers.written_files import (
+import msgspec
+
+from groundplan.exchange.checklists import (
+    DONE_MARK,
+    DROPPED_MARK,
+    FATES,
+    OPEN_MARK,
+    OPTIONAL_SIGN,
+    OPTIONAL_TAG,
+    REQUIREMENTS,
+    STARTED_MARKS,
+    TEXT_SECTION,
+    TOOL,
+)
+from groundplan.exchange.items import (
     PROPERTIES_OF_IMPORT,
+    ItemNote,
     WrittenFiles,
     get_source_parent,
     index_by_source,
@@ -26,7 +38,7 @@ _INDENT = "  "
 _MARKS = {"done": DONE_MARK, "dropped": DROPPED_MARK, "open": OPEN_MARK, "held": OPEN_MARK}
 
 
-def write(items: Sequence[ExportedItem]) -> WrittenFiles:
+def write_markdown(items: Sequence[ExportedItem]) -> WrittenFiles:
     """Return the text of a checklist."""
     written = WrittenFiles({})
     by_source = index_by_source(items, TOOL)
@@ -113,3 +125,11 @@ def _choose_mark(item: ExportedItem) -> str:
 
 def _join_lines(text: str) -> str:
     return " ".join(text.split("\n"))
+
+
+# --- Write items as lines of JSON, with everything that they have -----------------------------------------------------
+
+
+def write_jsonl(items: Sequence[ExportedItem]) -> WrittenFiles:
+    """Return one line for each item."""
+    return WrittenFiles({"": "".join(f"{msgspec.json.encode(item).decode()}\n" for item in items)})

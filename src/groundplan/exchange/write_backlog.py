@@ -10,46 +10,43 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from groundplan.exchange.backlog.body import (
+from groundplan.exchange.backlog import (
+    ACTIVE_PLACES,
     COMMENT_FENCE,
     COMMENTS_MARK,
-    FINAL_SUMMARY,
-    MARKS,
-    SECTION_LEVEL,
-    UNTITLED,
-    make_mark,
-)
-from groundplan.exchange.backlog.config import (
-    ACTIVE_PLACES,
     CONFIG_FILE,
+    DATES,
     DONE_WORDS,
     DRAFT,
     DRAFT_PREFIX,
-    STARTED_WORD,
-    BacklogConfig,
-    TaskFolder,
-)
-from groundplan.exchange.backlog.items import (
-    DATES,
+    FINAL_SUMMARY,
     LINK_FIELDS,
+    MARKS,
     MILESTONE,
     MISSING_DEPENDENCIES,
     PRIORITIES,
+    SECTION_LEVEL,
     SOURCE_FOLDER,
+    STARTED_WORD,
     STATUS_EVIDENCE,
     TAG_FIELDS,
     TEXT_FIELDS,
     TOOL,
+    UNTITLED,
     WAITS_FOR,
+    BacklogConfig,
+    TaskFolder,
+    TaskId,
+    make_mark,
+    parse_task_id,
 )
-from groundplan.exchange.backlog.task_ids import TaskId, parse_task_id
-from groundplan.exchange.item_parts import normalize_word
-from groundplan.exchange.model import ItemNote
-from groundplan.exchange.writers.written_files import (
+from groundplan.exchange.items import (
     PROPERTIES_OF_IMPORT,
+    ItemNote,
     WrittenFiles,
     get_source_parent,
     index_by_source,
+    normalize_word,
     restore_loops,
 )
 from groundplan.front_matter.split import FENCE
@@ -74,7 +71,7 @@ _MAPPED_PROPERTIES = {
 COMMENTS = next(title for title, mark in MARKS.items() if mark == COMMENTS_MARK)
 
 
-def write(items: Sequence[ExportedItem]) -> WrittenFiles:
+def write_backlog(items: Sequence[ExportedItem]) -> WrittenFiles:
     """Return the texts of a folder by their paths in it."""
     items = restore_loops(items)
     prefix = _choose_prefix(items)

@@ -11,12 +11,8 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from groundplan.exchange.checklists.files import ChecklistFile, iter_checklists
-from groundplan.exchange.checklists.items import ChecklistItems
-from groundplan.exchange.item_parts import add_links, make_tags
-from groundplan.exchange.model import BadLines, ItemNote, SourcePlan
-from groundplan.exchange.prose_paths import find_paths
-from groundplan.exchange.text_files import clean_title
+from groundplan.exchange.checklists import ChecklistFile, ChecklistItems, iter_checklists
+from groundplan.exchange.items import BadLines, ItemNote, SourcePlan, add_links, clean_title, find_paths, make_tags
 from groundplan.markdown_lines import iter_headings
 from groundplan.work.importing.source_items import SourceItem
 
@@ -29,7 +25,7 @@ _TASK_PREFIX = "T"
 _DIGITS_MAX = 6
 
 
-def read(path: Path, *, skip_bad: bool) -> SourcePlan:
+def read_speckit(path: Path, *, skip_bad: bool) -> SourcePlan:
     """Read a task list, or those of all features below a folder."""
     plan = SourcePlan(TOOL)
     bad = BadLines(skip_bad=skip_bad)

@@ -12,18 +12,23 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from groundplan.exchange.item_parts import (
+from groundplan.exchange.items import (
+    TITLE_BYTES_MAX,
+    BadLines,
+    ItemNote,
+    SourcePlan,
     add_comment,
     add_evidence,
     add_links,
     add_section,
     choose_fate,
+    clean_text,
+    clean_title,
+    describe_title_changes,
     make_tags,
     normalize_word,
 )
-from groundplan.exchange.json_values import iter_json_values
-from groundplan.exchange.model import BadLines, ItemNote, SourcePlan
-from groundplan.exchange.text_files import TITLE_BYTES_MAX, clean_text, clean_title, describe_title_changes, read_text
+from groundplan.exchange.texts import iter_json_values, read_text
 from groundplan.work.importing.source_items import Fate, SourceItem, SourceLink
 
 TOOL = "github"
@@ -37,7 +42,7 @@ _DATES = {
 }
 
 
-def read(path: Path, *, skip_bad: bool) -> SourcePlan:
+def read_github(path: Path, *, skip_bad: bool) -> SourcePlan:
     """Read the issues of a file; pull requests among them are left out."""
     plan = SourcePlan(TOOL)
     bad = BadLines(skip_bad=skip_bad)

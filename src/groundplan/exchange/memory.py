@@ -13,10 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from groundplan.exchange.item_parts import split_text
-from groundplan.exchange.json_values import iter_json_values
-from groundplan.exchange.model import BadLines, ItemNote, SourcePlan
-from groundplan.exchange.text_files import clean_text, clean_title, read_text
+from groundplan.exchange.items import BadLines, ItemNote, SourcePlan, clean_text, clean_title, split_by_bytes
+from groundplan.exchange.texts import iter_json_values, read_text
 from groundplan.knowledge.requests import KNOWLEDGE_BYTES_MAX, REASON_BYTES_MAX, RELATED_MAX
 from groundplan.work.importing.source_items import SourceMolecule, SourceRelation
 
@@ -35,7 +33,7 @@ class _Entity:
     relations: dict[str, dict[str, None]] = field(default_factory=dict)  # the reasons by name
 
 
-def read(path: Path, *, skip_bad: bool) -> SourcePlan:
+def read_memory(path: Path, *, skip_bad: bool) -> SourcePlan:
     """Read the entities and relations of a file."""
     plan = SourcePlan(TOOL)
     bad = BadLines(skip_bad=skip_bad)
@@ -124,7 +122,7 @@ def _build_molecules(plan: SourcePlan, entity: _Entity, file: str) -> Iterator[S
         detail = f"{one.reason} {one.name}: more than {RELATED_MAX} relations of one entity"
         plan.lost.append(ItemNote(entity.name, "relation", detail))
     name = entity.name
-    for number, part in enumerate(split_text("\n".join(lines), KNOWLEDGE_BYTES_MAX), 1):
+    for number, part in enumerate(split_by_bytes("\n".join(lines), KNOWLEDGE_BYTES_MAX), 1):
         if number > 1:
             name = f"{entity.name[: NAME_CHARS_MAX - 10]} ({number})"
             plan.placed.append(ItemNote(entity.name, "observations", f"are too long for one molecule; see {name}"))
