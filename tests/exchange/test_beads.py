@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +61,9 @@ def switch(engine: Engine) -> Switch:
 def _fixed_now(monkeypatch: pytest.MonkeyPatch) -> None:
     from groundplan.exchange import beads as module
 
-    class Clock:
-        @staticmethod
-        def now(_zone: Any) -> Any:
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
             return NOW
 
     monkeypatch.setattr(module, "datetime", Clock)
