@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from groundplan.surfaces.web.assets import FOLDER as ASSETS
+from groundplan.surfaces.web.assets import STATIC as ASSETS
 from groundplan.surfaces.web.pages import FOLDER
 from tests.engines import Engine
 from tests.surfaces.web.browser import Browser

@@ -14,7 +14,7 @@ from groundplan.surfaces.http.answers import compress
 from groundplan.surfaces.web.join_scripts import join_scripts
 from groundplan.surfaces.web.page_tokens import build_variables
 
-FOLDER = Path(__file__).parent / "static"
+STATIC = Path(__file__).parent / "static"
 FIRST_STYLES = ("layout.css", "components.css", "areas.css")  # in this order, before the others
 STYLE_NAME = "page.css"
 TYPES = {
@@ -38,18 +38,18 @@ class Asset(NamedTuple):
 def load_assets() -> dict[str, Asset]:
     """Return all files by name; the style sheet begins with the tokens."""
     files = {STYLE_NAME: _join_styles().encode()}
-    modules = {path.name: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.js"))}
+    modules = {path.name: path.read_text(encoding="utf-8") for path in sorted(STATIC.glob("*.js"))}
     files |= {name: script.encode() for name, script in join_scripts(modules).items()}
-    for path in sorted(FOLDER.rglob("*")):
+    for path in sorted(STATIC.rglob("*")):
         if path.suffix in TYPES and path.suffix not in (".css", ".js"):
-            files[path.relative_to(FOLDER).as_posix()] = path.read_bytes()
+            files[path.relative_to(STATIC).as_posix()] = path.read_bytes()
     return {name: Asset(body, compress(body), TYPES[Path(name).suffix]) for name, body in files.items()}
 
 
 def _join_styles() -> str:
     """Return one style sheet: the tokens, then the general styles, then those of single areas."""
-    names = [*FIRST_STYLES, *sorted({path.name for path in FOLDER.glob("*.css")} - set(FIRST_STYLES))]
-    return build_variables() + "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in names)
+    names = [*FIRST_STYLES, *sorted({path.name for path in STATIC.glob("*.css")} - set(FIRST_STYLES))]
+    return build_variables() + "\n".join((STATIC / name).read_text(encoding="utf-8") for name in names)
 
 
 @cache

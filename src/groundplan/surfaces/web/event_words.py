@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from groundplan.context.schemas import ValueKind
+from groundplan.context.values import encode_json
 from groundplan.kernel.audit import Change
 from groundplan.kernel.events.list import EventRecord
 from groundplan.surfaces.web.areas.area import Visit
@@ -139,6 +141,14 @@ class FieldChange(NamedTuple):
     after: str
 
 
+class FactValue(NamedTuple):
+    """A value as people read it. No value and the empty text are two states."""
+
+    state: str  # set, empty or unset
+    text: str = ""
+    kind: ValueKind = ValueKind.STRING
+
+
 class EventLine(NamedTuple):
     """One event in plain words."""
 
@@ -255,3 +265,14 @@ def describe_value(value: Any) -> str:
 def _shorten(text: str, chars_max: int) -> str:
     line = " ".join(text.split())
     return line if len(line) <= chars_max else f"{line[: chars_max - 1]}…"
+
+
+def describe_fact_value(kind: ValueKind, value: Any) -> FactValue:
+    """Return a value in words."""
+    if value is None:
+        return FactValue("unset", kind=kind)
+    if value == "":
+        return FactValue("empty", kind=kind)
+    if kind is ValueKind.BOOLEAN:
+        return FactValue("set", "yes" if value else "no", kind)
+    return FactValue("set", encode_json(value) if kind is ValueKind.JSON else str(value), kind)

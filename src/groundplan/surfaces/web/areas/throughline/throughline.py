@@ -10,10 +10,10 @@ from groundplan.briefing.throughline.wording import REASONS, describe_work
 from groundplan.context.schemas import RunStatus
 from groundplan.kernel.errors import GroundplanError
 from groundplan.surfaces.web.areas.area import Area, Visit
-from groundplan.surfaces.web.areas.facts import show_value
 from groundplan.surfaces.web.areas.inline_picture import inline_picture
 from groundplan.surfaces.web.areas.throughline.item import Item
 from groundplan.surfaces.web.areas.throughline.line import ShownLine, find_throughline, follow, make_address, to_item
+from groundplan.surfaces.web.event_words import describe_fact_value
 from groundplan.surfaces.web.places import get_base
 
 SERVING_NOTHING_SHOWN = 12
@@ -103,7 +103,7 @@ def _read_facts(visit: Visit, lines: Sequence[Throughline]) -> dict[str, Any]:
         trace = visit.session.call("context.trace", scopeId=visit.project.name, pointer=pointer)
         current = next((one for one in trace.runs if one.status is not RunStatus.DRAFT), None)
         if current is not None:
-            shown["fact_values"][pointer] = show_value(current.value_kind, current.value)
+            shown["fact_values"][pointer] = describe_fact_value(current.value_kind, current.value)
     return shown
 
 
