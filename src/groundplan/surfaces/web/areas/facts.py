@@ -11,10 +11,10 @@ import msgspec
 from groundplan.context.schemas import RunStatus, SourceKind, ValueKind
 from groundplan.context.values import get_value
 from groundplan.session import Session
-from groundplan.surfaces.web.areas.area import Area, Visit
-from groundplan.surfaces.web.areas.throughline.line import read_throughline
-from groundplan.surfaces.web.event_words import FactValue, describe_fact_value
-from groundplan.surfaces.web.form_arguments import BEFORE
+from groundplan.surfaces.web.areas.throughline import read_throughline
+from groundplan.surfaces.web.forms import BEFORE
+from groundplan.surfaces.web.visit import Area, Visit
+from groundplan.surfaces.web.words import FactValue, describe_fact_value
 
 ROWS = 200  # facts on one page
 RUNS = 50
