@@ -46,7 +46,7 @@ def _parse(entry: dict[str, str]) -> Rule:
     ((effect, permission),) = [(effect, entry[word]) for word, effect in _EFFECTS.items() if word in entry]
     missing = entry.get("if_missing")
     assert len(entry) == 1 + (missing is not None), entry
-    return Rule(effect, Permission(permission), missing and Permission(missing))
+    return Rule(effect, Permission(permission), None if missing is None else Permission(missing))
 
 
 RULES = {row: _parse(entry) for room in _TABLE["operations"].values() for row, entry in room.items()}
