@@ -27,10 +27,9 @@ from groundplan.surfaces.http.identity_provider.login_flow import (
 from groundplan.surfaces.http.identity_provider.provider import IdentityProvider
 from groundplan.surfaces.http.listening.exposure import Exposure
 from groundplan.surfaces.http.run_operation import OperationPool
-from groundplan.surfaces.web.login.browser_logins import BrowserLogins
-from groundplan.surfaces.web.login.login_pages import LoginPages
+from groundplan.surfaces.web.login import BrowserLogins, LoginPages
 from groundplan.surfaces.web.page_routes import ISSUER_LOGIN_PATH, Form, make_page_route
-from groundplan.surfaces.web.pages import redirect
+from groundplan.surfaces.web.render import redirect
 
 CALLBACK_PATH = f"{ISSUER_LOGIN_PATH}/callback"
 

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import logging
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from hashlib import sha256
 
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
@@ -11,19 +17,79 @@ from groundplan.kernel.actors import LOCAL_ORGANIZATION, Actor
 from groundplan.kernel.errors import GroundplanError, Unauthenticated
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.tokens.authenticate import RefusalReason, verify_token
-from groundplan.kernel.tokens.sessions import close_session
+from groundplan.kernel.tokens.sessions import LENGTH_MAX, close_session, open_session
 from groundplan.kernel.tokens.token import TokenKind
 from groundplan.surfaces.http.answers import Answer
 from groundplan.surfaces.http.authentication import Authenticator
 from groundplan.surfaces.http.listening.exposure import Exposure
 from groundplan.surfaces.http.problems import HttpProblem
 from groundplan.surfaces.http.run_operation import OperationPool
-from groundplan.surfaces.web.login.browser_logins import BrowserLogins, Header
-from groundplan.surfaces.web.login.login_codes import LoginCodes
 from groundplan.surfaces.web.page_routes import LOGIN_PATH, Form, make_page_route
-from groundplan.surfaces.web.pages import redirect, render_page
+from groundplan.surfaces.web.render import redirect, render_page
 
 log = logging.getLogger(__name__)
+LABEL_CHARS_MAX = 100
+Header = tuple[bytes, bytes]
+CODE_TTL_S = 900.0  # time to copy an address from a terminal, not to find it in yesterday's log
+
+
+class LoginCodes:
+    """The codes that were not used yet, in the memory of this process. Safe to use from several threads."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._ends_s: dict[bytes, float] = {}  # by digest, so that no comparison tells how much of a code is right
+        self._lock = threading.Lock()
+
+    def issue(self) -> str:
+        """Return a new code."""
+        code = secrets.token_urlsafe(32)
+        with self._lock:
+            self._ends_s[_compute_digest(code)] = self._clock() + CODE_TTL_S
+        return code
+
+    def redeem(self, code: str) -> bool:
+        """Return whether a code is valid, and use it up."""
+        with self._lock:
+            ends_s = self._ends_s.pop(_compute_digest(code), None)
+            return ends_s is not None and self._clock() < ends_s
+
+
+def _compute_digest(code: str) -> bytes:
+    return sha256(code.encode("utf-8", "surrogatepass")).digest()
+
+
+class BrowserLogins:
+    """Opens logins, and writes their cookies."""
+
+    def __init__(self, store: Store, exposure: Exposure) -> None:
+        self._store = store
+        self._exposure = exposure
+
+    def open(
+        self, actor: Actor, request: Request, *headers: Header, is_valid: Callable[[], bool] = lambda: True
+    ) -> Answer:
+        """Log a person in, and lead the browser to the start page.
+
+        `is_valid` is asked after the login was opened: what ended its reason before that could not end it.
+
+        Raises:
+            Unauthenticated: it is not valid any more.
+        """
+        label = "".join(char for char in request.headers.get("user-agent", "") if char.isprintable() and char.isascii())
+        opened = open_session(self._store, actor, label=label[:LABEL_CHARS_MAX].strip() or None)
+        if not is_valid():
+            close_session(self._store, replace(actor, token_id=opened.id))
+            raise Unauthenticated("this account was unlinked a moment ago; ask for an invitation")
+        cookie = self.write_cookie(self._exposure.cookie, opened.secret, int(LENGTH_MAX.total_seconds()))
+        return redirect("/", [cookie, *headers])
+
+    def write_cookie(self, name: str, value: str, age_s: int) -> Header:
+        """Return the header that sets a cookie; an age of 0 removes it."""
+        # Lax, so that a link in a chat opens the page. GET changes nothing; all else needs the proof of a form.
+        secure = "; Secure" if self._exposure.is_https else ""
+        text = f"{name}={value}; Path=/; Max-Age={age_s}; HttpOnly; SameSite=Lax{secure}"
+        return b"set-cookie", text.encode("ascii")
 
 
 class LoginPages:

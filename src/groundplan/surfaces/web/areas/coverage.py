@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from groundplan.kernel.errors import GroundplanError
-from groundplan.surfaces.web.areas.area import Visit
-from groundplan.surfaces.web.areas.knowledge.treemap import Rectangle, lay_out
+from groundplan.surfaces.web.visit import Visit
 
-PICTURE = Rectangle(0, 0, 1000, 470)
 GAP = 2.0
 HEADER = 20.0
 HEADER_WIDTH_MIN = 54.0
@@ -22,6 +20,71 @@ STATES = {
     "partly": "partly covered",
     "uncovered": "not covered",
 }
+
+
+class Rectangle(NamedTuple):
+    """A rectangle of the picture."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    def shrink(self, *, margin: float, top: float = 0.0) -> Rectangle:
+        """Return the rectangle inside, after a margin on all sides and a strip at the top; never a negative one."""
+        width = max(self.width - 2 * margin, 0.0)
+        height = max(self.height - 2 * margin - top, 0.0)
+        return Rectangle(self.x + margin, self.y + margin + top, width, height)
+
+
+def lay_out(sizes: Sequence[float], within: Rectangle) -> list[Rectangle]:
+    """Return a rectangle for each size, in their order; the sizes must be positive, the largest first.
+
+    Sizes are taken into a strip along the shorter side as long as this makes its rectangles more square; then the rest
+    of the area is divided in the same way.
+    """
+    whole = sum(sizes)
+    if not whole or not within.width or not within.height:
+        return [Rectangle(within.x, within.y, 0.0, 0.0) for _ in sizes]
+    areas = [size / whole * within.width * within.height for size in sizes]
+    placed: list[Rectangle] = []
+    rest, first = within, 0
+    while first < len(areas):
+        side = min(rest.width, rest.height)
+        last = first + 1
+        while last < len(areas) and _get_worst(areas[first : last + 1], side) <= _get_worst(areas[first:last], side):
+            last += 1
+        strip, rest = _place_strip(areas[first:last], rest, is_last=last == len(areas))
+        placed += strip
+        first = last
+    return placed
+
+
+def _get_worst(areas: Sequence[float], side: float) -> float:
+    """Return the largest ratio of sides in a strip along a side. The areas are sorted, so it is that of an end."""
+    thickness = sum(areas) / side
+    if not thickness:
+        return 0.0
+    return max(max(area / thickness**2, thickness**2 / area) for area in (areas[0], areas[-1]))
+
+
+def _place_strip(areas: Sequence[float], rest: Rectangle, *, is_last: bool) -> tuple[list[Rectangle], Rectangle]:
+    """Return the rectangles of a strip along the shorter side, and what is left of the area."""
+    is_column = rest.width >= rest.height
+    side, depth = (rest.height, rest.width) if is_column else (rest.width, rest.height)
+    # The last strip takes what is left, so that rounding leaves no gap.
+    thickness = depth if is_last else min(sum(areas) / side, depth)
+    placed, at = [], 0.0
+    for area in areas:
+        length = area / sum(areas) * side
+        if is_column:
+            placed.append(Rectangle(rest.x, rest.y + at, thickness, length))
+        else:
+            placed.append(Rectangle(rest.x + at, rest.y, length, thickness))
+        at += length
+    if is_column:
+        return placed, Rectangle(rest.x + thickness, rest.y, rest.width - thickness, rest.height)
+    return placed, Rectangle(rest.x, rest.y + thickness, rest.width, rest.height - thickness)
 
 
 class CellPart(NamedTuple):
@@ -164,3 +227,6 @@ def _sort_by_work(visit: Visit, found: Any) -> list[UncoveredRow]:
         UncoveredRow(one.path, one.files, by_folder.get(one.path, ()), f"{one.path}/**" if one.path else "*")
         for one in rows
     ]
+
+
+PICTURE = Rectangle(0, 0, 1000, 470)

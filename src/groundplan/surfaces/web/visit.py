@@ -1,22 +1,51 @@
-"""An area of the page, and a visit of it."""
+"""A visit of a page: who asks, what the address names, what was refused; and the areas that can be visited."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
-from urllib.parse import quote_plus
+from urllib.parse import quote, quote_plus, urlencode
 
 from groundplan.briefing.inbox.inbox import Inbox
 from groundplan.briefing.inbox.item import InboxKind
 from groundplan.kernel.access import Permission, allows
 from groundplan.kernel.errors import GroundplanError
+from groundplan.kernel.events.follow import parse_position
 from groundplan.kernel.optimistic_locking import StaleRevision, StaleVersion
 from groundplan.kernel.projects.view import ProjectView
 from groundplan.session import Session
-from groundplan.surfaces.web.form_arguments import BEFORE, find_line
+from groundplan.surfaces.web.forms import BEFORE, find_line
 
 INBOX_READ = 100  # items of the inbox that a page reads for its number in the rail
+# The message after a change offers to undo it, on the page where the change was made.
+EVERYWHERE = frozenset({"briefing.undo"})
+
+
+def get_base(project: str) -> str:
+    """Return the path of a project's pages."""
+    return f"/p/{quote(project, safe='')}"
+
+
+def find_place(base: str, slice_: str, ref: str, kind: str = "") -> str:
+    """Return the address at which a thing of a slice is shown. Among facts, its kind says what the ref names."""
+    match slice_:
+        case "work":
+            return f"{base}/work?{urlencode({'node': ref})}"
+        case "purpose":
+            # Decisions and measurements are named by the event that recorded them.
+            if parse_position(ref) is not None:
+                return f"{base}/history?{urlencode({'until': ref})}"
+            return f"{base}/plan?{urlencode({'key': ref})}#{quote(ref)}"
+        case "context":
+            if ref.startswith("/") or kind in ("constraint", "source"):
+                return f"{base}/facts?{urlencode({'fact' if ref.startswith('/') else kind: ref})}"
+            return f"{base}/facts"
+        case "knowledge":
+            return f"{base}/knowledge?{urlencode({'note': ref})}"
+        case "member" | "invitation":
+            return f"{base}/members"
+    return f"{base}/home"
 
 
 @dataclass
@@ -120,10 +149,6 @@ class Visit:
 def _quote(text: str) -> str:
     """Return a part of a query. Ids, which a list has by the dozen, are as they are."""
     return text if text.isalnum() and text.isascii() else quote_plus(text)
-
-
-# The message after a change offers to undo it, on the page where the change was made.
-EVERYWHERE = frozenset({"briefing.undo"})
 
 
 class Area(NamedTuple):
