@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from groundplan.kernel.store.commits.commit_watch import NO_COMMITS, CommitWatch, SeenCommits, WatchedProject
 from groundplan.kernel.store.sqlite.errors import translate_errors
+from groundplan.kernel.store.store import NO_COMMITS, CommitWatch, SeenCommits, WatchedProject
 
 if TYPE_CHECKING:
     from groundplan.kernel.store.sqlite.store import HeldConnection

@@ -15,7 +15,7 @@ import psycopg
 from psycopg import Connection
 
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.store.commits.commit_watch import CommitWatch, SeenCommits, WatchedProject
+from groundplan.kernel.store.store import CommitWatch, SeenCommits, WatchedProject
 
 CHANNEL = "groundplan_commits"
 WAIT_S = 0.25  # then the caller can end, or add a project
