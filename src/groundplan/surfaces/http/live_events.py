@@ -30,8 +30,7 @@ from groundplan.kernel.events.follow import (
 )
 from groundplan.kernel.organizations.follow import read_organization_changes, start_following_organization
 from groundplan.kernel.output_gate import encode
-from groundplan.kernel.store.commits.commit_watch import CommitWatch, SeenCommits, WatchedProject
-from groundplan.kernel.store.store import Store, TryAgain
+from groundplan.kernel.store.store import CommitWatch, SeenCommits, Store, TryAgain, WatchedProject
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.surfaces.http.answers import HttpProblem
 from groundplan.surfaces.http.rest import Authenticate

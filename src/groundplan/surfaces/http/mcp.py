@@ -34,8 +34,7 @@ from groundplan.kernel.operations.execute import ExecutionResult, execute
 from groundplan.kernel.operations.registry import Group
 from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, encode
 from groundplan.kernel.preferences import Preferences
-from groundplan.kernel.store.commits.commit_watch import WatchedProject
-from groundplan.kernel.store.store import Store
+from groundplan.kernel.store.store import Store, WatchedProject
 from groundplan.setting_values import TOOL_GROUPS_DEFAULT, parse_tools
 from groundplan.surfaces.http.answers import (
     JSON_RANGES,

@@ -23,7 +23,7 @@ from groundplan.surfaces.http.authentication import CSRF_OF_FORM, SAME_ORIGIN
 from groundplan.surfaces.http.front_door import ROUTE_OF_REQUEST
 from groundplan.surfaces.http.log_lines import log_exception
 from groundplan.surfaces.http.operation_pool import OperationPool
-from groundplan.surfaces.web.pages import HTML_TYPE, redirect, render_page
+from groundplan.surfaces.web.render import HTML_TYPE, redirect, render_page
 
 FORM_BYTES_MAX = 4096  # of a form without a login
 FORM_S = 10.0

@@ -24,12 +24,9 @@ from groundplan.surfaces.http.metrics import HealthRoutes, MetricsPort, ServerMe
 from groundplan.surfaces.http.operation_pool import OperationPool, give_turn_away
 from groundplan.surfaces.http.server import build_app
 from groundplan.surfaces.vocabularies import HttpVocabulary
-from groundplan.surfaces.web.asset_routes import list_asset_routes
 from groundplan.surfaces.web.design_page import list_design_routes
-from groundplan.surfaces.web.login.browser_logins import BrowserLogins
-from groundplan.surfaces.web.login.login_codes import LoginCodes
-from groundplan.surfaces.web.login.login_pages import LoginPages
-from groundplan.surfaces.web.project_pages import ProjectPages
+from groundplan.surfaces.web.login import BrowserLogins, LoginCodes, LoginPages
+from groundplan.surfaces.web.pages import ProjectPages, list_asset_routes
 
 if TYPE_CHECKING:
     from groundplan.surfaces.http.issuer import IdentityProvider
@@ -134,6 +131,6 @@ def _list_issuer_routes(
     exposure: Exposure,
     pool: OperationPool,
 ) -> list[BaseRoute]:
-    from groundplan.surfaces.web.login.issuer_login import IssuerLogin  # here, because few servers need it
+    from groundplan.surfaces.web.issuer_login import IssuerLogin  # here, because few servers need it
 
     return IssuerLogin(store, provider, login, logins, exposure).list_routes(pool)
