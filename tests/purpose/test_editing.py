@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from groundplan.kernel.errors import GroundplanError, Invalid, NotFound
-from groundplan.kernel.optimistic_locking import StaleRevision
+from groundplan.kernel.errors import GroundplanError, Invalid, NotFound, StaleRevision
 from groundplan.purpose.editing.directions import InvalidDirection
 from groundplan.purpose.editing.draft_state import PublishedImmutable
 from groundplan.purpose.editing.edges import DependencyCycle, DuplicateEdge, SelfEdge

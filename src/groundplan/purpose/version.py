@@ -6,9 +6,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.kernel.errors import Conflict, NotFound
-from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.optimistic_locking import StaleRevision
+from groundplan.kernel.errors import Conflict, NextStep, NotFound, StaleRevision
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.model import Profile, VersionStatus

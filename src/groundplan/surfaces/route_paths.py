@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from groundplan.kernel.input_gate.project_names import PROJECT_NAMES
+from groundplan.kernel.input_gate.request import PROJECT_NAMES
 
 PREFIX = "/v1"
 PROJECT = "project"
@@ -40,7 +40,7 @@ def format_query(arguments: Mapping[str, Any]) -> str:
     """Return arguments as a query string that the input gate reads back; empty if there are none."""
     from urllib.parse import urlencode
 
-    from groundplan.kernel.output_gate import encode
+    from groundplan.kernel.answers import encode
 
     pairs = [
         (name, one if isinstance(one, str) else encode(one).decode())

@@ -12,9 +12,9 @@ from typing import Any
 
 import msgspec
 
-from groundplan.kernel.next_steps import Vocabulary
+from groundplan.kernel.answers import encode
+from groundplan.kernel.errors import Vocabulary
 from groundplan.kernel.operations.registry import Command, Operation, Registry, Route
-from groundplan.kernel.output_gate import encode
 from groundplan.surfaces.route_paths import PROJECT, fill_path, format_query, get_project_field, list_parameters
 
 PROGRAM = "groundplan"

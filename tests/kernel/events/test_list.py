@@ -9,10 +9,10 @@ import pytest
 from msgspec import UNSET
 
 from groundplan.kernel.actors import local_actor
+from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.events import list as list_module
+from groundplan.kernel.events import history as list_module
 from groundplan.kernel.events.follow import EventPosition, read_changes
-from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.session import Session
 from tests.engines import Engine, person
 from tests.manual_clock import ManualClock

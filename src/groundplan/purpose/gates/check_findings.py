@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import NextStep
 from groundplan.kernel.wording import quote_text
 from groundplan.purpose.gates.result import ExternalFacts, Fix
 from groundplan.purpose.graph.causal_graph import CausalGraph, build_causal_graph, find_valid_causal_edges

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import NextStep
 from groundplan.purpose.editing.rules import TypedEdge
 from groundplan.purpose.gates.check_findings import (
     NOT_KNOWN,

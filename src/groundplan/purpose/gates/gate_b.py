@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import NextStep
 from groundplan.purpose.gates.check_findings import NOT_KNOWN, CheckFinding, GateSubject, has_text, suggest_edit
 from groundplan.purpose.model import Indicator, NodeType, sort_keys
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from groundplan.kernel.budget import CutLists, LeftOut, Trimming
-from groundplan.kernel.next_steps import NextStep, Vocabulary
+from groundplan.kernel.answers import CutLists, LeftOut, Trimming
+from groundplan.kernel.errors import NextStep, Vocabulary
 from groundplan.purpose.model import Profile
 
 NOTHING_TO_CHECK = "there is nothing to check, so the gate does not pass"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from groundplan.kernel.errors import RuleViolated
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import NextStep, RuleViolated
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.purpose.model import Profile

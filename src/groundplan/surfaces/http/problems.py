@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from groundplan.kernel.errors import GroundplanError, Unauthenticated, Unavailable
-from groundplan.kernel.next_steps import Vocabulary
-from groundplan.kernel.output_gate import encode
+from groundplan.kernel.answers import encode
+from groundplan.kernel.errors import GroundplanError, Unauthenticated, Unavailable, Vocabulary
 from groundplan.surfaces.http.answers import Answer
 from groundplan.surfaces.route_paths import PREFIX
 

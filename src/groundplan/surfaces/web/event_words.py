@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from groundplan.kernel.audit import Change
-from groundplan.kernel.events.list import EventRecord
+from groundplan.kernel.events.history import EventRecord
 from groundplan.surfaces.web.areas.area import Visit
 from groundplan.surfaces.web.places import find_place, get_base
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from groundplan.kernel.next_steps import NextStep, Vocabulary
+from groundplan.kernel.errors import NextStep, Vocabulary
 from groundplan.kernel.operations.registry import Registry
 from groundplan.surfaces.vocabularies import CliVocabulary
 

@@ -10,7 +10,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.routing import Route as StarletteRoute
 
-from groundplan.kernel.output_gate import encode
+from groundplan.kernel.answers import encode
 from groundplan.surfaces.http.answers import COMPRESSED_BYTES_MIN, JSON_TYPE, Answer, AnswerSender, Headers, compress
 from groundplan.surfaces.http.monitoring.request_monitor import ROUTE_OF_REQUEST
 from groundplan.surfaces.http.negotiation import GZIP_CODINGS, accepts

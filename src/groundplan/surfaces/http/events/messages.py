@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from groundplan.kernel.answers import encode
 from groundplan.kernel.events.follow import AreaChange, EventPosition
-from groundplan.kernel.output_gate import encode
 
 HEARTBEAT = b": heartbeat\n\n"
 

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 from starlette.routing import Route as StarletteRoute
 
-from groundplan.kernel.output_gate import encode
+from groundplan.kernel.answers import encode
 from groundplan.surfaces.http.answers import Answer, AnswerSender
 from groundplan.surfaces.http.monitoring.request_monitor import ROUTE_OF_REQUEST
 

@@ -10,9 +10,8 @@ from urllib.parse import quote_plus
 from groundplan.briefing.inbox.inbox import Inbox
 from groundplan.briefing.inbox.item import InboxKind
 from groundplan.kernel.access import Permission, allows
-from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.optimistic_locking import StaleRevision, StaleVersion
-from groundplan.kernel.projects.view import ProjectView
+from groundplan.kernel.errors import GroundplanError, StaleRevision, StaleVersion
+from groundplan.kernel.projects import ProjectView
 from groundplan.session import Session
 from groundplan.surfaces.web.form_arguments import BEFORE, find_line
 

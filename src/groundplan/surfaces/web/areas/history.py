@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.events.follow import parse_position
-from groundplan.kernel.events.list import EventRecord
+from groundplan.kernel.events.history import EventRecord
 from groundplan.surfaces.web.areas.area import Area, Visit
 from groundplan.surfaces.web.areas.history_event import find_inverse, read_event
 from groundplan.surfaces.web.event_words import EventLine, describe_events

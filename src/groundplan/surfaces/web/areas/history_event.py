@@ -10,7 +10,7 @@ from groundplan.briefing.undo.undo import PREVIEW
 from groundplan.kernel.audit import Change
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.events.follow import parse_position
-from groundplan.kernel.events.list import EventRecord
+from groundplan.kernel.events.history import EventRecord
 from groundplan.surfaces.web.areas.area import Visit
 from groundplan.surfaces.web.event_words import FieldChange, describe_events
 from groundplan.surfaces.web.places import get_base
