@@ -8,8 +8,8 @@ from groundplan.context.schemas import PcivRunV1, RunStatus, UpdatedBy
 from groundplan.kernel.errors import MixedProjects, NextStep, NotFound, StaleRevision
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.store.authorize import ProjectId, find_visible_project_ids
-from groundplan.kernel.store.guards import Frozen
 from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.schema import Frozen
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument, quote_text
 

@@ -23,8 +23,8 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, OpId, Route, declare
 from groundplan.kernel.principals import find_principal
 from groundplan.kernel.store.authorize import administers
-from groundplan.kernel.store.guards import Frozen, make_error_factory
 from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.schema import Frozen, make_error_factory
 from groundplan.kernel.store.transaction import Transaction
 
 LIFETIME = timedelta(days=14)

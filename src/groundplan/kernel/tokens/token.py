@@ -11,8 +11,8 @@ from groundplan.kernel.access import Role
 from groundplan.kernel.actors import Access, Actor, ActorKind
 from groundplan.kernel.errors import NextStep, NotFound, RuleViolated, Unauthenticated
 from groundplan.kernel.store.authorize import owns_organization
-from groundplan.kernel.store.guards import Frozen
 from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.schema import Frozen
 from groundplan.kernel.store.transaction import Transaction
 
 sql = load_queries(__file__)
