@@ -33,16 +33,12 @@ import groundplan.kernel.actors
 import groundplan.kernel.events.history
 import groundplan.kernel.identities.invitation
 import groundplan.kernel.members
-import groundplan.kernel.members
-import groundplan.kernel.members
 import groundplan.kernel.organizations.add_person
 import groundplan.kernel.organizations.list_events
 import groundplan.kernel.organizations.list_people
 import groundplan.kernel.organizations.organization
 import groundplan.kernel.organizations.remove_person
 import groundplan.kernel.organizations.unlink_account
-import groundplan.kernel.projects
-import groundplan.kernel.projects
 import groundplan.kernel.projects
 import groundplan.kernel.tokens.create
 import groundplan.kernel.tokens.list

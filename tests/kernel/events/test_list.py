@@ -104,7 +104,7 @@ def test_a_rare_actor_costs_a_bounded_look_on_each_page_and_is_still_found(
 ) -> None:
     engine.session("ben").call("work.plan", project="atlas", nodes=[{"ref": "b", "summary": "b"}])
     plan(ada, "atlas", *({"ref": f"n{number}"} for number in range(20)))
-    monkeypatch.setattr(list_module, "LOOKED_AT_MAX", 5)
+    monkeypatch.setattr(list_module, "EVENTS_LOOKED_AT_MAX", 5)
 
     first = ada.call("event.list", project="atlas", actor="ben")
 
