@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from msgspec import UNSET
 
 from groundplan.purpose.model import NodeType, RiskLevel
-from groundplan.purpose.version import Version
+from groundplan.purpose.versions.versions import Version
 from groundplan.surfaces.web.areas.inline_picture import inline_picture
 from groundplan.surfaces.web.areas.plan.kept_reads import open_version
 from groundplan.surfaces.web.areas.plan.theory import TheoryItems

@@ -1,31 +1,104 @@
-"""Gate A: the theory is consistent."""
+"""The checks of the gates: A, the theory is consistent, and B, it is ready to be run and measured.
+
+Each check is a pure function that returns its finding before waivers are applied.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from msgspec import UNSET
 
 from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.wording import quote_text
 from groundplan.purpose.editing.rules import TypedEdge
-from groundplan.purpose.gates.check_findings import (
-    NOT_KNOWN,
-    CheckFinding,
-    GateSubject,
-    has_text,
-    list_edge_refs,
-    suggest_edit,
-)
+from groundplan.purpose.gates.gates import ExternalFacts, Fix
+from groundplan.purpose.graph.causal_graph import CausalGraph, build_causal_graph, find_valid_causal_edges
 from groundplan.purpose.graph.cycles import find_cyclic_components, find_shortest_cycle
 from groundplan.purpose.graph.indexed_graph import find_leading_to
 from groundplan.purpose.model import (
     Assumption,
     Confidence,
+    Content,
+    EdgeName,
+    Indicator,
     NodeType,
+    Profile,
+    PurposeEdge,
     RiskLevel,
+    edge_order,
     sort_keys,
 )
 from groundplan.purpose.observing.doubts import DoubtStatus, find_doubts
+from groundplan.purpose.observing.observation_rows import Observations
+
+REFS_NAMED_MAX = 5  # refs named in a message; the `refs` list holds all of them
+NO_SUBJECTS = "the version has nothing to check"
+NOT_KNOWN = "this is not known here"
+
+
+class CheckFinding(NamedTuple):
+    """A rule, the number of its subjects, and the subjects that break it."""
+
+    rule: str
+    subjects: int  # 0: the rule does not apply
+    failing: Sequence[str] = ()  # refs, in any order
+    fix: Fix = ""  # what to do; `{refs}` stands for the failing refs without a waiver
+    problem: str | None = None  # what is wrong; by default, how many subjects break the rule
+    actual: Any = UNSET
+    expected: Any = UNSET
+    not_applicable: str = NO_SUBJECTS  # why the rule does not apply
+    is_warning: bool = False  # does not block, whatever the profile says
+    needs_whole_waiver: bool = False  # waivers for the failing refs alone do not cover it
+    # Returns what is wrong with the failing refs without a waiver, as text and as data, if it depends on the refs.
+    describe_failing: Callable[[list[str]], tuple[str, Any]] | None = None
+
+
+class GateSubject:
+    """The content and facts that the checks read, with values shared by several checks computed once."""
+
+    def __init__(
+        self, content: Content, observations: Observations, profile: Profile, external_facts: ExternalFacts
+    ) -> None:
+        self.content = content
+        self.observations = observations
+        self.external_facts = external_facts
+        self.is_strict = profile is Profile.STRICT
+        self.edges: list[PurposeEdge] = find_valid_causal_edges(content)
+        self.causal: CausalGraph = build_causal_graph(content)
+        self.causes = len(self.causal.edges)  # counts an edge that was imported twice once
+        self.nodes_with_indicator = {one.node for one in content.indicators.values()}  # nodes that have an indicator
+        self.nodes_with_assumption = {one.node for one in content.assumptions.values() if one.node is not None}
+        self.edges_with_assumption = {one.edge for one in content.assumptions.values() if one.edge is not None}
+
+    def get_type(self, key: str) -> NodeType | None:
+        """Return the type of a node, or None if there is no such node."""
+        node = self.content.nodes.get(key)
+        return None if node is None else node.node_type
+
+
+def suggest_edit(instruction: str) -> Fix:
+    """Return a fix that edits the draft, such as `add_edge from {refs} towards a goal`."""
+    return (NextStep("purpose.edit", f"with {instruction}"),)
+
+
+def list_edge_refs(names: Iterable[EdgeName]) -> list[str]:
+    """Return the names of edges as refs, without duplicates and in list order."""
+    return [str(name) for name in sorted(set(names), key=edge_order)]
+
+
+def has_text(text: str | None) -> bool:
+    """Return whether a text is given and not blank."""
+    return bool(text and text.strip())
+
+
+def format_refs(refs: Sequence[str]) -> str:
+    """Format refs for a message, naming at most `REFS_NAMED_MAX`."""
+    listed = ", ".join(quote_text(ref)[1:-1] for ref in refs[:REFS_NAMED_MAX])
+    return listed if len(refs) <= REFS_NAMED_MAX else f"{listed} and {len(refs) - REFS_NAMED_MAX} more"
+
 
 CYCLE_NODES_NAMED_MAX = 20  # nodes of a cycle in a message
 
@@ -292,7 +365,7 @@ def check_row_security(theory: GateSubject) -> CheckFinding:
     )
 
 
-CHECKS: dict[str, Callable[[GateSubject], CheckFinding]] = {
+GATE_A_CHECKS: dict[str, Callable[[GateSubject], CheckFinding]] = {
     "GA_ASSUMPTIONS": check_assumptions,
     "GA_CONTEXT": check_context,
     "GA_CROSS_VERSION": check_cross_version,
@@ -326,3 +399,110 @@ def _format_cycle(path: list[str]) -> str:
         return " -> ".join(path)
     half = CYCLE_NODES_NAMED_MAX // 2
     return " -> ".join((*path[:half], f"… {len(path) - 2 * half} more …", *path[-half:]))
+
+
+def check_baseline(theory: GateSubject) -> CheckFinding:
+    subjects = _find_effect_indicators(theory)
+    return CheckFinding(
+        "Every indicator on an OUTCOME or GOAL has a baseline",
+        len(subjects),
+        sort_keys(one.key for one in subjects if one.baseline is None),
+        suggest_edit("update_indicator (baseline) on {refs}"),
+    )
+
+
+def check_target(theory: GateSubject) -> CheckFinding:
+    subjects = _find_effect_indicators(theory)
+    return CheckFinding(
+        "Every indicator on an OUTCOME or GOAL has a target",
+        len(subjects),
+        sort_keys(one.key for one in subjects if one.target is None),
+        suggest_edit("update_indicator (target) on {refs}"),
+    )
+
+
+def check_verified(theory: GateSubject) -> CheckFinding:
+    """Report baselines marked as unverified. One without a mark passes."""
+    subjects = [one for one in theory.content.indicators.values() if one.baseline is not None]
+    return CheckFinding(
+        "No baseline is marked as unverified",
+        len(subjects),
+        sort_keys(one.key for one in subjects if one.baseline_verified is False),
+        suggest_edit("update_indicator (baseline_verified true) on {refs}, after the baseline is verified"),
+    )
+
+
+def check_plan(theory: GateSubject) -> CheckFinding:
+    subjects = theory.content.indicators.values()
+    return CheckFinding(
+        "Every indicator has a method, a frequency and an owner",
+        len(subjects),
+        sort_keys(
+            one.key
+            for one in subjects
+            if not (has_text(one.method) and has_text(one.frequency) and has_text(one.owner))
+        ),
+        suggest_edit("update_indicator (method, frequency, owner) on {refs}"),
+    )
+
+
+def indicators(theory: GateSubject) -> CheckFinding:
+    """Report outcomes without an indicator; a theory that measures no effect fails whatever is waived for outcomes."""
+    rule = "An OUTCOME or GOAL has an indicator, and every OUTCOME has one"
+    outcomes = [node.key for node in theory.content.list_nodes_of_type(NodeType.OUTCOME)]
+    failing = sort_keys(key for key in outcomes if key not in theory.nodes_with_indicator)
+    if _find_effect_indicators(theory):
+        return CheckFinding(rule, max(1, len(outcomes)), failing, suggest_edit("add_indicator on {refs}"))
+    return CheckFinding(
+        rule,
+        1,
+        failing,
+        suggest_edit("add_indicator on an OUTCOME or GOAL"),
+        problem="there is none",
+        actual=0,
+        expected=max(1, len(outcomes)),
+        needs_whole_waiver=True,
+    )
+
+
+def check_work(theory: GateSubject) -> CheckFinding:
+    rule = "Every ACTIVITY is served by at least one work node"
+    served = theory.external_facts.served
+    if served is None:
+        return CheckFinding(rule, 0, not_applicable=NOT_KNOWN)
+    activities = [node.key for node in theory.content.list_nodes_of_type(NodeType.ACTIVITY)]
+    return CheckFinding(
+        rule,
+        len(activities),
+        sort_keys(key for key in activities if served.get(key, 0) < 1),
+        "add work that serves {refs}",
+    )
+
+
+def check_facts(theory: GateSubject) -> CheckFinding:
+    rule = "Every required fact of the project is set"
+    known = theory.external_facts.context
+    if known is None:
+        return CheckFinding(rule, 0, not_applicable=NOT_KNOWN)
+    if known.run is None:
+        return CheckFinding(rule, 0, not_applicable="no facts were ever committed")
+    unset = sorted(set(known.required_unset))
+    wrong = f"{len(unset)} {'is' if len(unset) == 1 else 'are'} not" if unset else None
+    fix = NextStep("context.edit", "sets {refs}"), NextStep("context.commit", "puts them in force")
+    return CheckFinding(rule, 1, unset, fix, problem=wrong, actual=len(unset), expected=0)
+
+
+GATE_B_CHECKS: dict[str, Callable[[GateSubject], CheckFinding]] = {
+    "GB_BASELINE": check_baseline,
+    "GB_FACTS": check_facts,
+    "GB_INDICATORS": indicators,
+    "GB_PLAN": check_plan,
+    "GB_TARGET": check_target,
+    "GB_VERIFIED": check_verified,
+    "GB_WORK": check_work,
+}
+
+
+def _find_effect_indicators(theory: GateSubject) -> list[Indicator]:
+    effects = (NodeType.OUTCOME, NodeType.GOAL)
+    return [one for one in theory.content.indicators.values() if theory.get_type(one.node) in effects]

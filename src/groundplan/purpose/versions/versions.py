@@ -1,4 +1,4 @@
-"""Versions as stored and as callers see them, and the resolution of version refs."""
+"""Versions as stored and as callers see them, their list, and the resolution of version refs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
 
+from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import LeftOut
 from groundplan.kernel.errors import Conflict, NotFound
+from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -173,3 +177,41 @@ def get_current_rev(tx: Transaction) -> int:
 def list_versions_on_run(tx: Transaction, run_id: str) -> list[int]:
     """Return the numbers of the versions that were published with a run of facts."""
     return tx.scalars(sql.versions_on_run, run_id=run_id)
+
+
+class ListVersions(Struct, forbid_unknown_fields=True):
+    """The project whose versions to list."""
+
+    project: Name
+    lean: bool | None = None
+
+
+class Versions(Struct):
+    """The versions of a project, by number."""
+
+    bookkeeping: ClassVar[frozenset[str]] = frozenset()
+
+    versions: list[Version]
+    left_out: LeftOut = UNSET
+
+
+def list_versions(tx: Transaction, _request: ListVersions) -> Versions:
+    """Return all versions, or the latest that fit into the budget."""
+    latest_first = [to_version(row) for row in reversed(read_versions(tx))]
+    kept = tx.budget.reserve(Versions([])).take_rows(latest_first)
+    missing = len(latest_first) - len(kept)
+    return Versions(kept[::-1], {"versions": missing} if missing else UNSET)
+
+
+LIST = declare(
+    list_versions,
+    name="purpose.versions",
+    summary="List the versions.",
+    permission=Permission.PURPOSE_READ,
+    effect=Effect.READ,
+    tool=Tool("toc_version", Group.PURPOSE, "list"),
+    command=Command(
+        ("purpose", "versions"), columns=("number", "status", "label", "profile", "published_at", "published_by")
+    ),
+    http=Route("GET", "/projects/{project}/purpose/versions"),
+)

@@ -1,4 +1,7 @@
-"""The state of a draft while a batch is applied: the rows that the batch names, kept up to date.
+"""The draft while a batch is applied to it: its rows, and the changes recorded for them in the history.
+
+A row is an item of the model that refers to others by row id instead of by key. The columns that hold its content are
+the lists in `queries.sql`, and have the names of its fields.
 
 All rows that a batch names are read once, before the first operation. Each operation then writes its row and updates
 this state. Only the cycle check reads rows that the batch does not name.
@@ -9,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, NoReturn, TypeVar
 
-from msgspec import Struct
+import msgspec
+from msgspec import UNSET, Struct
 
+from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import Conflict, NotFound
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.next_steps import NextStep
@@ -18,12 +23,103 @@ from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument
 from groundplan.purpose.content import read_nodes
-from groundplan.purpose.editing.rows import AssumptionRow, IndicatorRow, PurposeEdgeRow, Row, encode_columns
 from groundplan.purpose.editing.rules import is_ordered, match_edge_types
-from groundplan.purpose.model import EdgeName, EdgeType, PurposeNode
-from groundplan.purpose.version import VersionRow
+from groundplan.purpose.model import Assumption, EdgeName, EdgeType, Indicator, NodeType, PurposeEdge, PurposeNode
+from groundplan.purpose.versions.versions import VersionRow
 
 sql = load_queries(__file__)
+
+NODE_COLUMNS, EDGE_COLUMNS = sql.columns["node"], sql.columns["edge"]
+ASSUMPTION_COLUMNS, INDICATOR_COLUMNS = sql.columns["assumption"], sql.columns["indicator"]
+
+
+class PurposeEdgeRow(PurposeEdge):
+    """An edge whose source and target are row ids. `DraftState.edge_name` returns its name with keys."""
+
+    @property
+    def source_node_id(self) -> str:
+        return self.source
+
+    @property
+    def target_node_id(self) -> str:
+        return self.target
+
+
+class NamedEdge(PurposeEdgeRow):
+    """An edge with the keys and types of its ends."""
+
+    source_key: str = ""  # every query for this class selects this and the next three
+    source_type: NodeType = NodeType.ACTIVITY
+    target_key: str = ""
+    target_type: NodeType = NodeType.ACTIVITY
+
+    @property
+    def name(self) -> EdgeName:
+        return EdgeName(self.source_key, self.target_key, self.edge_type)
+
+
+class AssumptionRow(Assumption):
+    """An assumption on a node or an edge, by row id: either `node` or `edge_id` is set."""
+
+    edge_id: str | None = None
+
+    @property
+    def is_on_node(self) -> bool:
+        return self.edge_id is None
+
+    @property
+    def on_id(self) -> str | None:
+        return self.node if self.is_on_node else self.edge_id
+
+
+class IndicatorRow(Indicator):
+    """An indicator whose node is a row id."""
+
+    @property
+    def node_id(self) -> str:
+        return self.node
+
+
+Row = PurposeNode | PurposeEdgeRow | AssumptionRow | IndicatorRow
+
+_EDGE_ROW_COLUMNS = ("id", "source_node_id", "target_node_id", *EDGE_COLUMNS)
+_ROW_COLUMNS: dict[type[Struct], tuple[str, ...]] = {
+    PurposeNode: ("id", "key", *NODE_COLUMNS),
+    PurposeEdgeRow: _EDGE_ROW_COLUMNS,
+    NamedEdge: _EDGE_ROW_COLUMNS,
+    AssumptionRow: ("id", "key", "on_id", *ASSUMPTION_COLUMNS),
+    IndicatorRow: ("id", "key", "node_id", *INDICATOR_COLUMNS),
+}
+
+
+def encode_columns(row: Row) -> dict[str, Any]:
+    """Return the columns of a row as they are stored and recorded. Metadata is JSON text."""
+    columns = {name: getattr(row, name) for name in _ROW_COLUMNS[type(row)]}
+    if isinstance(row, PurposeNode):
+        columns["metadata"] = msgspec.json.encode(row.metadata).decode()
+    return columns
+
+
+def get_given_fields(op: Struct, columns: tuple[str, ...]) -> dict[str, Any]:
+    """Return the columns that an operation sets."""
+    return {name: value for name in columns if (value := getattr(op, name, UNSET)) is not UNSET}
+
+
+def build_addition_changes(row: Row) -> list[Change]:
+    """Return the changes that record a new row."""
+    return [changed(name, None, value) for name, value in encode_columns(row).items() if value is not None]
+
+
+def build_removal_changes(row: Row) -> list[Change]:
+    """Return the changes that record a removed row."""
+    return [changed(name, value, None) for name, value in encode_columns(row).items() if value is not None]
+
+
+def diff_rows(before: Row, after: Row) -> list[Change]:
+    """Return the changes between two states of a row."""
+    was = encode_columns(before)
+    return [changed(name, was[name], value) for name, value in encode_columns(after).items() if was[name] != value]
+
 
 R = TypeVar("R", PurposeNode, PurposeEdgeRow, AssumptionRow, IndicatorRow)
 

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from groundplan.purpose.comparing.compare import (
+from groundplan.purpose.markdown_text import escape_inline, format_code_span
+from groundplan.purpose.versions.compare import (
     Changed,
     Comparison,
     FieldDifference,
@@ -17,7 +18,6 @@ from groundplan.purpose.comparing.compare import (
     NeighbourChanges,
     RewiredNode,
 )
-from groundplan.purpose.markdown_text import escape_inline, format_code_span
 
 NO_VALUE = "—"
 # Labels of fields whose names are not self-explanatory in their section.
