@@ -23,7 +23,7 @@ SLOW = {
     "rich": ("groundplan.surfaces.cli.",),
     "click": ("groundplan.surfaces.cli.",),
     "yaml": (),
-    "psycopg": ("groundplan.kernel.store.postgres.", "groundplan.kernel.store.commits.postgres_watch"),
+    "psycopg": ("groundplan.kernel.store.postgres.", "groundplan.kernel.store.postgres.commit_watch"),
     "openpyxl": ("groundplan.purpose.exchange.formats.workbook",),
     "resvg_py": (),
     "mcp": ("groundplan.surfaces.http.mcp.official_server",),  # itself imported by the first request to MCP

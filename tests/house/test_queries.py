@@ -16,8 +16,8 @@ import pytest
 import groundplan
 from groundplan.catalog import build_schema
 from groundplan.kernel.store.queries import Query, load_queries
-from groundplan.kernel.store.sqlite.file_mark import MARK_TABLE
-from groundplan.kernel.store.tables import SCHEMA_NAME
+from groundplan.kernel.store.schema import SCHEMA_NAME
+from groundplan.kernel.store.sqlite.log_identity import MARK_TABLE
 from groundplan.knowledge import tables as knowledge_tables
 from groundplan.work import tables as work_tables
 from tests.engines import Engine, PostgresEngine, SqliteEngine

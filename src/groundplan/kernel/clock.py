@@ -1,4 +1,17 @@
-"""Timestamps: ISO 8601 in UTC with milliseconds and a fixed width, so that text order is time order."""
+"""Time: timestamps, the clock of this machine, and what happens when a clock was set.
+
+A timestamp is ISO 8601 in UTC with milliseconds and a fixed width, so that text order is time order.
+
+    this clock, against the last write of the project     time            leases
+    up to 5 minutes behind                                 the last write  stay
+    further behind: one of the two clocks was wrong        this clock      end at most one duration from now
+    ahead, and the machine ran for that long               this clock      stay, and end when they end
+    ahead, and the machine did not run for that long       this clock      move with the clock
+
+A project keeps when the machine of its last writer started, by the clock of that writer. The same start by another
+clock is another time, and the difference is the jump. All programs that share a file run on one machine; on PostgreSQL
+there is one clock, and no counter is needed.
+"""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ import pytest
 
 from groundplan.catalog import build_schema
 from groundplan.kernel.store.postgres.store import PostgresStore, UnsafeRole
-from groundplan.kernel.store.tables import NOBODY, SCHEMA_NAME
+from groundplan.kernel.store.schema import NOBODY, SCHEMA_NAME
 from tests.engines import PostgresEngine, Rows, run_and_undo
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)

@@ -81,7 +81,7 @@ class OperationPool:
             if is_dropped and not self._withdraw(submitted):
                 self.end_turn(submitted)
                 threading.Thread(target=cancel, daemon=True).start()  # PostgreSQL is told over a connection of its own
-        return None if is_dropped else cast(T, submitted.get_result())
+        return None if is_dropped else cast("T", submitted.get_result())
 
     def end_turn(self, call: _Call) -> None:
         """Let another call begin although this one has not ended."""

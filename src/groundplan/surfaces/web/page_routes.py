@@ -17,7 +17,7 @@ from groundplan.surfaces.http.monitoring.log_lines import log_exception
 from groundplan.surfaces.http.monitoring.request_monitor import ROUTE_OF_REQUEST
 from groundplan.surfaces.http.problems import HttpProblem, method_not_allowed
 from groundplan.surfaces.http.run_operation import OperationPool
-from groundplan.surfaces.web.pages import HTML_TYPE, redirect, render_page
+from groundplan.surfaces.web.render import HTML_TYPE, redirect, render_page
 
 FORM_BYTES_MAX = 4096  # of a form without a login
 FORM_S = 10.0

@@ -29,12 +29,9 @@ from groundplan.surfaces.http.monitoring.metrics import ServerMetrics
 from groundplan.surfaces.http.monitoring.request_monitor import RequestMonitor, RunningRequests
 from groundplan.surfaces.http.run_operation import OperationPool, give_turn_away
 from groundplan.surfaces.vocabularies import HttpVocabulary
-from groundplan.surfaces.web.asset_routes import list_asset_routes
 from groundplan.surfaces.web.design_page import list_design_routes
-from groundplan.surfaces.web.login.browser_logins import BrowserLogins
-from groundplan.surfaces.web.login.login_codes import LoginCodes
-from groundplan.surfaces.web.login.login_pages import LoginPages
-from groundplan.surfaces.web.project_pages import ProjectPages
+from groundplan.surfaces.web.login import BrowserLogins, LoginCodes, LoginPages
+from groundplan.surfaces.web.pages import ProjectPages, list_asset_routes
 
 if TYPE_CHECKING:
     from groundplan.surfaces.http.identity_provider.provider import IdentityProvider
@@ -139,6 +136,6 @@ def _list_issuer_routes(
     exposure: Exposure,
     pool: OperationPool,
 ) -> list[BaseRoute]:
-    from groundplan.surfaces.web.login.issuer_login import IssuerLogin  # here, because few servers need it
+    from groundplan.surfaces.web.issuer_login import IssuerLogin  # here, because few servers need it
 
     return IssuerLogin(store, provider, login, logins, exposure).list_routes(pool)

@@ -1,27 +1,45 @@
-"""Connections to an SQLite file, and a read that needs nothing but one: for what must start fast."""
+"""Connections to an SQLite file, its path as a URI, and a read that needs nothing but a connection."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
 import stat
+from typing import TYPE_CHECKING
 
 from groundplan.kernel.clock import find_system_uptime, find_time_of_read, read_timestamp, system_clock
 from groundplan.kernel.store.queries import load_queries
-from groundplan.kernel.store.sqlite.file_paths import FilePath, build_uri
 from groundplan.migrations import count_migrations
 
-TYPE_CHECKING = False  # as in typing, which takes longer to import than a short read of the plan
 if TYPE_CHECKING:
     from typing import Any
 
     from groundplan.kernel.store.queries import Query
+
 
 APPLICATION_ID = 0x47504C4E  # "GPLN" in the header marks a Groundplan database
 SQLITE_VERSION_MIN = (3, 40, 0)
 BUSY_TIMEOUT_S = 30.0  # only a program that does not use the write queue, such as a shell, causes a wait
 
 sql = load_queries(os.path.dirname(__file__))  # those of the store
+
+FilePath = str | os.PathLike[str]
+
+# What a URI has as it is.
+_PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
+
+
+def build_uri(path: FilePath, options: str) -> str:
+    """Return the URI by which SQLite opens a file: `file:///srv/plan.db?mode=rw`."""
+    # The current folder is looked up only if it is needed: it may have been removed.
+    absolute = path if os.path.isabs(path) else os.path.join(os.getcwd(), path)
+    text = "".join(chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in os.fsencode(absolute))
+    return f"file://{text}?{options}"
+
+
+def quote_name(path: FilePath) -> str:
+    """Return the name of a file in quotation marks, without its folder."""
+    return repr(os.path.basename(path))
 
 
 def connect(path: FilePath, *, busy_timeout_s: float = BUSY_TIMEOUT_S) -> sqlite3.Connection:
@@ -189,7 +207,7 @@ def _require_usual_files(path: str) -> None:
     if not (stat.S_ISREG(status.st_mode) and status.st_size and os.access(path, os.R_OK | os.W_OK)):
         raise Unusual("not a file that can be read and written")
     if os.path.lexists(f"{path}-wal"):
-        from groundplan.kernel.store.sqlite.log_file import read_log  # most often there is no log
+        from groundplan.kernel.store.sqlite.log_identity import read_log  # most often there is no log
 
         log = read_log(f"{path}-wal")
         if log is not None and log.marks and not log.is_marked_for(os.stat(path)):

@@ -8,8 +8,7 @@ from collections.abc import Callable, Hashable
 from typing import NamedTuple
 
 from groundplan.kernel.errors import Unavailable, Unexpected
-from groundplan.kernel.store.commits.commit_watch import CommitWatch, SeenCommits, WatchedProject
-from groundplan.kernel.store.store import Store, TryAgain
+from groundplan.kernel.store.store import CommitWatch, SeenCommits, Store, TryAgain, WatchedProject
 
 RETRY_S = 1.0  # after a wait that failed because the store was busy
 CLOSE_S = 1.0  # for the thread; PostgreSQL lets it wait for a quarter of that

@@ -21,8 +21,7 @@ from groundplan.kernel.actors import Actor
 from groundplan.kernel.errors import Forbidden, NotFound, Unauthenticated, Unavailable, Unexpected
 from groundplan.kernel.events.follow import EventPosition, FollowedPart, FollowStart, read_changes, start_following
 from groundplan.kernel.organizations.follow import read_organization_changes, start_following_organization
-from groundplan.kernel.store.commits.commit_watch import WatchedProject
-from groundplan.kernel.store.store import Store
+from groundplan.kernel.store.store import Store, WatchedProject
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.surfaces.http.events.commit_listener import CommitListener
 from groundplan.surfaces.http.events.messages import HEARTBEAT, encode_change, encode_named

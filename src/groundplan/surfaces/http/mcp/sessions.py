@@ -18,7 +18,7 @@ from starlette.requests import HTTPConnection
 
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.errors import Forbidden, NotFound, Unauthenticated
-from groundplan.kernel.store.commits.commit_watch import WatchedProject
+from groundplan.kernel.store.store import WatchedProject
 from groundplan.surfaces.http.events.commit_listener import CommitListener
 from groundplan.surfaces.http.monitoring.request_monitor import RunningRequests
 from groundplan.surfaces.http.problems import HttpProblem
