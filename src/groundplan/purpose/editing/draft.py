@@ -29,8 +29,9 @@ from groundplan.purpose.versions.versions import VersionRow
 
 sql = load_queries(__file__)
 
-NODE_COLUMNS, EDGE_COLUMNS = sql.columns["node"], sql.columns["edge"]
-ASSUMPTION_COLUMNS, INDICATOR_COLUMNS = sql.columns["assumption"], sql.columns["indicator"]
+_LISTS = load_queries(__file__).columns
+NODE_COLUMNS, EDGE_COLUMNS = _LISTS["node"], _LISTS["edge"]
+ASSUMPTION_COLUMNS, INDICATOR_COLUMNS = _LISTS["assumption"], _LISTS["indicator"]
 
 
 class PurposeEdgeRow(PurposeEdge):
