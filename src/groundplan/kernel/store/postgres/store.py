@@ -171,10 +171,10 @@ class PostgresStore(Store):
             raise TryAgain from error
 
     def _set_savepoint(self, tx: Transaction) -> None:
-        cast(PostgresTransaction, tx).connection.execute("SAVEPOINT before_lock")
+        cast("PostgresTransaction", tx).connection.execute("SAVEPOINT before_lock")
 
     def _rollback_to_savepoint(self, tx: Transaction) -> None:
-        cast(PostgresTransaction, tx).connection.execute("ROLLBACK TO before_lock")
+        cast("PostgresTransaction", tx).connection.execute("ROLLBACK TO before_lock")
 
     def watch_commits(self) -> CommitWatch:
         from groundplan.kernel.store.postgres.commit_watch import PostgresCommitWatch  # only a server needs it

@@ -179,10 +179,10 @@ class SqliteStore(Store):
         return SqliteTransaction(connection, actor, now, self.cache, cancellation, self._uptime)
 
     def _set_savepoint(self, tx: Transaction) -> None:
-        cast(SqliteTransaction, tx).connection.execute("SAVEPOINT before_lock")
+        cast("SqliteTransaction", tx).connection.execute("SAVEPOINT before_lock")
 
     def _rollback_to_savepoint(self, tx: Transaction) -> None:
-        cast(SqliteTransaction, tx).connection.execute("ROLLBACK TO before_lock")
+        cast("SqliteTransaction", tx).connection.execute("ROLLBACK TO before_lock")
 
     def watch_commits(self) -> CommitWatch:
         from groundplan.kernel.store.sqlite.commit_watch import SqliteCommitWatch  # only a server needs it
