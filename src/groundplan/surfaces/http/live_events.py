@@ -8,29 +8,36 @@ of one principal that are at the same position share the read.
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from starlette.requests import HTTPConnection
 
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.errors import Forbidden, NotFound, Unauthenticated, Unavailable, Unexpected
-from groundplan.kernel.events.follow import EventPosition, FollowedPart, FollowStart, read_changes, start_following
+from groundplan.kernel.events.follow import (
+    AreaChange,
+    EventPosition,
+    FollowedPart,
+    FollowStart,
+    read_changes,
+    start_following,
+)
 from groundplan.kernel.organizations.follow import read_organization_changes, start_following_organization
-from groundplan.kernel.store.store import Store, WatchedProject
+from groundplan.kernel.output_gate import encode
+from groundplan.kernel.store.store import CommitWatch, SeenCommits, Store, TryAgain, WatchedProject
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.surfaces.http.events.commit_listener import CommitListener
-from groundplan.surfaces.http.events.messages import HEARTBEAT, encode_change, encode_named
-from groundplan.surfaces.http.problems import HttpProblem
+from groundplan.surfaces.http.answers import HttpProblem
 from groundplan.surfaces.http.rest import Authenticate
 
 THREADS_MAX = 4  # apart from those of operations, which must not wait for streams
 PACE_S = 0.1  # between two reads of a stream, so that many writes in a row cost few reads
-RETRY_S = 1.0  # after a read that failed because the store was busy
+RETRY_S = 1.0  # after a read or a wait that failed because the store was busy
 _RETRY_AFTER = {"retry-after": "5"}
 
 
@@ -291,3 +298,108 @@ class EventStreams:
                 headers=_RETRY_AFTER,
                 limit=limit,
             )
+
+
+# --- Messages ---------------------------------------------------------------------------------------------------------
+
+# id: 42.0
+# data: {"area":"work","ids":["k7m2qp"],"actor":"ada"}
+#
+# A message without a name is a change. The named ones are `hello` (the stream has begun), `reset` (read everything
+# again), `closed` (there is nothing more to see) and `bye` (the server stops; connect again).
+
+HEARTBEAT = b": heartbeat\n\n"
+
+
+def encode_change(change: AreaChange) -> bytes:
+    """Return the message of a change."""
+    data: dict[str, Any] = {"area": change.area, "ids": change.ids, "actor": change.actor}
+    if change.left_out:
+        data["left_out"] = change.left_out
+    return b"id: %s\ndata: %s\n\n" % (str(change.last).encode(), encode(data))
+
+
+def encode_named(name: str, *, rev: int | None = None, position: EventPosition | None = None) -> bytes:
+    """Return a message about the stream itself. A client that connects again goes on after `position`."""
+    data = {} if rev is None else {"rev": rev}
+    place = b"" if position is None else b"id: %s\n" % str(position).encode()
+    return b"event: %s\n%sdata: %s\n\n" % (name.encode(), place, encode(data))
+
+
+def encode_retry(retry_ms: int) -> bytes:
+    """Return after how many milliseconds a client shall connect again."""
+    return b"retry: %d\n\n" % retry_ms
+
+
+# --- Commits ----------------------------------------------------------------------------------------------------------
+
+CLOSE_S = 1.0  # for the thread; PostgreSQL lets it wait for a quarter of that
+
+
+class _Subscription(NamedTuple):
+    watched: WatchedProject
+    wake: Callable[[], None]
+
+
+class CommitListener:
+    """Wakes those who watch a project or an organization when it has changed. One thread waits for all of them.
+
+    Its methods are called on the event loop, and so is `wake` of a subscription.
+    """
+
+    def __init__(self, store: Store, log: Callable[[], Unexpected]) -> None:
+        self._store = store
+        self._log = log
+        self._subscriptions: dict[Hashable, _Subscription] = {}
+        self._thread: threading.Thread | None = None
+        self._has_subscriptions = threading.Event()
+        self._closing = threading.Event()
+
+    def subscribe(self, subscriber: Hashable, watched: WatchedProject, wake: Callable[[], None]) -> None:
+        """Call `wake` after each change, and once at the beginning."""
+        self._subscriptions[subscriber] = _Subscription(watched, wake)
+        self._has_subscriptions.set()
+        if self._thread is None:
+            loop = asyncio.get_running_loop()
+            self._thread = threading.Thread(target=self._listen, args=(loop,), name="commits", daemon=True)
+            self._thread.start()
+
+    def unsubscribe(self, subscriber: Hashable) -> None:
+        """Wake a subscriber no more."""
+        self._subscriptions.pop(subscriber, None)
+        if not self._subscriptions:
+            self._has_subscriptions.clear()
+
+    def close(self) -> None:
+        """End the thread."""
+        self._closing.set()
+        self._has_subscriptions.set()
+        if self._thread is not None:
+            self._thread.join(CLOSE_S)
+
+    def _listen(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Wait for commits until the listener is closed. Runs in a thread of its own."""
+        watch: CommitWatch | None = None
+        while not self._closing.is_set():
+            self._has_subscriptions.wait()
+            try:
+                watch = watch or self._store.watch_commits()
+                seen = watch.wait({one.watched for one in list(self._subscriptions.values())})
+                if seen.projects and not self._closing.is_set():
+                    loop.call_soon_threadsafe(self._wake, seen)
+            except (Unavailable, TryAgain) as error:
+                if isinstance(error, Unavailable) and error.code == "store_closed":
+                    break
+                self._closing.wait(RETRY_S)
+            except RuntimeError:  # the event loop is closed
+                break
+            except Exception:
+                self._log()
+                self._closing.wait(RETRY_S)
+        if watch is not None:
+            watch.close()
+
+    def _wake(self, seen: SeenCommits) -> None:
+        for one in list(self._subscriptions.values()):
+            if one.watched in seen.projects:
+                one.wake()

@@ -15,10 +15,8 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from groundplan.kernel.errors import Unauthenticated
-from groundplan.surfaces.http.identity_provider.id_token import verify_id_token
-from groundplan.surfaces.http.identity_provider.issuer_client import IssuerUnavailable
-from groundplan.surfaces.http.identity_provider.provider import Endpoints, IdentityProvider
-from groundplan.surfaces.http.identity_provider.signed_tokens import SignedTokenRefused
+from groundplan.surfaces.http.issuer import Endpoints, IdentityProvider, IssuerUnavailable
+from groundplan.surfaces.http.issuer_tokens import SignedTokenRefused, verify_id_token
 
 SECRET_BYTES = 32
 LOGIN_TTL_S = 600  # how long a person may take at the issuer

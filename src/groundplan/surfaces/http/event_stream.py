@@ -19,14 +19,20 @@ from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
 from groundplan.kernel.next_steps import Vocabulary
 from groundplan.kernel.wording import quote_text
-from groundplan.surfaces.http.answers import COMMON_HEADERS, Answer, send_answer
+from groundplan.surfaces.http.answers import (
+    COMMON_HEADERS,
+    Answer,
+    HttpProblem,
+    accepts,
+    answer_error,
+    answer_problem,
+    method_not_allowed,
+    send_answer,
+)
 from groundplan.surfaces.http.arguments import split_path
-from groundplan.surfaces.http.events.messages import encode_named, encode_retry
-from groundplan.surfaces.http.events.streams import EventStream, EventStreams
-from groundplan.surfaces.http.negotiation import accepts
-from groundplan.surfaces.http.problems import HttpProblem, answer_error, answer_problem, method_not_allowed
+from groundplan.surfaces.http.live_events import EventStream, EventStreams, encode_named, encode_retry
 from groundplan.surfaces.http.rest import get_raw_path
-from groundplan.surfaces.route_paths import PREFIX, PROJECT
+from groundplan.surfaces.vocabularies import PREFIX, PROJECT
 
 EVENT_STREAM = "text/event-stream"
 ACCEPTED = (EVENT_STREAM, "text/*", "*/*")

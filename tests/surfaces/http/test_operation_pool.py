@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from groundplan.surfaces.http import run_operation
-from groundplan.surfaces.http.run_operation import OperationPool, give_turn_away
+from groundplan.surfaces.http import operation_pool as run_operation
+from groundplan.surfaces.http.operation_pool import OperationPool, give_turn_away
 
 DISCONNECT = {"type": "http.disconnect"}
 

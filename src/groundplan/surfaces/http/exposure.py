@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.wording import quote_text
-from groundplan.surfaces.http.allowed_hosts import LOOPBACK_HOSTS
+from groundplan.surfaces.http.front_door import LOOPBACK_HOSTS
 
 LOOPBACK = "127.0.0.1"
 COOKIE = "groundplan_session"

@@ -11,7 +11,7 @@ from typing import Any, Literal, TextIO
 
 from groundplan.kernel.clock import read_timestamp, system_clock
 from groundplan.kernel.errors import Unexpected
-from groundplan.surfaces.http.monitoring.request_monitor import ObservedRequest
+from groundplan.surfaces.http.front_door import ObservedRequest
 
 LogFormat = Literal["text", "json"]
 

@@ -9,38 +9,51 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
+from secrets import token_hex
 from typing import Any
 from urllib.parse import parse_qs
 
 from msgspec.structs import replace
-from starlette.requests import HTTPConnection
+from starlette.requests import HTTPConnection, Request
+from starlette.routing import BaseRoute
+from starlette.routing import Route as StarletteRoute
 
 from groundplan import __version__
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.cancellation import Cancellation
-from groundplan.kernel.errors import GroundplanError, Invalid, Unauthenticated
+from groundplan.kernel.errors import Forbidden, GroundplanError, Invalid, NotFound, Unauthenticated
 from groundplan.kernel.input_gate.compact_json import decode
 from groundplan.kernel.operations.execute import ExecutionResult, execute
 from groundplan.kernel.operations.registry import Group
 from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, encode
 from groundplan.kernel.preferences import Preferences
-from groundplan.kernel.store.store import Store
+from groundplan.kernel.store.store import Store, WatchedProject
 from groundplan.setting_values import TOOL_GROUPS_DEFAULT, parse_tools
-from groundplan.surfaces.http.answers import Answer, send_answer
+from groundplan.surfaces.http.answers import (
+    JSON_RANGES,
+    Answer,
+    AnswerSender,
+    HttpProblem,
+    accepts,
+    answer_error,
+    answer_problem,
+    method_not_allowed,
+    send_answer,
+)
 from groundplan.surfaces.http.arguments import RequestHead, check_content_type
 from groundplan.surfaces.http.authentication import Authenticator
-from groundplan.surfaces.http.events.commit_listener import CommitListener
-from groundplan.surfaces.http.listening.protected_resource import MCP_PATH, build_challenge
-from groundplan.surfaces.http.mcp.sessions import McpSessions, SessionLimits
-from groundplan.surfaces.http.monitoring.log_lines import log_exception
-from groundplan.surfaces.http.monitoring.request_monitor import ROUTE_OF_REQUEST, RunningRequests
-from groundplan.surfaces.http.negotiation import JSON_RANGES, accepts
-from groundplan.surfaces.http.problems import HttpProblem, answer_error, answer_problem, method_not_allowed
-from groundplan.surfaces.http.request_body import read_body, read_head
-from groundplan.surfaces.http.run_operation import OperationPool
+from groundplan.surfaces.http.front_door import ROUTE_OF_REQUEST, RunningRequests
+from groundplan.surfaces.http.live_events import CommitListener
+from groundplan.surfaces.http.log_lines import log_exception
+from groundplan.surfaces.http.operation_pool import OperationPool
+from groundplan.surfaces.http.rest import Authenticate, read_body, read_head
 from groundplan.surfaces.mcp import protocol
 from groundplan.surfaces.mcp.connection import Connection
 from groundplan.surfaces.mcp.protocol import HANDSHAKE_REVISIONS, STATELESS_REVISIONS, Message, RpcError, build_error
@@ -316,3 +329,226 @@ def _find_id(body: bytes) -> protocol.RequestId | None:
     """Return the id of the request in a body that gets no result."""
     request = recover_request(body)
     return None if request is None else protocol.parse_id(request.message)
+
+
+# --- Sessions ---------------------------------------------------------------------------------------------------------
+
+CHECK_S = 1.0  # between two looks for sessions that were idle for too long
+PACE_S = 0.2  # between two checks of access, so that many commits in a row cost few reads
+_RETRY_AFTER = {"retry-after": "5"}
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLimits:
+    """How many sessions there may be, and how long one may be idle."""
+
+    per_principal: int = 20
+    per_server: int = 1_000
+    idle_s: float = 1_800.0
+
+
+@dataclass(slots=True, eq=False)
+class OpenSession:
+    """One session. It is of a principal and not of a token, which may be renewed during the session."""
+
+    id: str
+    owner: tuple[str, str]  # the organization and the actor
+    protocol: Connection
+    connection: HTTPConnection  # of the latest request, which can prove who the client is
+    idle_since: float
+    running: int = 0  # requests
+
+
+class McpSessions:
+    """The sessions of a server. Safe to use from several threads; `start` and `close` are for the event loop.
+
+    Only revisions with a handshake have sessions. A session is no right: each of its requests is authenticated anew.
+    What ends it is the client, too long a time without requests, the end of its principal's access, or the end of the
+    server.
+    """
+
+    def __init__(
+        self, limits: SessionLimits, listener: CommitListener, recheck: Authenticate, running: RunningRequests
+    ) -> None:
+        """`recheck` authenticates a client again."""
+        self._limits = limits
+        self._listener = listener
+        self._recheck = recheck
+        self._running = running
+        self._lock = threading.Lock()
+        self._sessions: dict[str, OpenSession] = {}
+        self._changed: set[str] = set()  # organizations
+        self._watched: set[str] = set()  # organizations
+        self._woken = asyncio.Event()
+        self._checking: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to look after the sessions."""
+        if self._checking is None:
+            self._checking = asyncio.get_running_loop().create_task(self._check())
+
+    def open(self, protocol: Connection, actor: Actor, connection: HTTPConnection) -> str:
+        """Keep the connection of a session, and return the id of the session.
+
+        Many clients never end a session. So a principal at its limit loses the one that was idle for the longest time;
+        should its client come back, it is told to initialize again.
+
+        Raises:
+            HttpProblem: there are too many, and all of the principal have running requests.
+        """
+        owner = (actor.organization, actor.id)
+        with self._lock:
+            own = [one for one in self._sessions.values() if one.owner == owner]
+            if len(own) >= self._limits.per_principal:
+                idle = [one for one in own if not one.running]
+                if not idle:
+                    raise HttpProblem(
+                        429,
+                        "too_many_sessions",
+                        f"all {len(own)} sessions that you may have are busy; wait for one of them",
+                        headers=_RETRY_AFTER,
+                        limit=len(own),
+                    )
+                del self._sessions[min(idle, key=lambda one: one.idle_since).id]
+            elif len(self._sessions) >= self._limits.per_server:
+                message = "the server has too many open sessions; try again later"
+                raise HttpProblem(503, "too_many_sessions", message, headers=_RETRY_AFTER)
+            session = OpenSession(token_hex(16), owner, protocol, _copy_identity(connection), time.monotonic())
+            self._sessions[session.id] = session
+            self._running.sessions = len(self._sessions)
+        return session.id
+
+    def get(self, session_id: str, actor: Actor) -> OpenSession | None:
+        """Return a session of an actor; None if it has ended, or is somebody else's."""
+        session = self._sessions.get(session_id)
+        return session if session is not None and session.owner == (actor.organization, actor.id) else None
+
+    @contextmanager
+    def use(self, session: OpenSession, connection: HTTPConnection) -> Iterator[None]:
+        """Keep a session open while it has a request."""
+        with self._lock:
+            session.connection = _copy_identity(connection)
+            session.running += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                session.running -= 1
+                session.idle_since = time.monotonic()
+
+    def forget(self, session: OpenSession) -> None:
+        """End a session."""
+        with self._lock:
+            self._sessions.pop(session.id, None)
+            self._running.sessions = len(self._sessions)
+
+    async def close(self) -> None:
+        """Stop looking after the sessions."""
+        if self._checking is not None:
+            self._checking.cancel()
+            await asyncio.wait([self._checking])
+
+    async def _check(self) -> None:
+        """End idle sessions, and those without access after each change of their organization."""
+        while True:
+            self._watch_organizations()
+            try:
+                async with asyncio.timeout(CHECK_S):
+                    await self._woken.wait()
+            except TimeoutError:
+                pass
+            self._woken.clear()
+            idle_before = time.monotonic() - self._limits.idle_s
+            for session in list(self._sessions.values()):
+                if not session.running and session.idle_since < idle_before:
+                    self.forget(session)
+            changed, self._changed = self._changed, set()
+            if changed:
+                await asyncio.to_thread(self._end_refused, changed)
+                await asyncio.sleep(PACE_S)
+
+    def _watch_organizations(self) -> None:
+        """Follow the changes of the organizations that have sessions now."""
+        wanted = {session.owner[0] for session in list(self._sessions.values())}
+        for organization in self._watched - wanted:
+            self._listener.unsubscribe(("mcp", organization))
+        for organization in wanted - self._watched:
+
+            def wake(changed: str = organization) -> None:
+                self._changed.add(changed)
+                self._woken.set()
+
+            self._listener.subscribe(("mcp", organization), WatchedProject(organization), wake)
+        self._watched = wanted
+
+    def _end_refused(self, organizations: set[str]) -> None:
+        """End the sessions of some organizations whose latest token would be refused now. Runs in a thread."""
+        is_refused: dict[str, bool] = {}
+        for session in list(self._sessions.values()):
+            if session.owner[0] in organizations:
+                token = session.connection.headers["authorization"]
+                if token not in is_refused:
+                    is_refused[token] = self._is_refused(session)
+                if is_refused[token]:
+                    self.forget(session)
+
+    def _is_refused(self, session: OpenSession) -> bool:
+        try:
+            actor = self._recheck(session.connection)
+            return (actor.organization, actor.id) != session.owner
+        except (Unauthenticated, Forbidden, NotFound):  # of a token of an issuer, the account may be unknown now
+            return True
+        except Exception:
+            return False  # the store is busy; each request is authenticated in any case
+
+
+def _copy_identity(connection: HTTPConnection) -> HTTPConnection:
+    """Return what proves who sent a request, for a session to keep: without the message, which may be large."""
+    return HTTPConnection({name: connection.scope[name] for name in ("type", "method", "path", "headers", "client")})
+
+
+# --- Protected resource metadata of RFC 9728, for clients that look for an access token -------------------------------
+
+# POST /mcp without a token   401, WWW-Authenticate: Bearer resource_metadata="https://plan.example.org/.well-known/…/mcp"
+# GET that address            the resource, and the authorization servers whose tokens it takes, if there are any
+#
+# The address comes from the request: its `Host` is one that the server answers to, and its scheme is that of the server
+# or of a stated proxy.
+
+MCP_PATH = "/mcp"
+METADATA_PATH = "/.well-known/oauth-protected-resource"
+
+
+def list_resources(scope: Any) -> tuple[str, str]:
+    """Return the identifiers of the protected resources, for a token to name as audience: the server, and its MCP."""
+    host = next((value for name, value in scope["headers"] if name == b"host"), b"").decode("latin-1").lower()
+    origin = f"{scope['scheme']}://{host}"
+    return origin, origin + MCP_PATH
+
+
+def build_challenge(scope: Any) -> str:
+    """Return the value of `WWW-Authenticate` for a request to MCP that has no valid token."""
+    origin, _ = list_resources(scope)
+    has_token = any(name == b"authorization" for name, _ in scope["headers"])
+    metadata = f'Bearer resource_metadata="{origin}{METADATA_PATH}{MCP_PATH}"'
+    return f'{metadata}, error="invalid_token"' if has_token else metadata
+
+
+def list_metadata_routes(authorization_servers: Sequence[str] = ()) -> list[BaseRoute]:
+    """Return the addresses of the metadata. Anybody may read them: whoever asks has no token yet."""
+
+    def make_route(path: str, index: int) -> StarletteRoute:
+        async def answer(request: Request) -> Any:
+            request.scope[ROUTE_OF_REQUEST] = path
+            described: dict[str, Any] = {
+                "resource": list_resources(request.scope)[index],
+                "resource_name": "Groundplan",
+                "bearer_methods_supported": ["header"],
+            }
+            if authorization_servers:
+                described["authorization_servers"] = list(authorization_servers)
+            return AnswerSender(Answer(200, encode(described)))
+
+        return StarletteRoute(path, answer, methods=["GET"])
+
+    return [make_route(path, index) for index, path in enumerate((METADATA_PATH, METADATA_PATH + MCP_PATH))]
