@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from groundplan.kernel.errors import Invalid, NextStep
 from groundplan.kernel.input_gate.types import TypeDescription, TypeKind, describe_type
 from groundplan.kernel.operations.registry import Effect, Operation, Registry, Route
-from groundplan.surfaces.route_paths import PREFIX, PROJECT, get_project_field
+from groundplan.surfaces.vocabularies import PREFIX, PROJECT, get_project_field
 
 READS = ("GET", "HEAD")
 WITHOUT_BODY = ("GET", "HEAD", "DELETE")
