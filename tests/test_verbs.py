@@ -24,13 +24,13 @@ from groundplan.context.schemas import ContextView, PcivRunV1
 from groundplan.context_adapter import ContextAdapter
 from groundplan.kernel.access import Role
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.members.add import OneMember
+from groundplan.kernel.members import OneMember
 from groundplan.kernel.operations.registry import Operation
-from groundplan.kernel.projects.view import OneProject
+from groundplan.kernel.projects import OneProject
 from groundplan.purpose.analysis.analyse import Analysis
 from groundplan.purpose.analysis.health_metrics import Health
 from groundplan.purpose.compliance.section import Compliance
-from groundplan.purpose.gates.result import GateResult
+from groundplan.purpose.gates.gates import GateResult
 from groundplan.session import Session
 from groundplan.verbs import to_python_name
 from groundplan.work.containers.container import Task

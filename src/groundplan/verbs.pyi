@@ -30,20 +30,16 @@ import groundplan.context.schemas
 import groundplan.context_adapter
 import groundplan.kernel.access
 import groundplan.kernel.actors
-import groundplan.kernel.events.list
+import groundplan.kernel.events.history
 import groundplan.kernel.identities.invitation
-import groundplan.kernel.members.add
-import groundplan.kernel.members.list
-import groundplan.kernel.members.remove
+import groundplan.kernel.members
 import groundplan.kernel.organizations.add_person
 import groundplan.kernel.organizations.list_events
 import groundplan.kernel.organizations.list_people
 import groundplan.kernel.organizations.organization
 import groundplan.kernel.organizations.remove_person
 import groundplan.kernel.organizations.unlink_account
-import groundplan.kernel.projects.archive
-import groundplan.kernel.projects.list
-import groundplan.kernel.projects.view
+import groundplan.kernel.projects
 import groundplan.kernel.tokens.create
 import groundplan.kernel.tokens.list
 import groundplan.kernel.tokens.revoke
@@ -69,16 +65,15 @@ import groundplan.purpose.editing.edit
 import groundplan.purpose.exchange.export
 import groundplan.purpose.exchange.import_document
 import groundplan.purpose.exchange.render
-import groundplan.purpose.gates.result
+import groundplan.purpose.gates.gates
 import groundplan.purpose.model
 import groundplan.purpose.observing.observations
 import groundplan.purpose.observing.record
 import groundplan.purpose.open
-import groundplan.purpose.versions.diff
-import groundplan.purpose.versions.discard
-import groundplan.purpose.versions.draft
-import groundplan.purpose.versions.list
+import groundplan.purpose.versions.compare
+import groundplan.purpose.versions.drafts
 import groundplan.purpose.versions.publish
+import groundplan.purpose.versions.versions
 import groundplan.work.analytics.analyse
 import groundplan.work.containers.container
 import groundplan.work.containers.create
@@ -224,7 +219,7 @@ class ProjectVerbs:
         self,
         *,
         archived: bool = False,
-    ) -> groundplan.kernel.projects.list.Projects:
+    ) -> groundplan.kernel.projects.Projects:
         """List your projects; archived ones too when asked."""
 
     def create(
@@ -233,7 +228,7 @@ class ProjectVerbs:
         name: str,
         goal: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.kernel.projects.view.OneProject:
+    ) -> groundplan.kernel.projects.OneProject:
         """Create a project; you become its owner."""
 
     def archive(
@@ -241,7 +236,7 @@ class ProjectVerbs:
         *,
         project: str,
         op_id: str | None = None,
-    ) -> groundplan.kernel.projects.archive.ArchivedProject:
+    ) -> groundplan.kernel.projects.ArchivedProject:
         """Archive a project: it can be read, but not changed."""
 
     def restore(
@@ -249,7 +244,7 @@ class ProjectVerbs:
         *,
         project: str,
         op_id: str | None = None,
-    ) -> groundplan.kernel.projects.archive.ArchivedProject:
+    ) -> groundplan.kernel.projects.ArchivedProject:
         """Restore an archived project."""
 
 class MemberVerbs:
@@ -270,7 +265,7 @@ class MemberVerbs:
         limit: int | None = None,
         cursor: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.kernel.members.list.Members:
+    ) -> groundplan.kernel.members.Members:
         """List the members of a project."""
 
     def add(
@@ -281,7 +276,7 @@ class MemberVerbs:
         role: groundplan.kernel.access.Role | Literal["viewer", "editor", "owner"],
         kind: groundplan.kernel.actors.ActorKind | Literal["person", "agent", "service"] = "person",
         op_id: str | None = None,
-    ) -> groundplan.kernel.members.add.OneMember:
+    ) -> groundplan.kernel.members.OneMember:
         """Add a member to a project, or change a member's role."""
 
     def remove(
@@ -290,7 +285,7 @@ class MemberVerbs:
         scope_id: str,
         user_id: str,
         op_id: str | None = None,
-    ) -> groundplan.kernel.members.remove.RemovedMember:
+    ) -> groundplan.kernel.members.RemovedMember:
         """Remove a member from a project."""
 
 class TokenVerbs:
@@ -335,7 +330,7 @@ class EventVerbs:
         op: str | None = None,
         limit: int = 50,
         cursor: str | None = None,
-    ) -> groundplan.kernel.events.list.EventList:
+    ) -> groundplan.kernel.events.history.EventList:
         """What happened in a project, newest first."""
 
 class WorkVerbs:
@@ -805,7 +800,7 @@ class PurposeVerbs:
         profile: groundplan.purpose.model.Profile | Literal["standard", "strict", "light"] | None = None,
         lean: bool | None = None,
         op_id: str | None = None,
-    ) -> groundplan.purpose.versions.draft.OneVersion:
+    ) -> groundplan.purpose.versions.drafts.OneVersion:
         """Create a draft as a copy of the latest published version, or of `from`."""
 
     def publish(
@@ -827,7 +822,7 @@ class PurposeVerbs:
         expected_rev: int | None = None,
         lean: bool | None = None,
         op_id: str | None = None,
-    ) -> groundplan.purpose.versions.discard.DiscardedDraft:
+    ) -> groundplan.purpose.versions.drafts.DiscardedDraft:
         """Remove the draft."""
 
     def versions(
@@ -835,7 +830,7 @@ class PurposeVerbs:
         *,
         project: str,
         lean: bool | None = None,
-    ) -> groundplan.purpose.versions.list.Versions:
+    ) -> groundplan.purpose.versions.versions.Versions:
         """List the versions."""
 
     def diff(
@@ -846,7 +841,7 @@ class PurposeVerbs:
         to: int | Literal["draft", "published"],
         cursor: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.purpose.versions.diff.VersionComparison:
+    ) -> groundplan.purpose.versions.compare.VersionComparison:
         """Compare two versions by stable key."""
 
     def check(
@@ -862,7 +857,7 @@ class PurposeVerbs:
         limit: int | None = None,
         as_of: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.purpose.gates.result.GateResult | groundplan.purpose.analysis.health_metrics.Health | groundplan.purpose.analysis.analyse.Analysis | groundplan.purpose.compliance.section.Compliance:
+    ) -> groundplan.purpose.gates.gates.GateResult | groundplan.purpose.analysis.health_metrics.Health | groundplan.purpose.analysis.analyse.Analysis | groundplan.purpose.compliance.section.Compliance:
         """Check a version: gate A or B, health, analysis, or compliance of a proposed operation."""
 
     def health(

@@ -21,9 +21,9 @@ from groundplan.kernel.access import (
     Role,
 )
 from groundplan.kernel.actors import Access, Actor, ActorKind
+from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.identities.bind_login import VerifiedIdentity, bind_login
-from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.store import Store
 from groundplan.session import Session
@@ -200,7 +200,8 @@ def placeholder_values(
     """Return the values of the placeholders in a project, existing or not, for a caller; or in one organization."""
     only = "" if organization is None else f" AND tenant_id = '{organization}'"
     organization = organization or ("rival" if who == "mallory" else "local")
-    projects = f"SELECT tenant_id, id FROM projects WHERE name = '{project}'{only}"
+    quoted = project.replace("'", "''")
+    projects = f"SELECT tenant_id, id FROM projects WHERE name = '{quoted}'{only}"
     of_project = f"WHERE (tenant_id, project_id) IN ({projects})"
     rows = engine.as_owner(
         f"SELECT 'node', id, n FROM work_nodes {of_project} AND parent_n IS NOT NULL "

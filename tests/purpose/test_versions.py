@@ -10,15 +10,13 @@ from msgspec import UNSET
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import ActorKind, local_actor
-from groundplan.kernel.errors import Conflict, Forbidden, GroundplanError, Invalid, NotFound
-from groundplan.kernel.optimistic_locking import StaleRevision
-from groundplan.kernel.output_gate import count_tokens, encode
+from groundplan.kernel.answers import count_tokens, encode
+from groundplan.kernel.errors import Conflict, Forbidden, GroundplanError, Invalid, NotFound, StaleRevision
 from groundplan.kernel.preferences import Preferences
 from groundplan.purpose.content import ContentAltered
-from groundplan.purpose.version import NoDraft
-from groundplan.purpose.versions.draft import DraftExists
+from groundplan.purpose.versions.drafts import DraftExists, ProfileTooLight
 from groundplan.purpose.versions.publish import GateFailed, NothingChanged
-from groundplan.purpose.versions.required_profile import ProfileTooLight
+from groundplan.purpose.versions.versions import NoDraft
 from groundplan.session import Session
 from groundplan.surfaces.vocabularies import McpVocabulary
 from tests.context.client import ContextClient

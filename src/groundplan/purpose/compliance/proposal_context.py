@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from groundplan.kernel.errors import NotFound
+from groundplan.kernel.errors import NextStep, NotFound
 from groundplan.kernel.ids import parse_uuid
-from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.transaction import Project, Transaction
 from groundplan.purpose.compliance.proposal import OperationKind, ProposedOperation
 from groundplan.purpose.content import read_verified_content
 from groundplan.purpose.editing.rules import is_ordered, match_edge_types
 from groundplan.purpose.model import Assumption, Content, PurposeEdge, PurposeNode, build_content
-from groundplan.purpose.version import VersionRow, find_latest_published, read_versions, resolve_version
+from groundplan.purpose.versions.versions import VersionRow, find_latest_published, read_versions, resolve_version
 
 
 class ProposalContext(NamedTuple):

@@ -7,9 +7,8 @@ from typing import Annotated, Literal, NamedTuple
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.errors import NotFound
+from groundplan.kernel.errors import NextStep, NotFound
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
@@ -17,7 +16,7 @@ from groundplan.purpose.exchange.export import read_theory
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.exchange.views import VIEW_CHARS_MAX, format_known, select_view
 from groundplan.purpose.limits import Ref
-from groundplan.purpose.version import VersionRef
+from groundplan.purpose.versions.versions import VersionRef
 
 GROUP_CHARS_MAX = 1_024  # tags and keys, level by level
 

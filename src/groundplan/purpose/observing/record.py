@@ -9,13 +9,11 @@ from typing import Annotated, ClassVar
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import CutLists, LeftOut, Trimming
+from groundplan.kernel.answers import CutLists, LeftOut, Trimming
 from groundplan.kernel.clock import subtract_time
-from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.errors import NextStep, RuleViolated
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument, quote_text
@@ -27,7 +25,7 @@ from groundplan.purpose.model import AssumptionStatus
 from groundplan.purpose.observing.decide import DecisionWrite, RequestWrite, record_decision, record_request
 from groundplan.purpose.observing.recorder import Recorder, encode_refs
 from groundplan.purpose.observing.ref_resolver import RefResolver
-from groundplan.purpose.version import get_current_rev
+from groundplan.purpose.versions.versions import get_current_rev
 
 sql = load_queries(__file__)
 
@@ -233,7 +231,7 @@ def refuse_unwaivable(code: str, path: ArgumentPath) -> None:
         Invalid: there is no such check.
         NotWaivable: the check cannot be waived.
     """
-    from groundplan.purpose.gates.profiles import is_waivable, list_codes  # loaded only for waivers
+    from groundplan.purpose.gates.gates import is_waivable, list_codes  # loaded only for waivers
 
     if code not in list_codes():
         show = NextStep("purpose.check", "shows the codes")

@@ -9,13 +9,11 @@ import msgspec
 from msgspec import Struct
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.answers import Budget, CutLists, Trimming, trim
 from groundplan.kernel.audit import changed
-from groundplan.kernel.budget import Budget, CutLists, Trimming, trim
-from groundplan.kernel.errors import Conflict, RuleViolated
+from groundplan.kernel.errors import OPERATION_NAMES, Conflict, NextStep, RuleViolated
 from groundplan.kernel.input_gate.text_limits import Name, NormalizedName
-from groundplan.kernel.next_steps import OPERATION_NAMES, NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument, quote_text
@@ -23,11 +21,11 @@ from groundplan.policies import get_policies
 from groundplan.purpose.canonical import compute_content_hash
 from groundplan.purpose.content import read_content
 from groundplan.purpose.events import Op
-from groundplan.purpose.gate_inputs import read_gate_inputs
-from groundplan.purpose.gates.profiles import list_required_gates
-from groundplan.purpose.gates.result import GateResult
+from groundplan.purpose.gates.gates import GateResult, list_required_gates
+from groundplan.purpose.gates.run import read_gate_inputs, run_gate
 from groundplan.purpose.model import VersionStatus
-from groundplan.purpose.version import (
+from groundplan.purpose.versions.drafts import refuse_light_profile
+from groundplan.purpose.versions.versions import (
     DRAFT_LABEL,
     Version,
     VersionRow,
@@ -36,7 +34,6 @@ from groundplan.purpose.version import (
     read_versions,
     to_version,
 )
-from groundplan.purpose.versions.required_profile import refuse_light_profile
 
 sql = load_queries(__file__)
 
@@ -137,8 +134,6 @@ def publish(tx: Transaction, request: PublishDraft) -> Published:
         NothingChanged: the latest version has the same content and the same facts.
         GateFailed: the draft does not pass a gate.
     """
-    from groundplan.purpose.gates.run import run_gate  # loaded only to publish or check
-
     row = load_draft(tx, expected_rev=request.expected_rev)
     label = request.label or f"v{row.number}"
     if not is_unambiguous_label(label, row.number):
