@@ -14,7 +14,7 @@ import msgspec
 
 from groundplan.argument_descriptions import describe_argument
 from groundplan.catalog import OPERATIONS
-from groundplan.context.runs.diff import FactState
+from groundplan.context.diff import FactState
 from groundplan.context.schemas import (
     PcivArtifactV1,
     PcivConstraintV1,

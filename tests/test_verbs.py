@@ -19,7 +19,7 @@ import pytest
 
 import groundplan
 from groundplan.catalog import OPERATIONS
-from groundplan.context.runs.create_draft import RunWithRev
+from groundplan.context.runs import RunWithRev
 from groundplan.context.schemas import ContextView, PcivRunV1
 from groundplan.context_adapter import ContextAdapter
 from groundplan.kernel.access import Role

@@ -42,8 +42,8 @@ from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.wording import describe_value
 
 if TYPE_CHECKING:
-    from groundplan.context.editing.edit import EditedRun
-    from groundplan.context.runs.bootstrap import BootstrappedScope
+    from groundplan.context.edit import EditedRun
+    from groundplan.context.runs import BootstrappedScope
     from groundplan.kernel.members import MemberView
 
 WireRow: TypeAlias = Mapping[str, Any]  # by wire names
@@ -291,7 +291,7 @@ class ContextAdapter:
 
     def _read_unchanged(self, run_id: str) -> EditedRun:
         """Return the answer for no rows, which the operation itself would reject."""
-        from groundplan.context.editing.edit import EditedRun, RunSummary
+        from groundplan.context.edit import EditedRun, RunSummary
 
         fetched = self._call_given("context.fetch_run", runId=run_id)
         return EditedRun(RunSummary(fetched.run.id, fetched.run.status), [], [], [], [], [], fetched.rev)

@@ -16,16 +16,12 @@ import groundplan.briefing.search.search
 import groundplan.briefing.throughline.chain
 import groundplan.briefing.titles
 import groundplan.briefing.undo.undo
-import groundplan.context.editing.edit
-import groundplan.context.exchange.document
-import groundplan.context.exchange.import_document
-import groundplan.context.reading.trace
-import groundplan.context.runs.bootstrap
-import groundplan.context.runs.commit
-import groundplan.context.runs.create_draft
-import groundplan.context.runs.delete
-import groundplan.context.runs.diff
-import groundplan.context.runs.list
+import groundplan.context.commit
+import groundplan.context.diff
+import groundplan.context.document
+import groundplan.context.edit
+import groundplan.context.history
+import groundplan.context.runs
 import groundplan.context.schemas
 import groundplan.context_adapter
 import groundplan.kernel.access
@@ -255,7 +251,7 @@ class MemberVerbs:
         name: str | None = None,
         create_draft_run: bool = False,
         op_id: str | None = None,
-    ) -> groundplan.context.runs.bootstrap.BootstrappedScope:
+    ) -> groundplan.context.runs.BootstrappedScope:
         """Create a scope with yourself as its owner."""
 
     def list(
@@ -979,7 +975,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         copy_from: str | None = None,
         lean: bool | None = None,
         op_id: str | None = None,
-    ) -> groundplan.context.runs.create_draft.RunWithRev:
+    ) -> groundplan.context.runs.RunWithRev:
         """Create a draft, empty or a copy of copyFrom (latest, or a run); creates the scope too if it is new."""
 
     def commit(
@@ -990,7 +986,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         lean: bool | None = None,
         expected_rev: int | None = None,
         op_id: str | None = None,
-    ) -> groundplan.context.runs.commit.Committed:
+    ) -> groundplan.context.commit.Committed:
         """Make a draft final; allowPartial lets required inputs stay unset."""
 
     def discard(
@@ -999,7 +995,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         run_id: str,
         lean: bool | None = None,
         op_id: str | None = None,
-    ) -> groundplan.context.runs.delete.DiscardedRun:
+    ) -> groundplan.context.runs.DiscardedRun:
         """Remove a draft."""
 
     def delete(
@@ -1008,7 +1004,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         run_id: str,
         lean: bool | None = None,
         op_id: str | None = None,
-    ) -> groundplan.context.runs.delete.DeletedRun:
+    ) -> groundplan.context.runs.DeletedRun:
         """Delete a run; a committed run is only hidden."""
 
     def list(
@@ -1020,7 +1016,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         limit: int | None = None,
         cursor: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.context.runs.list.Runs:
+    ) -> groundplan.context.runs.Runs:
         """List the runs of a scope."""
 
     def diff(
@@ -1031,7 +1027,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         pointers: builtins.list[str] | None = None,
         cursor: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.context.runs.diff.RunDiff:
+    ) -> groundplan.context.diff.RunDiff:
         """Compare two runs."""
 
     def trace(
@@ -1040,7 +1036,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         scope_id: str,
         pointer: str,
         limit: int = 10,
-    ) -> groundplan.context.reading.trace.FactTrace:
+    ) -> groundplan.context.history.FactTrace:
         """Show one fact through the runs, and the work and purpose that rest on it."""
 
     def edit(
@@ -1059,14 +1055,14 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         lean: bool | None = None,
         expected_rev: int | None = None,
         op_id: str | None = None,
-    ) -> groundplan.context.editing.edit.EditedRun:
+    ) -> groundplan.context.edit.EditedRun:
         """Write facts into a draft; a value of lower provenance than the one there becomes a suggestion."""
 
     def fetch_run(
         self,
         *,
         run_id: str,
-    ) -> groundplan.context.runs.create_draft.RunWithRev:
+    ) -> groundplan.context.runs.RunWithRev:
         """Show a run by its id, without its rows."""
 
     def update_draft(
@@ -1075,7 +1071,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         run_id: str,
         ownership: groundplan.context.schemas.RunOwnership | Literal["owned", "shared"] | None = None,
         op_id: str | None = None,
-    ) -> groundplan.context.runs.create_draft.RunWithRev:
+    ) -> groundplan.context.runs.RunWithRev:
         """Make a draft your own or shared, or only update its time of last change."""
 
     def export(
@@ -1083,7 +1079,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         *,
         scope_id: str,
         run_id: str | None = None,
-    ) -> groundplan.context.exchange.document.ContextExport:
+    ) -> groundplan.context.document.ContextExport:
         """Export the facts of a run as a document."""
 
     def import_(
@@ -1093,7 +1089,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         document: ContextDocument,
         ownership: groundplan.context.schemas.RunOwnership | Literal["owned", "shared"] = "owned",
         op_id: str | None = None,
-    ) -> groundplan.context.exchange.import_document.ImportedContext:
+    ) -> groundplan.context.document.ImportedContext:
         """Import a document of facts as a new draft."""
 
 class ContainerVerbs:

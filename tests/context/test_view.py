@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from groundplan import providers
-from groundplan.context.invariants import Invariant, check_view
+from groundplan.context.refusals import Invariant, check_view
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.errors import GroundplanError, Invalid, NotFound

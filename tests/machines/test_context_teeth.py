@@ -10,11 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import Phase, settings
 
-from groundplan.context import run, values
-from groundplan.context.editing import constraints, edit, inputs, sources, suggestion_decisions, suggestions
-from groundplan.context.runs import commit, create_draft, delete
-from groundplan.context.runs import list as list_runs
-from groundplan.context.runs.displaced import DisplacedFacts
+from groundplan.context import commit, edit, facts, resolve, rows, runs, suggestions, values
+from groundplan.context.view import DisplacedFacts
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store import idempotency
@@ -74,7 +71,7 @@ def combine(*sabotages: Sabotage) -> Sabotage:
 
 def any_run(tx: Any, run_id: str, *, expected_rev: int | None = None) -> Any:
     """Return a run, draft or not."""
-    return run.load_run(tx, run_id)
+    return resolve.load_run(tx, run_id)
 
 
 def never(*_: Any, **__: Any) -> bool:
@@ -91,15 +88,10 @@ resolve_kind = values._resolve_kind
 
 unfrozen = combine(replace_attribute(edit, "load_draft", any_run), replace_attribute(commit, "load_draft", any_run))
 overruled = combine(
-    replace_attribute(inputs, "needs_approval", never),
-    replace_attribute(constraints, "needs_approval", never),
-    replace_attribute(inputs, "refuse_redefinition"),
-    replace_attribute(constraints, "refuse_redefinition"),
+    replace_attribute(facts, "needs_approval", never),
+    replace_attribute(facts, "refuse_redefinition"),
 )
-unchosen = combine(
-    replace_attribute(inputs, "refuse_outside_options"),
-    replace_attribute(suggestion_decisions, "refuse_outside_options"),
-)
+unchosen = replace_attribute(facts, "refuse_outside_options")
 incomplete = replace_attribute(commit, "find_required_unset", lambda *_: [])
 unbacked = combine(
     change_query(commit.sql, "unbacked_inputs", "= 'source-backed'", "= 'nobody'"),
@@ -107,7 +99,7 @@ unbacked = combine(
 )
 
 displacing = replace_attribute(commit, "find_displaced", lambda *_, **__: DisplacedFacts([], []))
-deleting = replace_attribute(delete, "refuse_unless_person")
+deleting = replace_attribute(runs, "refuse_unless_person")
 
 FIRST_FENCES = {
     "displaces_user_entered": displacing,
@@ -128,23 +120,23 @@ SABOTAGE: dict[str, Sabotage] = {
     "a whole commit may lack something": combine(incomplete, drop_triggers("pciv_runs_commit_is_whole")),
     "what is source-backed needs no source": combine(unbacked, drop_triggers("pciv_runs_commit_is_backed")),
     "the last source can go": combine(
-        replace_attribute(inputs, "refuse_unbacked"), replace_attribute(edit, "refuse_unbacked")
+        replace_attribute(facts, "refuse_unbacked"), replace_attribute(edit, "refuse_unbacked")
     ),
     "an agent's commit displaces what a person entered": combine(
         displacing, drop_triggers("pciv_runs_commit_displaces_nobody")
     ),
     "an agent deletes what is committed": combine(deleting, drop_triggers("pciv_deleted_runs_are_deleted_by_persons")),
     "who says the same takes a person's entry": replace_attribute(commit, "keep_entries", lambda *_, **__: []),
-    "a key is not looked for": replace_attribute(constraints, "find_constraint"),
+    "a key is not looked for": replace_attribute(facts, "find_constraint"),
     "a value brings another kind": replace_attribute(values, "_resolve_kind", take_kind_of_column),
     "anybody decides": replace_attribute(suggestions, "require_person"),
     "what was decided can be decided again": change_query(
         suggestions.sql, "suggestion", r"status(?=\s+FROM)", "'pending' AS status"
     ),
-    "sources of other runs are cited": change_query(sources.sql, "existing_sources", r"\s+AND run_id = :run_id"),
-    "what was deleted is still there": change_query(run.sql, "run", r"\s+AND NOT EXISTS.+"),
-    "shared runs are nobody's": change_query(list_runs.sql, "runs", r"OR r\.user_id IS NULL"),
-    "a copy begins with nothing": replace_attribute(create_draft, "copy_rows", lambda *_: {}),
+    "sources of other runs are cited": change_query(rows.sql, "existing_sources", r"\s+AND run_id = :run_id"),
+    "what was deleted is still there": change_query(resolve.sql, "run", r"\s+AND NOT EXISTS.+"),
+    "shared runs are nobody's": change_query(runs.sql, "runs", r"OR r\.user_id IS NULL"),
+    "a copy begins with nothing": replace_attribute(runs, "copy_rows", lambda *_: {}),
     "a call that comes twice is done twice": replace_attribute(idempotency, "find_stored_answer"),
 }
 

@@ -12,7 +12,7 @@ import pytest
 from psycopg import errors
 
 from groundplan.context.refusals import LastOwner
-from groundplan.context.runs.create_draft import AlreadyInitialized
+from groundplan.context.runs import AlreadyInitialized
 from groundplan.kernel.errors import Forbidden, GroundplanError, NotFound
 from groundplan.kernel.store.postgres.store import PostgresStore
 from groundplan.kernel.store.schema import SCHEMA_NAME

@@ -20,7 +20,7 @@ from groundplan.briefing.decisions import collect_decisions
 from groundplan.briefing.fill import Entry, Part
 from groundplan.briefing.watch.task_marks import TaskMark, list_task_marks
 from groundplan.briefing.why import Reasons, collect_why
-from groundplan.context.reading.facts_in_force import FactsInForce, read_facts_in_force
+from groundplan.context.facts_in_force import FactsInForce, read_facts_in_force
 from groundplan.kernel.answers import count_chars
 from groundplan.kernel.links import LinkType, list_links_from
 from groundplan.kernel.store.transaction import Transaction

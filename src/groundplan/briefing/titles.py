@@ -8,8 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from groundplan.context.reading.draft_facts import find_draft_facts
-from groundplan.context.runs.fact_targets import find_fact_targets
+from groundplan.context.facts_in_force import find_draft_facts, find_fact_targets
 from groundplan.kernel.access import Permission
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Route, declare

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from groundplan.context.invariants import PcivRuntimeInvariantError
-    from groundplan.context.refusals import PcivAuthRequiredError, PcivRlsDeniedError
+    from groundplan.context.refusals import PcivAuthRequiredError, PcivRlsDeniedError, PcivRuntimeInvariantError
 
 __all__ = ["PcivAuthRequiredError", "PcivRlsDeniedError", "PcivRuntimeInvariantError"]
 
@@ -14,7 +13,7 @@ __all__ = ["PcivAuthRequiredError", "PcivRlsDeniedError", "PcivRuntimeInvariantE
 def __getattr__(name: str) -> Any:
     # Imported on first use: every module of this package imports the package, and few need its errors.
     if name in __all__:
-        from groundplan.context import invariants, refusals
+        from groundplan.context import refusals
 
-        return getattr(invariants if hasattr(invariants, name) else refusals, name)
+        return getattr(refusals, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

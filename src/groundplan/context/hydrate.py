@@ -7,9 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from groundplan.context.pointers import UnplacedInput, split_pointer
-from groundplan.context.schemas import ContextView, PcivContextViewV1
-from groundplan.context.values import get_value
+from groundplan.context.schemas import ContextView, PcivContextViewV1, UnplacedInput
+from groundplan.context.values import get_value, split_pointer
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.wording import describe_value, quote_text
 

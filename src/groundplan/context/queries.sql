@@ -1,4 +1,4 @@
--- Queries of runs and of the rows of a view. Deleted runs are never returned.
+-- Columns and statements that several modules of context use. Deleted runs are never returned.
 
 -- columns: run
 id, user_id, status, allow_partial, committed_at, created_at, updated_at, rev, committed_by, committer_kind,
@@ -29,65 +29,6 @@ NOT EXISTS (SELECT 1
                     WHERE d.tenant_id = r.tenant_id
                       AND d.project_id = r.project_id
                       AND d.run_id = r.id)
-
--- name: project_of_run
--- Return the project of a run.
-SELECT project_id
-  FROM pciv_runs
- WHERE tenant_id = :tenant_id
-   AND id = :run_id;
-
--- name: project_of_removed_draft
--- Return the project of a deleted run.
-SELECT project_id
-  FROM pciv_deleted_runs
- WHERE tenant_id = :tenant_id
-   AND run_id = :run_id;
-
--- name: run
--- Return one run of a project.
-SELECT {r.run}
-  FROM pciv_runs AS r
- WHERE r.tenant_id = :tenant_id
-   AND r.project_id = :project_id
-   AND r.id = :run_id
-   AND {not_deleted};
-
--- name: latest_committed
--- Return the run in force.
-SELECT {r.run}
-  FROM pciv_runs AS r
- WHERE r.tenant_id = :tenant_id
-   AND r.project_id = :project_id
-   AND r.status <> 'draft'
-   AND {not_deleted}
- ORDER BY r.committed_at DESC, r.updated_at DESC, r.id
- LIMIT 1;
-
--- name: latest_committed_of_user
--- Return the run in force among those of one user and the shared ones.
-SELECT {r.run}
-  FROM pciv_runs AS r
- WHERE r.tenant_id = :tenant_id
-   AND r.project_id = :project_id
-   AND r.status <> 'draft'
-   AND (r.user_id = :user_id OR r.user_id IS NULL)
-   AND {not_deleted}
- ORDER BY r.committed_at DESC, r.updated_at DESC, r.id
- LIMIT 1;
-
--- name: latest_draft
--- Return a draft to show where nothing was committed: the newest of the actor, else the newest. Every run has a time of
--- creation; the condition on it lets SQLite choose the index by creation.
-SELECT {r.run}
-  FROM pciv_runs AS r
- WHERE r.tenant_id = :tenant_id
-   AND r.project_id = :project_id
-   AND r.created_at > ''
-   AND r.status = 'draft'
-   AND {not_deleted}
- ORDER BY CASE WHEN r.user_id = :actor_id THEN 0 ELSE 1 END, r.created_at DESC, r.id
- LIMIT 1;
 
 -- name: sources_of_run
 -- The sources of a run, in the order of a view.
@@ -129,34 +70,99 @@ SELECT id, run_id, {artifact}, created_at
    AND run_id = :run_id
  ORDER BY type, created_at, id;
 
--- name: suggestions_of_run
--- Return the pending suggestions of a run, with the pointer or key of their fact.
-SELECT s.id, i.pointer, c.key, s.constraint_id, {s.value}, s.source_ids, s.snippet, s.rationale, s.created_at,
-       s.created_by, s.author_kind AS updated_by
-  FROM pciv_suggestions AS s
-  LEFT JOIN pciv_inputs AS i
-    ON i.tenant_id = s.tenant_id
-   AND i.run_id = s.run_id
-   AND i.id = s.input_id
-  LEFT JOIN pciv_constraints AS c
-    ON c.tenant_id = s.tenant_id
-   AND c.run_id = s.run_id
-   AND c.id = s.constraint_id
- WHERE s.tenant_id = :tenant_id
-   AND s.run_id = :run_id
-   AND s.status = 'pending'
- ORDER BY coalesce(i.pointer, c.key), s.created_at, s.id;
+-- name: touch_run
+-- Update the time of last change and the revision of a draft.
+UPDATE pciv_runs
+   SET updated_at = :now,
+       sole_writer = CASE WHEN sole_writer = :actor_id THEN sole_writer END,
+       rev = rev + 1
+ WHERE tenant_id = :tenant_id
+   AND id = :run_id
+RETURNING rev;
 
--- name: required_unset
--- Return the pointers of required inputs without a value.
-SELECT pointer
-  FROM pciv_inputs
+-- name: source
+-- Return one source of a run.
+SELECT id, run_id, {source}, created_at
+  FROM pciv_sources
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
-   AND required
-   AND value_string IS NULL
-   AND value_number IS NULL
-   AND value_boolean IS NULL
-   AND value_enum IS NULL
-   AND value_json IS NULL
- ORDER BY pointer;
+   AND id = :id;
+
+-- name: add_source
+-- Insert a source, unless its id is in use.
+INSERT INTO pciv_sources (tenant_id, project_id, run_id, id, {source}, created_at)
+VALUES (:tenant_id, :project_id, :run_id, :id, {source:values}, :created_at)
+    ON CONFLICT DO NOTHING;
+
+-- name: add_input
+-- Insert an input, unless its id is in use.
+INSERT INTO pciv_inputs (tenant_id, project_id, run_id, id, pointer, {input}, {value})
+VALUES (:tenant_id, :project_id, :run_id, :id, :pointer, {input:values}, {value:values})
+    ON CONFLICT DO NOTHING;
+
+-- name: links_of_inputs
+-- Return the links between the given inputs and their sources.
+SELECT input_id, source_id
+  FROM pciv_input_sources
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND input_id IN (SELECT value FROM each(:ids))
+ ORDER BY input_id, source_id;
+
+-- name: add_link
+-- Link an input to a source.
+INSERT INTO pciv_input_sources (tenant_id, project_id, run_id, input_id, source_id)
+VALUES (:tenant_id, :project_id, :run_id, :input_id, :source_id);
+
+-- name: remove_link
+-- Delete the link between an input and a source.
+DELETE FROM pciv_input_sources
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND input_id = :input_id
+   AND source_id = :source_id;
+
+-- name: constraint
+-- Return one constraint of a run.
+SELECT id, run_id, {constraint}, {value}, created_at
+  FROM pciv_constraints
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND id = :id;
+
+-- name: add_constraint
+-- Insert a constraint, unless its id is in use.
+INSERT INTO pciv_constraints (tenant_id, project_id, run_id, id, {constraint}, {value}, created_at)
+VALUES (:tenant_id, :project_id, :run_id, :id, {constraint:values}, {value:values}, :created_at)
+    ON CONFLICT DO NOTHING;
+
+-- name: artifact
+-- Return one artifact of a run.
+SELECT id, run_id, {artifact}, created_at
+  FROM pciv_artifacts
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND id = :id;
+
+-- name: add_artifact
+-- Insert an artifact, unless its id is in use.
+INSERT INTO pciv_artifacts (tenant_id, project_id, run_id, id, {artifact}, created_at)
+VALUES (:tenant_id, :project_id, :run_id, :id, {artifact:values}, :created_at)
+    ON CONFLICT DO NOTHING;
+
+-- name: add_suggestion
+-- Insert a suggestion.
+INSERT INTO pciv_suggestions (tenant_id, project_id, run_id, id, {value}, {suggestion})
+VALUES (:tenant_id, :project_id, :run_id, :id, {value:values}, {suggestion:values});
+
+-- name: set_constraint_source
+-- Set the source of a constraint, or null.
+UPDATE pciv_constraints
+   SET source_id = :source_id
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND id = :id;
+
+-- part: use_run_index
+-- Without this, SQLite reads the runs of all projects.
+INDEXED BY pciv_runs_by_creation

@@ -1,4 +1,4 @@
-"""The types of the context contract: enums, stored rows, views and writes.
+"""The types of the context contract: limits, enums, stored rows, views and writes.
 
     PcivContextViewV1           what consumers read: one complete run
     ├── run                     PcivRunV1
@@ -20,24 +20,34 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from groundplan.context.limits import (
-    ROWS_MAX,
-    SOURCES_MAX,
-    WORD_CHARS_MAX,
-    Option,
-    Pointer,
-    Rationale,
-    Snippet,
-    Text,
-    Title,
-    Uri,
-    Word,
-)
-from groundplan.context.pointers import UnplacedInput
 from groundplan.kernel.access import Role
 from groundplan.kernel.answers import LeftOut
 from groundplan.kernel.input_gate.text_limits import MaxBytes
 from groundplan.kernel.operations.schema import HiddenInSchema
+
+POINTER_CHARS_MAX = 1_024
+WORD_CHARS_MAX = 255
+TITLE_BYTES_MAX = 1_024
+URI_BYTES_MAX = 4_096
+VALUE_BYTES_MAX = 32_768
+TEXT_BYTES_MAX = 16_384  # excerpts and metadata: small enough to fit into an answer together with a value
+SNIPPET_BYTES_MAX = 8_192
+OPTIONS_BYTES_MAX = 8_192
+ENUM_BYTES_MAX = 1_024
+RATIONALE_BYTES_MAX = 4_096
+PAYLOAD_BYTES_MAX = 65_536
+SOURCES_MAX = 100  # per input
+ROWS_MAX = 1_000  # per kind of row in one call
+
+Pointer = Annotated[str, Meta(max_length=POINTER_CHARS_MAX)]
+Pointers = Annotated[list[Pointer], Meta(max_length=ROWS_MAX)]
+Word = Annotated[str, Meta(min_length=1, max_length=WORD_CHARS_MAX)]
+Title = Annotated[str, Meta(min_length=1), MaxBytes(TITLE_BYTES_MAX)]
+Uri = Annotated[str, Meta(min_length=1), MaxBytes(URI_BYTES_MAX)]
+Text = Annotated[str, MaxBytes(TEXT_BYTES_MAX)]
+Snippet = Annotated[str, MaxBytes(SNIPPET_BYTES_MAX)]
+Rationale = Annotated[str, MaxBytes(RATIONALE_BYTES_MAX)]
+Option = Annotated[str, MaxBytes(ENUM_BYTES_MAX)]
 
 
 class RunStatus(StrEnum):
@@ -279,6 +289,13 @@ class PcivContextViewV1(Struct, rename="camel"):
     inputs_by_pointer: dict[str, PcivInputV1]
     constraints: list[PcivConstraintV1]
     artifacts_by_type: dict[str, list[PcivArtifactV1]]
+
+
+class UnplacedInput(Struct):
+    """An input whose value could not be written at its pointer, and why."""
+
+    pointer: str
+    reason: str
 
 
 class ContextView(PcivContextViewV1):

@@ -1,21 +1,41 @@
-"""Typed values stored in five columns; only the column of the value's kind may be filled."""
+"""Values of facts: five columns of which one holds the value, their pointers, and their form in the database."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+import re
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
+from operator import attrgetter
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Struct, structs
+from msgspec.json import Decoder
 
-from groundplan.context.invariants import Invariant, PcivRuntimeInvariantError
-from groundplan.context.limits import ENUM_BYTES_MAX, VALUE_BYTES_MAX
-from groundplan.context.schemas import ConstraintWrite, InputWrite, Provenance, ValueKind
+from groundplan.context.refusals import Invariant, PcivRuntimeInvariantError
+from groundplan.context.schemas import (
+    ENUM_BYTES_MAX,
+    VALUE_BYTES_MAX,
+    ConstraintWrite,
+    ContextView,
+    InputWrite,
+    PcivArtifactV1,
+    PcivConstraintV1,
+    PcivInputV1,
+    PcivRunV1,
+    PcivSourceV1,
+    Provenance,
+    SourceParseStatus,
+    Suggestion,
+    ValueKind,
+)
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate import strict_json
 from groundplan.kernel.input_gate.text_limits import MaxBytes, apply_marker
 from groundplan.kernel.input_gate.types import missing_argument
-from groundplan.kernel.wording import ArgumentPath, describe_value, format_argument_path, invalid_argument
+from groundplan.kernel.store.queries import Query
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import ArgumentPath, describe_value, format_argument_path, invalid_argument, quote_text
 
 EXACT_INTEGER_MAX = 2**53  # every integer up to here is exact as a double
 
@@ -165,3 +185,122 @@ def _decode_if_json(text: str) -> Any:
         return strict_json.decode(text.encode())
     except Invalid:
         return text
+
+
+R = TypeVar("R", bound=Struct)
+
+_decode = Decoder().decode
+
+# By column: how to load and how to store a value.
+CONVERSIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "value_number": (normalize_number, float),
+    **dict.fromkeys(("options", "payload", "raw_meta", "source_ids", "value_json"), (_decode, encode_json)),
+}
+
+
+def load_rows(tx: Transaction, query: Query, shape: type[R], /, **parameters: Any) -> list[R]:
+    """Return rows with their JSON columns decoded."""
+    rows = tx.all(query, shape, **parameters)
+    for column, load in _list_decoders(shape):
+        for row, stored in zip(rows, map(attrgetter(column), rows), strict=True):
+            if stored is not None:
+                setattr(row, column, load(stored))
+    return rows
+
+
+def load_row(tx: Transaction, query: Query, shape: type[R], /, **parameters: Any) -> R | None:
+    """Return the first row, if any."""
+    return next(iter(load_rows(tx, query, shape, **parameters)), None)
+
+
+def encode_columns(row: Struct) -> dict[str, Any]:
+    """Return the columns of a row as they are stored."""
+    columns = structs.asdict(row)
+    for column in columns.keys() & CONVERSIONS.keys():
+        if columns[column] is not None:
+            _, store = CONVERSIONS[column]
+            columns[column] = store(columns[column])
+    return columns
+
+
+@cache
+def _list_decoders(shape: type[Struct]) -> list[tuple[str, Callable[[Any], Any]]]:
+    return [(column, CONVERSIONS[column][0]) for column in shape.__struct_fields__ if column in CONVERSIONS]
+
+
+_STRAY_TILDE = re.compile(r"~(?![01])")
+
+
+def validate_pointer(text: str, path: ArgumentPath) -> str:
+    """Return the text if it is a JSON Pointer below the root.
+
+    Raises:
+        Invalid: the text is not a JSON Pointer.
+    """
+    if not text.startswith("/"):
+        wrong = f"must be a JSON Pointer that begins with a slash, such as /site/location, not {quote_text(text)}"
+        raise invalid_argument(path, wrong, code="invalid_pointer")
+    if _STRAY_TILDE.search(text):
+        wrong = f"{quote_text(text)} has a ~ that is neither ~0 (for ~) nor ~1 (for /)"
+        raise invalid_argument(path, wrong, code="invalid_pointer")
+    return text
+
+
+def split_pointer(pointer: str) -> list[str]:
+    """Return the unescaped steps of a pointer."""
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+
+
+class PointerFilter:
+    """Pointers, and everything below them. `/a/` means everything below `/a`, and `/` means everything."""
+
+    def __init__(self, pointers: Collection[str], path: ArgumentPath) -> None:
+        """Raise Invalid if one of the texts is not a pointer."""
+        self._pointers = frozenset(validate_pointer(text, (*path, index)) for index, text in enumerate(pointers))
+
+    def __contains__(self, pointer: str) -> bool:
+        # Walks the steps of the pointer, which are few, and not the filter's pointers, which may be many.
+        if pointer in self._pointers:
+            return True
+        ends = [index for index, letter in enumerate(pointer) if letter == "/"]
+        return any(pointer[:end] in self._pointers or pointer[: end + 1] in self._pointers for end in ends)
+
+
+DEFAULT_DOMAIN = "general"  # of an input or a constraint written without a domain
+
+# The fields that a reader can do without: ids of rows that have another name, the name that a row is listed under, and
+# who wrote it when.
+BOOKKEEPING: dict[type[Struct], tuple[str, ...]] = {
+    PcivRunV1: ("scope_id", "user_id", "allow_partial", "created_at", "updated_at"),
+    PcivSourceV1: ("id", "run_id", "created_at"),
+    PcivInputV1: ("id", "run_id", "pointer", "field_type", "updated_by", "updated_at"),
+    PcivConstraintV1: ("id", "run_id", "created_at", "updated_at"),
+    PcivArtifactV1: ("run_id", "type", "created_at"),
+    Suggestion: ("constraint_id", "created_at", "updated_by"),
+}
+# The content of a field that is the same as none.
+DEFAULTS: dict[str, Any] = {"domain": DEFAULT_DOMAIN, "required": False, "parse_status": SourceParseStatus.PENDING}
+VALUES = frozenset({*COLUMNS, "before"})  # in these an empty text, array or object is a value
+EMPTY: tuple[Any, ...] = (None, [], {})
+
+
+def strip_row(row: Any) -> None:
+    """Remove the null, empty and bookkeeping fields of a row; a value column only if it is null."""
+    bookkeeping = BOOKKEEPING.get(type(row), ())
+    for name in row.__struct_fields__ if isinstance(row, Struct) else ():
+        content = getattr(row, name)
+        is_empty = content is None if name in VALUES else content in EMPTY or content == DEFAULTS.get(name, UNSET)
+        if name in bookkeeping or is_empty:
+            setattr(row, name, UNSET)
+
+
+def strip_view(view: ContextView) -> None:
+    """Remove the null, empty and bookkeeping fields of a view and of the rows in it."""
+    strip_row(view.run)
+    artifacts = (one for several in (view.artifacts_by_type or {}).values() for one in several)
+    for rows in (view.sources_by_id.values(), view.inputs_by_pointer.values(), view.constraints, artifacts):
+        for row in rows:
+            strip_row(row)
+    for suggestion in view.suggestions or ():
+        strip_row(suggestion)
+    strip_row(view)

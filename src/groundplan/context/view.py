@@ -1,4 +1,4 @@
-"""Read the view of a run, complete or page by page."""
+"""Read the view of a run, complete or page by page, with its warnings and what it displaces."""
 
 from __future__ import annotations
 
@@ -9,23 +9,101 @@ from typing import Annotated, Any, NamedTuple
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.context.hydrate import hydrate
-from groundplan.context.lean import strip_row, strip_view
-from groundplan.context.limits import Pointers
-from groundplan.context.pointers import PointerFilter
-from groundplan.context.resolve import ResolvedView, find_latest_committed_run, load_suggestions, resolve_context_view
-from groundplan.context.run import RunRow, stale_run
-from groundplan.context.runs.displaced import find_displaced
-from groundplan.context.schemas import ContextView, DisplacedFact, ResolvePrefer, Suggestion
-from groundplan.context.values import get_value
-from groundplan.context.warnings import collect_warnings
+from groundplan.context.resolve import (
+    ResolvedView,
+    RunRow,
+    find_latest_committed_run,
+    load_suggestions,
+    resolve_context_view,
+    stale_run,
+)
+from groundplan.context.schemas import (
+    ContextView,
+    DisplacedFact,
+    Displacement,
+    Pointers,
+    ResolvePrefer,
+    RunStatus,
+    Suggestion,
+    ValueKind,
+)
+from groundplan.context.values import PointerFilter, get_value, load_rows, strip_row, strip_view
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import count_chars, take_page
 from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.schema import CollapsedInSchema, HiddenInSchema
+from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
+
+MESSAGE_POINTERS_MAX = 10  # in one sentence; the complete list is in the details or the answer
+
+
+def collect_warnings(row: RunRow, missing: list[str], *, pending_count: int) -> list[str]:
+    """Return the warnings about a run; `pending_count` is its number of pending suggestions."""
+    found = []
+    if row.is_draft:
+        found.append("this run is a draft: nothing in it is committed yet")
+    if missing:
+        advice = "; assume no value" if row.status is not RunStatus.DRAFT else ""
+        found.append(f"required and not set: {format_pointers(missing)}{advice}")
+    if pending_count:
+        after = "" if row.is_draft else "; a draft with copyFrom copies them"
+        found.append(f"suggestions that wait for a person: {pending_count}{after}")
+    return found
+
+
+def format_pointers(pointers: list[str]) -> str:
+    """Return pointers as a list for a sentence, shortened if there are many."""
+    listed = ", ".join(quote_text(pointer)[1:-1] for pointer in pointers[:MESSAGE_POINTERS_MAX])
+    more = len(pointers) - MESSAGE_POINTERS_MAX
+    return listed if more <= 0 else f"{listed} and {more} more"
+
+
+sql = load_queries(__file__)
+
+
+class DisplacedRow(Struct):
+    """An input, by its pointer, or a constraint, by its key, as it was before it was displaced."""
+
+    pointer: str | None
+    key: str | None
+    change: Displacement
+    value_kind: ValueKind
+    value_string: str | None
+    value_number: float | None
+    value_boolean: bool | None
+    value_enum: str | None
+    value_json: Any
+
+
+class DisplacedFacts(NamedTuple):
+    """The displaced inputs and constraints."""
+
+    inputs: list[DisplacedRow]
+    constraints: list[DisplacedRow]
+
+    def __bool__(self) -> bool:
+        return bool(self.inputs or self.constraints)
+
+    @property
+    def pointers(self) -> list[str]:
+        return [row.pointer for row in self.inputs if row.pointer is not None]
+
+    @property
+    def keys(self) -> list[str]:
+        return [row.key for row in self.constraints if row.key is not None]
+
+
+def find_displaced(tx: Transaction, *, before_id: str | None, run_id: str) -> DisplacedFacts:
+    """Return what a person entered in the run `before_id` and the other run displaces; nothing without a run before."""
+    rows = [] if before_id is None else load_rows(tx, sql.displaced, DisplacedRow, before_id=before_id, run_id=run_id)
+    return DisplacedFacts(
+        [row for row in rows if row.pointer is not None], [row for row in rows if row.pointer is None]
+    )
+
 
 NAME = "context.view"
 LEFT_OUT_MAX = 10**6  # the largest count for which left_out reserves room

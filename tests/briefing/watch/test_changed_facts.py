@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from groundplan.context import stored_rows
-from groundplan.context.runs import changed_facts
+from groundplan.context import history, values
 from tests.briefing.watch.watch_project import SIZE, Watch
 
 
@@ -57,7 +56,7 @@ def test_a_changed_fact_is_cleared_by_a_decision_and_marked_again_by_the_next_ch
 def test_a_change_counts_from_when_the_value_is_another_one(
     atlas: Watch, looked_back: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(changed_facts, "PERIODS_LOOKED_BACK_MAX", looked_back)
+    monkeypatch.setattr(history, "PERIODS_LOOKED_BACK_MAX", looked_back)
     (well,) = atlas.plan("well")
     atlas.commit(size=5)
     atlas.link(well, "rests_on", SIZE)
@@ -84,14 +83,14 @@ def test_only_the_values_at_the_links_and_in_force_are_read(atlas: Watch, monkey
     for number in range(6):
         atlas.commit(**dict.fromkeys(names, 1), other=number)
     read: list[int] = []
-    whole = stored_rows.load_rows
+    whole = values.load_rows
 
     def count_rows(*given: Any, **named: Any) -> list[Any]:
         rows = whole(*given, **named)
         read.append(len(rows))
         return rows
 
-    monkeypatch.setattr(changed_facts, "load_rows", count_rows)
+    monkeypatch.setattr(history, "load_rows", count_rows)
 
     assert atlas.marks() == []
     assert read == [2 * len(names)]

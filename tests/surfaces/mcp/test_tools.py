@@ -10,8 +10,7 @@ import msgspec
 import pytest
 
 from groundplan.catalog import OPERATIONS
-from groundplan.context.invariants import Invariant, PcivRuntimeInvariantError
-from groundplan.context.refusals import NoContext
+from groundplan.context.refusals import Invariant, NoContext, PcivRuntimeInvariantError
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import (
     Conflict,

@@ -9,7 +9,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.briefing.search.ranking import build_snippet, order_matches
-from groundplan.context.reading.matches import find_facts
+from groundplan.context.facts_in_force import find_facts
 from groundplan.kernel.access import Permission
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare

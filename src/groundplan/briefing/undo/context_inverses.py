@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from groundplan.briefing.undo.inverse import CannotUndo, InverseCall, Inverses, NoInverse
-from groundplan.context.editing import edit
+from groundplan.context import edit
 from groundplan.context.events import Op
-from groundplan.context.reading.draft_facts import DraftFact, find_draft_facts
+from groundplan.context.facts_in_force import DraftFact, find_draft_facts
 from groundplan.kernel.errors import Conflict, NextStep
 from groundplan.kernel.events.history import PastChange
 from groundplan.kernel.links import LinkType, list_links_to

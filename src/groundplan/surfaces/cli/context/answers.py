@@ -12,11 +12,10 @@ from typing import Any
 
 import msgspec
 
-from groundplan.context.editing.edit import EditedRun
-from groundplan.context.editing.suggestions import NewSuggestion
-from groundplan.context.runs.commit import Committed
-from groundplan.context.runs.create_draft import RunWithRev
-from groundplan.context.runs.diff import ConstraintDiff, FactState, InputDiff
+from groundplan.context.commit import Committed
+from groundplan.context.diff import ConstraintDiff, FactState, InputDiff
+from groundplan.context.edit import EditedRun
+from groundplan.context.runs import RunWithRev
 from groundplan.context.schemas import (
     ContextView,
     PcivConstraintV1,
@@ -26,6 +25,7 @@ from groundplan.context.schemas import (
     Suggestion,
     ValueKind,
 )
+from groundplan.context.suggestions import NewSuggestion
 from groundplan.context.values import COLUMN_BY_KIND
 from groundplan.kernel.answers import encode
 from groundplan.surfaces.cli.drawing import (

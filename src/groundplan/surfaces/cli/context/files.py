@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from groundplan.context.exchange.document_file import (
+from groundplan.context.document import (
     DOCUMENT_BYTES_MAX,
     count_facts,
     decode_document,

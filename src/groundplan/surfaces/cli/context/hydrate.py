@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from groundplan.context.exchange.document_file import decode_file, format_json
+from groundplan.context.document import decode_file, format_json
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX
 from groundplan.surfaces.cli.failures import write_line
 from groundplan.surfaces.cli.files import STANDARD_STREAM, describe_file, read_content

@@ -191,7 +191,7 @@ def _list_file_sources(run: str, paths: list[str]) -> list[dict[str, str]]:
 
 
 def _check_pointer(pointer: str) -> None:
-    from groundplan.context.pointers import validate_pointer
+    from groundplan.context.values import validate_pointer
 
     validate_pointer(pointer, ("POINTER",))
 
@@ -206,7 +206,7 @@ def _fetch_input(session: Session, run: str, pointer: str) -> PcivInputV1 | None
 
 
 def _derive_label(pointer: str) -> str:
-    from groundplan.context.pointers import split_pointer
+    from groundplan.context.values import split_pointer
 
     return split_pointer(pointer)[-1] or pointer
 

@@ -1,0 +1,156 @@
+"""What other slices ask about facts: those in force, those that work rests on, and facts by pointer, id and words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+
+from groundplan.context.resolve import find_latest_committed_run, find_required_unset
+from groundplan.context.schemas import Provenance, ValueKind
+from groundplan.context.values import get_value, load_rows
+from groundplan.kernel.search_words import SearchWords, TextMatch, build_parameters, drop_repeated
+from groundplan.kernel.store.queries import load_queries, to_json_array
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.providers import LinkTarget, LinkTargets
+
+sql = load_queries(__file__)
+
+
+class FactValue(NamedTuple):
+    """A fact of the run in force."""
+
+    pointer: str
+    label: str
+    value: Any
+    provenance: Provenance
+
+
+class ConstraintValue(NamedTuple):
+    """A constraint of the run in force; its value is None if it is not known."""
+
+    key: str
+    value: Any
+    provenance: Provenance
+
+
+class FactsInForce(NamedTuple):
+    """A part of the run in force, and how many constraints and facts it has in all."""
+
+    constraints: list[ConstraintValue]
+    constraints_total: int
+    facts: list[FactValue]  # the linked ones first, then by label
+    facts_total: int
+    missing: list[str]  # linked pointers without a value first, then the other required ones
+
+
+class _ValueRow(Struct):
+    name: str
+    label: str
+    value_kind: ValueKind
+    value_string: str | None
+    value_number: float | None
+    value_boolean: bool | None
+    value_enum: str | None
+    value_json: Any
+    provenance: Provenance
+    total: int
+
+
+def read_facts_in_force(tx: Transaction, linked: Collection[str], *, at_most: int) -> FactsInForce | None:
+    """Return the first constraints and facts of the run in force, `at_most` of each; None if nothing was committed.
+
+    `linked` are the pointers that come first.
+    """
+    run = find_latest_committed_run(tx)
+    if run is None:
+        return None
+    pointers = to_json_array(linked)
+    constraints = load_rows(tx, sql.first_constraints, _ValueRow, run_id=run.id, at_most=at_most)
+    facts = load_rows(tx, sql.first_facts, _ValueRow, run_id=run.id, linked=pointers, at_most=at_most)
+    known = set(tx.scalars(sql.pointers_with_value, run_id=run.id, pointers=pointers)) if linked else set()
+    unset = dict.fromkeys(pointer for pointer in linked if pointer not in known)
+    return FactsInForce(
+        [ConstraintValue(row.name, get_value(row), row.provenance) for row in constraints],
+        constraints[0].total if constraints else 0,
+        [FactValue(row.name, row.label, get_value(row), row.provenance) for row in facts],
+        facts[0].total if facts else 0,
+        list(unset | dict.fromkeys(find_required_unset(tx, run.id))),
+    )
+
+
+CANDIDATES_MAX = 500  # pointers that an unknown one is compared with
+EXPLAINED_MAX = 20  # unknown pointers that get suggestions; a call with more has a more general mistake
+NEAR_MAX = 3
+POINTER_CHARS_COMPARED = 200
+
+
+def find_fact_targets(tx: Transaction, pointers: Sequence[str]) -> LinkTargets:
+    """Return the facts with some pointers: those of the run in force, else of a draft."""
+    run = find_latest_committed_run(tx)
+    found = {} if run is None else _find_inputs(tx, [run.id], pointers)
+    unknown = [pointer for pointer in dict.fromkeys(pointers) if pointer not in found]
+    if not unknown:
+        return LinkTargets(found, {})
+    drafts: list[str] = tx.scalars(sql.drafts_of_project, project_id=tx.project.id)
+    if drafts:
+        found |= _find_inputs(tx, drafts, unknown)
+        unknown = [pointer for pointer in unknown if pointer not in found]
+    runs = [*([run.id] if run else ()), *drafts]
+    if not unknown or not runs:
+        return LinkTargets(found, {})
+    known = tx.scalars(
+        sql.pointers_of_runs, project_id=tx.project.id, run_ids=to_json_array(runs), at_most=CANDIDATES_MAX
+    )
+    near = {pointer: _find_near(pointer, known) for pointer in unknown[:EXPLAINED_MAX]}
+    return LinkTargets(found, {pointer: names for pointer, names in near.items() if names})
+
+
+def _find_inputs(tx: Transaction, run_ids: Sequence[str], pointers: Sequence[str]) -> dict[str, LinkTarget]:
+    place = {"project_id": tx.project.id, "run_ids": to_json_array(run_ids)}
+    rows = tx.all(sql.inputs_by_pointer, LinkTarget, **place, pointers=to_json_array(pointers))
+    return {row.ref: row for row in rows}
+
+
+def _find_near(pointer: str, known: Sequence[str]) -> list[str]:
+    """Return the pointers that resemble an unknown one: in the same place, with the same last step, or by spelling."""
+    folded = pointer[:POINTER_CHARS_COMPARED].casefold().strip().strip("/")
+    parent, _, last = folded.rpartition("/")
+    by_folded = {other[:POINTER_CHARS_COMPARED].casefold().strip("/"): other for other in known}
+    if folded in by_folded:
+        return [by_folded[folded]]
+    same_step = [other for name, other in by_folded.items() if name.rpartition("/")[2] == last]
+    if same_step:
+        return same_step[:NEAR_MAX]
+    from difflib import get_close_matches  # imported here because only an unknown pointer needs it
+
+    beside = {name.rpartition("/")[2]: other for name, other in by_folded.items() if name.startswith(f"{parent}/")}
+    found = get_close_matches(last, beside, n=NEAR_MAX)
+    if found:
+        return [beside[name] for name in found]
+    return [by_folded[name] for name in get_close_matches(folded, by_folded, n=NEAR_MAX)]
+
+
+class DraftFact(Struct):
+    """An input by its pointer or a constraint by its key, and the draft that it belongs to."""
+
+    id: str
+    run_id: str
+    ref: str
+    is_input: bool
+
+
+def find_draft_facts(tx: Transaction, ids: Iterable[str]) -> dict[str, DraftFact]:
+    """Return the inputs and constraints with some ids that are in a draft of the current project, by id."""
+    rows = tx.all(sql.draft_facts, DraftFact, project_id=tx.project.id, ids=to_json_array(ids))
+    return {row.id: row for row in rows}
+
+
+def find_facts(tx: Transaction, projects: Sequence[str], words: SearchWords) -> list[TextMatch]:
+    """Return inputs, constraints, sources and artifacts of some projects that match: by pointer, key or id.
+
+    What the run in force and a draft have is returned once, as it is in force. Those with all words in their titles
+    come first.
+    """
+    return drop_repeated(tx.all(sql.facts_with_words, TextMatch, **build_parameters(projects, words)))

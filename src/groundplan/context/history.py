@@ -1,0 +1,256 @@
+"""Facts through the runs: the values of one fact in each run, and which facts changed since a revision of the project.
+
+A fact changed if its value in the run in force differs from its value in the run that was in force at that revision.
+The revisions of commits and deletions tell which run that was, so a clock that was set does not matter. Only these two
+runs are read. The time of a change is looked for in the latest runs; one before them counts from the first run after
+that revision.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Iterable
+from typing import Annotated, Any, ClassVar, NamedTuple
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from groundplan import providers
+from groundplan.context.events import Op
+from groundplan.context.schemas import Pointer, Provenance, RunStatus, ValueKind
+from groundplan.context.values import get_typed_value, get_value, load_rows, validate_pointer
+from groundplan.kernel.access import Permission
+from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming
+from groundplan.kernel.errors import NextStep, NotFound
+from groundplan.kernel.events.history import EventRevision, list_event_revisions
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.links import LinkType, list_links_to
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
+from groundplan.kernel.store.queries import load_queries, to_json_array
+from groundplan.kernel.store.transaction import Transaction
+
+sql = load_queries(__file__)
+
+PERIODS_LOOKED_BACK_MAX = 20
+
+
+class ChangedFact(NamedTuple):
+    """A fact that changed: the revision and time since when its value is another one, and whether it is gone."""
+
+    rev: int
+    at: str
+    is_removed: bool
+    before: Any  # its former value
+
+
+class FactSince(NamedTuple):
+    """The pointer of a fact, and the revision since when to look."""
+
+    pointer: str
+    rev: int
+
+
+class _Period(NamedTuple):
+    """A run that is in force from a revision on, until the next period. None if there is no run."""
+
+    rev: int
+    at: str
+    run_id: str | None
+
+
+class _Place(NamedTuple):
+    """The number of a period, and the pointer of a fact in it."""
+
+    period: int
+    pointer: str
+
+
+class _ValueInRun(Struct):
+    """The value of a fact in a run."""
+
+    run_id: str
+    pointer: str
+    value_kind: ValueKind
+    value_string: str | None
+    value_number: float | None
+    value_boolean: bool | None
+    value_enum: str | None
+    value_json: Any
+
+    def equals(self, other: _ValueInRun | None) -> bool:
+        return other is not None and get_typed_value(self).equals(get_typed_value(other))
+
+
+def find_changed_facts(tx: Transaction, facts: Collection[FactSince]) -> dict[FactSince, ChangedFact]:
+    """Return those of some facts that changed since their revision. A fact without a value there has not changed."""
+    periods = _load_periods(tx) if facts else []
+    if len(periods) < 2:  # no run was ever replaced
+        return {}
+    revs = [period.rev for period in periods]
+    # The number of the period at the revision of each fact; facts before the first run have nothing to differ from.
+    places = {fact: bisect_right(revs, fact.rev) - 1 for fact in facts}
+    asked = {_Place(place, fact.pointer) for fact, place in places.items() if 0 <= place < len(periods) - 1}
+    changes = _find_changes(tx, periods, asked)
+    found = {fact: changes.get(_Place(place, fact.pointer)) for fact, place in places.items()}
+    return {fact: change for fact, change in found.items() if change is not None}
+
+
+def _find_changes(tx: Transaction, periods: list[_Period], asked: set[_Place]) -> dict[_Place, ChangedFact]:
+    """Compare the values in some periods with those in force, and look for the time of the change where they differ."""
+    last = len(periods) - 1
+    values = _load_values(tx, periods, {one for place in asked for one in (place, _Place(last, place.pointer))})
+
+    def get(place: int, pointer: str) -> _ValueInRun | None:
+        return values.get((periods[place].run_id, pointer))
+
+    changed = [one for one in asked if (value := get(*one)) is not None and not value.equals(get(last, one.pointer))]
+    between = {
+        _Place(place, one.pointer)
+        for one in changed
+        for place in range(max(one.period + 1, last - PERIODS_LOOKED_BACK_MAX), last)
+    }
+    values |= _load_values(tx, periods, between)
+    found: dict[_Place, ChangedFact] = {}
+    for one in changed:
+        before = values[periods[one.period].run_id, one.pointer]
+        since = last
+        while since > one.period + 1 and _Place(since - 1, one.pointer) in between:
+            if before.equals(get(since - 1, one.pointer)):
+                break
+            since -= 1
+        else:
+            since = one.period + 1
+        is_removed = get(last, one.pointer) is None
+        found[one] = ChangedFact(periods[since].rev, periods[since].at, is_removed, get_value(before))
+    return found
+
+
+def _load_periods(tx: Transaction) -> list[_Period]:
+    """Return which run was in force since when, by the revisions of the project."""
+    # Of several runs the first in this order is in force, as in `latest_committed`.
+    order: list[str] = tx.scalars(sql.ever_committed, project_id=tx.project.id)
+    if not order:
+        return []
+    events: Iterable[EventRevision] = list_event_revisions(tx, order, [Op.COMMITTED, Op.DELETED])
+    in_view: set[str] = set()
+    periods: list[_Period] = []
+    for event in events:
+        if event.op == Op.COMMITTED:
+            in_view.add(event.subject)
+        else:
+            in_view.discard(event.subject)
+        in_force = next((run_id for run_id in order if run_id in in_view), None)
+        if not periods or periods[-1].run_id != in_force:
+            periods.append(_Period(event.rev, event.at, in_force))
+    return periods
+
+
+def _load_values(
+    tx: Transaction, periods: list[_Period], places: Iterable[_Place]
+) -> dict[tuple[str | None, str], _ValueInRun]:
+    """Return the values of facts in the runs of some periods, by run and pointer."""
+    pairs = {run_id + pointer for place, pointer in places if (run_id := periods[place].run_id) is not None}
+    if not pairs:
+        return {}
+    rows = load_rows(tx, sql.values_in_runs, _ValueInRun, project_id=tx.project.id, pairs=to_json_array(pairs))
+    return {(row.run_id, row.pointer): row for row in rows}
+
+
+RUNS = 10
+RUNS_MAX = 100
+
+
+class TraceFact(Struct, rename="camel", forbid_unknown_fields=True):
+    """The fact, and how many of the latest runs to look into."""
+
+    scope_id: Name
+    pointer: Pointer
+    limit: Annotated[int, Meta(ge=1, le=RUNS_MAX)] = RUNS
+
+
+class FactInRun(Struct, rename="camel"):
+    """The fact in one run. Null means UNSET; the empty text is a value. `by` committed the run."""
+
+    run_id: str
+    status: RunStatus
+    at: str
+    label: str
+    value_kind: ValueKind
+    value: Any
+    provenance: Provenance
+    by: str | UnsetType = UNSET
+
+
+class RestingItem(Struct):
+    """A work node or a purpose node that rests on the fact."""
+
+    ref: str
+    kind: str
+    title: str
+
+
+class FactTrace(Struct):
+    """The fact in the runs that have it, newest first, and what rests on it."""
+
+    trimming: ClassVar[Trimming] = Trimming(DropField("runs[].value"), CutLists(("resting", "runs")))
+
+    pointer: str
+    runs: list[FactInRun]
+    resting: list[RestingItem]
+    left_out: LeftOut = UNSET
+
+
+class _RowInRun(Struct):
+    run_id: str
+    status: RunStatus
+    at: str
+    by: str | None
+    label: str
+    value_kind: ValueKind
+    value_string: str | None
+    value_number: float | None
+    value_boolean: bool | None
+    value_enum: str | None
+    value_json: Any
+    provenance: Provenance
+
+
+def trace(tx: Transaction, request: TraceFact) -> FactTrace:
+    """Return a fact through the runs, and what rests on it.
+
+    Raises:
+        NotFound: no run has it, and nothing rests on it.
+    """
+    pointer = validate_pointer(request.pointer, ("pointer",))
+    rows = load_rows(tx, sql.fact_in_runs, _RowInRun, project_id=tx.project.id, pointer=pointer, at_most=request.limit)
+    resting = _list_resting(tx, pointer)
+    if not rows and not resting:
+        near = providers.find_fact_targets(tx, [pointer]).near.get(pointer, [])
+        step = NextStep("context.view", "lists the facts", {"scopeId": tx.project.name})
+        raise NotFound("fact", pointer, near=near, next_steps=step, field="pointer")
+    runs = [
+        FactInRun(
+            row.run_id, row.status, row.at, row.label, row.value_kind, get_value(row), row.provenance, row.by or UNSET
+        )
+        for row in rows
+    ]
+    return FactTrace(pointer, runs, resting)
+
+
+def _list_resting(tx: Transaction, pointer: str) -> list[RestingItem]:
+    links = list_links_to(tx, LinkType.RESTS_ON, [pointer])
+    nodes = [link.source for link in links if link.node_n is not None]
+    keys = [link.source for link in links if link.node_n is None]
+    found = providers.find_work_targets(tx, nodes).found if nodes else {}
+    found |= providers.find_purpose_targets(tx, keys).found if keys else {}
+    return [RestingItem(one.ref, one.kind, one.title) for link in links if (one := found.get(link.source))]
+
+
+OPERATION = declare(
+    trace,
+    name="context.trace",
+    summary="Show one fact through the runs, and the work and purpose that rest on it.",
+    permission=Permission.CONTEXT_READ,
+    effect=Effect.READ,
+    command=Command(("context", "trace"), arguments=("pointer",), names={"scope_id": "project"}),
+    http=Route("GET", "/projects/{project}/context/trace"),
+)

@@ -1,0 +1,2 @@
+-- part: use_run_index
+-- Differs from SQLite, which needs the index named.

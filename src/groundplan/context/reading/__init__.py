@@ -1,1 +1,0 @@
-"""Reads of facts for other slices: those in force, and those that contain words."""

@@ -1,0 +1,556 @@
+"""Runs: begin, copy, change, fetch, list and delete them.
+
+A deleted draft is removed; a deleted committed run stays stored but is hidden.
+"""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType, field, structs
+
+from groundplan import providers
+from groundplan.context.events import Op
+from groundplan.context.provenance import classify_writer
+from groundplan.context.refusals import NoContext, PersonRequired, RunBound
+from groundplan.context.resolve import (
+    RunRow,
+    final_run,
+    find_latest_committed_run,
+    load_draft,
+    load_run,
+    missing_run,
+    parse_id,
+    resolve_run_project,
+    to_pciv_run,
+)
+from groundplan.context.rows import generate_ascending_ids
+from groundplan.context.schemas import (
+    PcivArtifactV1,
+    PcivConstraintV1,
+    PcivInputV1,
+    PcivRunV1,
+    PcivSourceV1,
+    RunOwnership,
+    RunStatus,
+)
+from groundplan.context.suggestions import SuggestionRow
+from groundplan.context.values import encode_json, strip_row
+from groundplan.kernel.access import Permission, Role
+from groundplan.kernel.actors import ActorKind
+from groundplan.kernel.answers import take_page
+from groundplan.kernel.audit import changed
+from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.errors import NameTaken, NextStep
+from groundplan.kernel.ids import new_uuid
+from groundplan.kernel.input_gate.text_limits import Name, NormalizedName, apply_marker
+from groundplan.kernel.members import GROUP, TOOL
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.principals import find_principal
+from groundplan.kernel.projects import Goal, create_owned_project, get_creator_role
+from groundplan.kernel.store.authorize import refuse_foreign_draft
+from groundplan.kernel.store.queries import Query, load_queries
+from groundplan.kernel.store.transaction import Transaction
+
+sql = load_queries(__file__)
+
+LATEST = "latest"
+
+SCOPE_ID_LIMITS = NormalizedName(200, "pciv_scope_id_required", "pciv_scope_id_too_long")
+
+ScopeId = Annotated[str, SCOPE_ID_LIMITS]
+# An existing scope may be a project with a longer name.
+ScopeRef = Annotated[str, NormalizedName(255, "pciv_scope_id_required", "pciv_scope_id_too_long")]
+
+
+class AlreadyInitialized(NameTaken):
+    """The scope already exists. It cannot be created again, else a stranger could become its owner."""
+
+    code = "pciv_scope_already_initialized"
+
+    def __init__(self, scope_id: str) -> None:
+        super().__init__(
+            f"scope {scope_id!r} already exists; use it if it is yours, or ask an owner to add you",
+            scope_id=scope_id,
+        )
+
+
+class CreateDraft(Struct, rename="camel", forbid_unknown_fields=True):
+    """The scope and ownership of a new draft, and the run to copy, if any."""
+
+    scope_id: ScopeRef
+    ownership: RunOwnership = RunOwnership.OWNED
+    copy_from: str | None = None
+    lean: bool | None = None
+    op_id: OpId = field(name="op_id", default=None)
+
+
+class RunWithRev(Struct):
+    """A run and its revision."""
+
+    run: PcivRunV1
+    rev: int
+
+
+def create_draft(tx: Transaction, request: CreateDraft) -> RunWithRev:
+    """Create a draft in an existing scope.
+
+    Raises:
+        NotFound: the run to copy is not in this scope.
+        NoContext: `copyFrom` is latest, and no run was committed.
+    """
+    origin = _resolve_origin(tx, request)
+    row = insert_draft(tx, tx.project.id, request.ownership)
+    changes = [changed("user_id", None, row.user_id)]
+    if origin is not None:
+        ids = copy_rows(tx, origin.id, row.id)
+        changes.append(changed("copied", None, {"from": origin.id, "ids": ids}))
+    tx.record(Op.DRAFT_CREATED, row.id, *changes)
+    return _answer(row, tx.project.name, lean=bool(request.lean))
+
+
+def begin(tx: Transaction, request: CreateDraft) -> RunWithRev:
+    """Create a scope with a draft in it; the caller becomes its owner.
+
+    Raises:
+        Invalid: the name is too long for a scope.
+        AlreadyInitialized: a scope of that name exists, and the caller may not see it.
+        NotFound: the request copies a run, and a new scope has none.
+    """
+    apply_marker(SCOPE_ID_LIMITS, request.scope_id, ("scopeId",))
+    copied = request.copy_from if request.copy_from in (None, LATEST) else parse_id(request.copy_from, ("copyFrom",))
+    project_id = create_scope(tx, request.scope_id, goal=None)
+    if copied == LATEST:
+        raise _nothing_to_copy(request)
+    if copied is not None:
+        raise missing_run(copied, "copyFrom")
+    row = create_first_draft(tx, project_id, request.ownership)
+    return _answer(row, request.scope_id, lean=bool(request.lean))
+
+
+def _answer(row: RunRow, scope_id: str, *, lean: bool) -> RunWithRev:
+    run = to_pciv_run(row, scope_id)
+    if lean:
+        strip_row(run)
+    return RunWithRev(run, row.rev)
+
+
+def create_scope(tx: Transaction, scope_id: str, *, goal: str | None) -> str:
+    """Create a scope with the caller as its owner, and return the id of its project."""
+    project_id = create_owned_project(tx, scope_id, goal=goal)
+    if project_id is None:
+        raise AlreadyInitialized(scope_id)
+    return project_id
+
+
+def create_first_draft(tx: Transaction, project_id: str, ownership: RunOwnership) -> RunRow:
+    """Create and return the first draft of a project that this transaction creates."""
+    row = insert_draft(tx, project_id, ownership)
+    tx.record(Op.DRAFT_CREATED, row.id, changed("user_id", None, row.user_id), project_id=project_id)
+    return row
+
+
+def insert_draft(tx: Transaction, project_id: str, ownership: RunOwnership) -> RunRow:
+    """Insert an empty draft. The caller records the event."""
+    user_id = tx.actor.id if ownership is RunOwnership.OWNED else None
+    row = RunRow(new_uuid(), user_id, RunStatus.DRAFT, False, None, tx.now, tx.now, 1)
+    tx.run_with_record(sql.add_run, row, project_id=project_id)
+    return row
+
+
+def _resolve_origin(tx: Transaction, request: CreateDraft) -> RunRow | None:
+    if request.copy_from is None:
+        return None
+    if request.copy_from != LATEST:
+        return load_run(tx, request.copy_from, "copyFrom")
+    row = find_latest_committed_run(tx)
+    if row is None:
+        raise _nothing_to_copy(request)
+    return row
+
+
+def _nothing_to_copy(request: CreateDraft) -> NoContext:
+    """Return the refusal to copy the facts in force where there are none, with the same call without copyFrom."""
+    arguments = {"scopeId": request.scope_id}
+    if request.ownership is not RunOwnership.OWNED:
+        arguments["ownership"] = request.ownership.value
+    step = NextStep("context.create_draft", "begins an empty draft", arguments)
+    return NoContext(request.scope_id, hint="leave out copyFrom", next_steps=step)
+
+
+BEGIN = declare(
+    begin,
+    name="context.begin",
+    summary="Create a scope with a draft in it.",
+    permission=Permission.PROJECT_CREATE,
+    effect=Effect.WRITE,
+    project=None,
+)
+
+CREATE_DRAFT = declare(
+    create_draft,
+    name="context.create_draft",
+    summary="Create a draft, empty or a copy of copyFrom (latest, or a run); creates the scope too if it is new.",
+    permission=Permission.CONTEXT_WRITE,
+    effect=Effect.WRITE,
+    variants=(BEGIN,),
+    when_project_missing=BEGIN,
+    tool=Tool("context_run", Group.CONTEXT, "create_draft"),
+    command=Command(("context", "draft"), names={"scope_id": "project"}, without=("lean",)),
+    http=Route("POST", "/projects/{project}/context/runs", location="/projects/{project}/context/runs/{run.id}"),
+)
+
+
+def copy_rows(tx: Transaction, origin_id: str, run_id: str) -> dict[str, str]:
+    """Copy sources, inputs, links, constraints, artifacts and pending suggestions. Return new ids by old id."""
+    ids: dict[str, str] = {}
+
+    def copy_columns(query: Query, shape: type[Struct]) -> list[dict[str, Any]]:
+        """Return the columns of the copies, with JSON left as text."""
+        rows = [structs.asdict(row) for row in tx.all(query, shape, run_id=origin_id)]
+        # Ascending ids keep the order of rows that are sorted by id.
+        for row, id_ in zip(rows, generate_ascending_ids(len(rows)), strict=True):
+            # Rows of two tables may share an id that their writer chose; then their copies share one too.
+            row |= {"id": ids.setdefault(row["id"], id_), "run_id": run_id, "project_id": tx.project.id}
+        return rows
+
+    tx.run_many(sql.add_source, copy_columns(sql.sources_of_run, PcivSourceV1))
+    tx.run_many(sql.add_input, copy_columns(sql.inputs_of_run, PcivInputV1))
+    links = [
+        {"project_id": tx.project.id, "run_id": run_id, "input_id": ids[input_id], "source_id": ids[source_id]}
+        for input_id, source_id in tx.all(sql.links_of_run, run_id=origin_id)
+    ]
+    tx.run_many(sql.add_link, links)
+    constraints = copy_columns(sql.constraints_of_run, PcivConstraintV1)
+    for row in constraints:
+        row["source_id"] = ids[row["source_id"]] if row["source_id"] else None
+    tx.run_many(sql.add_constraint, constraints)
+    tx.run_many(sql.add_artifact, copy_columns(sql.artifacts_of_run, PcivArtifactV1))
+    suggestions = copy_columns(sql.pending_suggestions_of_run, SuggestionRow)
+    for row in suggestions:
+        row["input_id"] = ids[row["input_id"]] if row["input_id"] else None
+        row["constraint_id"] = ids[row["constraint_id"]] if row["constraint_id"] else None
+        row["source_ids"] = encode_json([ids[one] for one in msgspec.json.decode(row["source_ids"], type=list[str])])
+    tx.run_many(sql.add_suggestion, suggestions)
+    return ids
+
+
+class BootstrapScope(Struct, rename="camel", forbid_unknown_fields=True):
+    """The scope to create. `scopeId` becomes the name of the project, `name` its goal."""
+
+    scope_id: ScopeId
+    name: Goal | None = None
+    create_draft_run: bool = False
+    op_id: OpId = field(name="op_id", default=None)
+
+
+class BootstrappedScope(Struct, rename="camel"):
+    """The name of the scope, the id of its project, the role of the caller, and its first draft."""
+
+    scope_id: str
+    project_id: str
+    role: Role
+    run_id: str | UnsetType = UNSET
+
+
+def bootstrap(tx: Transaction, request: BootstrapScope) -> BootstrappedScope:
+    """Create a scope.
+
+    Raises:
+        AlreadyInitialized: a scope of that name exists, possibly one that the caller cannot see.
+    """
+    project_id = create_scope(tx, request.scope_id, goal=request.name)
+    if not request.create_draft_run:
+        return BootstrappedScope(request.scope_id, project_id, get_creator_role(tx.actor))
+    run = create_first_draft(tx, project_id, RunOwnership.OWNED)
+    return BootstrappedScope(request.scope_id, project_id, get_creator_role(tx.actor), run.id)
+
+
+BOOTSTRAP = declare(
+    bootstrap,
+    name="member.bootstrap",
+    summary="Create a scope with yourself as its owner.",
+    permission=Permission.PROJECT_CREATE,
+    effect=Effect.WRITE,
+    project=None,
+    tool=Tool(TOOL, GROUP, "bootstrap"),
+    http=Route("POST", "/projects/{project}/bootstrap", location="/projects/{project}/members"),
+)
+
+
+class UpdateDraft(Struct, rename="camel", forbid_unknown_fields=True):
+    """A draft and its new ownership. Without ownership, only the time of its last change is updated."""
+
+    run_id: str
+    ownership: RunOwnership | None = None
+    op_id: OpId = field(name="op_id", default=None)
+
+
+def update_draft(tx: Transaction, request: UpdateDraft) -> RunWithRev:
+    """Change a draft itself, not its rows.
+
+    Raises:
+        NotFound: the run does not exist.
+        Frozen: the run is committed.
+    """
+    row = load_draft(tx, request.run_id)
+    user_id = row.user_id
+    if request.ownership is not None:
+        user_id = tx.actor.id if request.ownership is RunOwnership.OWNED else None
+    tx.run(sql.change_owner, run_id=row.id, user_id=user_id)
+    changes = [changed("user_id", row.user_id, user_id)] if user_id != row.user_id else []
+    tx.record(Op.DRAFT_UPDATED, row.id, *changes)
+    after = load_run(tx, row.id)
+    return RunWithRev(to_pciv_run(after, tx.project.name), after.rev)
+
+
+UPDATE_DRAFT = declare(
+    update_draft,
+    name="context.update_draft",
+    summary="Make a draft your own or shared, or only update its time of last change.",
+    permission=Permission.CONTEXT_WRITE,
+    effect=Effect.WRITE,
+    project=lambda tx, request: resolve_run_project(tx, request.run_id),
+    command=Command(("context", "touch"), arguments=("run_id",), names={"run_id": "run"}),
+    http=Route("PATCH", "/projects/{project}/context/runs/{runId}"),
+)
+
+
+class FetchRun(Struct, rename="camel", forbid_unknown_fields=True):
+    """The run to fetch."""
+
+    run_id: str
+
+
+def fetch(tx: Transaction, request: FetchRun) -> RunWithRev:
+    """Return a run.
+
+    Raises:
+        NotFound: the run does not exist.
+    """
+    row = load_run(tx, request.run_id)
+    return RunWithRev(to_pciv_run(row, tx.project.name), row.rev)
+
+
+FETCH = declare(
+    fetch,
+    name="context.fetch_run",
+    summary="Show a run by its id, without its rows.",
+    permission=Permission.CONTEXT_READ,
+    effect=Effect.READ,
+    project=lambda tx, request: resolve_run_project(tx, request.run_id),
+    command=Command(("context", "run"), arguments=("run_id",), names={"run_id": "run"}),
+    http=Route("GET", "/projects/{project}/context/runs/{runId}"),
+)
+
+
+NAME = "context.list"
+LIMIT_MAX = 1_000
+NO_LIMIT = 2**31 - 2
+END_OF_TIME = "9999"  # sorts after every timestamp
+
+
+class ListRuns(Struct, rename="camel", forbid_unknown_fields=True):
+    """The scope whose runs to list, optionally only those of one user and shared ones, or of one status."""
+
+    scope_id: Name
+    user_id: Name | None = None
+    status: RunStatus | None = None
+    limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] | None = None
+    cursor: str | None = None
+    lean: bool | None = None
+
+
+class Runs(Struct):
+    """Runs, newest first, and a cursor if there are more."""
+
+    runs: list[PcivRunV1]
+    next_cursor: str | UnsetType = field(default=UNSET)
+
+
+def list_runs(tx: Transaction, request: ListRuns) -> Runs:
+    """Return the runs of a scope, or a page of them."""
+    owner_id = None if request.user_id is None else find_principal(tx, request.user_id) or request.user_id
+    query = [tx.project.id, owner_id, request.status]
+    limit = request.limit or (LIMIT_MAX if tx.budget.is_limited else NO_LIMIT)
+    before, after_id = END_OF_TIME, ""
+    if request.cursor is not None:
+        before, after_id = _decode_position(tx, query, request.cursor)
+    # Sorted by creation time, which never changes, so that no run is missed between two pages. One extra row tells
+    # whether there are more.
+    rows = tx.all(
+        sql.runs,
+        RunRow,
+        project_id=tx.project.id,
+        before=before,
+        after_id=after_id,
+        status=request.status,
+        any_status=request.status is None,
+        user_id=owner_id,
+        any_user=request.user_id is None,
+        at_most=limit + 1,
+    )
+    runs = [(row, to_pciv_run(row, tx.project.name)) for row in rows[:limit]]
+    if request.lean:
+        for _, run in runs:
+            strip_row(run)
+    page = take_page(
+        tx.budget.reserve(Runs([])),
+        runs,
+        cursor_after=lambda last: encode_cursor(tx, NAME, query, last[0].created_at, last[0].id),
+        item=itemgetter(1),
+        has_more=len(rows) > limit,
+    )
+    return Runs([run for _, run in page.rows], page.next_cursor)
+
+
+def _decode_position(tx: Transaction, query: list[str | None], cursor: str) -> tuple[str, str]:
+    match decode_cursor(tx, NAME, query, cursor):
+        case [str() as before, str() as after_id]:
+            return before, after_id
+    raise InvalidCursor
+
+
+LIST = declare(
+    list_runs,
+    name=NAME,
+    summary="List the runs of a scope.",
+    permission=Permission.CONTEXT_READ,
+    effect=Effect.READ,
+    tool=Tool("context_run", Group.CONTEXT, "list"),
+    command=Command(
+        ("context", "list"),
+        names={"scope_id": "project", "user_id": "user"},
+        without=("lean",),
+        columns=("id", "status", "user_id", "committed_at", "updated_at"),
+    ),
+    http=Route("GET", "/projects/{project}/context/runs"),
+)
+
+
+def bound_run(run_id: str, versions: list[int]) -> RunBound:
+    """Return the refusal to delete a run that published versions rest on."""
+    numbers = ", ".join(map(str, versions))
+    return RunBound(
+        f"run {run_id} cannot be deleted: version {numbers} of the purpose was published on it and always rests on it",
+        run=run_id,
+        versions=versions,
+    )
+
+
+def refuse_unless_person(tx: Transaction, row: RunRow) -> None:
+    """Let only a person delete a committed run, since the run before it is in force again then.
+
+    Raises:
+        PersonRequired: the actor is not a person.
+    """
+    if tx.actor.kind is not ActorKind.PERSON:
+        step = NextStep("context.delete", "deletes it, if a person calls it", {"runId": row.id})
+        raise PersonRequired(f"run {row.id} is {row.status}: only a person can delete it", next_steps=step, run=row.id)
+
+
+class DeleteRun(Struct, rename="camel", forbid_unknown_fields=True):
+    """The run to delete. The answer is always lean."""
+
+    run_id: str
+    lean: bool | None = None
+    op_id: OpId = field(name="op_id", default=None)
+
+
+class DiscardedRun(Struct):
+    """The id of the discarded draft."""
+
+    discarded: str
+
+
+class DeletedRun(Struct):
+    """The id of the deleted run."""
+
+    deleted: str
+
+
+def discard(tx: Transaction, request: DeleteRun) -> DiscardedRun:
+    """Remove a draft with all its rows.
+
+    Raises:
+        NotFound: the run does not exist.
+        Frozen: the run is committed.
+        AgentNotAllowed: the actor is an agent without the role for it, and others have written to the draft.
+    """
+    row = load_run(tx, request.run_id)
+    if not row.is_draft:
+        raise final_run(row, NextStep("context.delete", "hides it", {"runId": row.id}))
+    refuse_foreign_draft(tx, Permission.CONTEXT_DELETE, tx.scalar(sql.sole_writer, run_id=row.id))
+    _remove(tx, row)
+    tx.record(Op.DISCARDED, row.id, changed("status", row.status, None))
+    return DiscardedRun(row.id)
+
+
+def delete(tx: Transaction, request: DeleteRun) -> DeletedRun:
+    """Remove a draft, or hide a committed run.
+
+    Raises:
+        NotFound: the run does not exist.
+        RunBound: a published version of the purpose rests on it.
+        AgentNotAllowed: the actor is an agent without the role for it, and it is not a draft of its own.
+        PersonRequired: the run is committed, and the actor is not a person.
+    """
+    row = load_run(tx, request.run_id)
+    sole_writer = tx.scalar(sql.sole_writer, run_id=row.id) if row.is_draft else None
+    refuse_foreign_draft(tx, Permission.CONTEXT_DELETE, sole_writer)
+    if row.is_draft:
+        _remove(tx, row)
+    else:
+        versions = providers.list_versions_on_run(tx, row.id)
+        if versions:
+            raise bound_run(row.id, versions)
+        refuse_unless_person(tx, row)
+        _mark_deleted(tx, row)
+    tx.record(Op.DELETED, row.id, changed("status", row.status, None))
+    return DeletedRun(row.id)
+
+
+def _remove(tx: Transaction, row: RunRow) -> None:
+    for below in (
+        sql.remove_suggestions,
+        sql.remove_links,
+        sql.remove_constraints,
+        sql.remove_inputs,
+        sql.remove_sources,
+        sql.remove_artifacts,
+        sql.remove_run,
+    ):
+        tx.run(below, run_id=row.id)
+    _mark_deleted(tx, row)
+
+
+def _mark_deleted(tx: Transaction, row: RunRow) -> None:
+    deleter = classify_writer(tx.actor).value
+    tx.run(sql.insert_deleted_run, project_id=tx.project.id, run_id=row.id, deleter_kind=deleter)
+
+
+DISCARD = declare(
+    discard,
+    name="context.discard",
+    summary="Remove a draft.",
+    permission=Permission.CONTEXT_DELETE,
+    effect=Effect.DESTROY,
+    project=lambda tx, request: resolve_run_project(tx, request.run_id),
+    tool=Tool("context_run", Group.CONTEXT, "discard"),
+    command=Command(("context", "discard"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",)),
+    http=Route("POST", "/projects/{project}/context/runs/{runId}/discard"),
+)
+
+DELETE = declare(
+    delete,
+    name="context.delete",
+    summary="Delete a run; a committed run is only hidden.",
+    permission=Permission.CONTEXT_DELETE,
+    effect=Effect.DESTROY,
+    project=lambda tx, request: resolve_run_project(tx, request.run_id),
+    tool=Tool("context_run", Group.CONTEXT, "delete"),
+    command=Command(("context", "delete"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",)),
+    http=Route("DELETE", "/projects/{project}/context/runs/{runId}"),
+)

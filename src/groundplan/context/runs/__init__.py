@@ -1,1 +1,0 @@
-"""Runs: create drafts, commit, compare, list and delete them."""

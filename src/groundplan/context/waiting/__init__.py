@@ -1,1 +1,0 @@
-"""Facts that wait for a person."""
