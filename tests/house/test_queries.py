@@ -190,7 +190,7 @@ READ_ALL = {
     "kernel/store: store_answer": "the same",
     "kernel/store: sweep_answers": "the same",
     "kernel/store: tables_with_prefix": "the same catalog",
-    "purpose: versions": "the versions of a project, which are few; the draft is the last of them",
+    "purpose/versions/versions: versions": "the versions of a project, which are few; the draft is the last of them",
     "purpose/reading: newest_versions": "the end of an index by number, of which the last two entries are taken",
     "context/runs: drafts_of_project": "the runs of a project, which are few, if the one in force lacks a fact",
     "kernel/links: any_link": "an index of the project's links, of which the first entry is taken",

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from msgspec import UNSET
 
 from groundplan.purpose.model import NodeType, RiskLevel
-from groundplan.purpose.version import Version
+from groundplan.purpose.versions.versions import Version
 from groundplan.surfaces.web.areas.plan.kept_reads import open_version
 from groundplan.surfaces.web.areas.plan.theory import TheoryItems
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit

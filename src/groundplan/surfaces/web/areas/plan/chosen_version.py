@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from groundplan.purpose.dates import get_day, is_day
 from groundplan.purpose.model import VersionStatus
-from groundplan.purpose.version import Version, VersionRef
+from groundplan.purpose.versions.versions import Version, VersionRef
 from groundplan.surfaces.web.visit import Visit
 
 NAMES = ("draft", "published")
