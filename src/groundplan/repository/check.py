@@ -15,10 +15,10 @@ from typing import Any, TypeVar
 
 from msgspec import UNSET, Struct, UnsetType
 
+from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import Conflict, Forbidden, Invalid, NotFound
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.operations.progress import count_progress
-from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store.store import ProjectArchived
 from groundplan.kernel.wording import find_nearest, quote_text
 from groundplan.knowledge.checked_files import KEPT_BYTES_MAX, KEPT_MAX
