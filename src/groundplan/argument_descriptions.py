@@ -20,7 +20,6 @@ SHARED: Mapping[str, str] = {
     "op_id": "An id for this request; repeating the request with the same id has no second effect.",
     "project": "The project, by name or id.",
     "projectId": "The project, by name or id.",
-    "query": "Words to search for; all must match, in any order.",
     "scopeId": "The project, by name or id.",
     "version": "The version that you read; the request is refused if it has changed since.",
 }
