@@ -75,7 +75,7 @@ class Column(NamedTuple):
     list_of: Mapping[str, str]
 
 
-class ListedTask(NamedTuple):
+class TaskRow(NamedTuple):
     """A task of a list by status, with the fields that a found node has."""
 
     id: str
@@ -84,10 +84,10 @@ class ListedTask(NamedTuple):
     resolved: bool = False  # the status says more
 
 
-class FoundTasks(NamedTuple):
+class TaskPage(NamedTuple):
     """A page of tasks with a status."""
 
-    nodes: list[ListedTask]
+    nodes: list[TaskRow]
     total: int
     next_cursor: str | None
 
@@ -184,10 +184,8 @@ def _list_status(visit: Visit, status: str) -> Mapping[str, Any]:
         if error.status >= 500:
             raise
         return {"found": None, "search_error": error.message}
-    nodes = [
-        ListedTask(one.id, one.title, {CLAIMED_BY: one.claimed_by} if one.claimed_by else {}) for one in page.items
-    ]
-    return {"found": FoundTasks(nodes, page.count, str(page.next_offset) if page.next_offset else None)}
+    nodes = [TaskRow(one.id, one.title, {CLAIMED_BY: one.claimed_by} if one.claimed_by else {}) for one in page.items]
+    return {"found": TaskPage(nodes, page.count, str(page.next_offset) if page.next_offset else None)}
 
 
 def _list_opened(visit: Visit, task: Mapping[str, Any] | None) -> list[str]:

@@ -28,9 +28,10 @@ from groundplan.purpose.picture.layout_steps.routing import EdgeRoute, Point
 from groundplan.purpose.picture.picture_model import Badge, pluralize
 from groundplan.purpose.picture.shapes import build_risk_path, build_status_path, format_number
 from groundplan.purpose.picture.wording import escape_markup, measure_width, wrap_to_width
-from groundplan.surfaces.web.canvas.drawn_canvas import DrawnCanvas, DrawnPart
-from groundplan.surfaces.web.canvas.items import TYPE_NAMES, CanvasCard, CanvasLink, find_worst_risk, format_edge
-from groundplan.surfaces.web.canvas.positions import CARD_HEIGHT, CARD_WIDTH, LinkRoute, place
+from groundplan.surfaces.web.areas.plan.theory import format_edge
+from groundplan.surfaces.web.canvas.drawn_canvas import CanvasDrawing, CanvasElement
+from groundplan.surfaces.web.canvas.items import TYPE_NAMES, CanvasCard, CanvasLink, find_worst_risk
+from groundplan.surfaces.web.canvas.positions import CARD_HEIGHT, CARD_WIDTH, LinkRoute, compute_positions
 
 MARGIN = 16
 DRAWN_KEPT = 16_384  # cards and links of this process, each: after an edit only what it changed is drawn again
@@ -87,13 +88,13 @@ class CanvasAddress(NamedTuple):
 
 def draw_canvas(
     cards: list[CanvasCard], links: list[CanvasLink], state: CanvasState, address: CanvasAddress
-) -> DrawnCanvas:
+) -> CanvasDrawing:
     """Draw cards and links. A band without cards has an empty one if the canvas shows everything and can be changed."""
     known = {card.key for card in cards}
     links = [link for link in links if link.edge.source in known and link.edge.target in known]
     empty = _list_empty_bands(cards, links) if state.can_edit and not state.is_part else []
     placeholders = {f"{PLACEHOLDER}{type_}": type_ for type_ in empty}
-    at = place(
+    at = compute_positions(
         [*((card.key, card.node_type) for card in cards), *placeholders.items()],
         (link.edge for link in links),
         placeholders,
@@ -122,7 +123,7 @@ def draw_canvas(
     drawn_cards += [_draw_placeholder(type_, at.cards[key], address) for key, type_ in placeholders.items()]
     named = {"links": drawn_links, "cards": drawn_cards}
     groups = {name: {part.name: part for part in parts} for name, parts in named.items()}
-    return DrawnCanvas("".join(ground), groups, width, height)
+    return CanvasDrawing("".join(ground), groups, width, height)
 
 
 def _list_empty_bands(cards: list[CanvasCard], links: list[CanvasLink]) -> list[NodeType]:
@@ -168,7 +169,7 @@ def _draw_band(
 @lru_cache(maxsize=DRAWN_KEPT)
 def _draw_link(
     link: CanvasLink, route: LinkRoute, mark: Point | None, classes: str, address: CanvasAddress
-) -> DrawnPart:
+) -> CanvasElement:
     source, target, edge_type = link.edge
     named = escape_markup(format_edge(link.edge))
     edge = PurposeEdge("", source, target, edge_type, link.mechanism, link.confidence)
@@ -191,8 +192,8 @@ def _draw_link(
     )
     if link.joined:  # its cards say what is in it; it has no address of its own
         said = f"<title>{pluralize(link.joined, 'link')}</title>"
-        return DrawnPart(name, f'<g class="link joined{classes}" {ends}>{said}{line}</g>', "g")
-    return DrawnPart(
+        return CanvasElement(name, f'<g class="link joined{classes}" {ends}>{said}{line}</g>', "g")
+    return CanvasElement(
         name,
         f'<a class="link{classes}" {ends} href="{escape_markup(address.choose("edge", format_edge(link.edge)))}" '
         f'tabindex="-1" aria-label="{escape_markup(link.label)}"><path class="hit" d="{path}"/>{line}</a>',
@@ -200,7 +201,7 @@ def _draw_link(
 
 
 @lru_cache(maxsize=DRAWN_KEPT)
-def _draw_card(card: CanvasCard, at: Point, classes: str, address: CanvasAddress, is_in_tray: bool) -> DrawnPart:
+def _draw_card(card: CanvasCard, at: Point, classes: str, address: CanvasAddress, is_in_tray: bool) -> CanvasElement:
     key = escape_markup(card.key)
     tray = " data-tray" if is_in_tray else ""
     label = f"{card.label}, {tokens.TRAY_NAME.lower()}" if is_in_tray and not card.group else card.label
@@ -214,7 +215,7 @@ def _draw_card(card: CanvasCard, at: Point, classes: str, address: CanvasAddress
     else:
         named = f'id="{key}"'
         href, stack = address.choose("key", card.key), ""
-    return DrawnPart(
+    return CanvasElement(
         key,
         f'<a class="node {_get_class(card.node_type)}{_get_risk_class(card.badges)}{classes}" {named} '
         f'data-id="{key}" data-type="{card.node_type}"{tray} href="{escape_markup(href)}" '
@@ -267,11 +268,11 @@ def _draw_risk(badge: Badge, x: float, y: float) -> str:
     )
 
 
-def _draw_placeholder(node_type: NodeType, at: Point, address: CanvasAddress) -> DrawnPart:
+def _draw_placeholder(node_type: NodeType, at: Point, address: CanvasAddress) -> CanvasElement:
     name = TYPE_NAMES[node_type].lower()
     said = f"Add {'an' if name[0] in 'aeiou' else 'a'} {name}"
     key = f"{PLACEHOLDER}{node_type}"
-    return DrawnPart(
+    return CanvasElement(
         key,
         f'<a class="placeholder" data-id="{key}" data-add="{node_type}" tabindex="-1" '
         f'href="{escape_markup(address.choose("add", node_type.value))}" '

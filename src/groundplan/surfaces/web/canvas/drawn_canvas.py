@@ -18,7 +18,7 @@ PARTS_KEPT = 32_768  # in all of them, about 20 MB: six canvases of 2,000 cards
 DIGEST_BYTES = 12
 
 
-class DrawnPart(NamedTuple):
+class CanvasElement(NamedTuple):
     """A card or a link: the name by which the page finds it, and its SVG."""
 
     name: str  # as in `data-id`, escaped
@@ -26,14 +26,14 @@ class DrawnPart(NamedTuple):
     tag: str = "a"
 
 
-DrawnGroup = Mapping[str, DrawnPart]  # by name, in the order in which they are drawn
+ElementGroup = Mapping[str, CanvasElement]  # by name, in the order in which they are drawn
 
 
-class DrawnCanvas(NamedTuple):
+class CanvasDrawing(NamedTuple):
     """A canvas: what is behind its groups of parts, the groups by name, and its size."""
 
     ground: str
-    groups: Mapping[str, DrawnGroup]
+    groups: Mapping[str, ElementGroup]
     width: int
     height: int
 
@@ -49,7 +49,7 @@ class DrawnCanvas(NamedTuple):
         _kept.keep(digest, self)
         return self._write(digest, before, shown)
 
-    def _write(self, digest: str, before: DrawnCanvas | None, shown: str = "") -> str:
+    def _write(self, digest: str, before: CanvasDrawing | None, shown: str = "") -> str:
         origin = "" if before is None else f' data-from="{shown}"'
         groups = (_write_group(name, self.groups[name], before) for name in self.groups)
         return (
@@ -59,7 +59,7 @@ class DrawnCanvas(NamedTuple):
         )
 
 
-def compute_digest(drawn: DrawnCanvas) -> str:
+def compute_digest(drawn: CanvasDrawing) -> str:
     """Return the name of a canvas by its content."""
     digest = blake2b(drawn.ground.encode("utf-8", "replace"), digest_size=DIGEST_BYTES)
     for group in drawn.groups.values():
@@ -67,7 +67,7 @@ def compute_digest(drawn: DrawnCanvas) -> str:
     return digest.hexdigest()
 
 
-def _write_group(name: str, group: DrawnGroup, before: DrawnCanvas | None) -> str:
+def _write_group(name: str, group: ElementGroup, before: CanvasDrawing | None) -> str:
     shown = before.groups[name] if before is not None else {}
     if shown and [*shown] == [*group]:
         changed = "".join(part.svg for part in group.values() if part.svg != shown[part.name].svg)
@@ -75,7 +75,7 @@ def _write_group(name: str, group: DrawnGroup, before: DrawnCanvas | None) -> st
     return f'<g data-id="{name}">{"".join(_write_part(part, shown) for part in group.values())}</g>'
 
 
-def _write_part(part: DrawnPart, shown: DrawnGroup) -> str:
+def _write_part(part: CanvasElement, shown: ElementGroup) -> str:
     before = shown.get(part.name)
     if before is not None and before.svg == part.svg:
         return f'<{part.tag} data-id="{part.name}" data-same></{part.tag}>'
@@ -86,14 +86,14 @@ class _KeptCanvases:
     """The canvases that were written last, by digest."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, DrawnCanvas] = OrderedDict()
+        self._kept: OrderedDict[str, CanvasDrawing] = OrderedDict()
         self._lock = threading.Lock()
 
-    def find(self, digest: str) -> DrawnCanvas | None:
+    def find(self, digest: str) -> CanvasDrawing | None:
         with self._lock:
             return self._kept.get(digest)
 
-    def keep(self, digest: str, drawn: DrawnCanvas) -> None:
+    def keep(self, digest: str, drawn: CanvasDrawing) -> None:
         with self._lock:
             self._kept[digest] = drawn
             self._kept.move_to_end(digest)

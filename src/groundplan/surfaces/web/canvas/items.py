@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from groundplan.purpose.model import AssumptionStatus, Confidence, EdgeName, EdgeType, NodeType, RiskLevel
-from groundplan.purpose.open import AssumptionView, OpenedPurpose, PurposeEdgeView, PurposeNodeView
+from groundplan.purpose.model import AssumptionStatus, Confidence, EdgeName, NodeType, RiskLevel
+from groundplan.purpose.open import AssumptionView, OpenedPurpose, PurposeNodeView
 from groundplan.purpose.picture.picture_model import Badge, pluralize, sort_by_severity
 from groundplan.purpose.picture.tokens import BAND_NAMES, RISK_NAMES, SINGULAR_NAMES, STATUS_NAMES
+from groundplan.surfaces.web.areas.plan.kept_reads import read_cached
+from groundplan.surfaces.web.areas.plan.theory import TheoryItems, name_edge
+from groundplan.surfaces.web.areas.plan.view import PlanVisit
 
 TYPE_NAMES = {
     NodeType.ACTIVITY: "Activity",
@@ -102,17 +105,6 @@ def list_nodes(theory: OpenedPurpose) -> list[PurposeNodeView]:
     return list(theory.nodes or ())
 
 
-def name_edge(edge: PurposeEdgeView) -> EdgeName:
-    """Return the name of an edge."""
-    return EdgeName(edge.source, edge.target, edge.edge_type or EdgeType.CONTRIBUTES_TO)
-
-
-def format_edge(name: EdgeName) -> str:
-    """Return the name of an edge as in addresses: `AC1-OP2`, with its type if that is not the usual one."""
-    short = f"{name.source}-{name.target}"
-    return short if name.edge_type is EdgeType.CONTRIBUTES_TO else f"{short}-{name.edge_type}"
-
-
 def list_badges(assumptions: Sequence[AssumptionView]) -> tuple[Badge, ...]:
     """Return assumptions as badges, the worst first."""
     if not assumptions:
@@ -131,3 +123,19 @@ def _describe_worst(badges: Sequence[Badge]) -> str:
     alarm = next((STATUS_NAMES[badge.status] for badge in badges if badge.status in ALARMS), "")
     risk = RISK_NAMES[find_worst_risk(badges)]
     return f"{risk}, {alarm}" if alarm else risk
+
+
+def read_linked_work(plan: PlanVisit) -> Mapping[str, LinkedWork]:
+    """Return the work that serves each node."""
+
+    def read() -> dict[str, LinkedWork]:
+        served = plan.visit.call("briefing.serving").served
+        return {one.key: LinkedWork(one.total, one.resolved) for one in served}
+
+    return read_cached(plan, "work", read)
+
+
+def list_items(plan: PlanVisit, theory: TheoryItems) -> tuple[list[CanvasCard], list[CanvasLink]]:
+    """Return all cards and links of the version."""
+    opened = theory.opened
+    return read_cached(plan, "items", lambda: (list_cards(opened, read_linked_work(plan)), list_links(opened)))

@@ -35,18 +35,18 @@ class CanvasPositions(NamedTuple):
     tray: Tray | None = None  # below the bands, with the cards that nothing links
 
 
-def place(
+def compute_positions(
     cards: Iterable[tuple[str, NodeType]], edges: Iterable[EdgeName], kept_in_bands: Collection[str] = ()
 ) -> CanvasPositions:
     """Return the positions of cards, each with its type, and of the edges between them.
 
     Cards that nothing links are in a tray below the bands, except those `kept_in_bands`.
     """
-    return _place(tuple(cards), tuple(edges), tuple(kept_in_bands))
+    return _compute_positions(tuple(cards), tuple(edges), tuple(kept_in_bands))
 
 
 @lru_cache(maxsize=POSITIONS_KEPT)
-def _place(
+def _compute_positions(
     cards: tuple[tuple[str, NodeType], ...], edges: tuple[EdgeName, ...], kept_in_bands: tuple[str, ...]
 ) -> CanvasPositions:
     sizes = {key: CardSize(node_type, CARD_WIDTH, CARD_HEIGHT) for key, node_type in cards}

@@ -26,12 +26,13 @@ from groundplan.purpose.picture.picture_model import (
     sort_by_severity,
 )
 from groundplan.purpose.version import Version
-from groundplan.surfaces.web.canvas.items import CanvasCard, CanvasLink, LinkedWork, list_nodes, name_edge
+from groundplan.surfaces.web.areas.plan.theory import name_edge
+from groundplan.surfaces.web.canvas.items import CanvasCard, CanvasLink, LinkedWork, list_nodes
 
 ALL = "all"
 
 
-class WantedPart(NamedTuple):
+class CanvasQuery(NamedTuple):
     """What the address asks for. `item` is the key of a node that must be in sight."""
 
     item: str = ""
@@ -41,7 +42,7 @@ class WantedPart(NamedTuple):
     detail: str = ""
 
 
-class ShownPart(NamedTuple):
+class CanvasPart(NamedTuple):
     """The cards and links of a canvas."""
 
     cards: list[CanvasCard]
@@ -54,13 +55,13 @@ class ShownPart(NamedTuple):
 
 
 def select_part(
-    opened: OpenedPurpose, cards: list[CanvasCard], links: list[CanvasLink], wanted: WantedPart
-) -> ShownPart:
+    opened: OpenedPurpose, cards: list[CanvasCard], links: list[CanvasLink], wanted: CanvasQuery
+) -> CanvasPart:
     """Return what a canvas shows of a version with these cards and links."""
     views = collect_views(node.metadata or {} for node in list_nodes(opened))
     is_many = len(cards) > CARDS_MAX
     if not wanted.view and not wanted.pathway and (wanted.detail == ALL or not is_many):
-        return ShownPart(cards, links, views, [], is_many)
+        return CanvasPart(cards, links, views, [], is_many)
     theory = _to_theory(opened)
     problem = ""
     if wanted.view:
@@ -70,7 +71,7 @@ def select_part(
             problem = f"There is no view “{wanted.view}”. All items are shown."
     nodes = theory.content.nodes
     names = {edge.name for edge in theory.content.edges}
-    whole = ShownPart(
+    whole = CanvasPart(
         [card for card in cards if card.key in nodes],
         [link for link in links if link.edge in names],
         views,
@@ -96,7 +97,7 @@ def select_part(
     return _convert(whole, build_overview_picture(theory))._replace(problem=whole.problem or missing)
 
 
-def _crop_to_pathway(whole: ShownPart, theory: Theory, wanted: WantedPart) -> ShownPart:
+def _crop_to_pathway(whole: CanvasPart, theory: Theory, wanted: CanvasQuery) -> CanvasPart:
     """Return what leads to a node and what it leads to, and say if the wanted item is not among it."""
     part = _convert(whole, build_pathway_picture(theory, wanted.pathway))
     if wanted.item in theory.content.nodes and all(card.key != wanted.item for card in part.cards):
@@ -105,7 +106,7 @@ def _crop_to_pathway(whole: ShownPart, theory: Theory, wanted: WantedPart) -> Sh
     return part
 
 
-def _convert(whole: ShownPart, picture: Picture) -> ShownPart:
+def _convert(whole: CanvasPart, picture: Picture) -> CanvasPart:
     """Return the cards and links of a picture."""
     by_key = {card.key: card for card in whole.cards}
     by_name = {link.edge: link for link in whole.links}
@@ -165,7 +166,7 @@ def _to_theory(opened: OpenedPurpose) -> Theory:
     )
 
 
-def describe_part(part: ShownPart) -> str:
+def describe_part(part: CanvasPart) -> str:
     """Return in words how much a canvas shows."""
     count = pluralize(sum(card.size for card in part.cards if not card.is_around), "item")
     groups = len({card.group for card in part.cards if card.group and not card.is_around})

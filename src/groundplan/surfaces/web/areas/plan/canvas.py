@@ -8,18 +8,13 @@ from urllib.parse import urlencode
 
 from groundplan.purpose.model import RiskLevel
 from groundplan.surfaces.web.areas.plan.item import CHOICES, find_subject
-from groundplan.surfaces.web.areas.plan.kept_reads import list_items, read_once
+from groundplan.surfaces.web.areas.plan.kept_reads import read_cached
 from groundplan.surfaces.web.areas.plan.quick_entry import find_plan_line
-from groundplan.surfaces.web.areas.plan.theory import TheoryItems
+from groundplan.surfaces.web.areas.plan.theory import TheoryItems, format_edge
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
 from groundplan.surfaces.web.canvas.drawing import CanvasAddress, CanvasState, draw_canvas
-from groundplan.surfaces.web.canvas.items import (
-    CanvasCard,
-    CanvasLink,
-    find_worst_risk,
-    format_edge,
-)
-from groundplan.surfaces.web.canvas.shown_part import ShownPart, WantedPart, describe_part, select_part
+from groundplan.surfaces.web.canvas.items import CanvasCard, CanvasLink, find_worst_risk, list_items
+from groundplan.surfaces.web.canvas.shown_part import CanvasPart, CanvasQuery, describe_part, select_part
 from groundplan.surfaces.web.visit import Visit
 
 RISK_LEVELS = frozenset(RiskLevel)
@@ -32,7 +27,7 @@ PART_CHARS_MAX = 300
 def read_canvas(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
     """Return the drawn canvas, and what its forms need."""
     visit, query = plan.visit, plan.visit.query
-    wanted = WantedPart(
+    wanted = CanvasQuery(
         _find_item(theory, query),
         *(query.get(name, "")[:PART_CHARS_MAX] for name in ("group", "drawn", "pathway", "detail")),
     )
@@ -48,10 +43,10 @@ def read_canvas(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
     return {"svg": svg, "cards": cards, "part": part, "said": describe_part(part), **read_tools(plan)}
 
 
-def read_part(plan: PlanVisit, theory: TheoryItems, wanted: WantedPart) -> ShownPart:
+def read_part(plan: PlanVisit, theory: TheoryItems, wanted: CanvasQuery) -> CanvasPart:
     """Return the part of the version that the address asks for."""
     cards, links = list_items(plan, theory)
-    return read_once(plan, ("part", wanted), lambda: select_part(theory.opened, cards, links, wanted))
+    return read_cached(plan, ("part", wanted), lambda: select_part(theory.opened, cards, links, wanted))
 
 
 def _find_item(theory: TheoryItems, query: Mapping[str, str]) -> str:
@@ -91,4 +86,4 @@ def find_lit(visit: Visit, cards: list[CanvasCard], links: list[CanvasLink]) -> 
     return lit
 
 
-VIEW = PlanView("canvas", "Canvas", "1", "plan_canvas.html", read_canvas)
+CANVAS_VIEW = PlanView("canvas", "Canvas", "1", "plan_canvas.html", read_canvas)

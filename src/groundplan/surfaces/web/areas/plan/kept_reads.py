@@ -14,19 +14,18 @@ from typing import Any, TypeVar
 from groundplan.kernel.errors import NotFound
 from groundplan.surfaces.web.areas.plan.theory import TheoryItems
 from groundplan.surfaces.web.areas.plan.view import PlanVisit
-from groundplan.surfaces.web.canvas.items import CanvasCard, CanvasLink, LinkedWork, list_cards, list_links
 from groundplan.surfaces.web.visit import Visit
 
 T = TypeVar("T")
 
 CACHE_KEY = "web.plan"  # the key of the cache in the store's memory
-KEPT_MAX = 32  # four for each version that somebody looks at
+ENTRIES_MAX = 32  # four for each version that somebody looks at
 
 
-class KeptReads:
+class ReadCache:
     """The answers that were asked for last."""
 
-    def __init__(self, kept_max: int = KEPT_MAX) -> None:
+    def __init__(self, kept_max: int = ENTRIES_MAX) -> None:
         self.kept_max = kept_max
         self._kept: OrderedDict[Hashable, Any] = OrderedDict()
         self._lock = threading.Lock()
@@ -63,34 +62,18 @@ def open_version(visit: Visit, today: str, wanted: Mapping[str, Any]) -> TheoryI
             raise NotFound("theory of change", visit.project.name)
         return TheoryItems(opened, opened.version)
 
-    return _read_kept(visit, today, ("open", *sorted(wanted.items())), read)
+    return _read_cached(visit, today, ("open", *sorted(wanted.items())), read)
 
 
-def read_once(plan: PlanVisit, name: Hashable, read: Callable[[], T]) -> T:
+def read_cached(plan: PlanVisit, name: Hashable, read: Callable[[], T]) -> T:
     """Return what `read` returns for the version of a visit. The caller does not change it."""
     number = plan.items.version.number if plan.items is not None else None
-    return _read_kept(plan.visit, plan.today, (name, number, plan.as_of), read)
+    return _read_cached(plan.visit, plan.today, (name, number, plan.as_of), read)
 
 
-def read_linked_work(plan: PlanVisit) -> Mapping[str, LinkedWork]:
-    """Return the work that serves each node."""
-
-    def read() -> dict[str, LinkedWork]:
-        served = plan.visit.call("briefing.serving").served
-        return {one.key: LinkedWork(one.total, one.resolved) for one in served}
-
-    return read_once(plan, "work", read)
-
-
-def list_items(plan: PlanVisit, theory: TheoryItems) -> tuple[list[CanvasCard], list[CanvasLink]]:
-    """Return all cards and links of the version."""
-    opened = theory.opened
-    return read_once(plan, "items", lambda: (list_cards(opened, read_linked_work(plan)), list_links(opened)))
-
-
-def _read_kept(visit: Visit, today: str, name: Hashable, read: Callable[[], T]) -> T:
+def _read_cached(visit: Visit, today: str, name: Hashable, read: Callable[[], T]) -> T:
     cache = visit.session.store.cache
-    kept: KeptReads = cache.get(CACHE_KEY) or cache.setdefault(CACHE_KEY, KeptReads())
+    kept: ReadCache = cache.get(CACHE_KEY) or cache.setdefault(CACHE_KEY, ReadCache())
     actor, project = visit.session.actor, visit.project
     organization = actor.organization if actor is not None else None  # ids are unique within one only
     return kept.read((organization, project.id, project.rev, project.updated_at, today, name), read)

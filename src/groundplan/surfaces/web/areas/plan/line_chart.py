@@ -13,7 +13,7 @@ MARGIN = 6
 POINTS_MAX = 120  # more than pixels show; the first and the last of equal steps are kept
 
 
-class Measured(NamedTuple):
+class DayValue(NamedTuple):
     """A value on a day."""
 
     day: str
@@ -41,7 +41,7 @@ class LineChart(NamedTuple):
 
 
 def build_chart(
-    points: Sequence[Measured], *, baseline: float | None = None, target: float | None = None, unit: str = ""
+    points: Sequence[DayValue], *, baseline: float | None = None, target: float | None = None, unit: str = ""
 ) -> LineChart | None:
     """Return the chart of some measurements, oldest first; None if there are none."""
     if not points:
@@ -82,14 +82,14 @@ def format_number(value: float, unit: str = "") -> str:
     return f"{text} {unit}".strip()
 
 
-def _thin_out(points: Sequence[Measured]) -> list[Measured]:
+def _thin_out(points: Sequence[DayValue]) -> list[DayValue]:
     if len(points) <= POINTS_MAX:
         return list(points)
     step = (len(points) - 1) / (POINTS_MAX - 1)
     return [points[round(number * step)] for number in range(POINTS_MAX)]
 
 
-def _describe(points: Sequence[Measured], baseline: float | None, target: float | None, unit: str) -> str:
+def _describe(points: Sequence[DayValue], baseline: float | None, target: float | None, unit: str) -> str:
     last = points[-1]
     parts = [f"{format_number(last.value, unit)} on {get_day(last.day)}"]
     if len(points) > 1:

@@ -12,7 +12,7 @@ from groundplan.purpose.model import AssumptionStatus, IndicatorDirection
 from groundplan.purpose.observing.observations import MeasurementView, ReviewView
 from groundplan.purpose.open import IndicatorView
 from groundplan.surfaces.web.areas.inbox import InboxEntry, build_entry
-from groundplan.surfaces.web.areas.plan.line_chart import LineChart, Measured, build_chart, format_number
+from groundplan.surfaces.web.areas.plan.line_chart import DayValue, LineChart, build_chart, format_number
 from groundplan.surfaces.web.areas.plan.theory import PlacedAssumption, TheoryItems
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
 from groundplan.surfaces.web.areas.work import host_of
@@ -34,7 +34,7 @@ class IndicatorCard(NamedTuple):
     is_selected: bool
 
 
-class ReviewedAssumption(NamedTuple):
+class AssumptionRow(NamedTuple):
     """An assumption with its latest review."""
 
     key: str
@@ -46,7 +46,7 @@ class ReviewedAssumption(NamedTuple):
     is_selected: bool
 
 
-class Recorded(NamedTuple):
+class Observations(NamedTuple):
     """What was recorded, by the key that it is about, oldest first."""
 
     measurements: Mapping[str, list[MeasurementView]]
@@ -55,7 +55,7 @@ class Recorded(NamedTuple):
 
 def read_measures(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
     """Return the indicators and assumptions of the version, with what was recorded about them."""
-    recorded = read_recorded(plan)
+    recorded = read_observations(plan)
     cards = [_make_card(plan, theory, one, recorded) for one in theory.indicators.values()]
     rows = [_make_row(plan, theory, key, recorded) for key in theory.assumptions]
     rows.sort(key=lambda row: (not row.is_due, row.placed.one.review_by or "9999"))
@@ -74,7 +74,7 @@ def read_measures(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
     }
 
 
-def read_recorded(plan: PlanVisit) -> Recorded:
+def read_observations(plan: PlanVisit) -> Observations:
     """Return everything that was measured and reviewed, up to the day that the page shows."""
     measurements: dict[str, list[MeasurementView]] = {}
     reviews: dict[str, list[ReviewView]] = {}
@@ -86,13 +86,13 @@ def read_recorded(plan: PlanVisit) -> Recorded:
         for review in page.reviews:
             reviews.setdefault(review.assumption, []).append(review)
         if page.next_cursor is UNSET:
-            return Recorded(measurements, reviews)
+            return Observations(measurements, reviews)
         asked["cursor"] = page.next_cursor
 
 
 def draw_indicator(one: IndicatorView, measurements: Sequence[MeasurementView]) -> LineChart | None:
     """Return the chart of an indicator; None without measurements."""
-    points = [Measured(measured.as_of, measured.value) for measured in measurements]
+    points = [DayValue(measured.as_of, measured.value) for measured in measurements]
     return build_chart(points, baseline=one.baseline, target=one.target, unit=one.unit or "")
 
 
@@ -102,7 +102,7 @@ def list_questions(plan: PlanVisit) -> list[InboxEntry]:
     return [build_entry(plan.visit, item) for item in items if item.kind is InboxKind.REQUEST]
 
 
-def _make_card(plan: PlanVisit, theory: TheoryItems, one: IndicatorView, recorded: Recorded) -> IndicatorCard:
+def _make_card(plan: PlanVisit, theory: TheoryItems, one: IndicatorView, recorded: Observations) -> IndicatorCard:
     found = sorted(recorded.measurements.get(one.key, ()), key=lambda measured: measured.as_of)
     return IndicatorCard(
         one,
@@ -130,11 +130,11 @@ def _describe_progress(one: IndicatorView, latest: float | None) -> str:
     )
 
 
-def _make_row(plan: PlanVisit, theory: TheoryItems, key: str, recorded: Recorded) -> ReviewedAssumption:
+def _make_row(plan: PlanVisit, theory: TheoryItems, key: str, recorded: Observations) -> AssumptionRow:
     placed = theory.assumptions[key]
     reviews = recorded.reviews.get(key)
     due = placed.one.review_by or ""
-    return ReviewedAssumption(
+    return AssumptionRow(
         key,
         placed,
         theory.describe(placed.on),

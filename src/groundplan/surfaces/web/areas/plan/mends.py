@@ -13,7 +13,7 @@ from groundplan.surfaces.web.areas.plan.view import PlanVisit
 EDIT = "purpose.edit"
 RECORD = "purpose.record"
 PLAN_WORK = "work.plan"
-MENDING = frozenset({EDIT, RECORD, PLAN_WORK})  # the operations of the forms that mend a finding
+FIX_OPERATIONS = frozenset({EDIT, RECORD, PLAN_WORK})  # the operations of the forms that mend a finding
 OP = "operations.0"
 CHOICES_MAX = 60  # a longer list is searched in the picture instead
 RISKS = (("", "not said"), ("HIGH", "high"), ("MEDIUM", "medium"), ("LOW", "low"))
@@ -42,14 +42,14 @@ class Mend(NamedTuple):
 Builder = Callable[[TheoryItems, str], Mend | None]
 
 
-def offer_mend(plan: PlanVisit, code: str, ref: str) -> Mend | None:
+def offer_fix(plan: PlanVisit, code: str, ref: str) -> Mend | None:
     """Return the form for a place that a check or a figure found; None if the page offers none.
 
     An edit needs the draft, anything else only the role.
     """
-    if plan.items is None or code not in _MENDS:
+    if plan.items is None or code not in _FIXES:
         return None
-    mend = _MENDS[code](plan.items, ref)
+    mend = _FIXES[code](plan.items, ref)
     if mend is None or not (plan.can_edit if mend.operation == EDIT else plan.can_record):
         return None
     form = "mend-" + re.sub(r"[^A-Za-z0-9]+", "-", f"{code}-{ref}")
@@ -150,7 +150,7 @@ _plan_measuring = _update(
     only_missing=True,
 )
 _complete = _update(MendField("description", "Description"), MendField("owner", "Owner"), only_missing=True)
-_MENDS: Mapping[str, Builder] = {
+_FIXES: Mapping[str, Builder] = {
     "GA_ASSUMPTIONS": _assume,
     "GA_DEAD_END": _link_onwards,
     "GA_GOAL_COUNT": lambda theory, ref: None if ref else _add_missing_node(theory, ref),

@@ -7,10 +7,10 @@ from typing import Any
 
 from groundplan.purpose.model import EdgeType, NodeType
 from groundplan.surfaces.web.areas.plan.canvas import PART_CHARS_MAX, find_lit, make_address, read_part, read_tools
-from groundplan.surfaces.web.areas.plan.kept_reads import list_items
 from groundplan.surfaces.web.areas.plan.theory import TheoryItems
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
-from groundplan.surfaces.web.canvas.shown_part import ALL, WantedPart
+from groundplan.surfaces.web.canvas.items import list_items
+from groundplan.surfaces.web.canvas.shown_part import ALL, CanvasQuery
 
 
 def read_list(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
@@ -19,7 +19,7 @@ def read_list(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
     for edge in theory.edges.values():
         leads.setdefault(edge.source, []).append(edge)
     cards, _ = list_items(plan, theory)
-    wanted = WantedPart(pathway=plan.visit.query.get("pathway", "")[:PART_CHARS_MAX], detail=ALL)
+    wanted = CanvasQuery(pathway=plan.visit.query.get("pathway", "")[:PART_CHARS_MAX], detail=ALL)
     part = read_part(plan, theory, wanted)
     lit = find_lit(plan.visit, part.cards, part.links)
     shown = part.cards if lit is None else [card for card in part.cards if card.key in lit]
@@ -40,4 +40,4 @@ def _find_dead_ends(theory: TheoryItems) -> set[str]:
     return {node.key for node in theory.nodes.values() if node.node_type is not NodeType.GOAL} - causes
 
 
-VIEW = PlanView("list", "List", "l", "plan_list.html", read_list)
+LIST_VIEW = PlanView("list", "List", "l", "plan_list.html", read_list)

@@ -9,8 +9,7 @@ from urllib.parse import urlencode
 from groundplan.kernel.access import Permission
 from groundplan.purpose.open import OpenedPurpose
 from groundplan.purpose.version import Version
-from groundplan.surfaces.web.areas.plan.theory import TheoryItems
-from groundplan.surfaces.web.canvas.items import format_edge, name_edge
+from groundplan.surfaces.web.areas.plan.theory import TheoryItems, format_edge, name_edge
 from groundplan.surfaces.web.visit import Visit, find_place, get_base
 
 DRAFT = "DRAFT"
