@@ -5,9 +5,15 @@ from __future__ import annotations
 import re
 
 from groundplan.purpose.model import EdgeName, EdgeType, NodeType
-from groundplan.surfaces.web.canvas.drawing import BAND_HEADER, CanvasAddress, CanvasState, draw_canvas
-from groundplan.surfaces.web.canvas.items import CanvasCard, CanvasLink, LinkedWork
-from groundplan.surfaces.web.canvas.positions import CARD_HEIGHT, compute_positions
+from groundplan.surfaces.web.areas.plan.canvas_cards import CanvasCard, CanvasLink, LinkedWork
+from groundplan.surfaces.web.areas.plan.canvas_drawing import (
+    BAND_HEADER,
+    CARD_HEIGHT,
+    CanvasAddress,
+    CanvasState,
+    compute_positions,
+    draw_canvas,
+)
 
 TYPES = {"AC1": NodeType.ACTIVITY, "AC2": NodeType.ACTIVITY, "OP1": NodeType.OUTPUT, "G1": NodeType.GOAL}
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from groundplan.surfaces.web.canvas.drawn_canvas import (
+from groundplan.surfaces.web.areas.plan.canvas_patches import (
     CANVASES_KEPT,
     PARTS_KEPT,
     CanvasDrawing,

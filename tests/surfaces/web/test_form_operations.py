@@ -10,7 +10,7 @@ from jinja2 import Environment, nodes
 
 from groundplan.catalog import OPERATIONS
 from groundplan.surfaces.web.areas.inbox import SETTLING
-from groundplan.surfaces.web.areas.plan.mends import FIX_OPERATIONS
+from groundplan.surfaces.web.areas.plan.fixes import FIX_OPERATIONS
 from groundplan.surfaces.web.pages import AREAS
 from groundplan.surfaces.web.render import FOLDER
 from tests.engines import Engine

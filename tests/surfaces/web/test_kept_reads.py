@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from groundplan.session import Session
-from groundplan.surfaces.web.areas.plan.kept_reads import CACHE_KEY, ReadCache, read_cached
-from groundplan.surfaces.web.areas.plan.view import PlanVisit
+from groundplan.surfaces.web.areas.plan.plan_visit import CACHE_KEY, PlanVisit, ReadCache, read_cached
 from groundplan.surfaces.web.visit import Visit
 from tests.engines import Engine, person
 from tests.surfaces.web.browser import Browser

@@ -12,7 +12,7 @@ from groundplan.kernel.actors import local_actor
 from groundplan.purpose.analysis.health_metrics import Metrics
 from groundplan.session import Session
 from groundplan.surfaces.web.areas.plan.health import FIGURES
-from groundplan.surfaces.web.areas.plan.line_chart import (
+from groundplan.surfaces.web.areas.plan.measures import (
     HEIGHT,
     POINTS_MAX,
     WIDTH,

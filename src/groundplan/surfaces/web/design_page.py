@@ -17,7 +17,7 @@ from groundplan.surfaces.http.run_operation import OperationPool
 from groundplan.surfaces.web.areas.coverage import PICTURE, STATES, draw_cells
 from groundplan.surfaces.web.areas.history import Day
 from groundplan.surfaces.web.areas.inbox import InboxEntry, Need
-from groundplan.surfaces.web.areas.plan.line_chart import DayValue, build_chart
+from groundplan.surfaces.web.areas.plan.measures import DayValue, build_chart
 from groundplan.surfaces.web.areas.work import host_of
 from groundplan.surfaces.web.areas.work_graph import MARKS
 from groundplan.surfaces.web.page_routes import Form, make_page_route

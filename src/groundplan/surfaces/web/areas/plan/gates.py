@@ -13,10 +13,10 @@ from groundplan.purpose.gates.profiles import is_waivable, list_required_gates
 from groundplan.purpose.gates.result import Check, GateResult
 from groundplan.purpose.model import NodeType, VersionStatus
 from groundplan.surfaces.web.areas.plan.changes import compare_versions, group_changes
-from groundplan.surfaces.web.areas.plan.check_words import CHECKS, GATES, PROFILES
-from groundplan.surfaces.web.areas.plan.mends import FIX_OPERATIONS
+from groundplan.surfaces.web.areas.plan.fixes import FIX_OPERATIONS
+from groundplan.surfaces.web.areas.plan.gate_words import CHECKS, GATES, PROFILES
+from groundplan.surfaces.web.areas.plan.plan_visit import PlanView, PlanVisit
 from groundplan.surfaces.web.areas.plan.theory import TheoryItems
-from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
 
 PLACES_MAX = 8  # of one check; the address of the check shows more
 PLACES_OF_ONE_MAX = 100

@@ -6,20 +6,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from groundplan.purpose.model import Profile
-from groundplan.surfaces.web.areas.plan import canvas, changes, gates, health, measures, present, theory_list
-from groundplan.surfaces.web.areas.plan.check_words import PROFILES
-from groundplan.surfaces.web.areas.plan.chosen_version import choose_version, read_today
+from groundplan.surfaces.web.areas.plan import canvas, changes, gates, health, measures, present
+from groundplan.surfaces.web.areas.plan.fixes import offer_fix
+from groundplan.surfaces.web.areas.plan.gate_words import PROFILES
 from groundplan.surfaces.web.areas.plan.item import read_item
-from groundplan.surfaces.web.areas.plan.kept_reads import open_version
-from groundplan.surfaces.web.areas.plan.mends import offer_fix
-from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
+from groundplan.surfaces.web.areas.plan.plan_visit import PlanView, PlanVisit, choose_version, open_version, read_today
 from groundplan.surfaces.web.visit import Area, Visit
 
 VIEWS: Mapping[str, PlanView] = {
     view.name: view
     for view in (
         canvas.CANVAS_VIEW,
-        theory_list.LIST_VIEW,
+        canvas.LIST_VIEW,
         gates.GATES_VIEW,
         gates.PUBLISH_VIEW,
         measures.VIEW,

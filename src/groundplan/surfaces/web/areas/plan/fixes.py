@@ -1,4 +1,4 @@
-"""The edit that mends what a check or a figure found at one place of the plan, as a small form."""
+"""The form that fixes what a check or a figure found at one place of the plan."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from groundplan.purpose.model import LEVELS, NodeType
+from groundplan.surfaces.web.areas.plan.plan_visit import PlanVisit
 from groundplan.surfaces.web.areas.plan.theory import TheoryItems
-from groundplan.surfaces.web.areas.plan.view import PlanVisit
 
 EDIT = "purpose.edit"
 RECORD = "purpose.record"

@@ -1,8 +1,8 @@
-"""A drawn canvas, written whole, or only with what a page does not show already.
+"""Write a drawn canvas whole, or only with what a page does not show already.
 
-A page names the canvas that it shows by its digest. If that one is still known here, a group of the same parts is
+A page names the canvas that it shows by its digest. If that one is still known here, a group of the same elements is
 written with `data-patch` and only what differs in it; if something was added or went, with `data-same` instead of the
-content of each part that both have. So an answer to an edit is as long as the edit, and not as the plan.
+content of each element that both have. So an answer to an edit is as long as the edit, and not as the plan.
 """
 
 from __future__ import annotations

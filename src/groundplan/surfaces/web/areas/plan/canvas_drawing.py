@@ -1,19 +1,19 @@
 """Draw a canvas as SVG for the page.
 
-Colours come from the style sheet, by class; nothing has a style of its own, because the content policy forbids it.
-Every card and link is a link to its address, so a canvas works without script. Exports have a renderer of their own,
-with resolved colours; both use the same layout, lines and shapes.
+All cards have one size, so a new title moves nothing. Colours come from the style sheet, by class; nothing has a style
+of its own, because the content policy forbids it. Every card and link is a link to its address, so a canvas works
+without script. Exports have a renderer of their own, with resolved colours; both use the same layout, lines and shapes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import log2
 from typing import NamedTuple
 from urllib.parse import quote
 
-from groundplan.purpose.model import NodeType, PurposeEdge
+from groundplan.purpose.model import EdgeName, NodeType, PurposeEdge
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.arrows import (
     LINE_WIDTH_MAX,
@@ -23,16 +23,18 @@ from groundplan.purpose.picture.arrows import (
     draw_head,
     find_mark_point,
 )
-from groundplan.purpose.picture.layout import Band, Tray
+from groundplan.purpose.picture.layout import Band, CardSize, Tray, compute_layout
 from groundplan.purpose.picture.layout_steps.routing import EdgeRoute, Point
 from groundplan.purpose.picture.picture_model import Badge, pluralize
 from groundplan.purpose.picture.shapes import build_risk_path, build_status_path, format_number
 from groundplan.purpose.picture.wording import escape_markup, measure_width, wrap_to_width
+from groundplan.surfaces.web.areas.plan.canvas_cards import TYPE_NAMES, CanvasCard, CanvasLink, find_worst_risk
+from groundplan.surfaces.web.areas.plan.canvas_patches import CanvasDrawing, CanvasElement
 from groundplan.surfaces.web.areas.plan.theory import format_edge
-from groundplan.surfaces.web.canvas.drawn_canvas import CanvasDrawing, CanvasElement
-from groundplan.surfaces.web.canvas.items import TYPE_NAMES, CanvasCard, CanvasLink, find_worst_risk
-from groundplan.surfaces.web.canvas.positions import CARD_HEIGHT, CARD_WIDTH, LinkRoute, compute_positions
 
+CARD_WIDTH = 196
+CARD_HEIGHT = 78
+POSITIONS_KEPT = 32  # the last ones of this process; those of 300 cards take 0.1 s to compute and 0.2 MB to keep
 MARGIN = 16
 DRAWN_KEPT = 16_384  # cards and links of this process, each: after an edit only what it changed is drawn again
 BAND_HEADER = 36
@@ -60,6 +62,55 @@ MARKS = {
 # Behind a card that stands for several.
 STACK = f'<path class="stack" d="M5 {CARD_HEIGHT}V{CARD_HEIGHT + 4}H{CARD_WIDTH + 4}V5H{CARD_WIDTH}"/>'
 PLACEHOLDER = "new-"  # and a type: the empty card of a band without cards
+
+
+class LinkRoute(NamedTuple):
+    """The points of a link, and whether it leads back."""
+
+    points: tuple[Point, ...]
+    is_back: bool
+
+
+class CanvasPositions(NamedTuple):
+    """Where everything is."""
+
+    cards: dict[str, Point]  # their upper left corners
+    bands: list[Band]
+    routes: dict[EdgeName, LinkRoute]
+    width: float
+    height: float  # of the bands
+    rise: float  # of the highest link, above the first row
+    depth: float  # of the lowest link, or of the tray
+    tray: Tray | None = None  # below the bands, with the cards that nothing links
+
+
+def compute_positions(
+    cards: Iterable[tuple[str, NodeType]], edges: Iterable[EdgeName], kept_in_bands: Collection[str] = ()
+) -> CanvasPositions:
+    """Return the positions of cards, each with its type, and of the edges between them.
+
+    Cards that nothing links are in a tray below the bands, except those `kept_in_bands`.
+    """
+    return _compute_positions(tuple(cards), tuple(edges), tuple(kept_in_bands))
+
+
+@lru_cache(maxsize=POSITIONS_KEPT)
+def _compute_positions(
+    cards: tuple[tuple[str, NodeType], ...], edges: tuple[EdgeName, ...], kept_in_bands: tuple[str, ...]
+) -> CanvasPositions:
+    sizes = {key: CardSize(node_type, CARD_WIDTH, CARD_HEIGHT) for key, node_type in cards}
+    causal = [edge for edge in edges if edge.edge_type.is_causal]
+    layout = compute_layout(sizes, edges, causal, has_tray=True, kept_in_bands=kept_in_bands)
+    return CanvasPositions(
+        {key: (box.x, box.y) for key, box in layout.boxes.items()},
+        layout.bands,
+        {name: LinkRoute(tuple(route.points), route.is_back) for name, route in layout.routes.items()},
+        layout.width,
+        layout.height,
+        max((-y for route in layout.routes.values() for _, y in route.points), default=0.0),
+        layout.depth,
+        layout.tray,
+    )
 
 
 class CanvasState(NamedTuple):
