@@ -6,7 +6,7 @@ import pytest
 
 from groundplan.kernel.actors import local_actor
 from groundplan.surfaces.http import authentication
-from groundplan.surfaces.http.listening.exposure import Exposure
+from groundplan.surfaces.http.exposure import Exposure
 from groundplan.surfaces.web.login import CODE_TTL_S, LoginCodes
 from groundplan.surfaces.web.render import CONTENT_POLICY
 from tests.engines import Engine

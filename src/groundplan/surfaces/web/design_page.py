@@ -13,7 +13,7 @@ from groundplan.context.schemas import Provenance, ValueKind
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.surfaces.http.answers import Answer
-from groundplan.surfaces.http.run_operation import OperationPool
+from groundplan.surfaces.http.operation_pool import OperationPool
 from groundplan.surfaces.web.areas.coverage import PICTURE, STATES, draw_cells
 from groundplan.surfaces.web.areas.history import Day
 from groundplan.surfaces.web.areas.inbox import InboxEntry, Need

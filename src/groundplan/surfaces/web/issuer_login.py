@@ -17,16 +17,16 @@ from groundplan.kernel.identities.find_account import find_account
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.tokens.authenticate import RefusalReason
 from groundplan.surfaces.http.answers import Answer
-from groundplan.surfaces.http.identity_provider.login_flow import (
+from groundplan.surfaces.http.exposure import Exposure
+from groundplan.surfaces.http.issuer import IdentityProvider
+from groundplan.surfaces.http.login_flow import (
     LOGIN_TTL_S,
     IssuerLoginFailed,
     LoginAttempt,
     begin_login,
     finish_login,
 )
-from groundplan.surfaces.http.identity_provider.provider import IdentityProvider
-from groundplan.surfaces.http.listening.exposure import Exposure
-from groundplan.surfaces.http.run_operation import OperationPool
+from groundplan.surfaces.http.operation_pool import OperationPool
 from groundplan.surfaces.web.login import BrowserLogins, LoginPages
 from groundplan.surfaces.web.page_routes import ISSUER_LOGIN_PATH, Form, make_page_route
 from groundplan.surfaces.web.render import redirect

@@ -19,11 +19,10 @@ from groundplan.kernel.store.store import Store
 from groundplan.kernel.tokens.authenticate import RefusalReason, verify_token
 from groundplan.kernel.tokens.sessions import LENGTH_MAX, close_session, open_session
 from groundplan.kernel.tokens.token import TokenKind
-from groundplan.surfaces.http.answers import Answer
+from groundplan.surfaces.http.answers import Answer, HttpProblem
 from groundplan.surfaces.http.authentication import Authenticator
-from groundplan.surfaces.http.listening.exposure import Exposure
-from groundplan.surfaces.http.problems import HttpProblem
-from groundplan.surfaces.http.run_operation import OperationPool
+from groundplan.surfaces.http.exposure import Exposure
+from groundplan.surfaces.http.operation_pool import OperationPool
 from groundplan.surfaces.web.page_routes import LOGIN_PATH, Form, make_page_route
 from groundplan.surfaces.web.render import redirect, render_page
 

@@ -25,7 +25,7 @@ from groundplan.kernel.store.store import Store
 from groundplan.session import Session
 from groundplan.surfaces.http.answers import Answer
 from groundplan.surfaces.http.authentication import Authenticator, Principal
-from groundplan.surfaces.http.run_operation import OperationPool
+from groundplan.surfaces.http.operation_pool import OperationPool
 from groundplan.surfaces.web.areas import facts, history, home, inbox, knowledge, members, search, throughline, work
 from groundplan.surfaces.web.areas.plan import plan
 from groundplan.surfaces.web.areas.plan.present import send_file

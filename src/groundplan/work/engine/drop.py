@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import RuleViolated
-from groundplan.kernel.store.queries import load_queries, to_json_array
-from groundplan.kernel.store.row_types import Row
+from groundplan.kernel.store.queries import Row, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.claims import enforce_claims
 from groundplan.work.engine.move import RootNotAllowed
