@@ -37,7 +37,7 @@ from groundplan.purpose.picture.picture_model import (
     sort_by_severity,
 )
 from groundplan.purpose.picture.tokens import BAND_NAMES, RISK_NAMES, SINGULAR_NAMES, STATUS_NAMES
-from groundplan.purpose.version import Version
+from groundplan.purpose.versions.versions import Version
 from groundplan.surfaces.web.areas.plan.plan_visit import PlanVisit, read_cached
 from groundplan.surfaces.web.areas.plan.theory import TheoryItems, name_edge
 

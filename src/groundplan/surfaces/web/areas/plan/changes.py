@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from msgspec import UNSET
 
 from groundplan.purpose.model import NodeType, RiskLevel
-from groundplan.purpose.version import Version
+from groundplan.purpose.versions.versions import Version
 from groundplan.surfaces.web.areas.plan.plan_visit import PlanView, PlanVisit, open_version
 from groundplan.surfaces.web.areas.plan.theory import TheoryItems
 from groundplan.surfaces.web.areas.throughline import Item, read_linked_work
