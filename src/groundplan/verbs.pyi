@@ -107,7 +107,7 @@ import groundplan.work.graph.plan
 import groundplan.work.graph.reading.context
 import groundplan.work.graph.reading.history
 import groundplan.work.graph.reading.orientation
-import groundplan.work.graph.restructure
+import groundplan.work.restructuring
 import groundplan.work.graph.search.dependency_graph
 import groundplan.work.graph.search.lookup
 import groundplan.work.graph.search.orders
@@ -490,7 +490,7 @@ class WorkVerbs:
         lean: bool | None = None,
         decision: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.work.graph.restructure.Restructured:
+    ) -> groundplan.work.restructuring.Restructured:
         """Move, merge or drop nodes with all below them."""
 
     def history(

@@ -15,7 +15,7 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Route,
 from groundplan.kernel.output_gate import CHARS_PER_TOKEN
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.model import Content
-from groundplan.work.engine.refs import find_node_or_none, missing_node, node_elsewhere
+from groundplan.work.refs import find_node_or_none, missing_node, node_elsewhere
 
 NEAR_MAX = 3
 

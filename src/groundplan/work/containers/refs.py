@@ -11,10 +11,10 @@ from groundplan.kernel.errors import MixedProjects, NotFound
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.projects.list import ListProjects, list_projects
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.work import refs
 from groundplan.work.containers.requests import ContainerType
-from groundplan.work.engine import refs
-from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.kinds import ROOT_N
+from groundplan.work.nodes import WorkNodeRow, fetch_node
 
 
 class SearchScope(NamedTuple):

@@ -9,9 +9,8 @@ from collections.abc import Iterable
 
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.sqlite.connection import NamedRow, QuickRead, Unusual
-from groundplan.work.kinds import ROOT_N
-from groundplan.work.priority import rank
-from groundplan.work.shown_fields import (
+from groundplan.work.kinds import ROOT_N, rank
+from groundplan.work.nodes import (
     ANCESTORS_MAX,
     DEPENDENCIES_MAX,
     EVIDENCE_MAX,
@@ -100,7 +99,7 @@ def _read_evidence(tx: QuickRead, rows: Iterable[NamedRow]) -> dict[int, list[Na
     from groundplan.work import engine
 
     found: dict[int, list[NamedRow]] = {}
-    for one in tx.all(load_queries(str(engine.__file__)).newest_evidence, ns=f"[{numbers}]", at_most=EVIDENCE_MAX):
+    for one in tx.all(load_queries(str(nodes.__file__)).newest_evidence, ns=f"[{numbers}]", at_most=EVIDENCE_MAX):
         found.setdefault(one.node_n, []).append(one)
     return found
 
