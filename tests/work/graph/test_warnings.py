@@ -8,7 +8,7 @@ import pytest
 from msgspec import UNSET
 
 from groundplan.kernel.errors import Invalid
-from groundplan.work.answers import WARNINGS_MAX, RELATIONS, Warnings, describe_edge_type
+from groundplan.work.answers import RELATIONS, WARNINGS_MAX, Warnings, describe_edge_type
 from tests.errors import error_of
 from tests.manual_clock import ManualClock
 from tests.work.client import WorkClient

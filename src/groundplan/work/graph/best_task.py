@@ -96,7 +96,7 @@ def _read_evidence(tx: QuickRead, rows: Iterable[NamedRow]) -> dict[int, list[Na
     if not numbers:
         return {}
     # Here, because few tasks have evidence.
-    from groundplan.work import engine
+    from groundplan.work import nodes
 
     found: dict[int, list[NamedRow]] = {}
     for one in tx.all(load_queries(str(nodes.__file__)).newest_evidence, ns=f"[{numbers}]", at_most=EVIDENCE_MAX):
