@@ -25,7 +25,7 @@ from bench.rounds import Step, compute_medians_ms, run_interleaved
 from groundplan.context.resolve import sql
 from groundplan.kernel.output_gate import count_tokens
 from groundplan.kernel.store.queries import Query
-from groundplan.kernel.store.tables import SCHEMA_NAME
+from groundplan.kernel.store.schema import SCHEMA_NAME
 from groundplan.session import Session
 from tests.engines import PostgresEngine, person
 from tests.postgres import start_server

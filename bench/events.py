@@ -106,8 +106,7 @@ def serve_events(db: str) -> None:
     from groundplan.catalog import build_schema
     from groundplan.kernel.actors import local_actor
     from groundplan.kernel.store.open_store import open_store
-    from groundplan.surfaces.http.app import build_app
-    from groundplan.surfaces.http.serve import open_socket
+    from groundplan.surfaces.http.server import build_app, open_socket
 
     listening = open_socket(0)
     store = open_store(db, build_schema, for_server=True)

@@ -17,7 +17,7 @@ from bench.options import Options
 from bench.report import Result
 from groundplan.catalog import build_schema
 from groundplan.kernel.actors import local_actor
-from groundplan.kernel.store.sqlite.group_store import GroupCommitStore
+from groundplan.kernel.store.sqlite.group_commit import GroupCommitStore
 from groundplan.kernel.store.sqlite.store import SqliteStore
 from groundplan.session import Session
 

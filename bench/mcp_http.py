@@ -105,7 +105,7 @@ def serve_echo(text: str) -> None:
     import mcp_types as types
     from mcp.server.lowlevel.server import Server
 
-    from groundplan.surfaces.http.serve import open_socket, serve
+    from groundplan.surfaces.http.server import open_socket, serve
 
     async def list_tools(_ctx: Any, _params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[types.Tool(name="graph_next", input_schema={"type": "object"})])

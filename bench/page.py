@@ -182,7 +182,7 @@ def serve_bare(folder: Path) -> None:
     from starlette.responses import Response
     from starlette.routing import Route
 
-    from groundplan.surfaces.http.serve import open_socket, serve
+    from groundplan.surfaces.http.server import open_socket, serve
 
     files = {}
     for file in folder.iterdir():

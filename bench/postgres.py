@@ -18,7 +18,7 @@ from bench import graphs
 from bench.options import Options
 from bench.report import Result
 from bench.rounds import Step, compute_medians_ms, run_interleaved
-from groundplan.kernel.store.tables import SCHEMA_NAME
+from groundplan.kernel.store.schema import SCHEMA_NAME
 from groundplan.session import Session
 from tests.engines import PostgresEngine, person
 from tests.postgres import start_server

@@ -27,9 +27,8 @@ from groundplan import demo
 from groundplan.kernel.output_gate import count_tokens
 from groundplan.kernel.store.queries import Query
 from groundplan.purpose.content import sql
-from groundplan.purpose.gates.profiles import SEVERITY_TABLES as TABLES_OF_CHECKS
-from groundplan.purpose.gates.profiles import Gate
-from groundplan.purpose.gates.result import ContextFacts, ExternalFacts
+from groundplan.purpose.gates.gates import SEVERITY_TABLES as TABLES_OF_CHECKS
+from groundplan.purpose.gates.gates import ContextFacts, ExternalFacts, Gate
 from groundplan.purpose.gates.run import run_gate
 from groundplan.purpose.model import (
     Assumption,

@@ -144,7 +144,7 @@ def serve_bare(folder: Path, count: int) -> None:
     from starlette.responses import Response
     from starlette.routing import Route
 
-    from groundplan.surfaces.http.serve import open_socket, serve
+    from groundplan.surfaces.http.server import open_socket, serve
 
     bodies = [(folder / f"{place}.json").read_bytes() for place in range(count)]
 

@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 
 from groundplan.catalog import OPERATIONS
-from groundplan.surfaces.http.description.openapi import build_openapi
+from groundplan.surfaces.http.openapi import build_openapi
 from groundplan.surfaces.http.routes import RouteTable
-from groundplan.surfaces.mcp.tool_entries import PUBLISHED
+from groundplan.surfaces.mcp.tools import PUBLISHED
 from reference.man_page import ALIAS, build_man_page
 from reference.pages import SETTINGS, build_pages, load_commands
 from reference.verbs_stub import VerbsStub

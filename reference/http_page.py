@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from groundplan.catalog import OPERATIONS
-from groundplan.surfaces.http.description.openapi import PROBLEMS, get_operation_id
+from groundplan.surfaces.http.openapi import PROBLEMS, get_operation_id
 from groundplan.surfaces.http.routes import RouteTable
-from groundplan.surfaces.route_paths import PREFIX
+from groundplan.surfaces.vocabularies import PREFIX
 from reference.operation_pages import PAGE_OF, format_page, format_table
 
 HEADERS = (

@@ -28,10 +28,10 @@ from groundplan.kernel.operations.registry import Command, Effect, Operation
 from groundplan.knowledge.atom import Atom
 from groundplan.knowledge.molecule import Molecule
 from groundplan.purpose.analysis.analyse import AssumptionImpact
-from groundplan.purpose.comparing.compare import Changed
-from groundplan.purpose.gates.result import GateResult
+from groundplan.purpose.gates.gates import GateResult
 from groundplan.purpose.open import AssumptionView
-from groundplan.purpose.version import Version
+from groundplan.purpose.versions.compare import Changed
+from groundplan.purpose.versions.versions import Version
 from groundplan.surfaces.vocabularies import HttpVocabulary
 from groundplan.verbs import to_python_name
 from groundplan.work.containers.container import Feature, ProjectContainer, Task

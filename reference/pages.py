@@ -27,7 +27,7 @@ from groundplan.kernel.access import (
     Permission,
     Role,
 )
-from groundplan.kernel.store import tables
+from groundplan.kernel.store import schema
 from groundplan.kernel.tables import PEOPLE_EVENTS
 from groundplan.kernel.tokens.table import NEW_TOKENS, OWN_TOKENS, TOKEN_EVENTS
 from groundplan.kernel.wording import join_alternatives
@@ -189,23 +189,23 @@ def _list_conditions() -> Iterator[tuple[str, str]]:
     for permission, column in product(GRANTS, ("project_id", "id", "subject")):
         # Permissions of the same roles have the same condition, so it is described by the roles.
         roles = join_alternatives([role.value for role in Role if role in GRANTS[permission]])
-        yield tables.in_project(permission, column=column), roles
-    yield tables.OWN_ROWS, "the actor's own"
-    yield tables.OWN_DRAFT_OF_AGENT, "only this agent has written it"
+        yield schema.in_project(permission, column=column), roles
+    yield schema.OWN_ROWS, "the actor's own"
+    yield schema.OWN_DRAFT_OF_AGENT, "only this agent has written it"
     yield "(SELECT gp_actor_is_agent())", "an agent"
     yield "gp_is_making(project_id)", "the actor is creating the project"
     yield (
         "((SELECT gp_is_unlimited_person()) AND user_id = (SELECT gp_actor()) OR (SELECT gp_administers()))",
         ("administrators and the person"),
     )
-    yield tables.ADMINISTERS, "an administrator"
+    yield schema.ADMINISTERS, "an administrator"
     yield "(SELECT gp_owns_organization())", "a login"
-    yield tables.WRITES_IN_ORGANIZATION, "members of the organization, without a token for viewers or projects"
+    yield schema.WRITES_IN_ORGANIZATION, "members of the organization, without a token for viewers or projects"
     yield (
-        f"{tables.IN_ORGANIZATION} AND (SELECT gp_may_write())",
+        f"{schema.IN_ORGANIZATION} AND (SELECT gp_may_write())",
         "members of the organization, without a token for viewers",
     )
-    yield tables.IN_ORGANIZATION, "members of the organization"
+    yield schema.IN_ORGANIZATION, "members of the organization"
     yield "id = (SELECT gp_tenant()) AND (SELECT gp_in_organization())", "members of the organization"
     for column in ("actor_id", "created_by", "user_id", "principal_id", "updated_by"):
         yield f"{column} = (SELECT gp_actor())", f"`{column}` is the actor"
@@ -214,8 +214,8 @@ def _list_conditions() -> Iterator[tuple[str, str]]:
 
 def describe_condition(condition: str) -> str:
     """Return the condition of a row policy in words, as far as possible."""
-    if condition in (tables.NOBODY, tables.EVERYBODY):
-        return "nobody" if condition == tables.NOBODY else "everybody"
+    if condition in (schema.NOBODY, schema.EVERYBODY):
+        return "nobody" if condition == schema.NOBODY else "everybody"
     for sql, words in _list_conditions():
         condition = condition.replace(f"({sql})", words).replace(sql, words)
     condition = re.sub(r"(\w+) = '(\w+)'", r"`\1` is \2", condition)
@@ -223,7 +223,7 @@ def describe_condition(condition: str) -> str:
     return condition.replace(" AND ", ", and ").replace(" OR ", " or ")
 
 
-def _list_restrictions(declared: tables.Table) -> str:
+def _list_restrictions(declared: schema.Table) -> str:
     facts = []
     if declared.append_only:
         facts.append("append only, also for the owner of the schema")

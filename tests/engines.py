@@ -24,12 +24,12 @@ from groundplan.catalog import build_schema
 from groundplan.kernel.actors import Access, Actor, ActorKind, local_actor
 from groundplan.kernel.clock import Clock, UptimeCounter, system_clock
 from groundplan.kernel.store.migrations import Dialect
-from groundplan.kernel.store.postgres.identity import format_limits
+from groundplan.kernel.store.postgres.session import format_limits
 from groundplan.kernel.store.postgres.setup import set_up
 from groundplan.kernel.store.postgres.store import PostgresStore
+from groundplan.kernel.store.schema import SCHEMA_NAME, Schema
 from groundplan.kernel.store.sqlite.store import SqliteStore
 from groundplan.kernel.store.store import Store
-from groundplan.kernel.store.tables import SCHEMA_NAME, Schema
 from groundplan.session import Session
 from tests.postgres import Server
 
@@ -245,7 +245,7 @@ class SqliteEngine(Engine):
             raise
 
     def install(self, tables: str, declared: Schema) -> None:
-        from groundplan.kernel.store.guards import generate_sqlite_guards
+        from groundplan.kernel.store.schema import generate_sqlite_guards
         from groundplan.kernel.store.sqlite.file import split_statements
 
         self.as_owner(*split_statements(tables), *generate_sqlite_guards(declared))
@@ -560,8 +560,7 @@ class PostgresEngine(Engine):
                 connection.rollback()
 
     def install(self, tables: str, declared: Schema) -> None:
-        from groundplan.kernel.store.guards import generate_postgres_guards
-        from groundplan.kernel.store.row_policies import generate_postgres_policies
+        from groundplan.kernel.store.schema import generate_postgres_guards, generate_postgres_policies
 
         self._altered = True
         role = psql.Identifier(self.app_role)

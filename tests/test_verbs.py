@@ -30,7 +30,7 @@ from groundplan.kernel.projects.view import OneProject
 from groundplan.purpose.analysis.analyse import Analysis
 from groundplan.purpose.analysis.health_metrics import Health
 from groundplan.purpose.compliance.section import Compliance
-from groundplan.purpose.gates.result import GateResult
+from groundplan.purpose.gates.gates import GateResult
 from groundplan.session import Session
 from groundplan.verbs import to_python_name
 from groundplan.work.containers.container import Task

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 # Options with a value that may precede a command.
 LEADING_OPTIONS = ("--db", "--org", "--agent", "--access", "--config", "--project", "-P")
 COMPLETION = "_GROUNDPLAN_COMPLETE"  # set by a shell that asks typer for completions
-QUICK_WORDS = ("next", "n", "ready")  # run without msgspec and the operation, if nothing is unusual
 HELP: Sequence[list[str]] = (["--help"], ["-h"], ["help"], [])
 
 
@@ -35,7 +34,7 @@ def _run_process(argv: list[str]) -> int:
     gc.disable()
     command = "".join(argv[_find_command_index(argv) :][:1])
     is_server = command == "mcp"
-    if not is_server and command not in QUICK_WORDS and _find_word(command) is None:
+    if not is_server and _find_word(command) is None:
         gc.enable()
         return main(argv)
     status = main(argv)
@@ -85,12 +84,6 @@ def _dispatch(argv: list[str]) -> int:
         from groundplan.surfaces.cli.completion.candidates import run as run_completion
 
         return run_completion(others)
-    if command and command[0] in QUICK_WORDS:
-        from groundplan.surfaces.cli.short.quick_next import run as run_quickly
-
-        status = run_quickly(others)
-        if status is not None:
-            return status
     if command:
         _import_msgspec()
         from groundplan.surfaces.cli.short.dispatch import run_word

@@ -13,7 +13,7 @@ from groundplan import connections
 from groundplan.kernel.operations.registry import Registry
 
 if TYPE_CHECKING:
-    from groundplan.kernel.store.tables import Schema
+    from groundplan.kernel.store.schema import Schema
 
 # The name of each operation, and where it is below `groundplan`. The order is that of tools, commands and pages.
 SOURCES: Mapping[str, str] = {
@@ -73,11 +73,11 @@ SOURCES: Mapping[str, str] = {
     "purpose.open": "purpose.open:OPERATION",
     "purpose.observations": "purpose.open:OBSERVATIONS",
     "purpose.edit": "purpose.editing.edit:OPERATION",
-    "purpose.draft": "purpose.versions.draft:OPERATION",
+    "purpose.draft": "purpose.versions.drafts:BEGIN",
     "purpose.publish": "purpose.versions.publish:OPERATION",
-    "purpose.discard": "purpose.versions.discard:OPERATION",
-    "purpose.versions": "purpose.versions.list:OPERATION",
-    "purpose.diff": "purpose.versions.diff:OPERATION",
+    "purpose.discard": "purpose.versions.drafts:DISCARD",
+    "purpose.versions": "purpose.versions.versions:LIST",
+    "purpose.diff": "purpose.versions.compare:OPERATION",
     "purpose.check": "purpose.check:OPERATION",
     "purpose.health": "purpose.check:HEALTH",
     "purpose.analysis": "purpose.check:ANALYSIS",
@@ -157,7 +157,7 @@ def build_schema() -> Schema:
     # Here, because only a database that is created, updated or checked needs it.
     from groundplan.context import tables as context_tables
     from groundplan.kernel import tables
-    from groundplan.kernel.store.tables import Schema
+    from groundplan.kernel.store.schema import Schema
     from groundplan.knowledge import tables as knowledge_tables
     from groundplan.purpose import tables as purpose_tables
     from groundplan.work import tables as work_tables

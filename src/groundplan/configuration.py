@@ -74,7 +74,7 @@ class Settings(NamedTuple):
     lean: bool = False
     pipelines: str | None = None  # as a project stores them; None: the defaults
     write_timeout_s: float = WRITE_TIMEOUT_S
-    # The issuer of logins for a server; see surfaces/http/identity_provider/settings.py.
+    # The issuer of logins for a server; see surfaces/http/issuer.py.
     oidc_issuer: str | None = None
     oidc_client_id: str | None = None
     oidc_client_secret: str | None = None

@@ -28,7 +28,7 @@ CONNECTIONS: Mapping[Hook[Any] | Provider[Any, Any], str] = {
     providers.import_knowledge: "groundplan.knowledge.writing.import_knowledge:import_knowledge",
     providers.find_shared_paths: "groundplan.knowledge.paths.shared_paths:find_shared_paths",
     providers.context_in_force: "groundplan.context.resolve:find_context_in_force",
-    providers.list_versions_on_run: "groundplan.purpose.version:list_versions_on_run",
+    providers.list_versions_on_run: "groundplan.purpose.versions.versions:list_versions_on_run",
     providers.find_purpose_targets: "groundplan.purpose.reading.link_targets:find_purpose_targets",
     providers.find_fact_targets: "groundplan.context.runs.fact_targets:find_fact_targets",
     providers.build_briefing: "groundplan.briefing.brief_task:build_briefing",

@@ -1,23 +1,20 @@
 """Collect settings from the configuration file, the environment and the flags.
 
-What parses their values is up to the caller. Errors are imported when there is one: the everyday reading of the plan
-loads this module, and imports very little.
+What parses their values is up to the caller. Errors are imported when there is one.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from groundplan.discovery import FoundPlan, find_plans
 
-TYPE_CHECKING = False  # as in typing, which takes longer to import than this takes to run
 if TYPE_CHECKING:
-    from typing import Any
-
     from groundplan.kernel.errors import Invalid
 
-    Parsers = Mapping[str, Callable[[Any, str], Any]]  # by setting, for its value and where it is given
+Parsers = Mapping[str, Callable[[Any, str], Any]]  # by setting, for its value and where it is given
 
 PLAIN_NAME_CHARS_MAX = 64  # a shorter ASCII name needs no further check
 SHORT_NAME_CHARS_MAX = 20

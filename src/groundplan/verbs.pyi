@@ -69,16 +69,15 @@ import groundplan.purpose.editing.edit
 import groundplan.purpose.exchange.export
 import groundplan.purpose.exchange.import_document
 import groundplan.purpose.exchange.render
-import groundplan.purpose.gates.result
+import groundplan.purpose.gates.gates
 import groundplan.purpose.model
 import groundplan.purpose.observing.observations
 import groundplan.purpose.observing.record
 import groundplan.purpose.open
-import groundplan.purpose.versions.diff
-import groundplan.purpose.versions.discard
-import groundplan.purpose.versions.draft
-import groundplan.purpose.versions.list
+import groundplan.purpose.versions.compare
+import groundplan.purpose.versions.drafts
 import groundplan.purpose.versions.publish
+import groundplan.purpose.versions.versions
 import groundplan.work.analytics.analyse
 import groundplan.work.containers.container
 import groundplan.work.containers.create
@@ -805,7 +804,7 @@ class PurposeVerbs:
         profile: groundplan.purpose.model.Profile | Literal["standard", "strict", "light"] | None = None,
         lean: bool | None = None,
         op_id: str | None = None,
-    ) -> groundplan.purpose.versions.draft.OneVersion:
+    ) -> groundplan.purpose.versions.drafts.OneVersion:
         """Create a draft as a copy of the latest published version, or of `from`."""
 
     def publish(
@@ -827,7 +826,7 @@ class PurposeVerbs:
         expected_rev: int | None = None,
         lean: bool | None = None,
         op_id: str | None = None,
-    ) -> groundplan.purpose.versions.discard.DiscardedDraft:
+    ) -> groundplan.purpose.versions.drafts.DiscardedDraft:
         """Remove the draft."""
 
     def versions(
@@ -835,7 +834,7 @@ class PurposeVerbs:
         *,
         project: str,
         lean: bool | None = None,
-    ) -> groundplan.purpose.versions.list.Versions:
+    ) -> groundplan.purpose.versions.versions.Versions:
         """List the versions."""
 
     def diff(
@@ -846,7 +845,7 @@ class PurposeVerbs:
         to: int | Literal["draft", "published"],
         cursor: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.purpose.versions.diff.VersionComparison:
+    ) -> groundplan.purpose.versions.compare.VersionComparison:
         """Compare two versions by stable key."""
 
     def check(
@@ -862,7 +861,7 @@ class PurposeVerbs:
         limit: int | None = None,
         as_of: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.purpose.gates.result.GateResult | groundplan.purpose.analysis.health_metrics.Health | groundplan.purpose.analysis.analyse.Analysis | groundplan.purpose.compliance.section.Compliance:
+    ) -> groundplan.purpose.gates.gates.GateResult | groundplan.purpose.analysis.health_metrics.Health | groundplan.purpose.analysis.analyse.Analysis | groundplan.purpose.compliance.section.Compliance:
         """Check a version: gate A or B, health, analysis, or compliance of a proposed operation."""
 
     def health(

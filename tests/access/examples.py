@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from groundplan.catalog import OPERATIONS
-from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Operation
 from reference.placeholders import fill_placeholders
 
@@ -30,16 +29,8 @@ class ExampleRow:
     def name(self) -> str:
         if self.requested is not self.handled:
             return f"{self.requested.name} as {self.handled.name}"
-        return (
-            self.requested.name
-            if self.permission is self.handled.permission
-            else f"{self.requested.name} without project"
-        )
-
-    @property
-    def permission(self) -> Permission:
-        """The permission that the request needs."""
-        return (None if self.in_project else self.handled.without_project) or self.handled.permission
+        searches_all = self.handled.project is not None and not self.in_project
+        return f"{self.requested.name} without project" if searches_all else self.requested.name
 
 
 def _rows(operation: AnyOperation) -> Iterator[ExampleRow]:

@@ -23,13 +23,20 @@ from groundplan.kernel.access import (
 from groundplan.kernel.actors import Access, Actor, ActorKind
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.identities.bind_login import VerifiedIdentity, bind_login
-from groundplan.kernel.operations.registry import Effect
 from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.store import Store
 from groundplan.session import Session
 from reference.placeholders import fill_placeholders
 from tests.access.examples import EXAMPLES, ROWS, example
+from tests.access.permissions import (
+    FOR_ADMINISTRATORS,
+    FOR_PERSONS,
+    IN_ORGANIZATION,
+    IN_PROJECT,
+    RULES,
+    is_allowed,
+)
 from tests.engines import Engine, PostgresEngine, SqliteEngine, fill_once, person
 
 # What each may do. The bot is stored as an owner: the project holds agents to the role of an editor.
@@ -37,7 +44,7 @@ ROLES = {"ada": Role.OWNER, "ben": Role.EDITOR, "cleo": Role.VIEWER, "bot": Role
 STORED = {**ROLES, "bot": Role.OWNER}
 ADMINISTRATORS = {"ada", "mallory"}  # each of their own organization
 OWNERS = {"ada", "finn", "mallory"}  # each of a project that would have no owner without them
-FOR_PERSONS = {"context.edit"}  # in the example a suggestion is accepted, which only a person does
+ACCEPTS_A_SUGGESTION = {"context.edit"}  # in the example a suggestion is accepted, which only a person does
 PEOPLE: dict[str, Actor | None] = {
     "ada": person("ada"),
     "ben": person("ben"),
@@ -99,7 +106,7 @@ def populate_with_purpose(engine: Engine) -> None:
 
 def add_changes(engine: Engine) -> None:
     """Let everyone who may write make a last change that can be undone."""
-    writers = [name for name, role in ROLES.items() if role in GRANTS[Permission.WORK_UPDATE]]
+    writers = [name for name, role in ROLES.items() if is_allowed(role, Permission.WORK_UPDATE)]
     nodes = [{"ref": name, "summary": f"Walk with {name}"} for name in writers]
     planned = engine.session("ada").call("work.plan", project="atlas", nodes=nodes)
     for one in planned.created:
@@ -217,18 +224,18 @@ def placeholder_values(
 
 
 def expected_status(row: str, who: str) -> int:
-    """Return the status of the permission table, written independently of the code that enforces it."""
-    handled = ROWS[row].handled
+    """Return the status by the hand-written table, whatever the operation says about itself."""
+    rule = RULES[row]
     if who == "anonymous":
         return 401
-    if not ROWS[row].in_project:
-        if who == "bot" and handled.permission in {Permission.PROJECT_CREATE, *PERSON_PERMISSIONS}:
+    if not rule.in_project:
+        if who == "bot" and rule.permission in {Permission.PROJECT_CREATE, *FOR_PERSONS}:
             return 403  # no person is responsible for it, and only a person manages tokens and people
         # Mallory has her own organization, which she administers.
         if who == "nobody of this name":
             return 404
         if who not in ADMINISTRATORS:
-            if handled.permission in ADMINISTRATOR_PERMISSIONS:
+            if rule.permission in FOR_ADMINISTRATORS:
                 return 403
             if row == "invitation.revoke":  # it is somebody else's
                 return 404
@@ -236,10 +243,10 @@ def expected_status(row: str, who: str) -> int:
     if who not in ROLES:
         # An operation for a missing project creates it. Names are unique in the organization, so Finn is
         # told that the name is taken (decision 8), and Mallory gets a project of that name in her own.
-        return {"finn": 409, "mallory": 200}.get(who, 404) if handled.when_project_missing else 404
-    if who == "bot" and row in FOR_PERSONS:
+        return {"finn": 409, "mallory": 200}.get(who, 404) if rule.if_missing else 404
+    if who == "bot" and row in ACCEPTS_A_SUGGESTION:
         return 422
-    return 200 if ROLES[who] in GRANTS[ROWS[row].permission] else 403
+    return 200 if is_allowed(ROLES[who], rule.permission) else 403
 
 
 def error_of(engine: Engine, row: str, who: str, named: dict[str, str]) -> GroundplanError | None:
@@ -252,9 +259,9 @@ def error_of(engine: Engine, row: str, who: str, named: dict[str, str]) -> Groun
 
 
 def changes_something(row: str, who: str) -> bool:
-    handled = ROWS[row].handled
-    served = handled if who in ROLES else handled.when_project_missing or handled
-    return expected_status(row, who) == 200 and served.effect is not Effect.READ
+    rule = RULES[row]
+    creates = rule.if_missing is not None and who not in ROLES
+    return expected_status(row, who) == 200 and (creates or not rule.reads)
 
 
 CELLS = [(row, who) for row in ROWS for who in PEOPLE]
@@ -305,7 +312,7 @@ def find_errors(worlds: Iterator[Engine], rows: list[str], who: str) -> dict[str
     named = placeholder_values(world, "atlas", who)
     found: dict[str, GroundplanError] = {}
     for row in rows:
-        if not creates_project(row) and (who in ROLES or not ROWS[row].in_project):
+        if not creates_project(row) and (who in ROLES or not RULES[row].in_project):
             before = count_events(world)
             if error_of(world, row, who, named) is None and count_events(world) > before:
                 continue
@@ -353,7 +360,7 @@ def test_both_engines_refuse_in_the_same_words(tmp_path: Path, team: PostgresEng
 
 
 # Without those that create a missing project: for them a stranger's name is taken or new, see above.
-OF_A_PROJECT = [name for name, row in ROWS.items() if row.in_project and not row.handled.when_project_missing]
+OF_A_PROJECT = [name for name, rule in RULES.items() if rule.in_project and not rule.if_missing]
 
 
 @pytest.mark.parametrize("who", ["finn", "nobody of this name", "mallory"])
@@ -521,11 +528,31 @@ def test_open_access_ends_at_the_organization(populated_engine: Engine) -> None:
     assert refused.value.status == 404
 
 
-def test_every_operation_has_an_example_and_every_permission_a_row() -> None:
+def test_every_operation_has_an_example_and_stands_in_the_table_of_permissions() -> None:
     assert EXAMPLES.keys() == ROWS.keys()
-    assert GRANTS.keys() | ORGANIZATION_GRANTS.keys() == set(Permission)
+    assert RULES.keys() == ROWS.keys(), "write it into tests/access/permissions.toml, and let somebody read it"
+
+
+def test_every_operation_declares_what_the_table_says() -> None:
+    different = {}
     for name, row in ROWS.items():
-        assert (row.permission in GRANTS) == row.in_project, name
+        rule, handled = RULES[name], row.handled
+        permission = handled.permission if row.in_project else handled.without_project or handled.permission
+        missing = handled.when_project_missing if row.in_project else None
+        declared = (handled.effect.value, permission, missing and missing.permission)
+        if declared != (rule.effect, rule.permission, rule.if_missing) or row.in_project != rule.in_project:
+            different[name] = declared
+
+    assert not different
+
+
+def test_every_role_has_the_permissions_of_the_table() -> None:
+    assert IN_PROJECT.keys() | IN_ORGANIZATION.keys() == set(Permission)
+    assert not IN_PROJECT.keys() & IN_ORGANIZATION.keys()
+    for table, grants in ((IN_PROJECT, GRANTS), (IN_ORGANIZATION, ORGANIZATION_GRANTS)):
+        assert grants == {one: {role for role in Role if is_allowed(role, one)} for one in table}
+    assert PERSON_PERMISSIONS == FOR_PERSONS
+    assert ADMINISTRATOR_PERMISSIONS == FOR_ADMINISTRATORS
 
 
 def test_a_request_is_for_the_operation_that_its_row_names() -> None:
@@ -533,12 +560,6 @@ def test_a_request_is_for_the_operation_that_its_row_names() -> None:
         route = row.requested.choose_variant
         request = convert(example(name, MISSING), row.requested.input)
         assert creates_project(name) or ((route and route(request)) or row.requested) is row.handled, name
-
-
-def test_a_larger_role_carries_everything_that_a_smaller_one_does() -> None:
-    for permission, roles in GRANTS.items():
-        assert Role.OWNER in roles, permission
-        assert Role.VIEWER not in roles or Role.EDITOR in roles, permission
 
 
 # The contract's own table, for everything in a project.

@@ -8,9 +8,9 @@ import pytest
 
 from groundplan.kernel.errors import GroundplanError, Invalid, NotFound
 from groundplan.kernel.input_gate.project_names import PROJECT_NAMES
-from groundplan.kernel.operations.registry import Effect
 from groundplan.kernel.output_gate import encode
 from tests.access.examples import ROWS, example
+from tests.access.permissions import RULES
 from tests.access.test_matrix import PEOPLE, count_events, placeholder_values, populate_with_purpose
 from tests.engines import Engine, fill_once
 
@@ -18,9 +18,9 @@ from tests.engines import Engine, fill_once
 UNNAMED = [
     row
     for row, one in ROWS.items()
-    if one.in_project and not set(PROJECT_NAMES) & set(one.requested.input.__struct_encode_fields__)
+    if RULES[row].in_project and not set(PROJECT_NAMES) & set(one.requested.input.__struct_encode_fields__)
 ]
-READS = [row for row in UNNAMED if ROWS[row].handled.effect is Effect.READ]
+READS = [row for row in UNNAMED if RULES[row].reads]
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ from groundplan.surfaces.mcp.tools import RegistryTools
 from reference.operation_pages import build_http_request, build_tool_call
 from reference.placeholders import fill_placeholders
 from tests.access.examples import EXAMPLES, ROWS
+from tests.access.permissions import RULES
 from tests.access.test_matrix import (
     BESIDE_ONES_OWN,
     MISSING,
@@ -261,7 +262,7 @@ def read_everything(engine: Engine) -> Iterator[tuple[str, bytes]]:
         reading = [
             (one.requested.name, fill_placeholders(EXAMPLES[row], own))
             for row, one in ROWS.items()
-            if one.handled.effect == "read" and not one.handled.when_project_missing
+            if RULES[row].reads and not RULES[row].if_missing
         ]
         for operation, arguments in [*reading, *searches]:
             try:

@@ -29,6 +29,7 @@ from groundplan.surfaces.http import authentication
 from groundplan.surfaces.vocabularies import HttpVocabulary, McpVocabulary
 from tests import teeth
 from tests.access.examples import ROWS, example
+from tests.access.permissions import RULES
 from tests.access.test_matrix import creates_project
 from tests.access.two_organizations import Caller, Cell, expected_status, find_names, list_cells, populate
 from tests.engines import Engine, SqliteEngine, fill_once
@@ -93,7 +94,7 @@ class Surfaces:
     def send_rest(self, cell: Cell, names: dict[str, str]) -> int:
         row = ROWS[cell.row]
         operation = (row.handled if row.handled.http else row.requested).name
-        project = names["project"] if row.in_project and not creates_project(cell.row) else None
+        project = names["project"] if RULES[cell.row].in_project and not creates_project(cell.row) else None
         request = HttpVocabulary(OPERATIONS, project).call(operation, example(cell.row, names))
         body = json.dumps(request["body"]).encode() if "body" in request else b""
         headers = {"content-type": "application/json"} if body else {}

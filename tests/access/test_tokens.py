@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 import pytest
 from msgspec.structs import replace
 
-from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, PERSON_PERMISSIONS, Permission, Role
+from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.actors import Access, Actor, ActorKind
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.operations.registry import Effect
 from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store import authorize
 from groundplan.kernel.store.postgres.store import PostgresStore
@@ -22,8 +21,9 @@ from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.tokens.authenticate import authenticate_token
 from tests.access.examples import ROWS, example
+from tests.access.permissions import FOR_PERSONS, RULES, is_allowed
 from tests.access.test_matrix import (
-    FOR_PERSONS,
+    ACCEPTS_A_SUGGESTION,
     OF_A_PROJECT,
     creates_project,
     make_databases,
@@ -97,30 +97,30 @@ def holders(engine: Engine) -> dict[Cell, Actor]:
 
 
 def expected_status(row: str, cell: Cell) -> int:
-    """Return the status of the permission table, written independently of the code that enforces it."""
-    permission, handled = ROWS[row].permission, ROWS[row].handled
-    if not ROWS[row].in_project:
-        return _expected_in_organization(permission, cell)
+    """Return the status by the hand-written table, whatever the operation says about itself."""
+    rule = RULES[row]
+    if not rule.in_project:
+        return _expected_in_organization(rule.permission, cell)
     if cell.project == NORTH:
-        if handled.when_project_missing is not None:
-            return _expected_in_organization(Permission.PROJECT_CREATE, cell)
+        if rule.if_missing is not None:
+            return _expected_in_organization(rule.if_missing, cell)
         return 404
-    if cell.largest_role not in GRANTS[permission]:
+    if not is_allowed(cell.largest_role, rule.permission):
         return 403
-    if cell.kind is not ActorKind.PERSON and row in FOR_PERSONS:
+    if cell.kind is not ActorKind.PERSON and row in ACCEPTS_A_SUGGESTION:
         return 422
     return 422 if cell.kind is ActorKind.SERVICE and row in SERVICES_REFUSED else 200
 
 
 def _expected_in_organization(permission: Permission, cell: Cell) -> int:
-    if permission in PERSON_PERMISSIONS and cell.kind is not ActorKind.PERSON:
+    if permission in FOR_PERSONS and cell.kind is not ActorKind.PERSON:
         return 403
     role = Role.VIEWER if cell.project else cell.role or Role.OWNER
-    return 200 if role in ORGANIZATION_GRANTS[permission] else 403
+    return 200 if is_allowed(role, permission) else 403
 
 
 def changes_something(row: str, cell: Cell) -> bool:
-    return expected_status(row, cell) == 200 and ROWS[row].handled.effect is not Effect.READ
+    return expected_status(row, cell) == 200 and not RULES[row].reads
 
 
 def find_status(engine: Engine, row: str, actor: Actor, named: dict[str, str]) -> int:
@@ -200,7 +200,7 @@ def read_everything(engine: Engine, actor: Actor) -> Iterator[tuple[str, bytes]]
     reading = [
         (ROWS[row].requested.name, example(row, named))
         for row in ROWS
-        if ROWS[row].handled.effect is Effect.READ and not ROWS[row].handled.when_project_missing
+        if RULES[row].reads and not RULES[row].if_missing
     ]
     for operation, arguments in [*reading, *searches]:
         if "name" in arguments or operation not in {row.requested.name for row in ROWS.values()}:

@@ -18,8 +18,8 @@ from groundplan.context.refusals import (
     SourceMissing,
 )
 from groundplan.context.tables import RUN_CHILD_TABLES
-from groundplan.kernel.store.guards import Frozen, NotADraft, RevisionSkipped
 from groundplan.kernel.store.migrations import Dialect
+from groundplan.kernel.store.schema import Frozen, NotADraft, RevisionSkipped
 from tests.context.rows import (
     LATER,
     STAMP,

@@ -12,12 +12,10 @@ from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.operations.registry import Command, Group, Operation
 from groundplan.kernel.operations.schema import build_json_schema
 from groundplan.kernel.output_gate import count_tokens
-from groundplan.kernel.store.guards import generate_postgres_guards, generate_sqlite_guards
 from groundplan.kernel.store.migrations import Dialect, load_migrations
-from groundplan.kernel.store.row_policies import generate_postgres_policies
-from groundplan.surfaces.mcp.describe_tool import describe_tool
-from groundplan.surfaces.mcp.tool_entries import list_tools
-from groundplan.surfaces.mcp.tools import RegistryTools
+from groundplan.kernel.store.schema import generate_postgres_guards, generate_postgres_policies, generate_sqlite_guards
+from groundplan.surfaces.mcp.tool_descriptions import describe_tool
+from groundplan.surfaces.mcp.tools import RegistryTools, list_tools
 from reference.answer_schemas import build_answer_schema
 
 DEFAULT_GROUPS = frozenset(Group) - {Group.CONTAINERS}

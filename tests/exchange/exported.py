@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groundplan.exchange.model import SourcePlan
+from groundplan.exchange.items import SourcePlan
 from groundplan.work.importing.export_items import ExportedItem, ExportedLink
 from groundplan.work.importing.item_fields import build_properties
 from groundplan.work.importing.source_items import SourceItem

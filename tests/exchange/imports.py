@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from groundplan.exchange.import_source import import_source
-from groundplan.exchange.readers.registry import SourceTool
+from groundplan.exchange.import_source import SourceTool, import_source
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session
 from tests.engines import Engine

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from groundplan.exchange.model import BadLineFound, UnreadableSource
-from groundplan.exchange.readers.beads.read_beads import read
-from groundplan.exchange.writers.registry import TargetTool, write_items
+from groundplan.exchange.beads import read_beads
+from groundplan.exchange.import_source import TargetTool, write_items
+from groundplan.exchange.items import BadLineFound, UnreadableSource
 from groundplan.work.importing.item_fields import digest_item
 from tests.engines import Engine, SqliteEngine
 from tests.exchange.beads_files import EARLIER, LATER, NOW, find_ready, issue, write_issues
@@ -58,11 +59,11 @@ def switch(engine: Engine) -> Switch:
 
 @pytest.fixture(autouse=True)
 def _fixed_now(monkeypatch: pytest.MonkeyPatch) -> None:
-    import groundplan.exchange.readers.beads.read_beads as module
+    from groundplan.exchange import beads as module
 
-    class Clock:
-        @staticmethod
-        def now(_zone: Any) -> Any:
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
             return NOW
 
     monkeypatch.setattr(module, "datetime", Clock)
@@ -175,7 +176,7 @@ def test_what_is_no_file_of_beads_makes_nothing(switch: Switch, tmp_path: Path, 
 def test_a_byte_order_mark_and_windows_line_ends_are_read(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "issues.jsonl"
     path.write_bytes((json.dumps(issue("a", title="Küste"), ensure_ascii=False) + "\r\n").encode(encoding))
-    assert [item.title for item in read(path, skip_bad=False).items] == ["Küste"]
+    assert [item.title for item in read_beads(path, skip_bad=False).items] == ["Küste"]
 
 
 def test_a_file_of_50_megabytes_is_refused_with_a_sentence(tmp_path: Path) -> None:
@@ -183,7 +184,7 @@ def test_a_file_of_50_megabytes_is_refused_with_a_sentence(tmp_path: Path) -> No
     with path.open("wb") as file:
         file.truncate(50 * 1024 * 1024)
     with pytest.raises(UnreadableSource, match="larger than 50 MB"):
-        read(path, skip_bad=False)
+        read_beads(path, skip_bad=False)
 
 
 def test_deletions_of_older_versions_drop_their_nodes(switch: Switch, tmp_path: Path) -> None:
@@ -239,8 +240,8 @@ def test_an_export_leads_back_to_the_same_issues(switch: Switch, engine: Engine,
                 one["issue_type"],
             )
     assert [one["title"] for one in lines if one["id"].startswith("gp-")] == ["made here"]
-    written_again = {one.source_id: digest_item(one) for one in read(path, skip_bad=False).items}
-    before = {one.source_id: digest_item(one) for one in read(tmp_path / "issues.jsonl", skip_bad=False).items}
+    written_again = {one.source_id: digest_item(one) for one in read_beads(path, skip_bad=False).items}
+    before = {one.source_id: digest_item(one) for one in read_beads(tmp_path / "issues.jsonl", skip_bad=False).items}
     # A comment without a date gets that of its issue, because the tool needs one.
     assert {name for name in before if before[name] != written_again[name]} == {"isle-b"}
     here = switch.run(path)

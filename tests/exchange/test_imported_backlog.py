@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from groundplan.exchange.readers import backlog
-from groundplan.exchange.writers import backlog as writer
+from groundplan.exchange import backlog
+from groundplan.exchange import write_backlog as writer
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session
 from tests.engines import Engine
@@ -31,14 +31,14 @@ def session(engine: Engine) -> Session:
 
 
 def import_folder(session: Session, folder: Path, project: str) -> Any:
-    plan = backlog.read(folder, skip_bad=False)
+    plan = backlog.read_backlog(folder, skip_bad=False)
     return session.call(
         "work.import", project=project, tool=plan.tool, file=str(folder), items=msgspec.to_builtins(plan.items)
     )
 
 
 def export_folder(session: Session, project: str, folder: Path) -> None:
-    for path, text in writer.write(session.call("work.export", project=project).items).files.items():
+    for path, text in writer.write_backlog(session.call("work.export", project=project).items).files.items():
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from groundplan.exchange.model import BadLineFound, UnreadableSource
-from groundplan.exchange.readers.taskmaster.read_taskmaster import read
-from groundplan.exchange.writers.registry import TargetTool, write_items
+from groundplan.exchange.import_source import TargetTool, write_items
+from groundplan.exchange.items import BadLineFound, UnreadableSource
+from groundplan.exchange.taskmaster import read_taskmaster
 from tests.engines import Engine, SqliteEngine
 from tests.exchange.imports import Switch, details
 from tests.exchange.taskmaster_files import find_ready, subtask, task, write_tasks
@@ -115,7 +115,7 @@ def test_what_is_not_of_taskmaster_is_refused(tmp_path: Path, content: str, reas
     path = tmp_path / "tasks.json"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(UnreadableSource, match=reason) as caught:
-        read(path, skip_bad=True)
+        read_taskmaster(path, skip_bad=True)
     assert caught.value.exit_code == 2
 
 

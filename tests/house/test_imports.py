@@ -23,18 +23,18 @@ SLOW = {
     "rich": ("groundplan.surfaces.cli.",),
     "click": ("groundplan.surfaces.cli.",),
     "yaml": (),
-    "psycopg": ("groundplan.kernel.store.postgres.", "groundplan.kernel.store.commits.postgres_watch"),
+    "psycopg": ("groundplan.kernel.store.postgres.", "groundplan.kernel.store.postgres.commit_watch"),
     "openpyxl": ("groundplan.purpose.exchange.formats.workbook",),
     "resvg_py": (),
-    "mcp": ("groundplan.surfaces.http.mcp.official_server",),  # itself imported by the first request to MCP
-    "mcp_types": ("groundplan.surfaces.http.mcp.official_server",),
+    "mcp": (),
+    "mcp_types": (),
     "pydantic": (),
     "starlette": ("groundplan.surfaces.http.", "groundplan.surfaces.web."),
-    "uvicorn": ("groundplan.surfaces.http.listening.slow_clients",),
-    "jinja2": ("groundplan.surfaces.http.description.docs_page",),
-    "jwt": ("groundplan.surfaces.http.identity_provider.",),
-    "cryptography": ("groundplan.surfaces.http.identity_provider.",),
-    "httpx": ("groundplan.surfaces.http.identity_provider.",),
+    "uvicorn": ("groundplan.surfaces.http.slow_clients",),
+    "jinja2": (),
+    "jwt": ("groundplan.surfaces.http.issuer", "groundplan.surfaces.http.issuer_tokens"),
+    "cryptography": ("groundplan.surfaces.http.issuer", "groundplan.surfaces.http.issuer_tokens"),
+    "httpx": ("groundplan.surfaces.http.issuer", "groundplan.surfaces.http.issuer_tokens"),
     "anyio": (),
 }
 
@@ -174,10 +174,3 @@ def test_the_command_line_starts_without_the_server() -> None:
     answered = subprocess.run([sys.executable, "-c", printed], capture_output=True, text=True, check=True)
     of_server = {"starlette", "uvicorn", "jinja2", "jwt", "anyio", "cryptography", "mcp", "mcp_types", "pydantic"}
     assert not set(answered.stdout.split()) & of_server
-
-
-@pytest.mark.slow
-def test_the_server_starts_without_the_official_mcp_server() -> None:
-    printed = "import sys, groundplan.surfaces.web.server_app; print(*{name.partition('.')[0] for name in sys.modules})"
-    answered = subprocess.run([sys.executable, "-c", printed], capture_output=True, text=True, check=True)
-    assert not set(answered.stdout.split()) & {"mcp", "mcp_types", "pydantic"}

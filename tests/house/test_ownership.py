@@ -12,7 +12,7 @@ from pathlib import Path
 import groundplan
 from groundplan.context import schemas
 from groundplan.context import tables as context_tables
-from groundplan.kernel.store.tables import Table
+from groundplan.kernel.store.schema import Table
 from groundplan.knowledge import tables as knowledge_tables
 from groundplan.purpose import tables as purpose_tables
 from groundplan.work import tables as work_tables

@@ -16,8 +16,8 @@ import pytest
 import groundplan
 from groundplan.catalog import build_schema
 from groundplan.kernel.store.queries import Query, load_queries
-from groundplan.kernel.store.sqlite.file_mark import MARK_TABLE
-from groundplan.kernel.store.tables import SCHEMA_NAME
+from groundplan.kernel.store.schema import SCHEMA_NAME
+from groundplan.kernel.store.sqlite.log_identity import MARK_TABLE
 from groundplan.knowledge import tables as knowledge_tables
 from groundplan.work import tables as work_tables
 from tests.engines import Engine, PostgresEngine, SqliteEngine
@@ -190,7 +190,7 @@ READ_ALL = {
     "kernel/store: store_answer": "the same",
     "kernel/store: sweep_answers": "the same",
     "kernel/store: tables_with_prefix": "the same catalog",
-    "purpose: versions": "the versions of a project, which are few; the draft is the last of them",
+    "purpose/versions/versions: versions": "the versions of a project, which are few; the draft is the last of them",
     "purpose/reading: newest_versions": "the end of an index by number, of which the last two entries are taken",
     "context/runs: drafts_of_project": "the runs of a project, which are few, if the one in force lacks a fact",
     "kernel/links: any_link": "an index of the project's links, of which the first entry is taken",

@@ -12,9 +12,9 @@ from groundplan.catalog import OPERATIONS
 from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, Permission
 from groundplan.kernel.operations.registry import Effect
 from groundplan.surfaces.cli.program import CUSTOM_COMMANDS
-from groundplan.surfaces.http.description.openapi import get_operation_id
+from groundplan.surfaces.http.openapi import get_operation_id
 from groundplan.surfaces.http.routes import RouteTable
-from groundplan.surfaces.route_paths import PROJECT, get_project_field, list_parameters
+from groundplan.surfaces.vocabularies import PROJECT, get_project_field, list_parameters
 from reference.arguments import list_arguments
 from reference.errors import load_error_classes
 from reference.examples import EXAMPLES

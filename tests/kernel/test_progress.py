@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 from groundplan.catalog import build_schema
-from groundplan.exchange.writers import backlog
+from groundplan.exchange import write_backlog
 from groundplan.kernel.operations.progress import WorkCounter, count_progress, watch_progress
 from groundplan.kernel.store.sqlite.file import migrate
 from groundplan.work.importing.export_items import ExportedItem
@@ -60,7 +60,9 @@ def test_an_export_counts_its_items() -> None:
     at = "2026-01-01T00:00:00.000Z"
 
     with watch_progress(shares):
-        backlog.write([ExportedItem(id=name, title=name, fate="open", created_at=at, updated_at=at) for name in "abc"])
+        write_backlog.write_backlog(
+            [ExportedItem(id=name, title=name, fate="open", created_at=at, updated_at=at) for name in "abc"]
+        )
 
     shares.check()
 

@@ -14,8 +14,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import local_actor
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.postgres.store import PostgresTransaction
-from groundplan.kernel.store.queries import Query
-from groundplan.kernel.store.row_types import Row
+from groundplan.kernel.store.queries import Query, Row
 from groundplan.kernel.store.sqlite.store import SqliteTransaction
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge import patterns, revision

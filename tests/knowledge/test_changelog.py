@@ -7,9 +7,9 @@ from functools import partial
 import pytest
 
 from groundplan.kernel.errors import Forbidden
-from groundplan.kernel.store.guards import Frozen
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.queries import Query
+from groundplan.kernel.store.schema import Frozen
 from tests.answers import to_json
 from tests.engines import Engine, person
 from tests.knowledge.client import NOWHERE, KnowledgeClient, outcome_of

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from groundplan.kernel.store.guards import ParentMissing, RevisionSkipped, VersionSkipped
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.queries import Query
+from groundplan.kernel.store.schema import ParentMissing, RevisionSkipped, VersionSkipped
 from tests.engines import Engine, Rows, Run, fill_once, person, run_and_undo
 from tests.knowledge.client import COMMIT, NOWHERE, KnowledgeClient
 

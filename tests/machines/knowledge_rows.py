@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 import psycopg
 
-from groundplan.kernel.store.tables import SCHEMA_NAME
+from groundplan.kernel.store.schema import SCHEMA_NAME
 from tests.engines import Engine, PostgresEngine, SqliteEngine
 from tests.machines.work_rows import IN_ORGANIZATION, EventRow
 

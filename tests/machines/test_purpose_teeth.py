@@ -13,21 +13,20 @@ from msgspec.structs import replace
 
 from groundplan.kernel.store import idempotency
 from groundplan.kernel.store.queries import Queries, Query, to_json_array
-from groundplan.purpose import check, gate_inputs
+from groundplan.purpose import check
 from groundplan.purpose.content import read_content
-from groundplan.purpose.editing import edges, edit, nodes
+from groundplan.purpose.editing import edit, items
 from groundplan.purpose.events import Op
 from groundplan.purpose.exchange import export, import_document, incoming_keys
-from groundplan.purpose.gate_inputs import read_gate_inputs
-from groundplan.purpose.gates import active_waivers
-from groundplan.purpose.gates import run as gates
+from groundplan.purpose.gates import gates, run
+from groundplan.purpose.gates.run import read_gate_inputs
 from groundplan.purpose.keys import reserve_keys
 from groundplan.purpose.observing import read_observations
 from groundplan.purpose.observing.record import sql as recording
 from groundplan.purpose.observing.recorder import Recorder
-from groundplan.purpose.version import load_draft, read_versions
-from groundplan.purpose.versions import draft, publish, required_profile
-from groundplan.purpose.versions.cloning import clone
+from groundplan.purpose.versions import drafts, publish
+from groundplan.purpose.versions.drafts import clone
+from groundplan.purpose.versions.versions import load_draft, read_versions
 from tests.engines import SqliteEngine
 from tests.machines.budget import NOTICED, fixed_settings
 from tests.machines.purpose_driver import run_machine
@@ -91,7 +90,7 @@ def at_any_rev(tx: Any, *, expected_rev: int | None = None) -> Any:
     return load_draft(tx)
 
 
-run_gate, judge = gates.run_gate, gates._judge
+run_gate, judge = run.run_gate, run._judge
 
 
 def judge_refs_only(code: str, severity: Any, found: Any, waivers: Any) -> Any:
@@ -146,25 +145,25 @@ SABOTAGE: dict[str, Sabotage] = {
     "what is published can be published": combine(
         replace_attribute(publish, "load_draft", last_version), drop_triggers("guard_toc_")
     ),
-    "edges may point down": replace_attribute(edges, "refuse_downward"),
-    "a node may come to stand below its causes": replace_attribute(nodes, "refuse_downward"),
-    "edges may close a cycle": replace_attribute(edges, "refuse_cycles"),
-    "a gate lets everything pass": replace_attribute(gates, "run_gate", pass_gate),
-    "a waiver counts for nothing": replace_attribute(
-        active_waivers, "select_active_waivers", lambda _waivers, _today: []
+    "edges may point down": replace_attribute(items, "refuse_downward"),
+    "a node may come to stand below its causes": replace_attribute(items, "_refuse_downward_edges"),
+    "edges may close a cycle": replace_attribute(items, "refuse_cycles"),
+    "a gate lets everything pass": combine(
+        replace_attribute(publish, "run_gate", pass_gate), replace_attribute(check, "run_gate", pass_gate)
     ),
+    "a waiver counts for nothing": replace_attribute(gates, "select_active_waivers", lambda _waivers, _today: []),
     "gates look at what came later": replace_attribute(check, "read_gate_inputs", read_subject_of_today),
     "the first review decides": change_query(
         read_observations.sql, "latest_reviews", r"l\.rev DESC, l\.n DESC", "l.rev, l.n"
     ),
-    "a copy lacks a text": replace_attribute(draft, "clone", copy_without_texts),
+    "a copy lacks a text": replace_attribute(drafts, "clone", copy_without_texts),
     "a key is given again": replace_attribute(edit, "reserve_keys", reuse_keys),
     "anybody edits what they have not seen": replace_attribute(edit, "load_draft", at_any_rev),
-    "a version stands on no facts": replace_attribute(gate_inputs, "read_context_facts"),
-    "a draft may be lighter than the project allows": replace_attribute(required_profile, "refuse_light_profile"),
+    "a version stands on no facts": replace_attribute(run, "read_context_facts"),
+    "a draft may be lighter than the project allows": replace_attribute(drafts, "refuse_light_profile"),
     "what is lighter than the project allows is published": replace_attribute(publish, "refuse_light_profile"),
     "the same is published again": replace_attribute(publish, "find_latest_published"),
-    "outcomes may be waived until nothing is measured": replace_attribute(gates, "_judge", judge_refs_only),
+    "outcomes may be waived until nothing is measured": replace_attribute(run, "_judge", judge_refs_only),
     "a call that comes twice is done twice": replace_attribute(idempotency, "find_stored_answer"),
 }
 OF_FILES: dict[str, Sabotage] = {

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 import psycopg
 
 from groundplan.kernel.actors import LOCAL_ORGANIZATION
-from groundplan.kernel.store.tables import SCHEMA_NAME
+from groundplan.kernel.store.schema import SCHEMA_NAME
 from tests.engines import Engine, PostgresEngine, SqliteEngine
 
 # Every index begins with it: without it, a step would read the rows of all steps before.

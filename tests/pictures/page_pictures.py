@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import groundplan
 from groundplan.demo import OWNER, PROJECTS
-from groundplan.surfaces.web.project_pages import AREAS
+from groundplan.surfaces.web.pages import AREAS
 from tests.pictures.documentation_pictures import FOLDER
 from tests.surfaces.web.journeys.guide_steps import GUIDE, Reader, read_steps
 

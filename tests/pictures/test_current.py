@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import struct
 
-from groundplan.surfaces.web.project_pages import AREAS
+from groundplan.surfaces.web.pages import AREAS
 from tests.pictures.documentation_pictures import FOLDER, draw_pictures
 from tests.pictures.page_pictures import (
     GUIDE_HEIGHT,

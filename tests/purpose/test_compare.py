@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 from msgspec import to_builtins
 
 from groundplan.purpose.canonical import encode_canonical
-from groundplan.purpose.comparing.compare import Comparison, compare
-from groundplan.purpose.comparing.comparison_markdown import render_comparison
 from groundplan.purpose.markdown_text import LINE_CHARS_MAX, escape_inline, format_code_span
 from groundplan.purpose.model import (
     Assumption,
@@ -26,6 +24,8 @@ from groundplan.purpose.model import (
     RiskLevel,
     build_content,
 )
+from groundplan.purpose.versions.compare import Comparison, compare
+from groundplan.purpose.versions.comparison_markdown import render_comparison
 
 KEYS = {"G1": NodeType.GOAL, "OC1": NodeType.OUTCOME, "OC2": NodeType.OUTCOME, "OP1": NodeType.OUTPUT}
 NOTHING = build_content([], [], [], [])

@@ -18,7 +18,7 @@ from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.compliance import isolation
 from groundplan.purpose.compliance.section import Compliance
-from groundplan.purpose.editing import draft_state
+from groundplan.purpose.editing import draft
 from groundplan.purpose.editing.edit import EditPurpose, edit
 from groundplan.session import Session
 from tests.engines import Engine, PostgresEngine, fill_once, person
@@ -590,7 +590,7 @@ def test_the_statements_shown_are_those_that_the_slice_runs(atlas: AtlasProposal
 
 
 def sql_of(name: str) -> str:
-    return f"```sql\n{getattr(draft_state.sql, name).sqlite};\n```"
+    return f"```sql\n{getattr(draft.sql, name).sqlite};\n```"
 
 
 def test_a_label_and_a_profile_are_judged_as_the_operation_judges_them(atlas: AtlasProposals) -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from groundplan.context.refusals import RunBound
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.store.guards import Frozen, NotADraft, RevisionSkipped
 from groundplan.kernel.store.migrations import Dialect
+from groundplan.kernel.store.schema import Frozen, NotADraft, RevisionSkipped
 from groundplan.purpose.refusals import KeyReused, RunNotFinal, VersionGap
 from groundplan.purpose.tables import VERSION_CHILD_TABLES
 from tests.context.rows import commit_columns, run_row

@@ -8,10 +8,10 @@ import pytest
 
 from groundplan.kernel.errors import GroundplanError, Invalid, NotFound
 from groundplan.kernel.optimistic_locking import StaleRevision
-from groundplan.purpose.editing.directions import InvalidDirection
-from groundplan.purpose.editing.draft_state import PublishedImmutable
-from groundplan.purpose.editing.edges import DependencyCycle, DuplicateEdge, SelfEdge
-from groundplan.purpose.version import NoDraft
+from groundplan.purpose.editing.draft import PublishedImmutable
+from groundplan.purpose.editing.items import DependencyCycle, DuplicateEdge, SelfEdge
+from groundplan.purpose.editing.rules import InvalidDirection
+from groundplan.purpose.versions.versions import NoDraft
 from tests.purpose.client import Op, PurposeClient, add_edge, add_node, op
 
 WELL = "dig -> well -> water -> health"

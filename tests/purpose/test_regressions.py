@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.purpose.content import ContentAltered
-from groundplan.purpose.editing.edges import DependencyCycle
+from groundplan.purpose.editing.items import DependencyCycle
 from tests.context.client import ContextClient
 from tests.engines import Engine, SqliteEngine
 from tests.kernel.store.attacks import sql_drop_guards

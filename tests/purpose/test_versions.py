@@ -15,10 +15,9 @@ from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.purpose.content import ContentAltered
-from groundplan.purpose.version import NoDraft
-from groundplan.purpose.versions.draft import DraftExists
+from groundplan.purpose.versions.drafts import DraftExists, ProfileTooLight
 from groundplan.purpose.versions.publish import GateFailed, NothingChanged
-from groundplan.purpose.versions.required_profile import ProfileTooLight
+from groundplan.purpose.versions.versions import NoDraft
 from groundplan.session import Session
 from groundplan.surfaces.vocabularies import McpVocabulary
 from tests.context.client import ContextClient

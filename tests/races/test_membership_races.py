@@ -15,7 +15,7 @@ from groundplan.context.refusals import LastOwner
 from groundplan.context.runs.create_draft import AlreadyInitialized
 from groundplan.kernel.errors import Forbidden, GroundplanError, NotFound
 from groundplan.kernel.store.postgres.store import PostgresStore
-from groundplan.kernel.store.tables import SCHEMA_NAME
+from groundplan.kernel.store.schema import SCHEMA_NAME
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
 from tests.engines import Engine, PostgresEngine, person

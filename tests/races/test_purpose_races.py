@@ -20,7 +20,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.canonical import compute_content_hash
 from groundplan.purpose.content import read_content
 from groundplan.purpose.model import Content
-from groundplan.purpose.version import NoDraft
+from groundplan.purpose.versions.versions import NoDraft
 from groundplan.session import Session
 from tests.engines import Engine
 from tests.proof import rounds

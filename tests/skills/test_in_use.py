@@ -11,7 +11,7 @@ from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.operations.registry import Group
 from groundplan.session import Session
-from groundplan.surfaces.mcp.interface import ToolAnswer
+from groundplan.surfaces.mcp.methods import ToolAnswer
 from groundplan.surfaces.mcp.tools import RegistryTools
 from tests.engines import Engine
 from tests.skills.test_skills import calls

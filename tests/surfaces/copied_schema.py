@@ -14,8 +14,8 @@ import pytest
 from groundplan.catalog import build_schema as ours
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.store.migrations import Migration
+from groundplan.kernel.store.schema import Schema
 from groundplan.kernel.store.sqlite import file
-from groundplan.kernel.store.tables import Schema
 
 _take_every_step = file.migrate
 

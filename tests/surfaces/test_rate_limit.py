@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.surfaces.rate_limit import RateLimiter
+from groundplan.surfaces.http.authentication import RateLimiter
 
 
 class Seconds:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from groundplan.kernel.store.guards import RevisionSkipped
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.queries import Query
+from groundplan.kernel.store.schema import RevisionSkipped
 from groundplan.work.tables import ClaimNumberReused
 from tests.engines import Engine, Rows, Run, SqliteEngine, fill_once, person, run_and_undo
 from tests.work.client import WorkClient

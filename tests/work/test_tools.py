@@ -13,7 +13,7 @@ import pytest
 import groundplan
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.operations.registry import Group
-from groundplan.surfaces.mcp.interface import ToolAnswer
+from groundplan.surfaces.mcp.methods import ToolAnswer
 from groundplan.surfaces.mcp.tools import RegistryTools
 from tests.work.cases import try_each
 from tests.work.client import WorkClient

@@ -15,7 +15,7 @@ scope.
 from __future__ import annotations
 
 from groundplan.kernel.errors import Forbidden, GroundplanError, NotFound, RuleViolated, Steps, Unauthenticated
-from groundplan.kernel.store.guards import ErrorFactory, make_error_factory
+from groundplan.kernel.store.schema import ErrorFactory, make_error_factory
 
 
 class LastOwner(RuleViolated):

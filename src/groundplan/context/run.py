@@ -10,8 +10,8 @@ from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.kernel.store.authorize import ProjectId, find_visible_project_ids
-from groundplan.kernel.store.guards import Frozen
 from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.schema import Frozen
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument, quote_text
 

@@ -1,9 +1,11 @@
-"""Import the file of another tool into a project, and report what became of it."""
+"""Import the file of another tool into a project and report what became of it; export items as the files of one."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, Protocol
@@ -11,11 +13,11 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from groundplan import session as sessions
-from groundplan.exchange.model import BadLine, ItemNote, SourcePlan
-from groundplan.exchange.readers.registry import SourceTool, read_source
+from groundplan.exchange.items import BadLine, ItemNote, SourcePlan, WrittenFiles
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.operations.registry import Operation, Registry
+from groundplan.work.importing.export_items import ExportedItem
 from groundplan.work.importing.import_items import ImportCounts, ImportedWork
 
 OPERATION = "work.import"
@@ -23,6 +25,64 @@ OPERATION = "work.import"
 # What no import keeps, whatever the tool.
 ALWAYS_LOST = "times of events, history before the import, boards and column widths, hooks and states of agents"
 NOTHING_FOUND = "there are no items in it; nothing was made"
+
+
+class SourceTool(StrEnum):
+    """The tools to import from."""
+
+    BEADS = "beads"
+    TASKMASTER = "taskmaster"
+    BACKLOG = "backlog"
+    GITHUB = "github"
+    MEMORY = "memory"
+    MARKDOWN = "markdown"
+    SPECKIT = "speckit"
+
+
+class TargetTool(StrEnum):
+    """The tools to export to. `jsonl` has one line for each node, with everything that it has."""
+
+    BEADS = "beads"
+    TASKMASTER = "taskmaster"
+    BACKLOG = "backlog"
+    MARKDOWN = "markdown"
+    JSONL = "jsonl"
+
+
+# A command needs one of them, so each is imported when it is called.
+READERS = {
+    SourceTool.BEADS: "beads:read_beads",
+    SourceTool.TASKMASTER: "taskmaster:read_taskmaster",
+    SourceTool.BACKLOG: "backlog:read_backlog",
+    SourceTool.GITHUB: "github:read_github",
+    SourceTool.MEMORY: "memory:read_memory",
+    SourceTool.MARKDOWN: "checklists:read_markdown",
+    SourceTool.SPECKIT: "speckit:read_speckit",
+}
+WRITERS = {
+    TargetTool.BEADS: "beads:write_beads",
+    TargetTool.TASKMASTER: "taskmaster:write_taskmaster",
+    TargetTool.BACKLOG: "write_backlog:write_backlog",
+    TargetTool.MARKDOWN: "write_markdown:write_markdown",
+    TargetTool.JSONL: "write_markdown:write_jsonl",
+}
+
+
+def read_source(tool: SourceTool, path: Path, *, skip_bad: bool) -> SourcePlan:
+    """Read the plan of a tool from a file or folder."""
+    read: Callable[..., SourcePlan] = _load(READERS[tool])
+    return read(path, skip_bad=skip_bad)
+
+
+def write_items(tool: TargetTool, items: Sequence[ExportedItem]) -> WrittenFiles:
+    """Return the files of a tool for the items of a project."""
+    write: Callable[..., WrittenFiles] = _load(WRITERS[tool])
+    return write(items)
+
+
+def _load(name: str) -> Any:
+    module, _, function = name.partition(":")
+    return getattr(import_module(f"groundplan.exchange.{module}"), function)
 
 
 class ImportReport(NamedTuple):

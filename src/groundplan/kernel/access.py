@@ -1,7 +1,8 @@
 """Permissions, roles, and the table of which role has which permission.
 
-The check in Python, the row level security policies of PostgreSQL, the authorization matrix of the tests and the page
-`docs/reference/access.md` are all derived from `GRANTS`. To change a permission, change its row here.
+The check in Python, the row level security policies of PostgreSQL and the page `docs/reference/access.md` are all
+derived from `GRANTS`. To change a permission, change its row here, and in `tests/access/permissions.toml`, which tests
+expect.
 """
 
 from __future__ import annotations

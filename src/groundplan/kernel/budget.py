@@ -194,10 +194,10 @@ class _FieldLocation(msgspec.Struct, frozen=True):
 
     @property
     def is_counted(self) -> bool:
-        return self.name in (cast(Any, self.counter).left_out or ())
+        return self.name in (cast("Any", self.counter).left_out or ())
 
     def count_left_out(self, count: int) -> None:
-        notes = cast(Any, self.counter)
+        notes = cast("Any", self.counter)
         before = notes.left_out or {}
         notes.left_out = {**before, self.name: before.get(self.name, 0) + count}
 

@@ -1,4 +1,17 @@
-"""Timestamps: ISO 8601 in UTC with milliseconds and a fixed width, so that text order is time order."""
+"""Time: timestamps, the clock of this machine, and what happens when a clock was set.
+
+A timestamp is ISO 8601 in UTC with milliseconds and a fixed width, so that text order is time order.
+
+    this clock, against the last write of the project     time            leases
+    up to 5 minutes behind                                 the last write  stay
+    further behind: one of the two clocks was wrong        this clock      end at most one duration from now
+    ahead, and the machine ran for that long               this clock      stay, and end when they end
+    ahead, and the machine did not run for that long       this clock      move with the clock
+
+A project keeps when the machine of its last writer started, by the clock of that writer. The same start by another
+clock is another time, and the difference is the jump. All programs that share a file run on one machine; on PostgreSQL
+there is one clock, and no counter is needed.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +19,8 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-
-TYPE_CHECKING = False  # as in typing, which takes longer to import than a short read of the plan
-if TYPE_CHECKING:
-    from typing import Protocol
-else:
-    Protocol = object  # only type checkers compare the methods
+from pathlib import Path
+from typing import Protocol
 
 Clock = Callable[[], datetime]
 
@@ -19,8 +28,8 @@ JUMP_MIN = timedelta(minutes=5)  # clocks of one machine that are corrected a li
 UNKNOWN = timedelta()
 MINUTE_CHARS = len("2026-11-15T09:30")
 
-BOOT_ID_FILE = "/proc/sys/kernel/random/boot_id"
-UPTIME_FILE = "/proc/uptime"
+BOOT_ID_FILE = Path("/proc/sys/kernel/random/boot_id")
+UPTIME_FILE = Path("/proc/uptime")
 DRIFT_S_MAX = 1.0
 
 
@@ -48,7 +57,7 @@ class SystemUptime:
     """
 
     def __init__(self) -> None:
-        self.boot_id = _read_text(BOOT_ID_FILE).strip()
+        self.boot_id = BOOT_ID_FILE.read_text(encoding="utf-8").strip()
         self._drift_s = self._offset_s = 0.0
         self._read(time.time(), time.monotonic())
 
@@ -59,13 +68,8 @@ class SystemUptime:
         return timedelta(seconds=self._offset_s + ticks_s)
 
     def _read(self, now_s: float, ticks_s: float) -> None:
-        self._offset_s = float(_read_text(UPTIME_FILE).split()[0]) - ticks_s
+        self._offset_s = float(UPTIME_FILE.read_text(encoding="utf-8").split()[0]) - ticks_s
         self._drift_s = now_s - ticks_s
-
-
-def _read_text(path: str) -> str:
-    with open(path, encoding="utf-8") as file:
-        return file.read()
 
 
 def find_system_uptime() -> UptimeCounter | None:

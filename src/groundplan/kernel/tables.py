@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.identities.tables import IDENTITIES, INVITATIONS
-from groundplan.kernel.store.tables import (
+from groundplan.kernel.store.schema import (
     ADMINISTERS,
     EVERYBODY,
     IN_ORGANIZATION,

@@ -23,12 +23,12 @@ from groundplan.purpose.compliance.proposal import ProposedOperation
 from groundplan.purpose.compliance.section import Compliance
 from groundplan.purpose.content import read_verified_content
 from groundplan.purpose.dates import parse_moment
-from groundplan.purpose.gate_inputs import read_gate_inputs
-from groundplan.purpose.gates.result import GateResult
+from groundplan.purpose.gates.gates import GateResult
+from groundplan.purpose.gates.run import read_gate_inputs, run_gate
 from groundplan.purpose.limits import Ref
 from groundplan.purpose.model import Profile
 from groundplan.purpose.observing.read_observations import Cutoff, read_version_observations
-from groundplan.purpose.version import VersionRef, require_version
+from groundplan.purpose.versions.versions import VersionRef, require_version
 
 PATHWAYS_DEFAULT = 50
 PATHWAYS_MAX = 500
@@ -68,8 +68,6 @@ def check(tx: Transaction, request: CheckPurpose) -> GateResult:
         Invalid: an argument does not belong to this check.
         ContentAltered: the content of a published version does not match its hash.
     """
-    from groundplan.purpose.gates.run import run_gate  # loaded only to publish or check
-
     gate: Literal["A", "B"] = "B" if request.gate == "B" else "A"
     _refuse_unused_arguments(request, gate)
     row = require_version(tx, request.version)

@@ -20,7 +20,7 @@ from groundplan.purpose.model import (
     PurposeNode,
     build_content,
 )
-from groundplan.purpose.version import VersionRow
+from groundplan.purpose.versions.versions import VersionRow
 
 sql = load_queries(__file__)
 

@@ -18,7 +18,7 @@ from groundplan.purpose.analysis.health import read_bands
 from groundplan.purpose.analysis.health_metrics import Band, find_overall_band
 from groundplan.purpose.content import read_verified_content
 from groundplan.purpose.dates import get_day, parse_moment
-from groundplan.purpose.gates.active_waivers import select_active_waivers
+from groundplan.purpose.gates.gates import select_active_waivers
 from groundplan.purpose.model import (
     AssumptionStatus,
     Confidence,
@@ -33,7 +33,7 @@ from groundplan.purpose.observing.observation_rows import Measurement, Observati
 from groundplan.purpose.observing.read_observations import Cutoff, read_version_observations
 from groundplan.purpose.pages import PagePosition, fill_page, list_entries
 from groundplan.purpose.reading.shorten import ANSWER_TOKENS_AIM, count_chars_min, shorten
-from groundplan.purpose.version import (
+from groundplan.purpose.versions.versions import (
     Version,
     VersionRef,
     VersionRow,

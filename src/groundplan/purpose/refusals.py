@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from groundplan.kernel.errors import Conflict, RuleViolated
-from groundplan.kernel.store.guards import make_error_factory
+from groundplan.kernel.store.schema import make_error_factory
 
 
 class VersionGap(Conflict):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.store.queries import load_queries
-from groundplan.kernel.store.tables import OWN_DRAFT_OF_AGENT, FreezeRule, Table, in_project
+from groundplan.kernel.store.schema import OWN_DRAFT_OF_AGENT, FreezeRule, Table, in_project
 
 _columns = load_queries(__file__).columns
 

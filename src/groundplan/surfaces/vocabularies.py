@@ -6,16 +6,18 @@ a route.
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
+from groundplan.kernel.input_gate.project_names import PROJECT_NAMES
 from groundplan.kernel.next_steps import Vocabulary
 from groundplan.kernel.operations.registry import Command, Operation, Registry, Route
 from groundplan.kernel.output_gate import encode
-from groundplan.surfaces.route_paths import PROJECT, fill_path, format_query, get_project_field, list_parameters
 
 PROGRAM = "groundplan"
 
@@ -154,3 +156,45 @@ def _is_repeated(value: Any) -> bool:
 
 def _quote_for_shell(value: Any) -> str:
     return shlex.quote(value if isinstance(value, str) else encode(value).decode())
+
+
+# --- Paths below /v1: written by one surface, named by all ------------------------------------------------------------
+
+PREFIX = "/v1"
+PROJECT = "project"
+_PARAMETER = re.compile(r"\{([^{}]+)\}")
+
+
+def list_parameters(path: str) -> list[str]:
+    """Return the names in braces, in order."""
+    return _PARAMETER.findall(path)
+
+
+def get_project_field(shape: type[Struct]) -> str | None:
+    """Return the wire name under which an input type has the project; None if it has none."""
+    return next((name for name in PROJECT_NAMES if name in shape.__struct_encode_fields__), None)
+
+
+def fill_path(path: str, look_up: Callable[[str], Any]) -> str:
+    """Return a path below the prefix with its values; a name for which `look_up` returns None stays in braces."""
+    from urllib.parse import quote  # here, because `groundplan mcp` loads this module and has no paths
+
+    def replace(match: re.Match[str]) -> str:
+        value = look_up(match[1])
+        return match[0] if value is None else quote(str(value), safe="")
+
+    return PREFIX + _PARAMETER.sub(replace, path)
+
+
+def format_query(arguments: Mapping[str, Any]) -> str:
+    """Return arguments as a query string that the input gate reads back; empty if there are none."""
+    from urllib.parse import urlencode
+
+    from groundplan.kernel.output_gate import encode
+
+    pairs = [
+        (name, one if isinstance(one, str) else encode(one).decode())
+        for name, value in arguments.items()
+        for one in (value if isinstance(value, list) and all(isinstance(item, str) for item in value) else [value])
+    ]
+    return f"?{urlencode(pairs)}" if pairs else ""

@@ -20,8 +20,7 @@ from groundplan.kernel.links.write import move_links
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.store.queries import load_queries, to_json_array
-from groundplan.kernel.store.row_types import Row
+from groundplan.kernel.store.queries import Row, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.answers import SideEffects, Warnings, add_side_effects, join_names
 from groundplan.work.claims import enforce_claims

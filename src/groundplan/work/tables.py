@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import Conflict
-from groundplan.kernel.store.guards import make_error_factory
-from groundplan.kernel.store.tables import IN_ORGANIZATION, WRITES_IN_ORGANIZATION, Table, in_project
+from groundplan.kernel.store.schema import (
+    IN_ORGANIZATION,
+    WRITES_IN_ORGANIZATION,
+    Table,
+    in_project,
+    make_error_factory,
+)
 
 _READ = in_project(Permission.WORK_READ)
 _WRITE = in_project(Permission.WORK_UPDATE)

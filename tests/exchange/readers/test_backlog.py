@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from groundplan.exchange.backlog.body import parse_comments, split_body
-from groundplan.exchange.model import BadLineFound, SourcePlan, UnreadableSource
-from groundplan.exchange.readers import backlog
+from groundplan.exchange import backlog
+from groundplan.exchange.backlog import parse_comments, split_body
+from groundplan.exchange.items import BadLineFound, SourcePlan, UnreadableSource
 from groundplan.work.importing.source_items import SourceItem
 from tests.exchange.backlog_folder import BacklogFolder
 from tests.proof import scaled
@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> BacklogFolder:
 
 
 def read(folder: BacklogFolder, *, skip_bad: bool = False) -> SourcePlan:
-    return backlog.read(folder.folder, skip_bad=skip_bad)
+    return backlog.read_backlog(folder.folder, skip_bad=skip_bad)
 
 
 def items(folder: BacklogFolder) -> dict[str, SourceItem]:
@@ -180,9 +180,9 @@ def test_without_a_configuration_the_defaults_of_the_tool_hold(tmp_path: Path) -
     folder.task("TASK-1", status="Done")
     folder.task("TASK-2", status="")
 
-    assert [item.fate for item in backlog.read(tmp_path, skip_bad=False).items] == ["done", "open"]
+    assert [item.fate for item in backlog.read_backlog(tmp_path, skip_bad=False).items] == ["done", "open"]
     with pytest.raises(UnreadableSource, match="neither config"):
-        backlog.read(folder.folder / "tasks", skip_bad=False)
+        backlog.read_backlog(folder.folder / "tasks", skip_bad=False)
     folder.write("config.yml", "statuses: [a\n")
     with pytest.raises(UnreadableSource) as refused:
         read(folder)

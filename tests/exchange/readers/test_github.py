@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundplan.exchange.model import BadLineFound, SourcePlan, UnreadableSource
-from groundplan.exchange.readers import github
+from groundplan.exchange import github
+from groundplan.exchange.items import BadLineFound, SourcePlan, UnreadableSource
 from groundplan.work.importing.source_items import SourceEvidence, SourceItem, SourceLink, SourceSection
 from tests.proof import scaled
 
@@ -49,7 +49,7 @@ FROM_REST = {
 def read(tmp_path: Path, *entries: Any, skip_bad: bool = False, encoding: str = "utf-8") -> SourcePlan:
     path = tmp_path / "issues.json"
     path.write_bytes(json.dumps(list(entries), indent=1).encode(encoding))
-    return github.read(path, skip_bad=skip_bad)
+    return github.read_github(path, skip_bad=skip_bad)
 
 
 def items(plan: SourcePlan) -> dict[str, SourceItem]:
@@ -164,9 +164,9 @@ def test_an_issue_that_is_there_twice_is_the_newer_one_and_another_of_that_numbe
 def test_pages_one_after_the_other_are_one_list_and_none_is_no_error(tmp_path: Path) -> None:
     path = tmp_path / "issues.json"
     path.write_text('[{"number": 1, "title": "a"}]\n[{"number": 2, "title": "b"}]')
-    assert list(items(github.read(path, skip_bad=False))) == ["#1", "#2"]
+    assert list(items(github.read_github(path, skip_bad=False))) == ["#1", "#2"]
     path.write_text("[]")
-    assert github.read(path, skip_bad=False).items == []
+    assert github.read_github(path, skip_bad=False).items == []
 
 
 @pytest.mark.parametrize("text", ["[1 2]", '[{"number": 1, "title": "a"}', "[NaN]", "[" * 100_000, '[{"a": 1}, oops]'])
@@ -174,7 +174,7 @@ def test_a_damaged_list_is_refused_with_its_line(tmp_path: Path, text: str) -> N
     path = tmp_path / "issues.json"
     path.write_text("\n" + text)
     with pytest.raises((UnreadableSource, BadLineFound)) as refused:
-        github.read(path, skip_bad=False)
+        github.read_github(path, skip_bad=False)
     assert refused.value.details["line"] == 2
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundplan.exchange.model import BadLineFound, SourcePlan, UnreadableSource
-from groundplan.exchange.readers import markdown
+from groundplan.exchange import checklists
+from groundplan.exchange.items import BadLineFound, SourcePlan, UnreadableSource
 from groundplan.work.importing.source_items import SOURCE_ID_BYTES_MAX, SourceItem
 from tests.proof import scaled
 
@@ -24,7 +24,7 @@ def write(folder: Path, name: str, text: str) -> Path:
 
 def read(folder: Path, text: str, *, skip_bad: bool = False) -> SourcePlan:
     (folder / ".git").mkdir(exist_ok=True)
-    return markdown.read(write(folder, "PLAN.md", text), skip_bad=skip_bad)
+    return checklists.read_markdown(write(folder, "PLAN.md", text), skip_bad=skip_bad)
 
 
 def tree(plan: SourcePlan) -> list[tuple[str, str | None]]:
@@ -231,7 +231,7 @@ def test_a_folder_is_searched_and_each_file_is_a_group(tmp_path: Path) -> None:
     write(tmp_path, "openspec/notes.txt", "- [ ] no Markdown\n")
     (tmp_path / "openspec/link.md").symlink_to(tmp_path / "openspec/changes/add-cart/tasks.md")
 
-    plan = markdown.read(tmp_path / "openspec", skip_bad=False)
+    plan = checklists.read_markdown(tmp_path / "openspec", skip_bad=False)
 
     assert tree(plan) == [
         ("openspec/changes/add-cart/tasks.md", None),
@@ -252,18 +252,25 @@ def test_a_file_has_the_same_ids_alone_in_its_folder_and_from_elsewhere(
 ) -> None:
     (tmp_path / ".git").mkdir()
     path = write(tmp_path, "docs/PLAN.md", "- [ ] one\n")
-    (item,) = markdown.read(path, skip_bad=False).items
+    (item,) = checklists.read_markdown(path, skip_bad=False).items
     monkeypatch.chdir(tmp_path / "docs")
 
-    assert markdown.read(Path("PLAN.md"), skip_bad=False).items[0].source_id == item.source_id == "docs/PLAN.md#one"
-    assert [one.source_id for one in markdown.read(tmp_path, skip_bad=False).items] == ["docs/PLAN.md", item.source_id]
+    assert (
+        checklists.read_markdown(Path("PLAN.md"), skip_bad=False).items[0].source_id
+        == item.source_id
+        == "docs/PLAN.md#one"
+    )
+    assert [one.source_id for one in checklists.read_markdown(tmp_path, skip_bad=False).items] == [
+        "docs/PLAN.md",
+        item.source_id,
+    ]
 
 
 def test_byte_order_marks_and_crlf_play_no_part(tmp_path: Path) -> None:
     path = tmp_path / "PLAN.md"
     path.write_bytes("\ufeff# A\r\n- [ ] one\r\n  more\r\n".encode())
 
-    group, item = markdown.read(path, skip_bad=False).items
+    group, item = checklists.read_markdown(path, skip_bad=False).items
 
     assert (group.title, item.title, item.sections[0].text) == ("A", "one", "more")
 
@@ -273,16 +280,16 @@ def test_bad_files_are_named_with_file_and_line(tmp_path: Path) -> None:
     write(tmp_path, "b.md", f"- [ ] fine\n- [ ] {'x' * 5000}\n")
 
     with pytest.raises(BadLineFound) as refused:
-        markdown.read(tmp_path, skip_bad=False)
+        checklists.read_markdown(tmp_path, skip_bad=False)
     assert (refused.value.details["line"], Path(refused.value.details["file"]).name) == (2, "a.md")
-    plan = markdown.read(tmp_path, skip_bad=True)
+    plan = checklists.read_markdown(tmp_path, skip_bad=True)
     assert [(Path(bad.file).name, bad.line) for bad in plan.skipped] == [("a.md", 2), ("b.md", 2)]
     assert [item.title for item in plan.items if not item.is_group] == ["fine"]
     with pytest.raises(UnreadableSource, match="no such file"):
-        markdown.read(tmp_path / "missing.md", skip_bad=False)
+        checklists.read_markdown(tmp_path / "missing.md", skip_bad=False)
     (tmp_path / "c.md").write_bytes(b"- [ ] caf\xe9\n")
     with pytest.raises(UnreadableSource, match="UTF-8"):
-        markdown.read(tmp_path / "c.md", skip_bad=False)
+        checklists.read_markdown(tmp_path / "c.md", skip_bad=False)
 
 
 _lines = st.lists(
@@ -319,7 +326,7 @@ def test_any_text_ends_in_items_whose_parents_come_before_them(
     path.write_text("\n".join(lines), encoding="utf-8", errors="replace")
 
     seen: set[str | None] = {None}
-    for item in markdown.read(path, skip_bad=True).items:
+    for item in checklists.read_markdown(path, skip_bad=True).items:
         assert item.source_id not in seen
         assert item.parent in seen
         seen.add(item.source_id)

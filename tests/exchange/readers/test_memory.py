@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundplan.exchange.model import BadLineFound, SourcePlan, UnreadableSource
-from groundplan.exchange.readers import memory
+from groundplan.exchange import memory
+from groundplan.exchange.items import BadLineFound, SourcePlan, UnreadableSource
 from groundplan.knowledge.requests import KNOWLEDGE_BYTES_MAX, RELATED_MAX
 from groundplan.work.importing.source_items import SourceRelation
 from tests.proof import scaled
@@ -25,7 +25,7 @@ PART_OF = {"from": "Cart", "to": "Shop", "relationType": "part of"}
 def read(tmp_path: Path, text: str, *, skip_bad: bool = False) -> SourcePlan:
     path = tmp_path / "memory.jsonl"
     path.write_text(text)
-    return memory.read(path, skip_bad=skip_bad)
+    return memory.read_memory(path, skip_bad=skip_bad)
 
 
 def to_lines(*entries: Any) -> str:
@@ -138,5 +138,5 @@ def test_any_text_ends_in_molecules_or_an_error_with_a_line(
     path = tmp_path_factory.getbasetemp() / "any.jsonl"
     path.write_text("\n".join(lines), encoding="utf-8", errors="replace")
     with suppress(UnreadableSource):
-        plan = memory.read(path, skip_bad=True)
+        plan = memory.read_memory(path, skip_bad=True)
         assert len({one.name for one in plan.molecules}) == len(plan.molecules)

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from groundplan.exchange.model import SourcePlan
-from groundplan.exchange.readers import backlog as reader
-from groundplan.exchange.writers import backlog as writer
+from groundplan.exchange import backlog as reader
+from groundplan.exchange import write_backlog as writer
+from groundplan.exchange.items import SourcePlan
 from groundplan.work.importing.export_items import ExportedItem, ExportedLink
 from groundplan.work.importing.source_items import Fate, SourceEvidence, SourceItem, SourceSection
 from tests.exchange.backlog_folder import BacklogFolder
@@ -22,11 +22,11 @@ from tests.proof import scaled
 
 
 def read(folder: Path) -> SourcePlan:
-    return reader.read(folder, skip_bad=False)
+    return reader.read_backlog(folder, skip_bad=False)
 
 
 def write(items: list[ExportedItem], folder: Path) -> dict[str, str]:
-    files = writer.write(items).files
+    files = writer.write_backlog(items).files
     for path, text in files.items():
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -101,7 +101,7 @@ def test_items_of_others_get_the_next_ids_and_their_fates_have_words(tmp_path: P
     write(items, tmp_path)
     found = contents(read(tmp_path))
 
-    assert [(note.source_id, note.what) for note in writer.write(items).lost] == [
+    assert [(note.source_id, note.what) for note in writer.write_backlog(items).lost] == [
         ("task-7", "hold"),
         ("task-10", "links"),
         ("task-10", "size"),

@@ -8,9 +8,9 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundplan.exchange.model import SourcePlan
-from groundplan.exchange.readers import markdown as reader
-from groundplan.exchange.writers import markdown as writer
+from groundplan.exchange import checklists as reader
+from groundplan.exchange import write_markdown as writer
+from groundplan.exchange.items import SourcePlan
 from groundplan.work.importing.source_items import SourceItem, SourceSection
 from tests.exchange.exported import to_exported
 from tests.proof import scaled
@@ -19,7 +19,7 @@ from tests.proof import scaled
 def read(folder: Path, text: str) -> SourcePlan:
     path = folder / "PLAN.md"
     path.write_text(text, encoding="utf-8", newline="\n")
-    return reader.read(path, skip_bad=False)
+    return reader.read_markdown(path, skip_bad=False)
 
 
 def test_a_checklist_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_a_checklist_comes_back_as_it_was(tmp_path: Path) -> None:
         """
     )
 
-    written = writer.write(to_exported(read(tmp_path, text)))
+    written = writer.write_markdown(to_exported(read(tmp_path, text)))
 
     assert (written.files, written.lost) == ({"": text}, [])
 
@@ -61,7 +61,7 @@ def test_what_a_box_cannot_say_is_named() -> None:
         SourceItem(source_id="d", title="Dropped", fate="dropped", priority=2.0),
     ]
 
-    written = writer.write(to_exported(plan))
+    written = writer.write_markdown(to_exported(plan))
 
     assert written.files[""] == textwrap.dedent(
         """\
@@ -122,7 +122,7 @@ def test_every_tree_comes_back(tmp_path_factory: object, plan: SourcePlan) -> No
         if not item.is_group or item.source_id in with_boxes
     }
 
-    back = read(folder, writer.write(to_exported(plan)).files[""])
+    back = read(folder, writer.write_markdown(to_exported(plan)).files[""])
 
     titles = {item.source_id: item.title for item in back.items}
     assert {(item.title, titles.get(item.parent or ""), item.fate, item.is_group) for item in back.items} == expected

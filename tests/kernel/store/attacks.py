@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from groundplan.kernel.store.migrations import Dialect
-from groundplan.kernel.store.tables import FreezeRule
+from groundplan.kernel.store.schema import FreezeRule
 from tests.engines import Engine, Rows, Run, run_and_undo
 
 Value = str | float | bool | None

@@ -10,9 +10,9 @@ import pytest
 
 from groundplan.catalog import build_schema
 from groundplan.kernel.errors import Forbidden
-from groundplan.kernel.store.guards import Frozen
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.queries import Query
+from groundplan.kernel.store.schema import Frozen
 from tests.engines import Engine, Rows, Run, fill_once, person, run_and_undo
 from tests.kernel.store.attacks import (
     Attack,

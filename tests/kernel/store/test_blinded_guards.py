@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from groundplan.context.tables import RUN_CHILD_TABLES
-from groundplan.kernel.store.tables import SCHEMA_NAME
+from groundplan.kernel.store.schema import SCHEMA_NAME
 from groundplan.purpose.tables import VERSION_CHILD_TABLES
 from tests.context import rows as context
 from tests.engines import Engine, PostgresEngine, Run, fill_once

@@ -20,11 +20,17 @@ from groundplan.catalog import build_schema
 from groundplan.kernel.clock import system_clock
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store.checkup import CheckStatus, check_store
-from groundplan.kernel.store.sqlite import check_log
-from groundplan.kernel.store.sqlite.check_log import LogInDoubt, LogRelation, LogRemoved, LogWithoutFile
-from groundplan.kernel.store.sqlite.file_mark import MARK_PAGE, MARK_TABLE
+from groundplan.kernel.store.sqlite import log_identity
 from groundplan.kernel.store.sqlite.file_watch import FileReplaced, FileWatch, WriteUncertain
-from groundplan.kernel.store.sqlite.log_file import read_log
+from groundplan.kernel.store.sqlite.log_identity import (
+    MARK_PAGE,
+    MARK_TABLE,
+    LogInDoubt,
+    LogRelation,
+    LogRemoved,
+    LogWithoutFile,
+    read_log,
+)
 from groundplan.kernel.store.sqlite.store import SqliteStore
 from groundplan.surfaces.cli.setup.file_header import is_ready
 from tests.kernel.store.writing_process import LIST, WritingProcess, crash_after
@@ -515,7 +521,7 @@ def test_without_the_check_of_the_log_a_restored_backup_is_damaged(
     create(db, *(f"two-{number}" for number in range(30)))
     crash_after(program, db, "three")
     overwrite(backup, db)
-    monkeypatch.setattr(check_log, "find_relation", lambda _: LogRelation.BELONGS)
+    monkeypatch.setattr(log_identity, "find_relation", lambda _: LogRelation.BELONGS)
 
     with suppress(GroundplanError):
         assert list_names(db) != ["one"]

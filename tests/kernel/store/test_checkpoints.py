@@ -12,11 +12,10 @@ import pytest
 
 from groundplan.catalog import build_schema
 from groundplan.kernel.actors import local_actor
-from groundplan.kernel.store.sqlite import checkpoints
-from groundplan.kernel.store.sqlite.checkpoints import Checkpoints
-from groundplan.kernel.store.sqlite.file_mark import open_without_log
+from groundplan.kernel.store.sqlite import group_commit
 from groundplan.kernel.store.sqlite.file_watch import FileWatch
-from groundplan.kernel.store.sqlite.group_store import GroupCommitStore
+from groundplan.kernel.store.sqlite.group_commit import Checkpoints, GroupCommitStore
+from groundplan.kernel.store.sqlite.log_identity import open_without_log
 from groundplan.session import Session
 from tests.kernel.store.test_changed_files import create, find_damage, list_names
 
@@ -52,7 +51,7 @@ def count_projects(db: Path) -> int:
 def test_a_commit_does_not_write_a_long_log_to_the_file(
     store: GroupCommitStore, db: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkpoints, "WRITES", 1_000_000)
+    monkeypatch.setattr(group_commit, "WRITES", 1_000_000)
     call(store, "project.create", name="atlas")
     nodes = [{"ref": f"n{n}", "summary": f"Walk {n} " + "x" * 2000} for n in range(500)]
     while Path(f"{db}-wal").stat().st_size < 2 * SQLITES_OWN_BYTES:
@@ -74,7 +73,7 @@ def test_after_some_writes_the_thread_writes_the_log_to_the_file(
         write_log(thread)
         written.set()
 
-    monkeypatch.setattr(checkpoints, "WRITES", 3)
+    monkeypatch.setattr(group_commit, "WRITES", 3)
     monkeypatch.setattr(Checkpoints, "write_log", write_and_tell)
     for name in ("one", "two", "three"):
         call(store, "project.create", name=name)

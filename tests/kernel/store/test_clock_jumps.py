@@ -10,8 +10,8 @@ import pytest
 from groundplan.kernel.access import Role
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.clock import JUMP_MIN, UptimeCounter, find_jump, format_timestamp
-from groundplan.kernel.store.guards import TimeRunsBack
 from groundplan.kernel.store.queries import Query
+from groundplan.kernel.store.schema import TimeRunsBack
 from groundplan.kernel.store.transaction import Project
 from groundplan.session import Session
 from tests.engines import Engine

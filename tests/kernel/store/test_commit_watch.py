@@ -9,8 +9,8 @@ import pytest
 
 from groundplan.kernel.actors import LOCAL_ORGANIZATION
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.store.commits import postgres_watch as of_postgres
-from groundplan.kernel.store.commits.commit_watch import CommitWatch, WatchedProject
+from groundplan.kernel.store.postgres import commit_watch as of_postgres
+from groundplan.kernel.store.store import CommitWatch, WatchedProject
 from groundplan.session import Session
 from tests.engines import Engine, PostgresEngine
 

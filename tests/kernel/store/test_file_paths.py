@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.kernel.store.sqlite.file_paths import build_uri
+from groundplan.kernel.store.sqlite.connection import build_uri
 
 
 def test_the_address_of_a_file_is_absolute_and_quoted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

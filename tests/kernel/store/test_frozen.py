@@ -9,9 +9,8 @@ from contextlib import suppress
 import pytest
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.store.guards import Frozen, generate_postgres_guards
 from groundplan.kernel.store.queries import Query
-from groundplan.kernel.store.tables import FreezeRule, Schema, Table, in_project
+from groundplan.kernel.store.schema import FreezeRule, Frozen, Schema, Table, generate_postgres_guards, in_project
 from tests.engines import Engine, Rows, Run, person
 from tests.kernel.store.attacks import Family, FreezeAttack, Precondition, TargetRow, drop_guards, sql_insert
 from tests.proof import scaled

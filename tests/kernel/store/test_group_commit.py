@@ -18,7 +18,7 @@ from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import Invalid, Unavailable
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.sqlite import group_commit
-from groundplan.kernel.store.sqlite.group_store import GroupCommitStore
+from groundplan.kernel.store.sqlite.group_commit import GroupCommitStore
 from groundplan.kernel.store.sqlite.write_queue import WriteQueue
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session

@@ -10,14 +10,14 @@ import pytest
 
 from groundplan.catalog import build_schema
 from groundplan.context.refusals import LastOwner
-from groundplan.kernel.store.guards import (
+from groundplan.kernel.store.migrations import Dialect, load_migrations
+from groundplan.kernel.store.queries import Query
+from groundplan.kernel.store.schema import (
     RevisionSkipped,
     collect_refusals,
     generate_postgres_guards,
     generate_sqlite_guards,
 )
-from groundplan.kernel.store.migrations import Dialect, load_migrations
-from groundplan.kernel.store.queries import Query
 from groundplan.work.tables import ClaimNumberReused
 from tests.engines import Engine, Rows, fill_once, person
 from tests.kernel.store.attacks import drop_guards

@@ -18,9 +18,9 @@ from groundplan.kernel.store.live_catalog import (
 )
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.postgres.store import PostgresTransaction
+from groundplan.kernel.store.schema import SCHEMA_NAME
 from groundplan.kernel.store.sqlite.store import SqliteTransaction
 from groundplan.kernel.store.sqlite.table_definition import parse_create_table, parse_unique_index
-from groundplan.kernel.store.tables import SCHEMA_NAME
 from groundplan.kernel.store.transaction import Transaction
 from tests.engines import Engine, PostgresEngine, SqliteEngine
 

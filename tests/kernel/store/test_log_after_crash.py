@@ -11,8 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from groundplan.kernel.store.sqlite.check_log import LogRelation, find_relation
-from groundplan.kernel.store.sqlite.log_file import LogContent, read_log
+from groundplan.kernel.store.sqlite.log_identity import LogContent, LogRelation, find_relation, read_log
 from tests.kernel.store.test_changed_files import create, find_damage, list_names
 from tests.kernel.store.writing_process import FOREVER, SERVER, WritingProcess, crash_after
 from tests.proof import scaled

@@ -8,8 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.kernel.store.migration_text import PLACEHOLDERS, expand, parse_lines
-from groundplan.kernel.store.migrations import MIGRATIONS_FOLDER, Dialect, load_migrations
+from groundplan.kernel.store.migrations import (
+    MIGRATIONS_FOLDER,
+    PLACEHOLDERS,
+    Dialect,
+    expand,
+    load_migrations,
+    parse_lines,
+)
 
 Write = Callable[[str], Path]
 

@@ -11,10 +11,9 @@ import pytest
 
 from groundplan.kernel.actors import local_actor
 from groundplan.kernel.errors import NotFound
-from groundplan.kernel.store.commits.commit_watch import WatchedProject
-from groundplan.kernel.store.postgres import pooler
+from groundplan.kernel.store.postgres import session
 from groundplan.kernel.store.postgres.store import PostgresStore
-from groundplan.kernel.store.store import Store
+from groundplan.kernel.store.store import Store, WatchedProject
 from groundplan.session import Session
 from tests.engines import PostgresEngine, person
 from tests.pgbouncer import POOL, run_pgbouncer
@@ -40,7 +39,7 @@ def test_a_pooler_is_noticed_and_a_direct_connection_is_not_taken_for_one(
     pooled_url: str, team: PostgresEngine
 ) -> None:
     with psycopg.connect(pooled_url) as through, psycopg.connect(team.app_url) as direct:
-        assert [pooler.is_behind_pooler(one) for one in (through, direct)] == [True, False]
+        assert [session.is_behind_pooler(one) for one in (through, direct)] == [True, False]
 
 
 @pytest.mark.proof
@@ -102,7 +101,7 @@ def test_each_transaction_has_the_limits_of_a_connection_of_our_own(pooled: Stor
 
 def _limits() -> tuple[object, object]:
     from groundplan.kernel.cancellation import Cancellation
-    from groundplan.kernel.store.postgres.server_limits import ServerLimits
+    from groundplan.kernel.store.postgres.session import ServerLimits
 
     return Cancellation(), ServerLimits(10.0, 10.0)
 

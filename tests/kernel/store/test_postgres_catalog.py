@@ -15,7 +15,7 @@ import pytest
 
 from groundplan.catalog import build_schema
 from groundplan.kernel.store.postgres.store import PostgresStore, UnsafeRole
-from groundplan.kernel.store.tables import NOBODY, SCHEMA_NAME
+from groundplan.kernel.store.schema import NOBODY, SCHEMA_NAME
 from tests.engines import PostgresEngine, Rows, run_and_undo
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
@@ -121,7 +121,7 @@ QUESTIONS = {
                     OR proowner <> (SELECT relowner FROM pg_class WHERE oid = 'events'::regclass)
                     OR has_function_privilege('{{app}}', f.oid, 'EXECUTE'))""",
         (
-            "ALTER FUNCTION gp_commit_is_whole() SECURITY INVOKER",
+            "ALTER FUNCTION gp_pciv_runs_commit_is_whole() SECURITY INVOKER",
             "ALTER FUNCTION guard_toc_nodes_frozen() SECURITY INVOKER",
             "GRANT EXECUTE ON FUNCTION gp_keep_an_owner() TO {app}",
             "ALTER FUNCTION gp_keep_an_owner() OWNER TO postgres",

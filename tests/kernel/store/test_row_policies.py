@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from groundplan.kernel.cancellation import READ_LIMIT_S
-from groundplan.kernel.store.postgres.server_limits import to_milliseconds
+from groundplan.kernel.store.postgres.session import to_milliseconds
 from groundplan.kernel.store.postgres.store import PostgresStore
 from groundplan.kernel.store.transaction import Transaction
 from tests.engines import Engine, PostgresEngine, SqliteEngine, person

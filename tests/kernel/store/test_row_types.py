@@ -8,8 +8,7 @@ from typing import NamedTuple
 import pytest
 from msgspec import Struct
 
-from groundplan.kernel.store.queries import Query
-from groundplan.kernel.store.row_types import UNNAMED_COLUMNS_MAX
+from groundplan.kernel.store.queries import UNNAMED_COLUMNS_MAX, Query
 from groundplan.kernel.store.store import Store
 from tests.engines import person
 

@@ -15,7 +15,7 @@ from groundplan.catalog import build_schema
 from groundplan.kernel.store.migrations import Dialect, NewerSchema, load_migrations
 from groundplan.kernel.store.postgres.setup import OtherOwner, set_up
 from groundplan.kernel.store.postgres.store import PostgresStore
-from groundplan.kernel.store.tables import EVERYBODY, Schema, Table
+from groundplan.kernel.store.schema import EVERYBODY, Schema, Table
 from tests.engines import PostgresEngine, Rows
 from tests.kernel.store.test_migrations import SECOND, steps_with
 

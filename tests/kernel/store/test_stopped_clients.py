@@ -14,7 +14,7 @@ import pytest
 from groundplan.kernel.audit import changed
 from groundplan.kernel.cancellation import WRITE_LIMIT_S
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.store.postgres.server_limits import IDLE_IN_WRITE_S_MAX
+from groundplan.kernel.store.postgres.session import IDLE_IN_WRITE_S_MAX
 from groundplan.kernel.store.postgres.store import PostgresStore
 from groundplan.kernel.store.transaction import Transaction
 from tests.engines import PostgresEngine, person

@@ -13,7 +13,7 @@ import groundplan
 from groundplan.catalog import build_schema
 from groundplan.kernel.actors import local_actor
 from groundplan.kernel.store.open_store import open_store
-from groundplan.kernel.store.sqlite import checkpoints, file, store
+from groundplan.kernel.store.sqlite import file, group_commit, store
 from groundplan.kernel.store.sqlite.connection import connect
 from groundplan.session import Session
 from tests.standby import Forked, Standby
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def open_as_server(db: str) -> Session:
     """Open the file as a server does, with a checkpoint beside each write."""
-    vars(checkpoints).update(WRITES=1)
+    vars(group_commit).update(WRITES=1)
     return Session(open_store(db, build_schema, for_server=True), local_actor("ada"))
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from groundplan.kernel.next_steps import OPERATION_NAMES
-from groundplan.purpose.gates.profiles import Gate
-from groundplan.purpose.gates.result import Check, ContextFacts, ExternalFacts, GateResult
+from groundplan.purpose.gates.gates import Check, ContextFacts, ExternalFacts, Gate, GateResult
 from groundplan.purpose.gates.run import run_gate
 from groundplan.purpose.model import Content, Profile
 from groundplan.purpose.observing.observation_rows import Observations

@@ -5,8 +5,15 @@ from __future__ import annotations
 import pytest
 from msgspec import UNSET
 
-from groundplan.purpose.gates.profiles import NOT_WAIVABLE, SEVERITY_TABLES, get_severities, is_waivable, list_codes
-from groundplan.purpose.gates.result import ContextFacts, ExternalFacts
+from groundplan.purpose.gates.gates import (
+    NOT_WAIVABLE,
+    SEVERITY_TABLES,
+    ContextFacts,
+    ExternalFacts,
+    get_severities,
+    is_waivable,
+    list_codes,
+)
 from groundplan.purpose.model import Content, Profile
 from tests.purpose.gates.cases import BROKEN, CHAIN, EMPTY, FailingCase, check, gate_of, run
 from tests.purpose.theories import join_observations, make_observations, theory, whole_theory

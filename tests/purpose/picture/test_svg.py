@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.gates.profiles import NOT_WAIVABLE, SEVERITY_TABLES
+from groundplan.purpose.gates.gates import NOT_WAIVABLE, SEVERITY_TABLES
 from groundplan.purpose.model import AssumptionStatus, EdgeType, NodeType, RiskLevel
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.comparison import build_comparison_picture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.exchange.text_files import FILE_BYTES_MAX
+from groundplan.exchange.texts import FILE_BYTES_MAX
 from tests.exchange.beads_files import issue
 from tests.repository.working_copy import WorkingCopy
 from tests.surfaces.cli.conftest import Run

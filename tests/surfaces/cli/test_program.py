@@ -328,7 +328,7 @@ def test_mcp_imports_nothing_that_its_first_answer_does_not_need(run: Run) -> No
     report = (
         "import sys\n"
         "from groundplan.__main__ import main\n"
-        "from groundplan.surfaces.mcp.interface import DeferredTools\n"
+        "from groundplan.surfaces.mcp.methods import DeferredTools\n"
         f"DeferredTools.load = lambda self: print(*[name for name in {(*HEAVY, 'sqlite3', 'groundplan.catalog')!r}"
         " if name in sys.modules], file=sys.stderr)\n"
         "main(['mcp', '--agent', 'claude', '--tools', 'all'])\n"

@@ -12,10 +12,10 @@ import pytest
 
 import groundplan
 from groundplan.demo.theory import Days, first_version
-from groundplan.purpose.gates.profiles import get_severities
+from groundplan.purpose.gates.gates import get_severities
 from groundplan.purpose.model import NodeType, Profile, VersionStatus
 from groundplan.purpose.open import ContentCounts, HealthSummary, OpenedPurpose, PurposeEdgeView, PurposeNodeView
-from groundplan.purpose.version import Version
+from groundplan.purpose.versions.versions import Version
 from groundplan.surfaces.cli.purpose.answers import RENDERERS
 from tests.surfaces.cli.conftest import Run, RunResult
 

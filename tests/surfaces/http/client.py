@@ -16,8 +16,8 @@ from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.errors import Unauthenticated
 from groundplan.kernel.store.store import Store
-from groundplan.surfaces.http.app import build_app
 from groundplan.surfaces.http.rest import RestApi
+from groundplan.surfaces.http.server import build_app
 from groundplan.surfaces.vocabularies import HttpVocabulary
 
 T = TypeVar("T")

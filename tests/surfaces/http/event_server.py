@@ -16,8 +16,8 @@ from starlette.requests import HTTPConnection
 
 from groundplan.kernel.actors import Actor, local_actor
 from groundplan.kernel.store.store import Store
-from groundplan.surfaces.http.app import build_app
-from groundplan.surfaces.http.events.streams import EventStreams, StreamLimits
+from groundplan.surfaces.http.live_events import EventStreams, StreamLimits
+from groundplan.surfaces.http.server import build_app
 from tests.surfaces.http.client import ACTOR, make_scope, name_headers
 
 PATIENCE_S = 60  # only a test that fails waits for so long

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from groundplan.catalog import OPERATIONS
-from groundplan.surfaces.http.description.openapi import build_openapi
+from groundplan.surfaces.http.openapi import build_openapi
 from groundplan.surfaces.http.routes import RouteTable
 from tests.surfaces.http.client import HttpClient
 

@@ -14,8 +14,7 @@ from groundplan.kernel.events import follow
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.tokens.authenticate import authenticate_token
 from groundplan.session import Session
-from groundplan.surfaces.http.events.messages import encode_change
-from groundplan.surfaces.http.events.streams import AccessEnded, EventStream, EventStreams, SentPart
+from groundplan.surfaces.http.live_events import AccessEnded, EventStream, EventStreams, SentPart, encode_change
 from tests.engines import Engine
 from tests.manual_clock import ManualClock
 from tests.surfaces.http.event_server import event_server

@@ -11,8 +11,7 @@ from contextlib import closing
 
 import uvicorn
 
-from groundplan.surfaces.http.app import build_app
-from groundplan.surfaces.http.serve import open_socket
+from groundplan.surfaces.http.server import build_app, open_socket
 from tests.engines import Engine
 from tests.surfaces.http.event_server import event_server, trust_header
 from tests.surfaces.http.test_live_events import get_rev, plan

@@ -13,7 +13,7 @@ from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
 from groundplan.catalog import OPERATIONS
-from groundplan.surfaces.http.description.openapi import build_openapi, get_operation_id
+from groundplan.surfaces.http.openapi import build_openapi, get_operation_id
 from groundplan.surfaces.http.routes import RouteTable
 from tests.access.examples import ROWS, example
 from tests.access.test_matrix import (

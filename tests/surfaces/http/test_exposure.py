@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from groundplan.kernel.errors import Invalid
-from groundplan.surfaces.http.listening.exposure import (
+from groundplan.surfaces.http.exposure import (
     Exposure,
     TlsFiles,
     UnsafeBind,

@@ -23,7 +23,7 @@ from schemathesis.core.transport import Response
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import local_actor
 from groundplan.surfaces.http import rest
-from groundplan.surfaces.http.description.openapi import build_openapi
+from groundplan.surfaces.http.openapi import build_openapi
 from groundplan.surfaces.http.routes import RouteTable
 from tests.access.test_matrix import placeholder_values, populate_with_purpose
 from tests.campaigns.table import CampaignRow, report_campaign

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from groundplan.surfaces.http.monitoring import log_lines
-from groundplan.surfaces.http.monitoring.log_lines import LineFormatter, LogLineHandler, log_exception
-from groundplan.surfaces.http.monitoring.metrics import METRICS_TYPE
+from groundplan.surfaces.http import log_lines
+from groundplan.surfaces.http.log_lines import LineFormatter, LogLineHandler, log_exception
+from groundplan.surfaces.http.metrics import METRICS_TYPE
 from tests.engines import Engine
 from tests.surfaces.http.client import make_scope
 from tests.surfaces.web.browser import LOOPBACK_EXPOSURE, PORT, Browser

@@ -18,10 +18,9 @@ from groundplan.kernel.actors import local_actor
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX
 from groundplan.kernel.store.open_store import open_store
 from groundplan.session import Session
-from groundplan.surfaces.http import request_body
-from groundplan.surfaces.http.listening import slow_clients
-from groundplan.surfaces.http.listening.exposure import Exposure
-from groundplan.surfaces.http.serve import open_socket, serve
+from groundplan.surfaces.http import rest, slow_clients
+from groundplan.surfaces.http.exposure import Exposure
+from groundplan.surfaces.http.server import open_socket, serve
 from groundplan.surfaces.web.server_app import build_server_app
 
 IDLE_CONNECTIONS = 1_000
@@ -269,7 +268,7 @@ def test_a_client_that_does_not_finish_its_second_head_is_sent_away(
 
 
 def test_a_client_that_does_not_finish_its_body_is_sent_away(wire: WireServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request_body, "BODY_S", 0.2)
+    monkeypatch.setattr(rest, "BODY_S", 0.2)
     head = wire.make_head("POST /v1/projects", "Content-Type: application/json", "Content-Length: 100")
     status, body = wire.send(head, b'{"name"')
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from groundplan.surfaces.http.listening.slow_clients import ImpatientProtocol
+from groundplan.surfaces.http.slow_clients import ImpatientProtocol
 
 SENT_BYTES = 30_000
 

@@ -19,7 +19,7 @@ from typing import Any, Self
 
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import GroundplanError
-from groundplan.surfaces.mcp.interface import ToolAnswer, Tools
+from groundplan.surfaces.mcp.methods import ToolAnswer, Tools
 from groundplan.surfaces.mcp.protocol import UnknownTool
 from groundplan.surfaces.mcp.stdio import serve
 

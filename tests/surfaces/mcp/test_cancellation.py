@@ -13,7 +13,7 @@ import pytest
 
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.surfaces.mcp import stdio
-from groundplan.surfaces.mcp.interface import ToolAnswer
+from groundplan.surfaces.mcp.methods import ToolAnswer
 from tests.engines import Engine
 from tests.surfaces.mcp.connection import PATIENCE_S, GateTools, ProcessConnection, ThreadConnection, call
 

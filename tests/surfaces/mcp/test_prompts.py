@@ -103,4 +103,4 @@ def test_the_server_loads_no_prompt_before_one_is_asked_for() -> None:
     loaded = subprocess.check_output((sys.executable, "-c", code), text=True).split()
 
     assert "groundplan.surfaces.mcp.connection" in loaded
-    assert not [name for name in loaded if name.startswith(("groundplan.skills", "groundplan.surfaces.mcp.prompts"))]
+    assert not [name for name in loaded if name.startswith("groundplan.skills")]

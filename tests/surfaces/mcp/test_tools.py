@@ -25,10 +25,9 @@ from groundplan.kernel.errors import (
 )
 from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Effect, Group, Operation, Registry, Tool
-from groundplan.surfaces.mcp.interface import DeferredTools
+from groundplan.surfaces.mcp.methods import DeferredTools
 from groundplan.surfaces.mcp.protocol import UnknownTool
-from groundplan.surfaces.mcp.tool_entries import list_tools, read_published_tools
-from groundplan.surfaces.mcp.tools import RegistryTools
+from groundplan.surfaces.mcp.tools import RegistryTools, list_tools, read_published_tools
 from tests.surfaces.mcp.program import SOME_PERMISSION
 
 

@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 
 from groundplan.kernel.actors import Actor, local_actor
 from groundplan.kernel.store.store import Store
-from groundplan.surfaces.http.listening.exposure import Exposure
-from groundplan.surfaces.web.project_pages import AREAS
+from groundplan.surfaces.http.exposure import Exposure
+from groundplan.surfaces.web.pages import AREAS
 from groundplan.surfaces.web.server_app import ServerApp, build_server_app
 from tests.surfaces.http.client import AppClient, Reply
 

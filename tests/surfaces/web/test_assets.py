@@ -10,11 +10,10 @@ import pytest
 
 from groundplan.purpose.picture import tokens
 from groundplan.surfaces.http.answers import Answer, send_answer
-from groundplan.surfaces.web import page_tokens
-from groundplan.surfaces.web.asset_routes import KEPT
-from groundplan.surfaces.web.assets import FOLDER, STYLE_NAME, get_assets_path, load_assets
+from groundplan.surfaces.web import render
 from groundplan.surfaces.web.join_scripts import FIRST
-from groundplan.surfaces.web.project_pages import AREAS, FIRST_AREA
+from groundplan.surfaces.web.pages import AREAS, FIRST_AREA, KEPT
+from groundplan.surfaces.web.render import STATIC, STYLE_NAME, get_assets_path, load_assets
 from tests.engines import Engine
 from tests.purpose.picture.test_tokens import contrast
 from tests.surfaces.web.browser import Browser
@@ -30,7 +29,7 @@ def test_all_scripts_are_our_own_and_fit_their_limit() -> None:
     scripts = {name: asset for name, asset in load_assets().items() if name.endswith(".js")}
 
     assert FIRST in scripts
-    assert scripts.keys() <= {path.name for path in FOLDER.glob("*.js")}
+    assert scripts.keys() <= {path.name for path in STATIC.glob("*.js")}
     assert sum(len(asset.compressed) for asset in scripts.values()) <= SCRIPT_BYTES_MAX
 
 
@@ -96,27 +95,27 @@ def test_a_page_is_sent_compressed_unless_another_site_asks_for_it(
 
 
 def test_the_style_uses_no_colour_beside_the_tokens() -> None:
-    for path in FOLDER.glob("*.css"):
+    for path in STATIC.glob("*.css"):
         colours = re.findall(r"#[0-9a-fA-F]{3,8}\b(?![^{]*\{)", path.read_text(encoding="utf-8"))
         assert colours == [], path.name
 
 
 def test_no_token_of_the_page_has_the_name_of_one_of_the_picture() -> None:
     # A chosen theme sets the tokens of the picture once more, and would replace the value of the page.
-    assert set(tokens.COLOURS).isdisjoint({*page_tokens.COLOURS, *page_tokens.SIZES})
+    assert set(tokens.COLOURS).isdisjoint({*render.COLOURS, *render.SIZES})
 
 
 def test_every_variable_of_the_style_is_a_token() -> None:
-    defined = set(re.findall(r"(--gp-[a-z0-9-]+):", page_tokens.build_variables()))
-    used = {name for path in FOLDER.glob("*.css") for name in re.findall(r"var\((--gp-[a-z0-9-]+)\)", path.read_text())}
+    defined = set(re.findall(r"(--gp-[a-z0-9-]+):", render.build_variables()))
+    used = {name for path in STATIC.glob("*.css") for name in re.findall(r"var\((--gp-[a-z0-9-]+)\)", path.read_text())}
 
     assert used - defined == set()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_text_can_be_read_on_its_background(theme: str) -> None:
-    for pairs, least in ((page_tokens.TEXT_ON, 4.5), (page_tokens.SHAPE_ON, 3.0)):
+    for pairs, least in ((render.TEXT_ON, 4.5), (render.SHAPE_ON, 3.0)):
         for name, backgrounds in pairs.items():
             for background in backgrounds:
-                colours = [getattr(page_tokens.COLOURS[one], theme) for one in (name, background)]
+                colours = [getattr(render.COLOURS[one], theme) for one in (name, background)]
                 assert contrast(*colours) >= least, (name, background)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from groundplan.surfaces.web.project_pages import AREAS
+from groundplan.surfaces.web.pages import AREAS
 from tests.engines import Engine
 from tests.surfaces.web.browser import Browser
 from tests.surfaces.web.test_pages import HOSTILE, fill, open_page

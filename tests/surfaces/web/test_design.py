@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from groundplan.surfaces.web.assets import FOLDER as ASSETS
-from groundplan.surfaces.web.pages import FOLDER
+from groundplan.surfaces.web.render import FOLDER, STATIC
 from tests.engines import Engine
 from tests.surfaces.web.browser import Browser
 
@@ -45,9 +44,9 @@ def test_the_page_shows_what_scripts_and_other_templates_draw(engine: Engine) ->
 
 
 def test_every_class_of_the_style_is_used() -> None:
-    style = "".join(path.read_text(encoding="utf-8") for path in ASSETS.glob("*.css"))
+    style = "".join(path.read_text(encoding="utf-8") for path in STATIC.glob("*.css"))
     names = {name for selector in SELECTOR.findall(style) for name in re.findall(r"\.([a-zA-Z][\w-]*)", selector)}
-    sources = [*FOLDER.glob("templates/*.html"), *ASSETS.glob("*.js"), *FOLDER.rglob("*.py")]
+    sources = [*FOLDER.glob("templates/*.html"), *STATIC.glob("*.js"), *FOLDER.rglob("*.py")]
     written = "".join(path.read_text(encoding="utf-8") for path in sources)
     made = set(re.findall(r"([a-z-]+-){", written))  # such as state-{{ state }} in a template, type-{name} in Python
 
@@ -56,7 +55,7 @@ def test_every_class_of_the_style_is_used() -> None:
 
 
 def test_no_class_means_two_things_in_two_views() -> None:
-    sheets = {path.name: path.read_text(encoding="utf-8") for path in ASSETS.glob("*.css")}
+    sheets = {path.name: path.read_text(encoding="utf-8") for path in STATIC.glob("*.css")}
     # The class that begins a selector is what the rule is for: `.slide .trail` belongs to slides, `.trail` to all.
     leading = {
         name: {found[1] for rule in SELECTOR.findall(style) for one in rule.split(",") if (found := LEADING.match(one))}

@@ -13,7 +13,7 @@ from groundplan.surfaces.web.canvas.drawn_canvas import (
     DrawnPart,
     compute_digest,
 )
-from groundplan.surfaces.web.project_pages import SHOWN_CANVAS
+from groundplan.surfaces.web.pages import SHOWN_CANVAS
 from tests.engines import Engine
 from tests.surfaces.web.browser import Browser
 from tests.surfaces.web.plan_pages import PLAN, fill_form, fill_theory, read_page

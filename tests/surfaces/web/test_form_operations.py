@@ -11,8 +11,8 @@ from jinja2 import Environment, nodes
 from groundplan.catalog import OPERATIONS
 from groundplan.surfaces.web.areas.inbox import SETTLING
 from groundplan.surfaces.web.areas.plan.mends import MENDING
-from groundplan.surfaces.web.pages import FOLDER
-from groundplan.surfaces.web.project_pages import AREAS
+from groundplan.surfaces.web.pages import AREAS
+from groundplan.surfaces.web.render import FOLDER
 from tests.engines import Engine
 from tests.surfaces.web.browser import Browser
 from tests.surfaces.web.test_forms import begin, submit

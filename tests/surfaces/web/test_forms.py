@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.surfaces.web.areas.work_task import host_of
-from groundplan.surfaces.web.form_arguments import InvalidForm, read_arguments, read_outline, read_pairs, write_pairs
+from groundplan.surfaces.web.areas.work import host_of
+from groundplan.surfaces.web.forms import InvalidForm, read_arguments, read_outline, read_pairs, write_pairs
 from tests.engines import Engine, person
 from tests.surfaces.http.client import Reply
 from tests.surfaces.web.browser import CSRF, Browser

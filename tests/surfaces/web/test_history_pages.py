@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from groundplan.kernel.audit import changed
-from groundplan.surfaces.web.areas.history_event import fold_changes, show_value
+from groundplan.surfaces.web.areas.history import fold_changes, show_value
 from tests.engines import Engine, person
 from tests.surfaces.web.browser import Browser
 from tests.surfaces.web.test_forms import submit

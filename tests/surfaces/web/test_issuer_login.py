@@ -11,8 +11,8 @@ import pytest
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.identities.bind_login import VerifiedIdentity, bind_login
 from groundplan.kernel.store.store import Store
-from groundplan.surfaces.http.listening.exposure import Exposure
-from groundplan.surfaces.web.login import issuer_login
+from groundplan.surfaces.http.exposure import Exposure
+from groundplan.surfaces.web import issuer_login
 from tests.engines import Engine
 from tests.surfaces.http.client import Reply
 from tests.surfaces.http.identity_provider.issuer import FakeIssuer

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from groundplan.session import Session
-from groundplan.surfaces.web.areas.area import Visit
 from groundplan.surfaces.web.areas.plan.kept_reads import CACHE_KEY, KeptReads, read_once
 from groundplan.surfaces.web.areas.plan.view import PlanVisit
+from groundplan.surfaces.web.visit import Visit
 from tests.engines import Engine, person
 from tests.surfaces.web.browser import Browser
 from tests.surfaces.web.test_plan_pages import PLAN, fill

@@ -6,9 +6,9 @@ import pytest
 
 from groundplan.kernel.actors import local_actor
 from groundplan.surfaces.http import authentication
-from groundplan.surfaces.http.listening.exposure import Exposure
-from groundplan.surfaces.web.login.login_codes import CODE_TTL_S, LoginCodes
-from groundplan.surfaces.web.pages import CONTENT_POLICY
+from groundplan.surfaces.http.exposure import Exposure
+from groundplan.surfaces.web.login import CODE_TTL_S, LoginCodes
+from groundplan.surfaces.web.render import CONTENT_POLICY
 from tests.engines import Engine
 from tests.surfaces.web.browser import PORT, Browser
 

@@ -14,7 +14,7 @@ from groundplan.kernel.audit import KernelOp
 from groundplan.knowledge.events import Op as KnowledgeOp
 from groundplan.purpose.events import Op as PurposeOp
 from groundplan.surfaces.web.areas.plan.check_words import CHECKS
-from groundplan.surfaces.web.event_words import VERBS
+from groundplan.surfaces.web.words import VERBS
 from groundplan.work.events import WorkOp
 from tests.engines import Engine, person
 from tests.surfaces.web.browser import Browser

@@ -6,7 +6,7 @@ import pytest
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.next_steps import NextStep
-from groundplan.surfaces.web.page_words import WORDS, PageVocabulary
+from groundplan.surfaces.web.words import WORDS, PageVocabulary
 from tests.engines import Engine
 from tests.surfaces.web.browser import Browser
 from tests.surfaces.web.plan_pages import fill_theory, read_page

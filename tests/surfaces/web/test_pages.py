@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from groundplan.surfaces.web.project_pages import AREAS
+from groundplan.surfaces.web.pages import AREAS
 from tests.engines import Engine, person
 from tests.surfaces.web.browser import Browser
 

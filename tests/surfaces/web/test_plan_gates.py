@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from groundplan.purpose.gates.profiles import list_codes
+from groundplan.purpose.gates.gates import list_codes
 from groundplan.surfaces.web.areas.plan.check_words import CHECKS
 from tests.engines import Engine, person
 from tests.surfaces.web.browser import Browser

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from groundplan.surfaces.http.identity_provider.issuer_client import IssuerClient
-from groundplan.surfaces.http.identity_provider.provider import IdentityProvider
-from groundplan.surfaces.http.identity_provider.settings import IssuerSettings
+from groundplan.surfaces.http.issuer import IdentityProvider, IssuerClient, IssuerSettings
 from tests.engines import Engine
 from tests.surfaces.web.browser import PORT, Browser
 

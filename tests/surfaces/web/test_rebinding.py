@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.surfaces.http.listening.exposure import Exposure
+from groundplan.surfaces.http.exposure import Exposure
 from tests.engines import Engine
 from tests.surfaces.web.browser import PORT, Browser
 

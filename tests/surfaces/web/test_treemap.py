@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.surfaces.web.areas.knowledge.treemap import Rectangle, lay_out
+from groundplan.surfaces.web.areas.coverage import Rectangle, lay_out
 
 AREA = Rectangle(10, 20, 1000, 470)
 sizes = st.lists(st.integers(1, 20_000), min_size=1, max_size=60).map(lambda some: sorted(some, reverse=True))

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.surfaces.web.areas.area import Visit
+from groundplan.surfaces.web.visit import Visit
 
 WAIT_S = 30  # ends a test that would hang
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from groundplan.surfaces.web.areas.work_graph.drawing import HEIGHT, WIDTH, draw_graph
-from groundplan.surfaces.web.areas.work_graph.graph import SHOWN_MAX
+from groundplan.surfaces.web.areas.work_graph import HEIGHT, SHOWN_MAX, WIDTH, draw_graph
 from groundplan.work.graph.search.dependency_graph import GraphLink, GraphNode
 from groundplan.work.graph.search.outline import NodeState
 from tests.engines import Engine, person

@@ -32,8 +32,7 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Route,
 from groundplan.kernel.output_gate import encode
 from groundplan.kernel.projects.list import ListProjects, list_projects
 from groundplan.kernel.store.authorize import authorize_project
-from groundplan.kernel.store.clock_jumps import set_time_of_read
-from groundplan.kernel.store.transaction import Project, Transaction
+from groundplan.kernel.store.transaction import Project, Transaction, set_time_of_read
 
 NAME = "briefing.inbox"
 LIMIT_MAX = 100

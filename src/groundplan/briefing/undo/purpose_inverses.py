@@ -18,7 +18,7 @@ from groundplan.purpose.content import read_content
 from groundplan.purpose.editing import edit
 from groundplan.purpose.events import Op
 from groundplan.purpose.model import EdgeType
-from groundplan.purpose.version import read_versions
+from groundplan.purpose.versions.versions import read_versions
 
 EDGE_FIELDS = ("mechanism", "confidence")
 ADDITIONS = (Op.NODE_ADDED, Op.EDGE_ADDED, Op.ASSUMPTION_ADDED, Op.INDICATOR_ADDED)

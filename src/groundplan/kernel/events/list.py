@@ -201,7 +201,7 @@ def _encode_position(tx: Transaction, request: ListEvents, position: EventPositi
 
 
 def _decode_position(tx: Transaction, request: ListEvents) -> EventPosition:
-    match decode_cursor(tx, NAME, _get_query(request), cast(str, request.cursor)):
+    match decode_cursor(tx, NAME, _get_query(request), cast("str", request.cursor)):
         case [int(rev), int(n)]:
             return EventPosition(rev, n)
     raise InvalidCursor

@@ -55,7 +55,7 @@ def load_write(tx: Transaction, rev: int, *, at_most: int) -> list[PastChange]:
     """Return the first events of a write to the project, in their order."""
     rows = tx.all(sql.events_of_write, PastChange, project_id=tx.project.id, rev=rev, at_most=at_most)
     for row in rows:
-        row.changes = _changes.decode(cast(str, row.changes))
+        row.changes = _changes.decode(cast("str", row.changes))
     return rows
 
 

@@ -72,7 +72,7 @@ def list_events_about(
         at_most=at_most,
     )
     for row in rows:
-        row.changes = _changes.decode(cast(str, row.changes))
+        row.changes = _changes.decode(cast("str", row.changes))
     return rows
 
 

@@ -24,8 +24,8 @@ from groundplan.kernel.members.member import find_principal
 from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.authorize import administers
-from groundplan.kernel.store.guards import Frozen, make_error_factory
 from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.schema import Frozen, make_error_factory
 from groundplan.kernel.store.transaction import Transaction
 
 LIFETIME = timedelta(days=14)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groundplan.kernel.store.tables import ADMINISTERS, IN_ORGANIZATION, Table
+from groundplan.kernel.store.schema import ADMINISTERS, IN_ORGANIZATION, Table
 
 _OWN_INVITATIONS = f"{IN_ORGANIZATION} AND (created_by = (SELECT gp_actor()) OR {ADMINISTERS})"
 # An owner invites an address under its own name; only an administrator gives it to somebody who has another.

@@ -21,9 +21,8 @@ from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.output_gate import encode, fits, refuse_oversized
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.authorize import AgentNotAllowed, authorize_organization, authorize_project
-from groundplan.kernel.store.clock_jumps import set_time_of_read
 from groundplan.kernel.store.store import Store
-from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.store.transaction import Transaction, set_time_of_read
 
 if TYPE_CHECKING:
     from groundplan.kernel.secrets.scan import FoundSecret

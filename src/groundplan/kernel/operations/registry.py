@@ -1,7 +1,7 @@
 """The registry of operations: one entry for each use case.
 
 An operation declares its name, input, output, permission, and how each surface calls it. MCP tools, commands, REST
-routes, JSON Schemas, the reference pages and the authorization matrix are derived from these entries.
+routes, JSON Schemas and the reference pages are derived from these entries.
 """
 
 from __future__ import annotations

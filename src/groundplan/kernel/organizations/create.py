@@ -8,7 +8,7 @@ from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.identities.invitation import find_expected_person, invite_person
 from groundplan.kernel.members.member import add_to_organization
 from groundplan.kernel.organizations.organization import OneOrganization, OrganizationExists, view_organization
-from groundplan.kernel.store.administration.organizations import add_organization
+from groundplan.kernel.store.organizations import add_organization
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.transaction import Transaction

@@ -8,8 +8,8 @@ from enum import StrEnum
 
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store.open_store import NoDriver, is_postgres
+from groundplan.kernel.store.schema import Schema
 from groundplan.kernel.store.store import TryAgain
-from groundplan.kernel.store.tables import Schema
 
 # For errors whose message recommends doctor, or has no fix after the semicolon.
 FIXES: Mapping[str, str] = {

@@ -11,7 +11,7 @@ from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.store import Store
 
 if TYPE_CHECKING:
-    from groundplan.kernel.store.tables import Schema
+    from groundplan.kernel.store.schema import Schema
 
 SECRETS = ("password", "sslpassword")  # in the query string of a URL
 
@@ -58,7 +58,7 @@ def open_store(
     """
     if not is_postgres(db):
         if for_server:
-            from groundplan.kernel.store.sqlite.group_store import GroupCommitStore
+            from groundplan.kernel.store.sqlite.group_commit import GroupCommitStore
 
             return GroupCommitStore(db, schema, clock=clock or system_clock, cancellation=cancellation)
         from groundplan.kernel.store.sqlite.store import SqliteStore

@@ -11,9 +11,9 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -25,13 +25,12 @@ from groundplan.kernel.errors import Conflict, NotFound, Unauthenticated, Unavai
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.ports import on_clock_jump
 from groundplan.kernel.store.authorize import authorize_organization, authorize_project
-from groundplan.kernel.store.clock_jumps import note_machine_start
 from groundplan.kernel.store.queries import load_queries
-from groundplan.kernel.store.transaction import Project, Transaction
+from groundplan.kernel.store.transaction import Project, Transaction, note_machine_start
 
 if TYPE_CHECKING:
-    from groundplan.kernel.store.commits.commit_watch import CommitWatch
     from groundplan.kernel.store.idempotency import IdempotentRequest
+
 
 T = TypeVar("T")
 
@@ -319,3 +318,37 @@ def retry(attempt: Callable[[], T], cancellation: Cancellation | None = None) ->
 
                 time.sleep(random.uniform(0, PAUSE_S_MAX) * tried / TRIES_MAX)  # noqa: S311 - not a secret
     raise Unavailable("the store is too busy for this now; try again in a moment", code="store_busy")
+
+
+class WatchedProject(NamedTuple):
+    """A project that somebody follows, or an organization and none of its projects."""
+
+    organization: str
+    id: str = ""  # empty: the organization itself
+
+
+class SeenCommits(NamedTuple):
+    """Which projects a wait found changed. It may name too many, and never too few."""
+
+    projects: frozenset[WatchedProject]
+
+
+NO_COMMITS = SeenCommits(frozenset())
+
+
+class CommitWatch(ABC):
+    """Waits for commits on a connection of its own, which `Store.close` closes, too. One thread uses it."""
+
+    @abstractmethod
+    def wait(self, projects: Collection[WatchedProject]) -> SeenCommits:
+        """Wait for a short time, and return those of the projects that changed, or whose organization did.
+
+        The first call for a project always returns it.
+
+        Raises:
+            Unavailable: the store is closed.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the connection."""

@@ -20,11 +20,17 @@ from groundplan.kernel.actors import Actor
 from groundplan.kernel.audit import EVENT_FORMAT, Change, Event
 from groundplan.kernel.budget import Budget
 from groundplan.kernel.cancellation import Cancellation
-from groundplan.kernel.clock import ClockJump, UptimeCounter
+from groundplan.kernel.clock import ClockJump, UptimeCounter, find_time_of_read, subtract_time
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.preferences import Preferences
-from groundplan.kernel.store.queries import Query, load_queries, to_json_array
-from groundplan.kernel.store.row_types import UNNAMED_COLUMNS_MAX, Row, make_row_converter
+from groundplan.kernel.store.queries import (
+    UNNAMED_COLUMNS_MAX,
+    Query,
+    Row,
+    load_queries,
+    make_row_converter,
+    to_json_array,
+)
 
 R = TypeVar("R")
 
@@ -349,3 +355,22 @@ def _build_event_rows(events: Iterable[NumberedEvent]) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def set_time_of_read(tx: Transaction) -> None:
+    """Set the time of a read."""
+    tx.now, tx.clock_jump = find_time_of_read(tx.now, tx.project, tx.uptime)
+
+
+def note_machine_start(tx: Transaction, jump: ClockJump | None) -> None:
+    """Store when the machine started by the clock of this write, unless what is stored still holds."""
+    if tx.uptime is None:
+        return
+    start = tx.project.machine_start
+    if jump is None and start is not None and start.startswith(tx.uptime.boot_id):
+        return
+    tx.run(
+        sql.set_machine_start,
+        project_id=tx.project.id,
+        machine_start=f"{tx.uptime.boot_id} {subtract_time(tx.now, tx.uptime())}",
+    )

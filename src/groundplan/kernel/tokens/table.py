@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groundplan.kernel.store.tables import ADMINISTERS, IN_ORGANIZATION, Table
+from groundplan.kernel.store.schema import ADMINISTERS, IN_ORGANIZATION, Table
 
 # A person creates tokens for agents and for themselves; those of services and of other people need an owner of the
 # organization. A login takes the limits of the token that it was made with.

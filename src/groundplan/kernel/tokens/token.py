@@ -12,8 +12,8 @@ from groundplan.kernel.actors import Access, Actor, ActorKind
 from groundplan.kernel.errors import NotFound, RuleViolated, Unauthenticated
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.authorize import owns_organization
-from groundplan.kernel.store.guards import Frozen
 from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.schema import Frozen
 from groundplan.kernel.store.transaction import Transaction
 
 sql = load_queries(__file__)

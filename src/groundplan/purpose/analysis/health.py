@@ -10,10 +10,10 @@ from groundplan.kernel.links.read import list_links_of_type
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.analysis.health_metrics import Bands, Health, classify_metrics, compute_health, compute_metrics
 from groundplan.purpose.dates import to_last_instant
-from groundplan.purpose.gate_inputs import read_context_facts
+from groundplan.purpose.gates.run import read_context_facts
 from groundplan.purpose.model import Content, NodeType
 from groundplan.purpose.observing.observation_rows import Observations
-from groundplan.purpose.version import VersionRow, find_latest_published
+from groundplan.purpose.versions.versions import VersionRow, find_latest_published
 
 
 class HealthInputs(NamedTuple):

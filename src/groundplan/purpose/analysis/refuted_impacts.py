@@ -8,7 +8,7 @@ from groundplan import providers
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.content import read_content
 from groundplan.purpose.model import Content
-from groundplan.purpose.version import read_versions
+from groundplan.purpose.versions.versions import read_versions
 
 
 class RefutedImpact(Struct):

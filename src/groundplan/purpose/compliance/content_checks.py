@@ -13,7 +13,7 @@ from groundplan.purpose.compliance.proposal import OperationKind
 from groundplan.purpose.compliance.proposal_context import ProposalContext
 from groundplan.purpose.compliance.section import CheckedItem, SectionResult, decide_verdict
 from groundplan.purpose.dates import is_day
-from groundplan.purpose.editing.edges import PATH_KEYS_MAX, format_path
+from groundplan.purpose.editing.items import PATH_KEYS_MAX, format_path
 from groundplan.purpose.editing.rules import (
     TypedEdge,
     becomes_causal,

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.purpose.limits import WORD_CHARS_MAX, Ref, Text
-from groundplan.purpose.version import VersionRef
+from groundplan.purpose.versions.versions import VersionRef
 
 # A value that may not be in its enum.
 UncheckedWord = Annotated[str, Meta(max_length=WORD_CHARS_MAX)]

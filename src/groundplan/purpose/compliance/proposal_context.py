@@ -12,7 +12,7 @@ from groundplan.purpose.compliance.proposal import OperationKind, ProposedOperat
 from groundplan.purpose.content import read_verified_content
 from groundplan.purpose.editing.rules import is_ordered, match_edge_types
 from groundplan.purpose.model import Assumption, Content, PurposeEdge, PurposeNode, build_content
-from groundplan.purpose.version import VersionRow, find_latest_published, read_versions, resolve_version
+from groundplan.purpose.versions.versions import VersionRow, find_latest_published, read_versions, resolve_version
 
 
 class ProposalContext(NamedTuple):

@@ -5,27 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from groundplan.kernel.store.queries import Query
-from groundplan.purpose import version
-from groundplan.purpose.editing import draft_state
-from groundplan.purpose.versions import publish
+from groundplan.purpose.editing import draft
+from groundplan.purpose.versions import publish, versions
 
-VERSIONS_QUERY = version.sql.versions
+VERSIONS_QUERY = versions.sql.versions
 PUBLISH_QUERY = publish.sql.publish_version
 
 # By subject and verb of the operation.
 _STATEMENTS: dict[tuple[str, str], Query] = {
-    ("node", "CREATE"): draft_state.sql.add_node,
-    ("node", "UPDATE"): draft_state.sql.change_node,
-    ("node", "DELETE"): draft_state.sql.remove_node,
-    ("edge", "CREATE"): draft_state.sql.add_edge,
-    ("edge", "UPDATE"): draft_state.sql.change_edge,
-    ("edge", "DELETE"): draft_state.sql.remove_edge,
-    ("node assumption", "ADD"): draft_state.sql.add_assumption,
-    ("node assumption", "UPDATE"): draft_state.sql.change_assumption,
-    ("node assumption", "DELETE"): draft_state.sql.remove_assumption,
-    ("edge assumption", "ADD"): draft_state.sql.add_edge_assumption,
-    ("edge assumption", "UPDATE"): draft_state.sql.change_edge_assumption,
-    ("edge assumption", "DELETE"): draft_state.sql.remove_edge_assumption,
+    ("node", "CREATE"): draft.sql.add_node,
+    ("node", "UPDATE"): draft.sql.change_node,
+    ("node", "DELETE"): draft.sql.remove_node,
+    ("edge", "CREATE"): draft.sql.add_edge,
+    ("edge", "UPDATE"): draft.sql.change_edge,
+    ("edge", "DELETE"): draft.sql.remove_edge,
+    ("node assumption", "ADD"): draft.sql.add_assumption,
+    ("node assumption", "UPDATE"): draft.sql.change_assumption,
+    ("node assumption", "DELETE"): draft.sql.remove_assumption,
+    ("edge assumption", "ADD"): draft.sql.add_edge_assumption,
+    ("edge assumption", "UPDATE"): draft.sql.change_edge_assumption,
+    ("edge assumption", "DELETE"): draft.sql.remove_edge_assumption,
 }
 
 

@@ -15,13 +15,12 @@ from groundplan.purpose.canonical import compute_content_hash
 from groundplan.purpose.compliance.proposal import OperationKind
 from groundplan.purpose.compliance.proposal_context import ProposalContext
 from groundplan.purpose.compliance.section import CheckedItem, SectionResult, decide_verdict, has_failures
-from groundplan.purpose.gate_inputs import read_gate_inputs
-from groundplan.purpose.gates.profiles import list_required_gates
-from groundplan.purpose.gates.result import Check, GateResult
+from groundplan.purpose.gates.gates import Check, GateResult, list_required_gates
+from groundplan.purpose.gates.run import read_gate_inputs, run_gate
 from groundplan.purpose.model import Profile
-from groundplan.purpose.version import VersionRow, find_latest_published
+from groundplan.purpose.versions.drafts import get_least_profile, is_lighter
 from groundplan.purpose.versions.publish import LABEL_CHARS_MAX, is_same_as, is_unambiguous_label
-from groundplan.purpose.versions.required_profile import get_least_profile, is_lighter
+from groundplan.purpose.versions.versions import VersionRow, find_latest_published
 
 
 def check_version_state(ctx: ProposalContext) -> SectionResult:
@@ -202,8 +201,6 @@ def _check_origin(ctx: ProposalContext) -> CheckedItem:
 
 def _run_gates(tx: Transaction, row: VersionRow, ctx: ProposalContext) -> list[GateResult]:
     """Run the gates that publishing requires."""
-    from groundplan.purpose.gates.run import run_gate  # loaded only to publish
-
     observations, outside, today = read_gate_inputs(tx, row, ctx.content)
     return [
         run_gate(gate, ctx.content, observations, profile=row.profile, external_facts=outside, today=today).describe(

@@ -14,8 +14,8 @@ from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, invalid_argument, quote_text
-from groundplan.purpose.editing import assumptions, edges, indicators, nodes
-from groundplan.purpose.editing.draft_state import BatchRefs, CreatedItem, DraftState
+from groundplan.purpose.editing import items
+from groundplan.purpose.editing.draft import BatchRefs, CreatedItem, DraftState
 from groundplan.purpose.editing.operations import (
     AddAssumption,
     AddEdge,
@@ -34,7 +34,7 @@ from groundplan.purpose.editing.operations import (
 from groundplan.purpose.keys import reserve_keys
 from groundplan.purpose.limits import BATCH_MAX
 from groundplan.purpose.model import ASSUMPTION_PREFIX, INDICATOR_PREFIX, PREFIXES
-from groundplan.purpose.version import load_draft
+from groundplan.purpose.versions.versions import load_draft
 
 sql = load_queries(__file__)
 
@@ -84,10 +84,10 @@ def edit(tx: Transaction, request: EditPurpose) -> EditedPurpose:
     keys = _reserve_keys(tx, request.operations)
     for index, op in enumerate(request.operations):
         if isinstance(op, AddNode):  # nodes first, so that other operations can use their refs
-            nodes.add_node(draft, op, keys[index], index)
+            items.add_node(draft, op, keys[index], index)
     for index, op in enumerate(request.operations):
         _apply(draft, op, keys, index)
-    edges.refuse_cycles(draft)
+    items.refuse_cycles(draft)
     rev = tx.scalar(sql.touch_version, version_id=row.id) if tx.has_events else row.rev
     return EditedPurpose(rev, row.number, draft.list_created(), len(request.operations))
 
@@ -98,27 +98,27 @@ def _apply(draft: DraftState, op: PurposeOp, keys: dict[int, str], index: int) -
         case AddNode():
             pass  # added in the first pass
         case UpdateNode():
-            nodes.update_node(draft, op, path)
+            items.update_node(draft, op, path)
         case RemoveNode():
-            nodes.remove_node(draft, op, path)
+            items.remove_node(draft, op, path)
         case AddEdge():
-            edges.add_edge(draft, op, index, path)
+            items.add_edge(draft, op, index, path)
         case UpdateEdge():
-            edges.update_edge(draft, op, path)
+            items.update_edge(draft, op, path)
         case RemoveEdge():
-            edges.remove_edge(draft, op, path)
+            items.remove_edge(draft, op, path)
         case AddAssumption():
-            assumptions.add_assumption(draft, op, keys[index], index)
+            items.add_assumption(draft, op, keys[index], index)
         case UpdateAssumption():
-            assumptions.update_assumption(draft, op, path)
+            items.update_assumption(draft, op, path)
         case RemoveAssumption():
-            assumptions.remove_assumption(draft, op, path)
+            items.remove_assumption(draft, op, path)
         case AddIndicator():
-            indicators.add_indicator(draft, op, keys[index], index)
+            items.add_indicator(draft, op, keys[index], index)
         case UpdateIndicator():
-            indicators.update_indicator(draft, op, path)
+            items.update_indicator(draft, op, path)
         case RemoveIndicator():
-            indicators.remove_indicator(draft, op, path)
+            items.remove_indicator(draft, op, path)
 
 
 def _collect_refs(operations: list[PurposeOp]) -> BatchRefs:

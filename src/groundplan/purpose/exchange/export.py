@@ -15,11 +15,11 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.content import read_verified_content
 from groundplan.purpose.dates import get_day
 from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.gates.active_waivers import select_active_waivers
+from groundplan.purpose.gates.gates import select_active_waivers
 from groundplan.purpose.model import Content
 from groundplan.purpose.observing.observation_rows import Waiver
 from groundplan.purpose.observing.read_observations import read_version_observations
-from groundplan.purpose.version import VersionRef, find_latest_published, require_version
+from groundplan.purpose.versions.versions import VersionRef, find_latest_published, require_version
 
 ExportFormat = Literal["json", "mermaid", "dot", "graphml", "canvas", "csv", "logframe", "iati", "svg", "html"]
 

@@ -22,27 +22,30 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument, quote_text
 from groundplan.purpose.content import read_content
 from groundplan.purpose.dates import get_day, parse_day
-from groundplan.purpose.editing.assumptions import add_assumption, refuse_unclear_place
-from groundplan.purpose.editing.draft_state import BatchRefs, DraftState
-from groundplan.purpose.editing.edges import add_edge
-from groundplan.purpose.editing.indicators import add_indicator
-from groundplan.purpose.editing.nodes import add_node, refuse_long_metadata
+from groundplan.purpose.editing.draft import BatchRefs, DraftState
+from groundplan.purpose.editing.items import (
+    add_assumption,
+    add_edge,
+    add_indicator,
+    add_node,
+    refuse_long_metadata,
+    refuse_unclear_place,
+)
 from groundplan.purpose.editing.operations import AddAssumption, AddEdge, AddIndicator, AddNode
 from groundplan.purpose.exchange.export import select_waivers_about
 from groundplan.purpose.exchange.formats.document import DocumentAssumption, DocumentWaiver, TheoryDocument
 from groundplan.purpose.exchange.import_measurements import import_measurements
 from groundplan.purpose.exchange.incoming_keys import IncomingKeys, KeyMapping, KeyMode
 from groundplan.purpose.exchange.readers.document_builder import EXAMPLES_MAX, SkippedItem
-from groundplan.purpose.gates.active_waivers import select_active_waivers
+from groundplan.purpose.gates.gates import select_active_waivers
 from groundplan.purpose.limits import TITLE_CHARS_MAX
 from groundplan.purpose.model import EdgeName, EdgeType
 from groundplan.purpose.observing.observation_rows import Waiver
 from groundplan.purpose.observing.read_observations import NO_CUTOFF, read_waivers
 from groundplan.purpose.observing.record import WaiverWrite, record_waivers, refuse_unwaivable
 from groundplan.purpose.observing.ref_resolver import parse_edge_name
-from groundplan.purpose.version import Version, VersionRow, load_draft, to_version
-from groundplan.purpose.versions.draft import add_draft, load_versions_without_draft
-from groundplan.purpose.versions.required_profile import choose_profile
+from groundplan.purpose.versions.drafts import add_draft, choose_profile, load_versions_without_draft
+from groundplan.purpose.versions.versions import Version, VersionRow, load_draft, to_version
 
 EXPIRED, ALREADY_IN_FORCE = "expired", "already in force here"  # why a waiver is skipped
 

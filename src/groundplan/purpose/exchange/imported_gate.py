@@ -9,7 +9,7 @@ from groundplan.kernel.errors import GroundplanError, NotFound
 
 if TYPE_CHECKING:
     from groundplan.purpose.exchange.import_document import ImportedPurpose
-    from groundplan.purpose.gates.result import GateResult
+    from groundplan.purpose.gates.gates import GateResult
 
 
 def check_imported(call: Callable[..., Any], project: str, imported: ImportedPurpose) -> GateResult | str:

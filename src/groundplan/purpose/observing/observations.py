@@ -22,7 +22,7 @@ from groundplan.purpose.observing.observation_rows import (
 )
 from groundplan.purpose.observing.read_observations import BEGINNING, Cutoff
 from groundplan.purpose.pages import PageEntry, PagePosition, fill_page
-from groundplan.purpose.version import get_current_rev
+from groundplan.purpose.versions.versions import get_current_rev
 
 NAME = "purpose.observations"
 ROWS_MAX = 1_000  # of one kind read for a page; more never fit on one

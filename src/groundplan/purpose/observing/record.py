@@ -27,7 +27,7 @@ from groundplan.purpose.model import AssumptionStatus
 from groundplan.purpose.observing.decide import DecisionWrite, RequestWrite, record_decision, record_request
 from groundplan.purpose.observing.recorder import Recorder, encode_refs
 from groundplan.purpose.observing.ref_resolver import RefResolver
-from groundplan.purpose.version import get_current_rev
+from groundplan.purpose.versions.versions import get_current_rev
 
 sql = load_queries(__file__)
 
@@ -233,7 +233,7 @@ def refuse_unwaivable(code: str, path: ArgumentPath) -> None:
         Invalid: there is no such check.
         NotWaivable: the check cannot be waived.
     """
-    from groundplan.purpose.gates.profiles import is_waivable, list_codes  # loaded only for waivers
+    from groundplan.purpose.gates.gates import is_waivable, list_codes  # loaded only for waivers
 
     if code not in list_codes():
         show = NextStep("purpose.check", "shows the codes")

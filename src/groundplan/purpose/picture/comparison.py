@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from groundplan.purpose.comparing.compare import Changed, Comparison, compare
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import Content, edge_order, key_order
 from groundplan.purpose.picture.picture_model import (
@@ -19,6 +18,7 @@ from groundplan.purpose.picture.picture_model import (
     build_plan_picture,
     name_picture,
 )
+from groundplan.purpose.versions.compare import Changed, Comparison, compare
 
 Drawn = TypeVar("Drawn", Card, Arrow)
 Remarks = dict[str, list[str]]  # changes by the key or name of the changed item

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.content import read_content, read_verified_content
 from groundplan.purpose.model import Content, build_content
-from groundplan.purpose.version import VersionRow, read_versions
+from groundplan.purpose.versions.versions import VersionRow, read_versions
 
 
 class PurposeInForce(NamedTuple):

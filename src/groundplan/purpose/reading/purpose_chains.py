@@ -16,7 +16,7 @@ from groundplan.purpose.content import read_content
 from groundplan.purpose.graph.causal_graph import STRENGTHS, CausalGraph, build_causal_graph
 from groundplan.purpose.graph.strongest_paths import WaysToGoals, find_ways_to_goals
 from groundplan.purpose.model import Assumption, EdgeName, NodeType, PurposeEdge, PurposeNode
-from groundplan.purpose.version import VersionRow, read_versions
+from groundplan.purpose.versions.versions import VersionRow, read_versions
 
 CACHE_KEY = "purpose.chains"  # the key of the cache in the store's memory
 CACHED_VERSIONS_MAX = 8

@@ -23,11 +23,11 @@ from groundplan.policies import get_policies
 from groundplan.purpose.canonical import compute_content_hash
 from groundplan.purpose.content import read_content
 from groundplan.purpose.events import Op
-from groundplan.purpose.gate_inputs import read_gate_inputs
-from groundplan.purpose.gates.profiles import list_required_gates
-from groundplan.purpose.gates.result import GateResult
+from groundplan.purpose.gates.gates import GateResult, list_required_gates
+from groundplan.purpose.gates.run import read_gate_inputs, run_gate
 from groundplan.purpose.model import VersionStatus
-from groundplan.purpose.version import (
+from groundplan.purpose.versions.drafts import refuse_light_profile
+from groundplan.purpose.versions.versions import (
     DRAFT_LABEL,
     Version,
     VersionRow,
@@ -36,7 +36,6 @@ from groundplan.purpose.version import (
     read_versions,
     to_version,
 )
-from groundplan.purpose.versions.required_profile import refuse_light_profile
 
 sql = load_queries(__file__)
 
@@ -137,8 +136,6 @@ def publish(tx: Transaction, request: PublishDraft) -> Published:
         NothingChanged: the latest version has the same content and the same facts.
         GateFailed: the draft does not pass a gate.
     """
-    from groundplan.purpose.gates.run import run_gate  # loaded only to publish or check
-
     row = load_draft(tx, expected_rev=request.expected_rev)
     label = request.label or f"v{row.number}"
     if not is_unambiguous_label(label, row.number):

@@ -8,10 +8,9 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.purpose.content import read_content
-from groundplan.purpose.gate_inputs import read_gate_inputs
-from groundplan.purpose.gates.profiles import Gate, list_required_gates
-from groundplan.purpose.gates.result import Check, describe_fix
-from groundplan.purpose.version import read_versions
+from groundplan.purpose.gates.gates import Check, Gate, describe_fix, list_required_gates
+from groundplan.purpose.gates.run import read_gate_inputs, run_checks
+from groundplan.purpose.versions.versions import read_versions
 
 sql = load_queries(__file__)
 
@@ -29,8 +28,6 @@ def list_blocking_checks(tx: Transaction) -> list[BlockingCheck]:
     draft = next((row for row in read_versions(tx) if row.is_draft), None)
     if draft is None:
         return []
-    from groundplan.purpose.gates.run import run_checks  # here, because most projects have no draft
-
     changed_at = tx.scalar(sql.version_changed_at, version_id=draft.id)
     content = read_content(tx, draft.id)
     observations, outside, today = read_gate_inputs(tx, draft, content)

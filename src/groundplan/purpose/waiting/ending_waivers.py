@@ -7,7 +7,7 @@ from datetime import timedelta
 from groundplan.kernel.clock import subtract_time
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.dates import get_day
-from groundplan.purpose.gates.active_waivers import select_active_waivers
+from groundplan.purpose.gates.gates import select_active_waivers
 from groundplan.purpose.observing.observation_rows import Waiver
 from groundplan.purpose.observing.read_observations import NO_CUTOFF, read_waivers
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.dates import get_day
-from groundplan.purpose.version import find_latest_published, resolve_version
+from groundplan.purpose.versions.versions import find_latest_published, resolve_version
 
 sql = load_queries(__file__)
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
 from groundplan.surfaces.cli.screen.output import Output
 
-TYPE_CHECKING = False  # as in typing, which takes longer to import than most output to print
 if TYPE_CHECKING:
-    from typing import Any
-
     from msgspec import UnsetType
 
 EMPTY_CELL = "-"

@@ -1,10 +1,25 @@
-"""Answers over HTTP: the status, the headers and the bytes, compressed where that pays and the client accepts it."""
+"""Answers over HTTP: the status, the headers and the bytes, compressed where that pays and the client accepts it.
+
+Errors are problem details of RFC 9457. The family of an error decides its status. A status that no family has belongs
+to HTTP itself: a path without a route, a wrong method or content type, a body that is too large, a precondition that
+does not hold.
+"""
 
 from __future__ import annotations
 
+import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from http import HTTPStatus
 from typing import Any, NamedTuple
+
+from msgspec import Struct
+
+from groundplan.kernel.errors import GroundplanError, Unauthenticated, Unavailable
+from groundplan.kernel.next_steps import Vocabulary
+from groundplan.kernel.output_gate import encode
+from groundplan.surfaces.vocabularies import PREFIX
 
 JSON_TYPE = b"application/json"
 COMPRESSED_BYTES_MIN = 1024  # below it, the header of gzip and the time cost more than the bytes
@@ -54,3 +69,216 @@ class AnswerSender:
     async def __call__(self, scope: Any, _receive: Any, send: Any) -> None:
         """Send the answer."""
         await send_answer(send, self._answer, has_body=scope["method"] != "HEAD")
+
+
+# --- Problems ---------------------------------------------------------------------------------------------------------
+
+PROBLEM_TYPE = b"application/problem+json"
+RETRY_AFTER_S = 1
+
+
+class HttpProblem(Exception):
+    """A request that HTTP itself refuses, before any operation does."""
+
+    def __init__(
+        self, status: int, code: str, problem: str, *, headers: Mapping[str, str] | None = None, **details: Any
+    ) -> None:
+        super().__init__(problem)
+        self.status = status
+        self.code = code
+        self.problem = problem
+        self.details = details
+        self.headers = headers or {}
+
+
+def unknown_path(path: str) -> HttpProblem:
+    """Return the refusal of a path that nothing serves."""
+    return HttpProblem(404, "unknown_path", f"there is no such path; {PREFIX}/openapi.json lists them", path=path[:200])
+
+
+def method_not_allowed(method: str, allowed: Sequence[str]) -> HttpProblem:
+    """Return the refusal of a method that a path does not have."""
+    names = ", ".join(allowed)
+    return HttpProblem(
+        405,
+        "method_not_allowed",
+        f"{method} is not a method of this path; it has {names}",
+        headers={"allow": names},
+        allowed=list(allowed),
+    )
+
+
+def answer_problem(problem: HttpProblem) -> Answer:
+    """Return the answer to a request that HTTP itself refuses."""
+    body: dict[str, Any] = {"code": problem.code, "message": problem.problem}
+    if problem.details:
+        body["details"] = problem.details
+    return _build_answer(problem.status, body, problem.headers)
+
+
+def answer_error(
+    error: GroundplanError, vocabulary: Vocabulary, *, status: int | None = None, challenge: str = "Bearer"
+) -> Answer:
+    """Return the answer with an error of an operation; `status` replaces that of its family.
+
+    `challenge` tells a client without a valid token how to authenticate.
+    """
+    headers = {}
+    if isinstance(error, Unauthenticated):
+        headers["www-authenticate"] = challenge
+    if isinstance(error, Unavailable) and error.may_retry:
+        headers["retry-after"] = str(RETRY_AFTER_S)
+    return _build_answer(status or error.status, error.to_dict(vocabulary), headers)
+
+
+def get_problem_type(status: int) -> str:
+    """Return the address of the description of a status."""
+    return f"{PREFIX}/docs#status-{status}"
+
+
+def _build_answer(status: int, error: Mapping[str, Any], headers: Mapping[str, str]) -> Answer:
+    body = {
+        "type": get_problem_type(status),
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": error["message"],
+        "code": error["code"],
+    }
+    if "details" in error:
+        body["details"] = error["details"]
+    return Answer(
+        status,
+        encode(body),
+        [(name.encode(), value.encode("latin-1")) for name, value in headers.items()],
+        PROBLEM_TYPE,
+    )
+
+
+# --- Content negotiation ----------------------------------------------------------------------------------------------
+
+JSON_RANGES = ("application/json", "application/*", "*/*")  # the most specific first
+GZIP_CODINGS = ("gzip", "x-gzip", "*")
+
+
+def accepts(header: str, names: Sequence[str]) -> bool:
+    """Return whether a header accepts something under the first of its names that the header lists."""
+    if header in names:  # what most clients send
+        return True
+    qualities: dict[str, float] = {}
+    for part in header.split(","):
+        name, *parameters = part.split(";")
+        qualities[name.strip().lower()] = _read_quality(parameters)
+    return next((qualities[name] > 0 for name in names if name in qualities), False)
+
+
+def _read_quality(parameters: Sequence[str]) -> float:
+    for parameter in parameters:
+        name, _, value = parameter.partition("=")
+        if name.strip().lower() == "q":
+            try:
+                return float(value)
+            except ValueError:
+                return 0.0
+    return 1.0
+
+
+# --- Entity tags ------------------------------------------------------------------------------------------------------
+
+# `"r42.9f86d081884c7d65"` is revision 42 of a thing, and what this answer says about it. The first part is the revision
+# (or version) that the answer contains; `If-Match` compares it with what is stored. The second part is a hash of the
+# answer, because an answer can change without a write: a claim expires, or a day ends. So `If-None-Match` is true only
+# if the answer has the same bytes. An answer in gzip has a tag of its own, as RFC 9110 asks of strong tags.
+
+HASH_BYTES = 8
+GZIP_SUFFIX = "-gzip"
+ANY = "*"
+_TAG = re.compile(r'"r(\d{1,16})(?:\.[0-9a-f]+)?(?:-gzip)?"')
+_LISTED = re.compile(r'\s*((?:W/)?"[\x21\x23-\x7e\x80-\xff]*")\s*(?:,|$)')
+
+
+def find_revision(answer: Any) -> int | None:
+    """Return the `rev` or `version` of an answer, or of the only object in it that has one."""
+    if (own := _get_revision(answer)) is not None:
+        return own
+    if not isinstance(answer, Struct):
+        return None
+    inside = [_get_revision(getattr(answer, name)) for name in answer.__struct_fields__]
+    found = [revision for revision in inside if revision is not None]
+    return found[0] if len(found) == 1 else None
+
+
+def find_item_revision(answer: Struct) -> int | None:
+    """Return the revision of the only item in the answer of an operation on a list."""
+    for name in answer.__struct_fields__:
+        items = getattr(answer, name)
+        if isinstance(items, list) and len(items) == 1 and (revision := _get_revision(items[0])) is not None:
+            return revision
+    return None
+
+
+def _get_revision(value: Any) -> int | None:
+    if isinstance(value, Struct):
+        for name in ("rev", "version"):
+            if type(found := getattr(value, name, None)) is int:
+                return found
+    return None
+
+
+def build_tag(revision: int | None, body: bytes | None) -> str | None:
+    """Return the tag of an answer; without a body that of a thing that was changed."""
+    parts = [] if revision is None else [f"r{revision}"]
+    if body is not None:
+        parts.append(blake2b(body, digest_size=HASH_BYTES).hexdigest())
+    return f'"{".".join(parts)}"' if parts else None
+
+
+def mark_compressed(tag: str) -> str:
+    """Return the tag of the same answer in gzip."""
+    return f'{tag[:-1]}{GZIP_SUFFIX}"'
+
+
+def is_unchanged(if_none_match: str, tag: str) -> bool:
+    """Return whether the client has this answer already, compressed or not."""
+    return if_none_match.strip() == ANY or any(
+        given.removeprefix("W/") in (tag, mark_compressed(tag)) for given in parse_tags(if_none_match)
+    )
+
+
+def read_expected_revision(if_match: str) -> int | None:
+    """Return the revision that `If-Match` asks for; None if any will do.
+
+    Raises:
+        HttpProblem: it asks for none that a thing can have, or for several.
+    """
+    if if_match.strip() == ANY:
+        return None
+    tags = parse_tags(if_match)
+    if len(tags) > 1:
+        raise HttpProblem(400, "invalid_if_match", "If-Match has several entity tags; send the one that you read")
+    found = _TAG.fullmatch(tags[0]) if tags else None
+    if found is None:
+        raise HttpProblem(
+            412,
+            "precondition_failed",
+            'If-Match is no ETag with a revision, such as "r42"; read it again and send its ETag unchanged',
+        )
+    return int(found[1])
+
+
+def parse_tags(header: str) -> list[str]:
+    """Return the entity tags in a header.
+
+    Raises:
+        HttpProblem: it is no list of entity tags.
+    """
+    tags: list[str] = []
+    at = 0
+    while at < len(header):
+        found = _LISTED.match(header, at)
+        if found is None:
+            raise HttpProblem(
+                400, "invalid_entity_tag", 'an entity tag stands in quotes, such as "r42"; send the ETag as you got it'
+            )
+        tags.append(found[1])
+        at = found.end()
+    return tags

@@ -13,10 +13,9 @@ from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
 from groundplan.kernel.input_gate.type_description import TypeKind
 from groundplan.kernel.wording import describe_value, quote_text
-from groundplan.surfaces.http.entity_tags import read_expected_revision
-from groundplan.surfaces.http.problems import HttpProblem
+from groundplan.surfaces.http.answers import HttpProblem, read_expected_revision
 from groundplan.surfaces.http.routes import Endpoint
-from groundplan.surfaces.route_paths import PROJECT
+from groundplan.surfaces.vocabularies import PROJECT
 
 PARAMETERS_MAX = 1000
 INTEGER_DIGITS = 15  # every number with so many is within the limits

@@ -1,4 +1,4 @@
-"""Who sends a request: by a bearer token, or by the cookie of a login.
+"""Who sends a request, and how often: by a bearer token, or by the cookie of a login.
 
 Authorization: Bearer gpt_…          any client; the browser never adds it by itself
 Authorization: Bearer eyJ….….…       the same with an access token of the configured issuer
@@ -10,9 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.requests import HTTPConnection
 
@@ -21,13 +25,13 @@ from groundplan.kernel.errors import Forbidden, Unauthenticated
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.tokens.authenticate import RefusalCounts, VerifiedToken, record_use, verify_token
 from groundplan.kernel.tokens.token import TokenKind
-from groundplan.surfaces.http.monitoring.request_monitor import ACTOR_OF_REQUEST
-from groundplan.surfaces.http.problems import HttpProblem
-from groundplan.surfaces.rate_limit import RateLimiter
+from groundplan.surfaces.http.answers import HttpProblem
+from groundplan.surfaces.http.front_door import ACTOR_OF_REQUEST
 
 if TYPE_CHECKING:
-    from groundplan.surfaces.http.identity_provider.provider import IdentityProvider
-    from groundplan.surfaces.http.identity_provider.signed_actors import SignedActors
+    from groundplan.surfaces.http.issuer import IdentityProvider
+    from groundplan.surfaces.http.issuer_tokens import SignedActors
+
 
 CSRF_HEADER = "x-csrf-token"
 CSRF_OF_FORM = "groundplan.csrf"  # in the scope: the same text, from the field of a form
@@ -72,7 +76,7 @@ class Authenticator:
         self.refusals = RefusalCounts()
         self._signed_actors: SignedActors | None = None
         if provider is not None:
-            from groundplan.surfaces.http.identity_provider.signed_actors import SignedActors  # few servers need it
+            from groundplan.surfaces.http.issuer_tokens import SignedActors  # few servers need it
 
             self._signed_actors = SignedActors(store, provider, self.refusals)
         self._requests = RateLimiter(per_s=requests_per_s, burst=max(1, round(requests_per_s * BURST_S)))
@@ -183,3 +187,59 @@ def _too_many_requests(wait_s: float) -> HttpProblem:
         headers={"retry-after": str(seconds)},
         retry_after_s=seconds,
     )
+
+
+# --- The rate of requests ---------------------------------------------------------------------------------------------
+
+
+class _Bucket(NamedTuple):
+    level: float
+    at_s: float
+
+
+class RateLimiter:
+    """The requests that each principal may still send, as token buckets in memory. Safe to use from several threads.
+
+    A bucket holds up to `burst` requests and refills at a constant rate. The number of buckets is bounded: the one that
+    was idle longest is dropped first, and it is full again by then unless more principals are active than there are
+    buckets.
+    """
+
+    def __init__(
+        self,
+        *,
+        per_s: float,
+        burst: int,
+        principals_max: int = 10_000,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if per_s <= 0 or burst < 1 or principals_max < 1:
+            raise ValueError("per_s must be positive, burst and principals_max at least 1")
+        self._per_s = per_s
+        self._burst = float(burst)
+        self._principals_max = principals_max
+        self._clock = clock
+        self._buckets: OrderedDict[Hashable, _Bucket] = OrderedDict()  # the one that was idle longest is first
+        self._lock = threading.Lock()
+
+    def admit(self, principal: Hashable) -> float:
+        """Count a request, and return 0; or count nothing, and return after how many seconds to retry."""
+        with self._lock:
+            now_s = self._clock()
+            level = self._get_level(principal, now_s)
+            retry_after_s = 0.0 if level >= 1 else (1 - level) / self._per_s
+            self._buckets[principal] = _Bucket(level if retry_after_s else level - 1, now_s)
+            self._buckets.move_to_end(principal)
+            if len(self._buckets) > self._principals_max:
+                self._buckets.popitem(last=False)
+            return retry_after_s
+
+    def _get_level(self, principal: Hashable, now_s: float) -> float:
+        bucket = self._buckets.get(principal)
+        if bucket is None:
+            return self._burst
+        # A clock that runs backwards must not take requests away.
+        return min(self._burst, bucket.level + max(0.0, now_s - bucket.at_s) * self._per_s)
+
+    def __len__(self) -> int:
+        return len(self._buckets)

@@ -7,6 +7,7 @@ event loop   send the answer
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -17,29 +18,99 @@ from starlette.requests import HTTPConnection
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import GroundplanError, Invalid, Unexpected
+from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX
 from groundplan.kernel.operations.envelopes import add_warnings
 from groundplan.kernel.operations.execute import execute
 from groundplan.kernel.optimistic_locking import StaleRevision, StaleVersion
 from groundplan.kernel.output_gate import encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.store import Store
-from groundplan.surfaces.http.answers import Answer, send_answer
-from groundplan.surfaces.http.arguments import RequestHead, collect_arguments, split_path
-from groundplan.surfaces.http.monitoring.request_monitor import ROUTE_OF_REQUEST
-from groundplan.surfaces.http.negotiation import JSON_RANGES, accepts
-from groundplan.surfaces.http.operation_answers import build_answer
-from groundplan.surfaces.http.problems import (
+from groundplan.surfaces.http.answers import (
+    COMPRESSED_BYTES_MIN,
+    GZIP_CODINGS,
+    JSON_RANGES,
+    Answer,
+    Headers,
     HttpProblem,
+    accepts,
     answer_error,
     answer_problem,
+    build_tag,
+    compress,
+    find_item_revision,
+    find_revision,
+    is_unchanged,
+    mark_compressed,
     method_not_allowed,
+    read_expected_revision,
+    send_answer,
     unknown_path,
 )
-from groundplan.surfaces.http.request_body import read_body, read_head
+from groundplan.surfaces.http.arguments import Arguments, RequestHead, collect_arguments, split_path
+from groundplan.surfaces.http.front_door import ROUTE_OF_REQUEST
+from groundplan.surfaces.http.operation_pool import OperationPool
 from groundplan.surfaces.http.routes import Endpoint, RequestedEndpoint, RouteTable
-from groundplan.surfaces.http.run_operation import OperationPool
-from groundplan.surfaces.route_paths import PREFIX
-from groundplan.surfaces.vocabularies import HttpVocabulary
+from groundplan.surfaces.vocabularies import PREFIX, PROJECT, HttpVocabulary, fill_path
+
+BODY_S = 30.0  # a client that sends more slowly holds memory for too long
+
+
+def read_head(scope: Any) -> RequestHead:
+    """Return the method, the query string and the headers; a repeated header is one list."""
+    headers: dict[str, str] = {}
+    for raw_name, value in scope["headers"]:
+        name = raw_name.decode("latin-1")
+        text = value.decode("latin-1")
+        headers[name] = f"{headers[name]}, {text}" if name in headers else text
+    return RequestHead(scope["method"], scope["query_string"], headers)
+
+
+async def read_body(head: RequestHead, receive: Any) -> bytes | None:
+    """Return the body; None if the client disconnects before its end.
+
+    Raises:
+        HttpProblem: it is too large, or too slow. The rest of it is not read.
+    """
+    declared = head.headers.get("content-length", "")
+    if declared.isdigit() and (len(declared) > 15 or int(declared) > BODY_BYTES_MAX):
+        raise _too_large()
+    if not declared and "transfer-encoding" not in head.headers:
+        return b""
+    try:
+        async with asyncio.timeout(BODY_S):
+            return await _receive_body(receive)
+    except TimeoutError:
+        raise HttpProblem(
+            408, "too_slow", f"the body did not arrive within {BODY_S:g} s", headers={"connection": "close"}
+        ) from None
+
+
+async def _receive_body(receive: Any) -> bytes | None:
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > BODY_BYTES_MAX:
+            raise _too_large()
+        if not message.get("more_body"):
+            return b"".join(parts)
+
+
+def _too_large() -> HttpProblem:
+    return HttpProblem(
+        413,
+        "too_large",
+        f"the body has more than {BODY_BYTES_MAX} bytes; send it in smaller batches",
+        headers={"connection": "close"},
+        limit_bytes=BODY_BYTES_MAX,
+    )
+
+
+# --- Find the operation and run it ------------------------------------------------------------------------------------
 
 Authenticate = Callable[[HTTPConnection], Actor]  # called in a thread; raises Unauthenticated
 _RAW_PREFIX = f"{PREFIX}/".encode()
@@ -178,3 +249,61 @@ def get_raw_path(scope: Any) -> bytes:
 def _refuse_other_formats(head: RequestHead) -> None:
     if not accepts(head.headers.get("accept", "*/*"), JSON_RANGES):
         raise HttpProblem(406, "not_acceptable", "answers are application/json; accept that, or leave out Accept")
+
+
+# --- The answer: status, location, entity tag, and gzip for long ones -------------------------------------------------
+
+VARY = (b"vary", b"Accept-Encoding")
+
+
+def build_answer(endpoint: Endpoint, head: RequestHead, arguments: Arguments, answer: Any, encoded: bytes) -> Answer:
+    """Return the answer of an operation, of which `encoded` is the JSON.
+
+    Raises:
+        HttpProblem: a precondition of a read does not hold.
+    """
+    revision = find_revision(answer) if endpoint.route.item_of is None else find_item_revision(answer)
+    tag = build_tag(revision, encoded if endpoint.reads else None)
+    if endpoint.reads and tag is not None:
+        _check_if_match(head, revision)
+        if "if-none-match" in head.headers and is_unchanged(head.headers["if-none-match"], tag):
+            return Answer(304, b"", [(b"etag", tag.encode()), VARY])
+    headers: Headers = []
+    status = 200
+    if endpoint.route.location is not None:
+        status = 201
+        location = fill_path(endpoint.route.location, lambda name: _look_up(name, endpoint, arguments, answer))
+        if "{" not in location:
+            headers.append((b"location", location.encode()))
+    if len(encoded) > COMPRESSED_BYTES_MIN:
+        headers.append(VARY)
+        if accepts(head.headers.get("accept-encoding", ""), GZIP_CODINGS):
+            headers.append((b"content-encoding", b"gzip"))
+            encoded = compress(encoded)
+            tag = tag and mark_compressed(tag)
+    if tag is not None:
+        headers.append((b"etag", tag.encode()))
+    return Answer(status, encoded, headers)
+
+
+def _check_if_match(head: RequestHead, revision: int | None) -> None:
+    if "if-match" in head.headers:
+        expected = read_expected_revision(head.headers["if-match"])
+        if expected is not None and expected != revision:
+            raise HttpProblem(412, "precondition_failed", f"it is at revision {revision}, not {expected}")
+
+
+def _look_up(name: str, endpoint: Endpoint, arguments: Arguments, answer: Any) -> Any:
+    """Return a value for a location: a field of the answer by its dotted name, or a parameter of the path."""
+    first, _, rest = name.partition(".")
+    if name == PROJECT:
+        return arguments.project
+    if not rest:
+        return endpoint.spell_parameter(name, arguments.values.get(name))
+    inside = (
+        [getattr(answer, field) for field in answer.__struct_fields__] if first == "*" else [getattr(answer, first)]
+    )
+    found = next((one for one in inside if isinstance(one, list) or hasattr(one, rest)), None)
+    if isinstance(found, list):  # several created things have no common address
+        found = found[0] if len(found) == 1 else None
+    return getattr(found, rest, None)

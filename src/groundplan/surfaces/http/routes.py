@@ -14,7 +14,7 @@ from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.type_description import TypeDescription, TypeKind, describe_type
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Effect, Operation, Registry, Route
-from groundplan.surfaces.route_paths import PREFIX, PROJECT, get_project_field
+from groundplan.surfaces.vocabularies import PREFIX, PROJECT, get_project_field
 
 READS = ("GET", "HEAD")
 WITHOUT_BODY = ("GET", "HEAD", "DELETE")

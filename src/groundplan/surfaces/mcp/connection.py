@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import Invalid
 from groundplan.surfaces.mcp import protocol
-from groundplan.surfaces.mcp.interface import Tools
 from groundplan.surfaces.mcp.methods import (
     CAPABILITIES,
     INSTRUCTIONS,
     WORKER_METHODS,
+    Tools,
     answer_method,
     build_discovery,
     check_call_params,

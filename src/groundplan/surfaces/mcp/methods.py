@@ -5,13 +5,14 @@ The MCP server over stdio loads this module before its first answer, so it impor
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
 
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import GroundplanError, Invalid, Unexpected
-from groundplan.kernel.wording import quote_text
+from groundplan.kernel.wording import find_nearest, quote_text
 from groundplan.surfaces.exception_log import log_to_stderr
-from groundplan.surfaces.mcp.interface import ToolAnswer, Tools, build_error_answer
 from groundplan.surfaces.mcp.protocol import (
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
@@ -121,13 +122,11 @@ def _build_value(
         answer = _call_tool(tools, params, cancellation, refusal)
         return {"content": [{"type": "text", "text": answer.text}], "isError": answer.is_error}
     if method == "prompts/get":
-        from groundplan.surfaces.mcp.prompts import get_prompt  # only needed by clients that ask for prompts
+        pass  # GONE  # only needed by clients that ask for prompts
 
         return get_prompt(params["name"])
     hints = CACHE_HINTS if stateless else {}
     if method == "prompts/list":
-        from groundplan.surfaces.mcp.prompts import list_prompts
-
         return {"prompts": list_prompts(), **hints}
     return {"tools": tools.listing(), **hints}
 
@@ -142,3 +141,111 @@ def _call_tool(tools: Tools, params: Message, cancellation: Cancellation | None,
 def _wrap_stateless(value: Message, server: Message) -> Message:
     """Return a result with the fields that every stateless result has."""
     return {"resultType": "complete", **value, "_meta": {SERVER_INFO_KEY: server}}
+
+
+# --- Tools, as the protocol sees them ---------------------------------------------------------------------------------
+
+
+class ToolAnswer(NamedTuple):
+    """The answer of a tool call: one text, and whether it is an error."""
+
+    text: str
+    is_error: bool
+
+
+class Tools(Protocol):
+    """Tools by name. Only the worker calls these methods, one at a time."""
+
+    def listing(self) -> list[dict[str, Any]]:
+        """Return the MCP description of every tool, always in the same order."""
+
+    def call(self, name: str, arguments: Mapping[str, Any], cancellation: Cancellation | None = None) -> ToolAnswer:
+        """Run one tool. `cancellation` can end it early.
+
+        Raises:
+            UnknownTool: there is no such tool.
+        """
+
+    def refuse(self, name: str, error: GroundplanError) -> ToolAnswer:
+        """Return the answer to a call that was refused before its arguments could be read.
+
+        Raises:
+            UnknownTool: there is no such tool.
+        """
+
+
+def build_error_answer(error: GroundplanError) -> ToolAnswer:
+    """Return the answer to a refused call of an unknown tool, whose error envelope is not known either."""
+    return ToolAnswer(json.dumps({"error": error.to_dict()}, separators=(",", ":")), True)
+
+
+class DeferredTools:
+    """Tools that are built on first use, so that the first answer does not wait for them."""
+
+    def __init__(self, build: Callable[[], Tools]) -> None:
+        self._build = build
+        self._built: Tools | None = None
+
+    def load(self) -> None:
+        """Build the tools now. As `on_ready` of `serve` it runs right after the first answer."""
+        self._tools()
+
+    def listing(self) -> list[dict[str, Any]]:
+        """As `Tools.listing`."""
+        return self._tools().listing()
+
+    def call(self, name: str, arguments: Mapping[str, Any], cancellation: Cancellation | None = None) -> ToolAnswer:
+        """As `Tools.call`; if the tools cannot be built, the answer is that error."""
+        try:
+            tools = self._tools()
+        except GroundplanError as error:
+            return build_error_answer(error)
+        return tools.call(name, arguments, cancellation)
+
+    def refuse(self, name: str, error: GroundplanError) -> ToolAnswer:
+        """As `Tools.refuse`; if the tools cannot be built, the answer is that error."""
+        try:
+            tools = self._tools()
+        except GroundplanError as unbuilt:
+            return build_error_answer(unbuilt)
+        return tools.refuse(name, error)
+
+    def _tools(self) -> Tools:
+        if self._built is None:
+            self._built = self._build()
+        return self._built
+
+
+# --- Prompts: the skills ----------------------------------------------------------------------------------------------
+
+
+class UnknownPrompt(RpcError):
+    """No prompt has this name."""
+
+    def __init__(self, name: str, near: str | None) -> None:
+        hint = f"; did you mean {near!r}?" if near else ""
+        data = {"code": "unknown_prompt"} | ({"near": near} if near else {})
+        super().__init__(INVALID_PARAMS, f"no prompt {quote_text(name)}{hint}", data)
+
+
+def list_prompts() -> list[dict[str, Any]]:
+    """Return the MCP description of every prompt. They have no `title`, which the first two revisions do not know."""
+    from groundplan.skills import SKILL_NAMES, load_skill  # here, because only clients that ask for prompts need it
+
+    skills = map(load_skill, SKILL_NAMES)
+    return [{"name": skill.name, "description": skill.description} for skill in skills]
+
+
+def get_prompt(name: str) -> dict[str, Any]:
+    """Return a prompt as one message of the user.
+
+    Raises:
+        UnknownPrompt: there is no such prompt.
+    """
+    from groundplan.skills import SKILL_NAMES, load_skill
+
+    if name not in SKILL_NAMES:
+        raise UnknownPrompt(name, find_nearest(name, list(SKILL_NAMES)))
+    skill = load_skill(name)
+    content = {"type": "text", "text": skill.text}
+    return {"description": skill.description, "messages": [{"role": "user", "content": content}]}

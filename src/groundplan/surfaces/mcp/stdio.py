@@ -26,8 +26,8 @@ from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX
 from groundplan.surfaces.exception_log import log_to_stderr
 from groundplan.surfaces.mcp import protocol
 from groundplan.surfaces.mcp.connection import Call, Connection
-from groundplan.surfaces.mcp.interface import Tools
 from groundplan.surfaces.mcp.lines import LineReader, LineWriter, TruncatedLine
+from groundplan.surfaces.mcp.methods import Tools
 from groundplan.surfaces.mcp.protocol import build_error
 from groundplan.surfaces.stop_signals import STOP_SIGNALS, handle_stop_signals
 

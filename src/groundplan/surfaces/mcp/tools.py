@@ -6,10 +6,12 @@ loaded when a tool of it is called.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import copy
 from functools import cached_property
-from typing import Any, TypeAlias
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
 
 from msgspec.structs import fields
 
@@ -21,9 +23,8 @@ from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Group, Operation, Registry
 from groundplan.kernel.wording import describe_value, find_nearest, join_alternatives
 from groundplan.surfaces.exception_log import log_to_stderr
-from groundplan.surfaces.mcp.interface import ToolAnswer
+from groundplan.surfaces.mcp.methods import ToolAnswer
 from groundplan.surfaces.mcp.protocol import UnknownTool
-from groundplan.surfaces.mcp.tool_entries import ONLY, SELECTOR, ToolEntry, list_tools
 from groundplan.surfaces.respond import Response, respond, respond_with_error
 from groundplan.surfaces.vocabularies import McpVocabulary
 
@@ -165,7 +166,7 @@ class _Tool:
 
 def _describe(entry: ToolEntry, registry: Registry) -> dict[str, Any]:
     # Here, because a server has the descriptions.
-    from groundplan.surfaces.mcp.describe_tool import describe_tool
+    from groundplan.surfaces.mcp.tool_descriptions import describe_tool
 
     return describe_tool(entry, registry)
 
@@ -181,3 +182,52 @@ def _collect_defaults(operation: AnyOperation) -> Mapping[str, Any]:
 
 def _to_tool_answer(response: Response) -> ToolAnswer:
     return ToolAnswer(response.body.decode(), response.error is not None)
+
+
+# --- Tools by name ----------------------------------------------------------------------------------------------------
+
+# The operations of each tool, and its description for tools/list, follow from the registry, which must load every
+# operation for them. So `make contracts` writes those of the catalog to `published_tools.json`, where a server reads
+# them: it loads an operation when a tool of it is called. A test compares the file with the registry.
+
+PUBLISHED = Path(__file__).with_name("published_tools.json")
+SELECTOR = "operation"  # the argument that selects one of several operations
+ONLY = ""  # selects the operation of a tool that has one
+
+
+class ToolEntry(NamedTuple):
+    """A tool, its operations by the values that select them, and its description if it is known."""
+
+    name: str
+    group: Group
+    operations: Mapping[str, str]
+    description: dict[str, Any] | None = None
+
+
+def read_published_tools() -> list[ToolEntry]:
+    """Return the tools of the catalog, with their descriptions."""
+    tools = json.loads(PUBLISHED.read_bytes())
+    return [
+        ToolEntry(tool["description"]["name"], Group(tool["group"]), tool["operations"], tool["description"])
+        for tool in tools
+    ]
+
+
+def list_tools(registry: Registry) -> list[ToolEntry]:
+    """Return the tools of a registry in the order of registration, without descriptions.
+
+    Raises:
+        ValueError: two operations of a tool cannot be told apart.
+    """
+    groups: dict[str, Group] = {}
+    operations: dict[str, dict[str, str]] = {}
+    for operation in registry:
+        if (tool := operation.tool) is None:
+            continue
+        groups.setdefault(tool.name, tool.group)
+        others = operations.setdefault(tool.name, {})
+        selector = tool.selector or ONLY
+        if selector in others or ONLY in others or (selector == ONLY and others):
+            raise ValueError(f"{operation.name} needs a selector that no other operation of {tool.name} has")
+        others[selector] = operation.name
+    return [ToolEntry(name, group, operations[name]) for name, group in groups.items()]

@@ -13,18 +13,17 @@ from groundplan.context.schemas import Provenance, ValueKind
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.surfaces.http.answers import Answer
-from groundplan.surfaces.http.run_operation import OperationPool
-from groundplan.surfaces.web.areas.area import Refusal
-from groundplan.surfaces.web.areas.facts import ShownValue
+from groundplan.surfaces.http.operation_pool import OperationPool
+from groundplan.surfaces.web.areas.coverage import PICTURE, STATES, draw_cells
 from groundplan.surfaces.web.areas.history import Day
 from groundplan.surfaces.web.areas.inbox import InboxEntry, Need
-from groundplan.surfaces.web.areas.knowledge.coverage import PICTURE, STATES, draw_cells
 from groundplan.surfaces.web.areas.plan.line_chart import Measured, build_chart
-from groundplan.surfaces.web.areas.work_graph.drawing import MARKS
-from groundplan.surfaces.web.areas.work_task import host_of
-from groundplan.surfaces.web.event_words import EventLine, FieldChange
+from groundplan.surfaces.web.areas.work import host_of
+from groundplan.surfaces.web.areas.work_graph import MARKS
 from groundplan.surfaces.web.page_routes import Form, make_page_route
-from groundplan.surfaces.web.pages import render_page
+from groundplan.surfaces.web.render import render_page
+from groundplan.surfaces.web.visit import Refusal
+from groundplan.surfaces.web.words import EventLine, FactValue, FieldChange
 from groundplan.work.graph.search.outline import NodeState
 
 PATH = "/_design"
@@ -115,9 +114,9 @@ def _get_samples() -> dict[str, Any]:
         "states": [*NodeState, "open"],
         "provenances": list(Provenance),
         "values": [
-            ShownValue("set", "2140", ValueKind.NUMBER),
-            ShownValue("set", '{"wells": [1, 2]}', ValueKind.JSON),
-            ShownValue("empty"),
-            ShownValue("unset"),
+            FactValue("set", "2140", ValueKind.NUMBER),
+            FactValue("set", '{"wells": [1, 2]}', ValueKind.JSON),
+            FactValue("empty"),
+            FactValue("unset"),
         ],
     }

@@ -11,13 +11,19 @@ from starlette.requests import Request
 from starlette.routing import Route as StarletteRoute
 
 from groundplan.kernel.errors import GroundplanError, Unauthenticated
-from groundplan.surfaces.http.answers import COMPRESSED_BYTES_MIN, Answer, AnswerSender, compress
+from groundplan.surfaces.http.answers import (
+    COMPRESSED_BYTES_MIN,
+    Answer,
+    AnswerSender,
+    HttpProblem,
+    compress,
+    method_not_allowed,
+)
 from groundplan.surfaces.http.authentication import CSRF_OF_FORM, SAME_ORIGIN
-from groundplan.surfaces.http.monitoring.log_lines import log_exception
-from groundplan.surfaces.http.monitoring.request_monitor import ROUTE_OF_REQUEST
-from groundplan.surfaces.http.problems import HttpProblem, method_not_allowed
-from groundplan.surfaces.http.run_operation import OperationPool
-from groundplan.surfaces.web.pages import HTML_TYPE, redirect, render_page
+from groundplan.surfaces.http.front_door import ROUTE_OF_REQUEST
+from groundplan.surfaces.http.log_lines import log_exception
+from groundplan.surfaces.http.operation_pool import OperationPool
+from groundplan.surfaces.web.render import HTML_TYPE, redirect, render_page
 
 FORM_BYTES_MAX = 4096  # of a form without a login
 FORM_S = 10.0

@@ -14,30 +14,22 @@ from groundplan.kernel.actors import Actor
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.store import Store
 from groundplan.setting_values import TOOL_GROUPS_DEFAULT
-from groundplan.surfaces.http.app import build_app
 from groundplan.surfaces.http.authentication import REQUESTS_PER_S, Authenticator
-from groundplan.surfaces.http.events.commit_listener import CommitListener
-from groundplan.surfaces.http.events.streams import StreamLimits
-from groundplan.surfaces.http.listening.encrypted_only import EncryptedOnly
-from groundplan.surfaces.http.listening.exposure import Exposure
-from groundplan.surfaces.http.listening.protected_resource import MCP_PATH, list_metadata_routes
-from groundplan.surfaces.http.mcp.endpoint import McpEndpoint
-from groundplan.surfaces.http.mcp.sessions import SessionLimits
-from groundplan.surfaces.http.monitoring.health import HealthRoutes, MetricsPort
-from groundplan.surfaces.http.monitoring.log_lines import log_exception, log_request
-from groundplan.surfaces.http.monitoring.metrics import ServerMetrics
-from groundplan.surfaces.http.monitoring.request_monitor import RequestMonitor, RunningRequests
-from groundplan.surfaces.http.run_operation import OperationPool, give_turn_away
+from groundplan.surfaces.http.exposure import Exposure
+from groundplan.surfaces.http.front_door import EncryptedOnly, RequestMonitor, RunningRequests
+from groundplan.surfaces.http.live_events import CommitListener, StreamLimits
+from groundplan.surfaces.http.log_lines import log_exception, log_request
+from groundplan.surfaces.http.mcp import MCP_PATH, McpEndpoint, SessionLimits, list_metadata_routes
+from groundplan.surfaces.http.metrics import HealthRoutes, MetricsPort, ServerMetrics
+from groundplan.surfaces.http.operation_pool import OperationPool, give_turn_away
+from groundplan.surfaces.http.server import build_app
 from groundplan.surfaces.vocabularies import HttpVocabulary
-from groundplan.surfaces.web.asset_routes import list_asset_routes
 from groundplan.surfaces.web.design_page import list_design_routes
-from groundplan.surfaces.web.login.browser_logins import BrowserLogins
-from groundplan.surfaces.web.login.login_codes import LoginCodes
-from groundplan.surfaces.web.login.login_pages import LoginPages
-from groundplan.surfaces.web.project_pages import ProjectPages
+from groundplan.surfaces.web.login import BrowserLogins, LoginCodes, LoginPages
+from groundplan.surfaces.web.pages import ProjectPages, list_asset_routes
 
 if TYPE_CHECKING:
-    from groundplan.surfaces.http.identity_provider.provider import IdentityProvider
+    from groundplan.surfaces.http.issuer import IdentityProvider
 
 
 class ServerApp(NamedTuple):
@@ -139,6 +131,6 @@ def _list_issuer_routes(
     exposure: Exposure,
     pool: OperationPool,
 ) -> list[BaseRoute]:
-    from groundplan.surfaces.web.login.issuer_login import IssuerLogin  # here, because few servers need it
+    from groundplan.surfaces.web.issuer_login import IssuerLogin  # here, because few servers need it
 
     return IssuerLogin(store, provider, login, logins, exposure).list_routes(pool)

@@ -14,9 +14,7 @@ import httpx
 import jwt
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
-from groundplan.surfaces.http.identity_provider.issuer_client import IssuerClient
-from groundplan.surfaces.http.identity_provider.provider import IdentityProvider
-from groundplan.surfaces.http.identity_provider.settings import IssuerSettings
+from groundplan.surfaces.http.issuer import IdentityProvider, IssuerClient, IssuerSettings
 
 ISSUER = "https://login.example.org/realm"
 CLIENT = "groundplan-web"

@@ -8,8 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from groundplan.surfaces.http.identity_provider.issuer_client import IssuerUnavailable
-from groundplan.surfaces.http.identity_provider.login_flow import (
+from groundplan.surfaces.http.issuer import IssuerUnavailable
+from groundplan.surfaces.http.login_flow import (
     IssuerLoginFailed,
     LoginAttempt,
     LoginClaims,

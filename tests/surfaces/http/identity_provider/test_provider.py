@@ -11,18 +11,18 @@ import pytest
 from httpx import MockTransport
 
 from groundplan.kernel.errors import Invalid
-from groundplan.surfaces.http.identity_provider import issuer_client
-from groundplan.surfaces.http.identity_provider.access_token import verify_access_token
-from groundplan.surfaces.http.identity_provider.issuer_client import IssuerClient, IssuerUnavailable
-from groundplan.surfaces.http.identity_provider.provider import (
+from groundplan.surfaces.http import issuer
+from groundplan.surfaces.http.issuer import (
     KEPT_S,
     KEPT_WITHOUT_ISSUER_S,
     READ_AGAIN_S,
     REST_S,
     IdentityProvider,
+    IssuerClient,
+    IssuerUnavailable,
+    check_issuer,
 )
-from groundplan.surfaces.http.identity_provider.settings import check_issuer
-from groundplan.surfaces.http.identity_provider.signed_tokens import SignedTokenRefused
+from groundplan.surfaces.http.issuer_tokens import SignedTokenRefused, verify_access_token
 from tests.surfaces.http.identity_provider.issuer import ISSUER, SETTINGS, FakeIssuer, describe_key
 
 
@@ -165,7 +165,7 @@ class BadAnswer(BaseHTTPRequestHandler):
 @pytest.mark.slow
 @pytest.mark.parametrize("path", ["redirect", "endless", "drip", "html"])
 def test_a_bad_answer_ends_soon_and_clearly(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(issuer_client, "TIMEOUT_S", 0.3)
+    monkeypatch.setattr(issuer, "TIMEOUT_S", 0.3)
     server = BadServer()
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}"

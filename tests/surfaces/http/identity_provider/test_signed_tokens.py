@@ -12,9 +12,7 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from groundplan.kernel.access import Role
-from groundplan.surfaces.http.identity_provider.access_token import verify_access_token
-from groundplan.surfaces.http.identity_provider.id_token import verify_id_token
-from groundplan.surfaces.http.identity_provider.signed_tokens import SignedTokenRefused
+from groundplan.surfaces.http.issuer_tokens import SignedTokenRefused, verify_access_token, verify_id_token
 from tests.surfaces.http.identity_provider.issuer import (
     AUDIENCE,
     CLIENT,

@@ -8,7 +8,7 @@ from typing import Any
 from groundplan.kernel.actors import local_actor
 from groundplan.kernel.store.store import Store
 from groundplan.session import Session
-from groundplan.surfaces.http.listening.exposure import Exposure
+from groundplan.surfaces.http.exposure import Exposure
 from groundplan.surfaces.web.server_app import build_server_app
 from tests.surfaces.http.client import AppClient, Reply
 from tests.surfaces.mcp.connection import envelope

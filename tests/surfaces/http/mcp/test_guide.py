@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from groundplan.surfaces.cli.setup.serve import PORT, build_http_client_settings
-from groundplan.surfaces.http.listening.exposure import Exposure
+from groundplan.surfaces.http.exposure import Exposure
 from tests.engines import Engine
 from tests.surfaces.http.mcp.client import McpClient
 from tests.surfaces.http.test_guide import BLOCK, contains, split_block

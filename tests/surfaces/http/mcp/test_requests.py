@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX
-from groundplan.surfaces.http.listening.exposure import Exposure
+from groundplan.surfaces.http.exposure import Exposure
 from groundplan.surfaces.mcp.protocol import HANDSHAKE_REVISIONS, STATELESS_REVISIONS
 from tests.engines import Engine
 from tests.surfaces.http.client import Reply, make_scope, name_headers

@@ -10,7 +10,7 @@ import pytest
 
 from groundplan.kernel.errors import Forbidden
 from groundplan.surfaces.http.authentication import Authenticator
-from groundplan.surfaces.http.mcp.sessions import SessionLimits
+from groundplan.surfaces.http.mcp import SessionLimits
 from tests.engines import Engine
 from tests.surfaces.http.mcp.client import McpClient, build, build_handshake, create_token
 
@@ -101,7 +101,7 @@ def test_a_server_at_its_limit_opens_no_more_sessions(engine: Engine) -> None:
 
 
 def test_an_idle_session_ends(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundplan.surfaces.http.mcp.sessions.CHECK_S", 0.01)
+    monkeypatch.setattr("groundplan.surfaces.http.mcp.CHECK_S", 0.01)
     with McpClient(engine.store, create_token(engine.store), session_limits=SessionLimits(idle_s=0.05)) as mcp:
         session = mcp.exchange(build_handshake()).headers["mcp-session-id"]
         wait_for_sessions(mcp, 0)

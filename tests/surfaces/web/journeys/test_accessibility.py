@@ -9,7 +9,7 @@ from axe_playwright_python.base import AxeResults  # type: ignore[import-untyped
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped] # as above
 from playwright.sync_api import Browser, Page
 
-from groundplan.surfaces.web.project_pages import AREAS
+from groundplan.surfaces.web.pages import AREAS
 from tests.surfaces.web.journeys.conftest import Site
 from tests.surfaces.web.plan_pages import OPERATIONS
 

@@ -11,9 +11,9 @@ import sqlite3
 
 import pytest
 
-from groundplan.kernel.store.guards import VersionSkipped
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.queries import Query
+from groundplan.kernel.store.schema import VersionSkipped
 from tests.engines import Engine, Rows, Run, SqliteEngine, fill_once, person, run_and_undo
 from tests.work.containers.sections.client import NOWHERE, SectionsClient
 

@@ -6,7 +6,7 @@ from typing import LiteralString, NamedTuple
 
 from psycopg import Connection
 
-from groundplan.kernel.store.tables import SCHEMA_NAME
+from groundplan.kernel.store.schema import SCHEMA_NAME
 
 
 class RolePrivileges(NamedTuple):

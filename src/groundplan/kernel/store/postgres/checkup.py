@@ -11,7 +11,6 @@ from psycopg import Connection
 
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.checkup import Finding, fail, ok
-from groundplan.kernel.store.guards import generate_postgres_guards
 from groundplan.kernel.store.migrations import Dialect, find_pending, load_migrations
 from groundplan.kernel.store.postgres.catalog import (
     RolePrivileges,
@@ -21,7 +20,7 @@ from groundplan.kernel.store.postgres.catalog import (
 )
 from groundplan.kernel.store.postgres.setup import SERVER_VERSION_MIN, read_applied_migrations
 from groundplan.kernel.store.postgres.store import CONNECT_S_MAX, translate_errors
-from groundplan.kernel.store.tables import SCHEMA_NAME, Schema
+from groundplan.kernel.store.schema import SCHEMA_NAME, Schema, generate_postgres_guards
 
 RUN_INIT_AGAIN = "run groundplan init with the owner's URL; it creates policies, grants and guards again"
 USE_APP_URL = "connect with the app URL that groundplan init prints"

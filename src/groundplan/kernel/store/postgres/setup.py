@@ -21,7 +21,6 @@ from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.clock import format_timestamp, system_clock
 from groundplan.kernel.errors import Conflict, Forbidden, Invalid, Unavailable
 from groundplan.kernel.operations.progress import count_progress
-from groundplan.kernel.store.guards import generate_postgres_guards
 from groundplan.kernel.store.migrations import AppliedMigration, Dialect, Migration, find_pending, load_migrations
 from groundplan.kernel.store.postgres.catalog import (
     compute_fingerprint,
@@ -29,10 +28,9 @@ from groundplan.kernel.store.postgres.catalog import (
     find_schema_owner,
     read_role_privileges,
 )
-from groundplan.kernel.store.postgres.server_limits import interrupt, set_statement_timeout
+from groundplan.kernel.store.postgres.session import interrupt, set_statement_timeout
 from groundplan.kernel.store.postgres.store import CONNECT_S_MAX, translate_errors
-from groundplan.kernel.store.row_policies import generate_postgres_policies
-from groundplan.kernel.store.tables import SCHEMA_NAME, Schema
+from groundplan.kernel.store.schema import SCHEMA_NAME, Schema, generate_postgres_guards, generate_postgres_policies
 
 SERVER_VERSION_MIN = 150000
 

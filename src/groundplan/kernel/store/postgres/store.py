@@ -21,14 +21,10 @@ from groundplan.kernel.actors import NOBODY, Actor
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.clock import Clock, format_timestamp
 from groundplan.kernel.errors import Forbidden, Invalid, Unavailable
-from groundplan.kernel.store.commits.commit_watch import CommitWatch
-from groundplan.kernel.store.guards import find_refusal
 from groundplan.kernel.store.migrations import Dialect, NewerSchema, load_migrations
 from groundplan.kernel.store.postgres.catalog import read_role_privileges
-from groundplan.kernel.store.postgres.identity import identify
 from groundplan.kernel.store.postgres.pool import ConnectionPool, is_login_refused, limit_idle_time
-from groundplan.kernel.store.postgres.pooler import format_settings, is_behind_pooler
-from groundplan.kernel.store.postgres.server_limits import (
+from groundplan.kernel.store.postgres.session import (
     IDLE_IN_WRITE_S_MAX,
     IDLE_S_MAX,
     LOCK_WAIT_S_MAX,
@@ -36,14 +32,16 @@ from groundplan.kernel.store.postgres.server_limits import (
     STATEMENT_S_MAX,
     ServerLimits,
     close_if_interrupted,
+    format_settings,
+    identify,
     interrupt,
+    is_behind_pooler,
     set_statement_timeout,
     to_milliseconds,
 )
-from groundplan.kernel.store.queries import Query
-from groundplan.kernel.store.row_types import Row
-from groundplan.kernel.store.store import Store, TryAgain, retry
-from groundplan.kernel.store.tables import SCHEMA_NAME
+from groundplan.kernel.store.queries import Query, Row
+from groundplan.kernel.store.schema import SCHEMA_NAME, find_refusal
+from groundplan.kernel.store.store import CommitWatch, Store, TryAgain, retry
 from groundplan.kernel.store.transaction import RowConverters, Transaction
 
 T = TypeVar("T")
@@ -173,13 +171,13 @@ class PostgresStore(Store):
             raise TryAgain from error
 
     def _set_savepoint(self, tx: Transaction) -> None:
-        cast(PostgresTransaction, tx).connection.execute("SAVEPOINT before_lock")
+        cast("PostgresTransaction", tx).connection.execute("SAVEPOINT before_lock")
 
     def _rollback_to_savepoint(self, tx: Transaction) -> None:
-        cast(PostgresTransaction, tx).connection.execute("ROLLBACK TO before_lock")
+        cast("PostgresTransaction", tx).connection.execute("ROLLBACK TO before_lock")
 
     def watch_commits(self) -> CommitWatch:
-        from groundplan.kernel.store.commits.postgres_watch import PostgresCommitWatch  # only a server needs it
+        from groundplan.kernel.store.postgres.commit_watch import PostgresCommitWatch  # only a server needs it
 
         return PostgresCommitWatch(self._connect_watch, lambda: self._pool.is_closed, can_listen=not self._is_pooled)
 

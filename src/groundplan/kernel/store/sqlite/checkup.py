@@ -16,7 +16,11 @@ from typing import Any, NamedTuple
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.checkup import CheckStatus, Finding, fail, ok, warn
 from groundplan.kernel.store.migrations import Dialect, find_pending, load_migrations
-from groundplan.kernel.store.sqlite.check_log import (
+from groundplan.kernel.store.schema import Schema
+from groundplan.kernel.store.sqlite.connection import APPLICATION_ID, SQLITE_VERSION_MIN
+from groundplan.kernel.store.sqlite.errors import translate_errors
+from groundplan.kernel.store.sqlite.file import migrate, read_applied_migrations
+from groundplan.kernel.store.sqlite.log_identity import (
     SET_ASIDE,
     LogInDoubt,
     LogRelation,
@@ -24,10 +28,6 @@ from groundplan.kernel.store.sqlite.check_log import (
     check_log_exists,
     find_relation,
 )
-from groundplan.kernel.store.sqlite.connection import APPLICATION_ID, SQLITE_VERSION_MIN
-from groundplan.kernel.store.sqlite.errors import translate_errors
-from groundplan.kernel.store.sqlite.file import migrate, read_applied_migrations
-from groundplan.kernel.store.tables import Schema
 
 COMPANION_SUFFIXES = ("-wal", "-shm", "-gate", "-lock")
 RESTORE_BACKUP = "restore a backup"

@@ -42,7 +42,7 @@ def is_interrupt(error: sqlite3.Error) -> bool:
 def translate_error(error: sqlite3.Error) -> Exception:
     """Return the error of a guard, TryAgain, Unavailable, or the error itself if it is unknown."""
     if isinstance(error, sqlite3.IntegrityError):
-        from groundplan.kernel.store.guards import find_refusal  # few statements are refused
+        from groundplan.kernel.store.schema import find_refusal  # few statements are refused
 
         if refused := find_refusal(str(error)):
             return refused

@@ -17,20 +17,29 @@ from groundplan.kernel.ids import new_short_id
 from groundplan.kernel.store.sqlite.connection import (
     APPLICATION_ID,
     SQLITE_VERSION_MIN,
+    FilePath,
+    build_uri,
     connect,
     has_log,
     is_foreign,
     read_version,
 )
 from groundplan.kernel.store.sqlite.errors import translate_errors
-from groundplan.kernel.store.sqlite.file_paths import FilePath, build_uri
+from groundplan.kernel.store.sqlite.log_identity import (
+    LogRelation,
+    LogWithoutFile,
+    check_log,
+    check_log_exists,
+    find_relation,
+    sync_folder,
+)
 from groundplan.kernel.store.sqlite.write_queue import WriteQueue
 from groundplan.kernel.store.store import TryAgain
 from groundplan.migrations import count_migrations
 
 if TYPE_CHECKING:
     from groundplan.kernel.store.migrations import AppliedMigration, Migration
-    from groundplan.kernel.store.tables import Schema
+    from groundplan.kernel.store.schema import Schema
 
 NEW_FILE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 # The virtual machine of SQLite does about 20 steps in a microsecond, so a long statement is checked every few
@@ -182,7 +191,7 @@ def _apply_step(
         (step.number, step.name, step.checksum, format_timestamp(system_clock())),
     )
     if is_last:
-        from groundplan.kernel.store.guards import generate_sqlite_guards  # not at import, as in `migrate`
+        from groundplan.kernel.store.schema import generate_sqlite_guards  # not at import, as in `migrate`
 
         guards = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'guard_*'")
         for (name,) in guards.fetchall():
@@ -233,8 +242,6 @@ def _check_file(path: FilePath) -> bool:
         status = None
     log = f"{path}-wal"
     if (status is None or (stat.S_ISREG(status.st_mode) and not status.st_size)) and _has_content(log):
-        from groundplan.kernel.store.sqlite.check_log import LogWithoutFile  # not at import, as in `_ensure_log`
-
         raise LogWithoutFile(path)
     if status is None:
         return False
@@ -264,9 +271,6 @@ def _ensure_log(path: FilePath, turnstile: WriteQueue) -> None:
     """Check that the log belongs to the file, before SQLite applies it."""
     if not (os.path.lexists(f"{path}-wal") or os.path.lexists(f"{path}-shm")):
         return
-    # Not at import: there is a log only while another program uses the file, or after a crash.
-    from groundplan.kernel.store.sqlite.check_log import LogRelation, check_log, check_log_exists, find_relation
-
     check_log_exists(path)
     # Without the lock first: most logs belong to their file, and opening should not wait for a long write.
     if find_relation(path) is not LogRelation.BELONGS:
@@ -280,8 +284,6 @@ def _make_file(path: FilePath, schema: Schema) -> None:
     It is complete before it gets its name, so nobody sees a part of it. An existing database is never opened here:
     closing a file drops all locks of this process on it.
     """
-    from groundplan.kernel.store.sqlite.check_log import sync_folder  # not at import, as in `_ensure_log`
-
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, f".{name}.{new_short_id()}")
     os.close(os.open(temporary, NEW_FILE, 0o600))

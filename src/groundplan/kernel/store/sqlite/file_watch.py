@@ -14,8 +14,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.store.sqlite.file_mark import FileContent, read_content, read_mark, write_mark
-from groundplan.kernel.store.sqlite.file_paths import FilePath, quote_name
+from groundplan.kernel.store.sqlite.connection import FilePath, quote_name
+from groundplan.kernel.store.sqlite.log_identity import (
+    FileContent,
+    LogRelation,
+    find_relation,
+    read_content,
+    read_log,
+    read_mark,
+    write_mark,
+)
 
 CHECKPOINT_BYTES = 1000 * 512  # SQLite runs a checkpoint at 1,000 pages, of at least 512 bytes
 # No file system counts the time of a change in longer steps: one that has fractions of a second counts finer ones.
@@ -177,8 +185,6 @@ class FileWatch:
     def _is_overwritten(self) -> bool:
         """Return whether a change of the file was not a checkpoint."""
         # Not at import: few files are changed by others.
-        from groundplan.kernel.store.sqlite.check_log import LogRelation, find_relation
-        from groundplan.kernel.store.sqlite.log_file import read_log
 
         log = read_log(self._log)
         if log is not None and log.frames:

@@ -1,4 +1,4 @@
-"""Writes of several threads, committed together: one sync of the disk for all of them.
+"""The store on one file for a server: the writes of its threads are committed together, with one sync of the disk.
 
     thread A   run A ── run B ── run C ── COMMIT ──▶ answer
     thread B   wait ·······························▶ answer
@@ -9,10 +9,16 @@ No thread gets an answer before the commit, so an acknowledged write is durable.
 once. After the commit the first thread that still waits leads the next group.
 
 If a group cannot be committed as a whole, each of its writes runs again alone, so one write cannot spoil another.
+
+Another thread writes the log to the file, so that no commit waits for it. SQLite does this within the commit that makes
+the log 1,000 pages long: on a slow disk that commit takes ten times as long as others, and every write behind it waits.
+Here SQLite does it within a commit only if the log grows to `LOG_PAGES_MAX`; that commit finds little to do, and after
+it the log begins anew.
 """
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 import threading
 from collections import deque
@@ -20,14 +26,19 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
+from groundplan.kernel.actors import Actor
 from groundplan.kernel.cancellation import Cancellation
+from groundplan.kernel.clock import Clock, UptimeCounter, system_clock
 from groundplan.kernel.errors import Unavailable
+from groundplan.kernel.store.schema import Schema
+from groundplan.kernel.store.sqlite.connection import FilePath, connect
+from groundplan.kernel.store.sqlite.errors import translate_errors
+from groundplan.kernel.store.sqlite.file_watch import FileWatch
+from groundplan.kernel.store.sqlite.store import HeldConnection, LockedFile, SqliteStore
 from groundplan.kernel.store.sqlite.write_queue import WAIT_S_MAX, QueueStuck
-
-if TYPE_CHECKING:
-    from groundplan.kernel.store.sqlite.store import LockedFile
+from groundplan.kernel.store.transaction import Transaction
 
 GROUP_WRITES_MAX = 64
 GROUP_S_MAX = 0.05  # after this time a group takes no further write, because other processes wait for the file
@@ -36,7 +47,7 @@ QUICK_COMMIT_S = 0.001  # to let another thread work costs more than to wait for
 COMMIT_GROWTH, COMMIT_STEP_S = 1.1, 0.00002  # what is usual grows by this after a commit that took longer
 
 RunWrite = Callable[[sqlite3.Connection], bool]  # returns whether there is something to commit
-HoldFile = Callable[[Cancellation, float], AbstractContextManager["LockedFile"]]  # with the seconds to wait for it
+HoldFile = Callable[[Cancellation, float], AbstractContextManager[LockedFile]]  # with the seconds to wait for it
 
 
 class GroupedWrite:
@@ -235,3 +246,123 @@ def _run_in_savepoint(connection: sqlite3.Connection, write: GroupedWrite) -> bo
         connection.execute("ROLLBACK TO grouped_write")
     connection.execute("RELEASE grouped_write")
     return has_changes
+
+
+WRITES = 100  # between two checkpoints: most writes change about ten pages
+LOG_PAGES_MAX = 8_000  # 32 MB; without the thread it is 1,000
+STOP_S = 2.0
+
+log = logging.getLogger(__name__)
+
+
+def limit_checkpoints(connection: sqlite3.Connection) -> None:
+    """Let commits of a connection write the log to the file only if it is very long."""
+    connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES_MAX}")
+
+
+class Checkpoints:
+    """The thread. `connect` opens its connection, and `check_files` raises if a file was replaced."""
+
+    def __init__(
+        self, watch: FileWatch, connect: Callable[[], HeldConnection], check_files: Callable[[], object]
+    ) -> None:
+        self._watch = watch
+        self._connect = connect
+        self._check_files = check_files
+        self._held: HeldConnection | None = None
+        self._writes = 0  # since the last checkpoint; a lost count does no harm
+        self._is_due = threading.Event()
+        self._is_stopped = False
+        self._thread = threading.Thread(target=self._run, name="checkpoint", daemon=True)
+        self._thread.start()
+
+    def count_write(self) -> None:
+        """Count a committed write, and wake the thread after some of them."""
+        self._writes += 1
+        if self._writes >= WRITES:
+            self._writes = 0
+            self._is_due.set()
+
+    def stop(self) -> None:
+        """End the thread after what it does just now."""
+        self._is_stopped = True
+        self._is_due.set()
+        self._thread.join(STOP_S)
+
+    def _run(self) -> None:
+        while self._is_due.wait() and not self._is_stopped:
+            self._is_due.clear()
+            try:
+                self.write_log()
+            except (sqlite3.Error, OSError, Unavailable) as error:
+                # A full disk, or a file that was replaced: writes tell it to their callers.
+                log.warning("the log was not written to the file: %s", type(error).__name__)
+
+    def write_log(self) -> None:
+        """Write what the log holds to the file, as far as no reader needs the older state."""
+        self._check_files()
+        if self._watch.must_not_checkpoint():
+            return
+        self._held = self._held or self._connect()
+        with self._held.in_use, self._watch.changing_file():
+            # PASSIVE: neither readers nor writers wait for it.
+            self._held.require_open().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+
+
+T = TypeVar("T")
+
+
+class GroupCommitStore(SqliteStore):
+    """A store whose writes share commits. Reads and other processes see no difference."""
+
+    def __init__(
+        self,
+        path: FilePath,
+        schema: Callable[[], Schema],
+        *,
+        clock: Clock = system_clock,
+        uptime: UptimeCounter | None = None,
+        cancellation: Cancellation | None = None,
+    ) -> None:
+        super().__init__(path, schema, clock=clock, uptime=uptime, cancellation=cancellation)
+        self._group_commit = GroupCommit(
+            self._hold_file, self.cache.clear, on_wait=self._announce_wait, wait_s=self._write_queue.wait_s
+        )
+        self._checkpoints = Checkpoints(self._files, self._connect_for_checkpoints, self._check_files)
+
+    def _write_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
+        answers: list[T] = []  # the last one counts: a write may run again
+
+        def run_grouped(connection: sqlite3.Connection) -> bool:
+            held = self._get_connection()  # of the thread that leads the group
+            answer, has_changes = self._run_limited(held, connection, actor, run, cancellation)
+            answers.append(answer)
+            return has_changes
+
+        with translate_errors(cancellation):
+            self._group_commit.write(run_grouped, cancellation)
+        self._checkpoints.count_write()
+        return answers[-1]
+
+    def _announce_wait(self) -> None:
+        # A group must not lose its leader, or a commit its end, because a server cannot let another thread work.
+        with suppress(Exception):
+            self.on_wait()  # of this moment: a server sets it after the store is open
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = super()._connect()
+        limit_checkpoints(connection)
+        return connection
+
+    def _connect_for_checkpoints(self) -> HeldConnection:
+        """Return a connection without the authorizer, which allows no checkpoint; it is closed with the store."""
+        held = HeldConnection(connect(self.path))
+        with self._connections_lock:
+            self._open_connections.add(held)
+            if self._is_closed:
+                held.close()
+        return held
+
+    def close(self) -> None:
+        self._checkpoints.stop()
+        super().close()

@@ -19,7 +19,7 @@ from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.clock import Clock, UptimeCounter, find_system_uptime, read_timestamp, system_clock
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.queries import Query
-from groundplan.kernel.store.sqlite.connection import connect
+from groundplan.kernel.store.sqlite.connection import FilePath, connect
 from groundplan.kernel.store.sqlite.errors import translate_errors, translate_interrupted
 from groundplan.kernel.store.sqlite.file import (
     STEPS_BETWEEN_CHECKS,
@@ -27,15 +27,13 @@ from groundplan.kernel.store.sqlite.file import (
     open_database,
     resolve_path,
 )
-from groundplan.kernel.store.sqlite.file_paths import FilePath
 from groundplan.kernel.store.sqlite.file_watch import FileReplaced, FilesInPlace, FileWatch
 from groundplan.kernel.store.sqlite.write_queue import WriteQueue
-from groundplan.kernel.store.store import Store, retry
+from groundplan.kernel.store.store import CommitWatch, Store, retry
 from groundplan.kernel.store.transaction import RowConverters, Transaction
 
 if TYPE_CHECKING:
-    from groundplan.kernel.store.commits.commit_watch import CommitWatch
-    from groundplan.kernel.store.tables import Schema
+    from groundplan.kernel.store.schema import Schema
 
 T = TypeVar("T")
 
@@ -181,13 +179,13 @@ class SqliteStore(Store):
         return SqliteTransaction(connection, actor, now, self.cache, cancellation, self._uptime)
 
     def _set_savepoint(self, tx: Transaction) -> None:
-        cast(SqliteTransaction, tx).connection.execute("SAVEPOINT before_lock")
+        cast("SqliteTransaction", tx).connection.execute("SAVEPOINT before_lock")
 
     def _rollback_to_savepoint(self, tx: Transaction) -> None:
-        cast(SqliteTransaction, tx).connection.execute("ROLLBACK TO before_lock")
+        cast("SqliteTransaction", tx).connection.execute("ROLLBACK TO before_lock")
 
     def watch_commits(self) -> CommitWatch:
-        from groundplan.kernel.store.commits.sqlite_watch import SqliteCommitWatch  # only a server needs it
+        from groundplan.kernel.store.sqlite.commit_watch import SqliteCommitWatch  # only a server needs it
 
         self._check_files()
         with translate_errors():

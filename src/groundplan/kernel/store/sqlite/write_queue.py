@@ -19,7 +19,7 @@ import msgspec
 
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.store.sqlite.file_paths import FilePath, quote_name
+from groundplan.kernel.store.sqlite.connection import FilePath, quote_name
 
 WAIT_S_MAX = 30.0  # a turn takes milliseconds; after this time a writer hangs
 

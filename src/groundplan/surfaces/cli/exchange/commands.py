@@ -18,7 +18,7 @@ from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
 
 if TYPE_CHECKING:
-    from groundplan.exchange.writers.written_files import WrittenFiles
+    from groundplan.exchange.items import WrittenFiles
 
 # As the enums of groundplan.exchange, which a command imports only if it runs; a test compares them.
 SourceChoice = Literal["beads", "taskmaster", "backlog", "github", "memory", "markdown", "speckit"]
@@ -71,8 +71,7 @@ def import_plan(
 
     Old ids keep working: groundplan work context bd-a1b2 finds its node.
     """
-    from groundplan.exchange.import_source import import_source
-    from groundplan.exchange.readers.registry import SourceTool
+    from groundplan.exchange.import_source import SourceTool, import_source
 
     name = project or invocation.suggest_project()
     if name is None:
@@ -114,7 +113,7 @@ def export_plan(
     force: ForceOption = False,
 ) -> CommandResult:
     """Export the work of a project as the file of another tool, and say what it cannot hold."""
-    from groundplan.exchange.writers.registry import TargetTool, write_items
+    from groundplan.exchange.import_source import TargetTool, write_items
 
     with show_progress(f"exporting to {tool}", as_json=invocation.as_json) as progress:
         progress.name_step("reading the plan")

@@ -10,8 +10,8 @@ import msgspec
 from groundplan.purpose.model import EdgeType
 from groundplan.purpose.observing.observations import ObservationsPage
 from groundplan.purpose.open import IndicatorView, OpenedPurpose
-from groundplan.purpose.version import Version
 from groundplan.purpose.versions.publish import Published
+from groundplan.purpose.versions.versions import Version
 from groundplan.surfaces.cli.drawing import (
     FOOTER,
     GAP,

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import groupby
+from typing import Self
 
 from groundplan.surfaces.cli.screen.cells import measure, measure_char
-
-TYPE_CHECKING = False  # as in typing, which takes longer to import than most output to print
-if TYPE_CHECKING:
-    from typing import Self
 
 CODES: Mapping[str, int] = {
     "bold": 1,

@@ -19,7 +19,7 @@ from groundplan.setting_values import TOOL_GROUPS
 
 if TYPE_CHECKING:
     from groundplan.session import Session
-    from groundplan.surfaces.mcp.interface import Tools
+    from groundplan.surfaces.mcp.methods import Tools
 
 AGENT_DEFAULT = "agent"
 HELP = f"""\
@@ -86,7 +86,7 @@ def _serve(given: dict[str, str]) -> int:
     settings = load_settings(Flags(**{name: given.get(name) for name in Flags._fields}))
     if sys.stdin is None or sys.stdout is None:
         raise _usage_error("MCP needs standard input and output, and one of them is closed")
-    from groundplan.surfaces.mcp.interface import DeferredTools
+    from groundplan.surfaces.mcp.methods import DeferredTools
     from groundplan.surfaces.mcp.stdio import serve
 
     sessions: list[Session] = []
@@ -154,8 +154,7 @@ def _open_session(
 
 def _build_tools(session: Session, settings: Settings) -> Tools:
     from groundplan.kernel.operations.registry import Group
-    from groundplan.surfaces.mcp.tool_entries import read_published_tools
-    from groundplan.surfaces.mcp.tools import RegistryTools
+    from groundplan.surfaces.mcp.tools import RegistryTools, read_published_tools
 
     groups = [Group(name) for name in settings.tools]
     return RegistryTools(session.operations, groups, session.execute, entries=read_published_tools())

@@ -18,7 +18,7 @@ from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.organizations.create import create_organization as add_to_store
 from groundplan.kernel.organizations.organization import OrganizationId
-from groundplan.kernel.store.administration import organizations
+from groundplan.kernel.store import organizations
 from groundplan.kernel.store.open_store import open_store
 from groundplan.kernel.store.store import Store
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation

@@ -20,7 +20,7 @@ from groundplan.surfaces.cli.missing_plan import refuse_missing
 
 if TYPE_CHECKING:
     from groundplan.kernel.store.store import Store
-    from groundplan.surfaces.http.listening.exposure import Exposure
+    from groundplan.surfaces.http.exposure import Exposure
 
 PORT = 8321
 PORT_MAX = 65_535
@@ -100,8 +100,8 @@ def serve(
 ) -> CommandResult:
     """Serve the plan over HTTP: pages for people, REST for programs, described at /v1/docs, and MCP for AI clients."""
     try:
-        from groundplan.surfaces.http.serve import open_socket
-        from groundplan.surfaces.http.serve import serve as serve_app
+        from groundplan.surfaces.http.server import open_socket
+        from groundplan.surfaces.http.server import serve as serve_app
         from groundplan.surfaces.web.server_app import build_server_app
     except ImportError as error:
         if (error.name or "").partition(".")[0] in ("groundplan", ""):
@@ -112,10 +112,10 @@ def serve(
     from groundplan.kernel.store.open_store import open_store
     from groundplan.surfaces.cli.setup.serve_demo import OWNER, BackgroundPlay, list_demo_lines
     from groundplan.surfaces.cli.setup.serve_issuer import build_provider
-    from groundplan.surfaces.http.events.streams import StreamLimits
-    from groundplan.surfaces.http.listening.exposure import check_exposure
-    from groundplan.surfaces.http.mcp.sessions import SessionLimits
-    from groundplan.surfaces.http.monitoring.log_lines import start_logging
+    from groundplan.surfaces.http.exposure import check_exposure
+    from groundplan.surfaces.http.live_events import StreamLimits
+    from groundplan.surfaces.http.log_lines import start_logging
+    from groundplan.surfaces.http.mcp import SessionLimits
     from groundplan.surfaces.vocabularies import HttpVocabulary
 
     if play and (once or not demo):
@@ -226,7 +226,7 @@ def _build_exposure(
 ) -> Exposure:
     from pathlib import Path
 
-    from groundplan.surfaces.http.listening.exposure import Exposure, TlsFiles, parse_host, parse_proxy
+    from groundplan.surfaces.http.exposure import Exposure, TlsFiles, parse_host, parse_proxy
 
     certificate, key = tls
     if (certificate is None) != (key is None):

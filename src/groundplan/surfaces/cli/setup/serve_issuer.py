@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from groundplan.configuration import Settings
 from groundplan.kernel.errors import Invalid
-from groundplan.surfaces.http.listening.protected_resource import MCP_PATH
 
 if TYPE_CHECKING:
-    from groundplan.surfaces.http.identity_provider.provider import IdentityProvider
+    from groundplan.surfaces.http.issuer import IdentityProvider
 
 
 def build_provider(settings: Settings, allowed_hosts: Sequence[str]) -> IdentityProvider | None:
@@ -21,9 +20,8 @@ def build_provider(settings: Settings, allowed_hosts: Sequence[str]) -> Identity
     """
     if settings.oidc_issuer is None:
         return None
-    from groundplan.surfaces.http.identity_provider.issuer_client import IssuerClient
-    from groundplan.surfaces.http.identity_provider.provider import IdentityProvider
-    from groundplan.surfaces.http.identity_provider.settings import IssuerSettings, check_issuer
+    from groundplan.surfaces.http.issuer import IdentityProvider, IssuerClient, IssuerSettings, check_issuer
+    from groundplan.surfaces.http.mcp import MCP_PATH
 
     issuer = check_issuer(settings.oidc_issuer, settings.sources["oidc_issuer"])
     if settings.oidc_client_id is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
 from groundplan.surfaces.cli.screen.output import Output
@@ -10,11 +11,7 @@ from groundplan.surfaces.cli.screen.parts import GAP, Part
 from groundplan.surfaces.cli.short.views import draw_fields, draw_heading, draw_text, draw_warnings
 from groundplan.surfaces.cli.terminal import format_time, format_value, to_one_line
 
-TYPE_CHECKING = False  # as in typing, which takes longer to import than most output to print
 if TYPE_CHECKING:
-    from typing import Any
-
-    from groundplan.work.graph.best_task import BestTask
     from groundplan.work.graph.next import Offer, Offers
 
 TITLED = ("description", "summary")  # properties that are texts
@@ -30,7 +27,7 @@ def draw_offers(answer: Offers, output: Output, state: str) -> Iterator[Part]:
     yield from draw_warnings(answer)
 
 
-def draw_offer(offer: Offer | BestTask, output: Output, state: str) -> Iterator[Part]:
+def draw_offer(offer: Offer, output: Output, state: str) -> Iterator[Part]:
     """Yield an offered task: its title, what is above it, its properties and links, what came before, its texts."""
     node = offer.node
     yield from draw_heading(node.id, node.summary, state, output, style="bold")

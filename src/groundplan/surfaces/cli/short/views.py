@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from groundplan.surfaces.cli.screen.cells import cut, measure
 from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
@@ -12,7 +13,6 @@ from groundplan.surfaces.cli.screen.styled_text import StyledText
 from groundplan.surfaces.cli.short.words.program_name import get_program_name
 from groundplan.surfaces.cli.terminal import INDENT, to_one_line
 
-TYPE_CHECKING = False  # as in typing, which takes longer to import than most output to print
 if TYPE_CHECKING:
     from groundplan.work.graph.search.outline import OutlineNode
 

@@ -53,7 +53,7 @@ class ChangeWait:
     """Waits for a commit of any process, by a counter that costs next to nothing to read."""
 
     def __init__(self, session: WordSession, pause: Callable[[float], None]) -> None:
-        from groundplan.kernel.store.commits.commit_watch import WatchedProject
+        from groundplan.kernel.store.store import WatchedProject
 
         self._pause = pause
         self._watch = session.store.watch_commits()

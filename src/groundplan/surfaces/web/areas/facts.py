@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import msgspec
 
 from groundplan.context.schemas import RunStatus, SourceKind, ValueKind
-from groundplan.context.values import encode_json, get_value
+from groundplan.context.values import get_value
 from groundplan.session import Session
-from groundplan.surfaces.web.areas.area import Area, Visit
-from groundplan.surfaces.web.areas.throughline.line import read_throughline
-from groundplan.surfaces.web.form_arguments import BEFORE
+from groundplan.surfaces.web.areas.throughline import read_throughline
+from groundplan.surfaces.web.forms import BEFORE
+from groundplan.surfaces.web.visit import Area, Visit
+from groundplan.surfaces.web.words import FactValue, describe_fact_value
 
 ROWS = 200  # facts on one page
 RUNS = 50
@@ -24,21 +25,13 @@ SHOWN_ROW = f"{BEFORE}row"  # the field of a form with the digest of what its pa
 MARK_CHARS = 16
 
 
-class ShownValue(NamedTuple):
-    """A value as people read it. No value and the empty text are two states."""
-
-    state: str  # set, empty or unset
-    text: str = ""
-    kind: ValueKind = ValueKind.STRING
-
-
 class FactRow(NamedTuple):
     """A line of a table: an input or a constraint, and what is suggested instead."""
 
     name: str
     one: Any
-    value: ShownValue
-    suggestions: list[tuple[Any, ShownValue]]
+    value: FactValue
+    suggestions: list[tuple[Any, FactValue]]
     is_missing: bool = False
 
 
@@ -47,8 +40,8 @@ class DiffRow(NamedTuple):
 
     name: str
     changes: list[str]
-    before: tuple[ShownValue, str] | None  # with the provenance
-    after: tuple[ShownValue, str] | None
+    before: tuple[FactValue, str] | None  # with the provenance
+    after: tuple[FactValue, str] | None
     fields: list[Any]
 
 
@@ -131,25 +124,14 @@ def _choose_run(visit: Visit, runs: list[Any], drafts: list[Any], in_force: Any)
     return in_force or next(iter(drafts), None)
 
 
-def show_value(kind: ValueKind, value: Any) -> ShownValue:
-    """Return a value in words."""
-    if value is None:
-        return ShownValue("unset", kind=kind)
-    if value == "":
-        return ShownValue("empty", kind=kind)
-    if kind is ValueKind.BOOLEAN:
-        return ShownValue("set", "yes" if value else "no", kind)
-    return ShownValue("set", encode_json(value) if kind is ValueKind.JSON else str(value), kind)
-
-
 def is_address(uri: str) -> bool:
     """Return whether an address may become a link: only pages of the web, never a script."""
     return uri.lower().startswith(LINKED_SCHEMES)
 
 
 def _make_row(name: str, one: Any, suggestions: Iterable[Any], missing: Iterable[str]) -> FactRow:
-    offered = [(other, show_value(other.value_kind, get_value(other))) for other in suggestions]
-    return FactRow(name, one, show_value(one.value_kind, get_value(one)), offered, name in missing)
+    offered = [(other, describe_fact_value(other.value_kind, get_value(other))) for other in suggestions]
+    return FactRow(name, one, describe_fact_value(one.value_kind, get_value(one)), offered, name in missing)
 
 
 def _group_by_domain(rows: Iterable[FactRow]) -> dict[str, list[FactRow]]:
@@ -187,8 +169,8 @@ def _read_diff(visit: Visit, chosen: Any, runs: list[Any]) -> Mapping[str, Any] 
         DiffRow(
             getattr(one, "pointer", None) or one.key,
             [str(change).replace("_", " ") for change in (one.change, *(one.also or ()))],
-            _show_state(one.before),
-            _show_state(one.after),
+            _describe_state(one.before),
+            _describe_state(one.after),
             list(one.fields or ()),
         )
         for one in (*found.inputs, *found.constraints)
@@ -196,8 +178,8 @@ def _read_diff(visit: Visit, chosen: Any, runs: list[Any]) -> Mapping[str, Any] 
     return {"base": next((run for run in runs if run.id == base), None), "rows": rows, "sources": found.sources}
 
 
-def _show_state(state: Any) -> tuple[ShownValue, str] | None:
-    return (show_value(state.value_kind, state.value), state.provenance) if state else None
+def _describe_state(state: Any) -> tuple[FactValue, str] | None:
+    return (describe_fact_value(state.value_kind, state.value), state.provenance) if state else None
 
 
 def _read_selected(visit: Visit, view: Any, rows: list[FactRow], constraints: list[FactRow]) -> dict[str, Any]:
@@ -224,7 +206,7 @@ def _read_selected(visit: Visit, view: Any, rows: list[FactRow], constraints: li
         shown["history"] = visit.call("event.list", subject=row.one.id, limit=EVENTS).events
     if shown["trace"]:
         shown["line"] = read_throughline(visit, shown["trace"].pointer)
-        shown["trace_values"] = [show_value(one.value_kind, one.value) for one in shown["trace"].runs]
+        shown["trace_values"] = [describe_fact_value(one.value_kind, one.value) for one in shown["trace"].runs]
     return shown
 
 

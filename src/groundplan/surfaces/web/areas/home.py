@@ -9,10 +9,10 @@ from msgspec.structs import asdict
 
 from groundplan.briefing.inbox.item import InboxKind
 from groundplan.kernel.clock import read_timestamp, system_clock
-from groundplan.surfaces.web.areas.area import Area, Visit
 from groundplan.surfaces.web.areas.inbox import SETTLING, build_entries, build_entry
 from groundplan.surfaces.web.areas.plan.health import BANDS, FIGURES
-from groundplan.surfaces.web.event_words import ChangedItems, describe_events, group_events
+from groundplan.surfaces.web.visit import Area, Visit
+from groundplan.surfaces.web.words import ChangedItems, describe_events, group_events
 
 READY_MAX = 6
 CLAIMED_MAX = 8

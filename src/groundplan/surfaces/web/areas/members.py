@@ -20,7 +20,7 @@ from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store.authorize import get_organization_role
 from groundplan.policies import Policies
-from groundplan.surfaces.web.areas.area import Area, Visit
+from groundplan.surfaces.web.visit import Area, Visit
 
 VIEWS = {
     "members": "People and agents",

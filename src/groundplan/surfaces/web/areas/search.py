@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from groundplan.kernel.errors import Invalid
-from groundplan.surfaces.web.areas.area import Area, Visit
-from groundplan.surfaces.web.places import find_place, get_base
+from groundplan.surfaces.web.visit import Area, Visit, find_place, get_base
 
 HITS_MAX = 50
 SLICES = {"work": "Tasks", "purpose": "Plan", "context": "Facts", "knowledge": "Notes"}

@@ -25,7 +25,7 @@ from groundplan.purpose.picture.picture_model import (
     pluralize,
     sort_by_severity,
 )
-from groundplan.purpose.version import Version
+from groundplan.purpose.versions.versions import Version
 from groundplan.surfaces.web.canvas.items import CanvasCard, CanvasLink, LinkedWork, list_nodes, name_edge
 
 ALL = "all"

@@ -7,7 +7,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from groundplan.purpose.model import RiskLevel
-from groundplan.surfaces.web.areas.area import Visit
 from groundplan.surfaces.web.areas.plan.item import CHOICES, find_subject
 from groundplan.surfaces.web.areas.plan.kept_reads import list_items, read_once
 from groundplan.surfaces.web.areas.plan.quick_entry import find_plan_line
@@ -21,6 +20,7 @@ from groundplan.surfaces.web.canvas.items import (
     format_edge,
 )
 from groundplan.surfaces.web.canvas.shown_part import ShownPart, WantedPart, describe_part, select_part
+from groundplan.surfaces.web.visit import Visit
 
 RISK_LEVELS = frozenset(RiskLevel)
 QUICK_FORM = "quick"

@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 from msgspec import UNSET
 
 from groundplan.purpose.model import NodeType, RiskLevel
-from groundplan.purpose.version import Version
-from groundplan.surfaces.web.areas.inline_picture import inline_picture
+from groundplan.purpose.versions.versions import Version
 from groundplan.surfaces.web.areas.plan.kept_reads import open_version
 from groundplan.surfaces.web.areas.plan.theory import TheoryItems
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
-from groundplan.surfaces.web.areas.throughline.item import Item
-from groundplan.surfaces.web.areas.throughline.linked_work import read_linked_work
-from groundplan.surfaces.web.event_words import FieldChange, describe_value
+from groundplan.surfaces.web.areas.throughline import Item, read_linked_work
+from groundplan.surfaces.web.render import inline_picture
+from groundplan.surfaces.web.words import FieldChange, describe_value
 
 CHANGES_SHOWN = 300
 KINDS = {"nodes": "part", "edges": "link", "assumptions": "assumption", "indicators": "indicator"}

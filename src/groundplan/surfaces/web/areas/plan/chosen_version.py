@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from groundplan.purpose.dates import get_day, is_day
 from groundplan.purpose.model import VersionStatus
-from groundplan.purpose.version import Version, VersionRef
-from groundplan.surfaces.web.areas.area import Visit
+from groundplan.purpose.versions.versions import Version, VersionRef
+from groundplan.surfaces.web.visit import Visit
 
 NAMES = ("draft", "published")
 

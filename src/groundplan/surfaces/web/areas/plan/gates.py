@@ -9,8 +9,7 @@ import msgspec
 
 from groundplan.kernel.access import Permission, allows
 from groundplan.policies import Policies
-from groundplan.purpose.gates.profiles import is_waivable, list_required_gates
-from groundplan.purpose.gates.result import Check, GateResult
+from groundplan.purpose.gates.gates import Check, GateResult, is_waivable, list_required_gates
 from groundplan.purpose.model import NodeType, VersionStatus
 from groundplan.surfaces.web.areas.plan.changes import compare_versions, group_changes
 from groundplan.surfaces.web.areas.plan.check_words import CHECKS, GATES, PROFILES

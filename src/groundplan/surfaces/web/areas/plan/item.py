@@ -13,9 +13,9 @@ from groundplan.surfaces.web.areas.plan.measures import draw_indicator, read_rec
 from groundplan.surfaces.web.areas.plan.quick_entry import STEPS
 from groundplan.surfaces.web.areas.plan.theory import TheoryItems
 from groundplan.surfaces.web.areas.plan.view import PlanVisit
-from groundplan.surfaces.web.areas.throughline.line import ShownLine, read_throughline
+from groundplan.surfaces.web.areas.throughline import ShownLine, read_throughline
 from groundplan.surfaces.web.canvas.items import TYPE_NAMES, format_edge, name_edge
-from groundplan.surfaces.web.event_words import EventLine, describe_events
+from groundplan.surfaces.web.words import EventLine, describe_events
 
 HISTORY_SHOWN = 8
 WORK_SHOWN = 12

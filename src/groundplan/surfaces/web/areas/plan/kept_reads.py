@@ -12,10 +12,10 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import Any, TypeVar
 
 from groundplan.kernel.errors import NotFound
-from groundplan.surfaces.web.areas.area import Visit
 from groundplan.surfaces.web.areas.plan.theory import TheoryItems
 from groundplan.surfaces.web.areas.plan.view import PlanVisit
 from groundplan.surfaces.web.canvas.items import CanvasCard, CanvasLink, LinkedWork, list_cards, list_links
+from groundplan.surfaces.web.visit import Visit
 
 T = TypeVar("T")
 

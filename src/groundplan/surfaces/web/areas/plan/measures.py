@@ -15,7 +15,7 @@ from groundplan.surfaces.web.areas.inbox import InboxEntry, build_entry
 from groundplan.surfaces.web.areas.plan.line_chart import LineChart, Measured, build_chart, format_number
 from groundplan.surfaces.web.areas.plan.theory import PlacedAssumption, TheoryItems
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
-from groundplan.surfaces.web.areas.work_task import host_of
+from groundplan.surfaces.web.areas.work import host_of
 
 ROWS = 60  # indicators on one page, and assumptions
 SHOWN_MAX = 50  # measurements in the table of one indicator, the latest first

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from groundplan.purpose.model import Profile
-from groundplan.surfaces.web.areas.area import Area, Visit
 from groundplan.surfaces.web.areas.plan import canvas, changes, gates, health, measures, present, theory_list
 from groundplan.surfaces.web.areas.plan.check_words import PROFILES
 from groundplan.surfaces.web.areas.plan.chosen_version import choose_version, read_today
@@ -14,6 +13,7 @@ from groundplan.surfaces.web.areas.plan.item import read_item
 from groundplan.surfaces.web.areas.plan.kept_reads import open_version
 from groundplan.surfaces.web.areas.plan.mends import offer_mend
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
+from groundplan.surfaces.web.visit import Area, Visit
 
 VIEWS: Mapping[str, PlanView] = {
     view.name: view

@@ -9,9 +9,9 @@ from groundplan.purpose.graph.indexed_graph import build_graph, find_leading_to
 from groundplan.purpose.graph.pathways import find_pathways
 from groundplan.purpose.model import EdgeType, NodeType
 from groundplan.purpose.open import IndicatorView, PurposeEdgeView, PurposeNodeView
-from groundplan.surfaces.web.areas.area import Visit
 from groundplan.surfaces.web.areas.plan.theory import TheoryItems
 from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
+from groundplan.surfaces.web.visit import Visit
 
 PATHWAYS_MAX = 100  # in a large plan their number grows without end
 

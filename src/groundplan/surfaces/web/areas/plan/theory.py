@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from groundplan.purpose.model import EdgeType
 from groundplan.purpose.open import AssumptionView, IndicatorView, OpenedPurpose, PurposeEdgeView, PurposeNodeView
-from groundplan.purpose.version import Version
+from groundplan.purpose.versions.versions import Version
 from groundplan.surfaces.web.canvas.items import format_edge, name_edge
 
 

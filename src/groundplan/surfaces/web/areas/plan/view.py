@@ -8,11 +8,10 @@ from urllib.parse import urlencode
 
 from groundplan.kernel.access import Permission
 from groundplan.purpose.open import OpenedPurpose
-from groundplan.purpose.version import Version
-from groundplan.surfaces.web.areas.area import Visit
+from groundplan.purpose.versions.versions import Version
 from groundplan.surfaces.web.areas.plan.theory import TheoryItems
 from groundplan.surfaces.web.canvas.items import format_edge, name_edge
-from groundplan.surfaces.web.places import find_place, get_base
+from groundplan.surfaces.web.visit import Visit, find_place, get_base
 
 DRAFT = "DRAFT"
 

@@ -1,0 +1,691 @@
+"""Backlog.md: read its folder of task files, decisions and documents.
+
+An id is `task-12`, `TASK-012` or `back-3.1`: case and leading zeros do not count, the prefix does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from groundplan.exchange.items import (
+    EVIDENCE_BYTES_MAX,
+    TITLE_BYTES_MAX,
+    BadLines,
+    ItemNote,
+    SourcePlan,
+    UnreadableSource,
+    add_comment,
+    add_evidence,
+    add_links,
+    add_section,
+    choose_fate,
+    clean_text,
+    clean_title,
+    describe_title_changes,
+    find_paths,
+    make_tags,
+    normalize_word,
+    split_by_bytes,
+)
+from groundplan.exchange.texts import find_conflict_marker, iter_files, read_text
+from groundplan.front_matter.errors import UnreadableFrontMatter
+from groundplan.front_matter.fields import Field, Nested, parse_fields, parse_front
+from groundplan.front_matter.split import split_text
+from groundplan.knowledge.requests import ATOM_PATTERNS_MAX, KNOWLEDGE_BYTES_MAX
+from groundplan.markdown_lines import iter_lines, parse_heading
+from groundplan.repository.rules.formats.agents import escape_path
+from groundplan.work.importing.source_items import Fate, SourceAtom, SourceItem, SourceMolecule
+from groundplan.work.requests import SECTIONS_MAX
+
+_DIGITS_MAX = 12
+_NAME_SEPARATOR = " - "  # between the id and the title in the name of a file
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class TaskId:
+    """The prefix and the numbers of an id; a subtask has more numbers than its task."""
+
+    prefix: str
+    numbers: tuple[int, ...]
+
+    @property
+    def parent(self) -> TaskId | None:
+        """The id of the task that this is a subtask of by its numbers."""
+        return replace(self, numbers=self.numbers[:-1]) if len(self.numbers) > 1 else None
+
+
+def parse_task_id(text: str) -> TaskId | None:
+    """Return the id that a text is, or None."""
+    prefix, dash, numbers = text.strip().rpartition("-")
+    parts = numbers.split(".")
+    is_number = all(part.isascii() and part.isdecimal() and len(part) <= _DIGITS_MAX for part in parts)
+    if not dash or not prefix or not is_number:
+        return None
+    return TaskId(prefix.casefold(), tuple(int(part) for part in parts))
+
+
+def parse_file_name(name: str) -> TaskId | None:
+    """Return the id in the name of a file, such as `task-12 - Title.md`, or None."""
+    head, separator, _ = name.removesuffix(".md").partition(_NAME_SEPARATOR)
+    return parse_task_id(head) if separator and name.endswith(".md") else None
+
+
+# --- The folder of Backlog.md and its configuration: which statuses there are, and the prefix of ids ------------------
+
+CONFIG_FILE = "config.yml"
+FOLDER = "backlog"
+DRAFT_PREFIX = "draft"
+DRAFT = "draft"
+STARTED_WORD = "in progress"
+
+DONE_WORDS = ("done", "completed", "complete")
+_MERGED = "merged into "
+_DROPPED_WORDS = ("won't do", "wont do", "wontfix", "won't fix", "obsolete", "skipped")
+
+
+class TaskFolder(StrEnum):
+    """The folders of task files, in the order in which they claim ids."""
+
+    TASKS = "tasks"
+    COMPLETED = "completed"
+    DRAFTS = "drafts"
+    ARCHIVED_TASKS = "archive/tasks"
+    ARCHIVED_DRAFTS = "archive/drafts"
+
+
+# Where tasks of a fate usually are; the tool itself moves finished ones from tasks/ to completed/.
+FOLDERS_OF_FATES: Mapping[Fate, tuple[TaskFolder, ...]] = {
+    "open": (TaskFolder.TASKS,),
+    "held": (TaskFolder.TASKS, TaskFolder.DRAFTS),
+    "done": (TaskFolder.TASKS, TaskFolder.COMPLETED),
+    "dropped": (TaskFolder.ARCHIVED_TASKS,),
+}
+# A dependency counts if it is in one of these.
+ACTIVE_PLACES = (TaskFolder.TASKS, TaskFolder.COMPLETED)
+
+
+@dataclass(frozen=True, slots=True)
+class BacklogConfig:
+    """The settings that an import needs, with the defaults of the tool."""
+
+    project_name: str = ""
+    statuses: tuple[str, ...] = ("To Do", "In Progress", "Done")
+    default_status: str = "To Do"
+    task_prefix: str = "task"
+
+    def choose_fate(self, word: str, place: TaskFolder) -> tuple[Fate, str | None]:
+        """Return the fate of a task by its status and its folder, and the reason of a hold."""
+        if place is TaskFolder.COMPLETED:
+            return "done", None
+        if place is TaskFolder.DRAFTS:
+            return "held", DRAFT
+        fate, reason = self._choose_fate_of_word(word)
+        if place is not TaskFolder.TASKS and fate != "done":
+            return "dropped", None
+        return fate, reason
+
+    def _choose_fate_of_word(self, word: str) -> tuple[Fate, str | None]:
+        word = word.replace("\u2019", "'")  # a typographic apostrophe
+        bare = normalize_word(word)
+        last = self.statuses[-1:]
+        fates: dict[str, Fate] = {
+            **dict.fromkeys(map(normalize_word, self.statuses), "open"),
+            **dict.fromkeys(map(normalize_word, last), "done"),
+            **dict.fromkeys(DONE_WORDS, "done"),
+            **dict.fromkeys(_DROPPED_WORDS, "dropped"),
+            DRAFT: "held",
+        }
+        return ("done", None) if bare.startswith(_MERGED) else choose_fate(word, fates)
+
+
+def find_folder(path: Path) -> Path:
+    """Return the folder with the tasks: the given one, or `backlog` in it.
+
+    Raises:
+        UnreadableSource: there is none.
+    """
+    for folder in (path, path / FOLDER):
+        if (folder / CONFIG_FILE).is_file() or (folder / TaskFolder.TASKS).is_dir():
+            return folder
+    raise UnreadableSource(
+        str(path), f"is not a folder of Backlog.md: it has neither {CONFIG_FILE} nor {TaskFolder.TASKS}/"
+    )
+
+
+def read_config(folder: Path) -> BacklogConfig:
+    """Return the configuration of a folder; the defaults of the tool if there is none.
+
+    Raises:
+        UnreadableSource: the file is not text, or a line of it is not a setting.
+    """
+    path = folder / CONFIG_FILE
+    if not path.is_file():
+        return BacklogConfig()
+    try:
+        fields = parse_fields(read_text(path))
+    except UnreadableFrontMatter as error:
+        raise UnreadableSource(str(path), error.reason, line=error.line) from None
+    given = {name: field.text.strip() for name, field in fields.items()}
+    defaults = BacklogConfig()
+    statuses = tuple(fields["statuses"].texts) if "statuses" in fields else ()
+    return BacklogConfig(
+        project_name=given.get("project_name", ""),
+        statuses=statuses or defaults.statuses,
+        default_status=given.get("default_status") or defaults.default_status,
+        task_prefix=given.get("task_prefix") or defaults.task_prefix,
+    )
+
+
+# --- The body of a task file: sections below headings of level two, some of them between marks ------------------------
+# ## Description
+#
+# <!-- SECTION:DESCRIPTION:BEGIN -->
+# Text, which may have headings of its own.
+# <!-- SECTION:DESCRIPTION:END -->
+#
+# Comments are a list of their own:
+#
+# <!-- COMMENTS:BEGIN -->
+# author: Ada
+# created: 2026-01-02 10:00
+# ---
+# Text
+# ---
+# <!-- COMMENTS:END -->
+
+SECTION_LEVEL = 2
+COMMENTS_MARK = "COMMENTS"
+COMMENT_FENCE = "---"
+COMMENT_FIELDS = ("author", "created")
+# The mark around each section that the tool knows.
+MARKS = {
+    "Description": "SECTION:DESCRIPTION",
+    "Acceptance Criteria": "AC",
+    "Definition of Done": "DOD",
+    "Implementation Plan": "SECTION:PLAN",
+    "Implementation Notes": "SECTION:NOTES",
+    "Comments": COMMENTS_MARK,
+    "Final Summary": "SECTION:FINAL_SUMMARY",
+}
+FINAL_SUMMARY = "Final Summary"
+UNTITLED = "Body"  # the text above the first heading
+
+
+@dataclass(slots=True)
+class BodySection:
+    """A section: its heading, the mark around its text, and the lines of the text."""
+
+    title: str
+    mark: str = ""
+    lines: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The text without empty lines around it."""
+        return "\n".join(self.lines).strip("\n").rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class TaskComment:
+    """A comment, with its author and date as they are written."""
+
+    author: str
+    created: str
+    text: str
+
+
+def make_mark(mark: str, end: str) -> str:
+    """Return the line of a mark; `end` is BEGIN or END."""
+    return f"<!-- {mark}:{end} -->"
+
+
+def split_body(body: str) -> list[BodySection]:
+    """Return the sections of a body. What is between marks belongs to one section, whatever it looks like."""
+    lines = body.split("\n")
+    last_ends = {mark: index for index, line in enumerate(lines) if (mark := _parse_mark(line, "END"))}
+    sections = [BodySection(UNTITLED)]
+    unmarked: list[str] = []
+    index = 0
+    while index < len(lines):
+        mark = _parse_mark(lines[index], "BEGIN")
+        if mark and last_ends.get(mark, -1) > index:
+            _add_unmarked(sections, unmarked)
+            unmarked = []
+            end = next(at for at in range(index + 1, len(lines)) if _parse_mark(lines[at], "END") == mark)
+            sections[-1].mark = mark
+            sections[-1].lines += lines[index + 1 : end]
+            index = end
+        elif not mark and not _parse_mark(lines[index], "END"):
+            unmarked.append(lines[index])
+        index += 1
+    _add_unmarked(sections, unmarked)
+    return [section for section in sections if section.text]
+
+
+def _add_unmarked(sections: list[BodySection], lines: Sequence[str]) -> None:
+    for line, is_code in iter_lines("\n".join(lines)) if lines else ():
+        heading = None if is_code else parse_heading(line)
+        if heading is not None and heading[0] == SECTION_LEVEL:
+            sections.append(BodySection(heading[1]))
+        else:
+            sections[-1].lines.append(line)
+
+
+def _parse_mark(line: str, end: str) -> str:
+    """Return the mark that a line begins or ends, or nothing."""
+    bare = line.strip()
+    if not (bare.startswith("<!--") and bare.endswith("-->")):
+        return ""
+    mark, colon, found = bare[4:-3].strip().rpartition(":")
+    return mark if colon and found == end and mark in MARKS.values() else ""
+
+
+def parse_comments(lines: Sequence[str]) -> list[TaskComment] | None:
+    """Return the comments in a marked section, or None if the text is not a list of comments."""
+    comments = []
+    index = 0
+    while (index := _skip_blank(lines, index)) < len(lines):
+        head: dict[str, str] = {}
+        while index < len(lines) and (given := _parse_comment_field(lines[index])) is not None:
+            head |= [given]
+            index += 1
+        if not head or index == len(lines) or lines[index].strip() != COMMENT_FENCE:
+            return None
+        end = _find_comment_end(lines, index + 1)
+        text = "\n".join(lines[index + 1 : end]).strip("\n")
+        comments.append(TaskComment(head.get("author", ""), head.get("created", ""), text))
+        index = end + 1
+    return comments
+
+
+def _find_comment_end(lines: Sequence[str], begin: int) -> int:
+    """Return the index of the fence behind a comment: the next one that a comment or nothing follows."""
+    for index in range(begin, len(lines)):
+        if lines[index].strip() == COMMENT_FENCE:
+            after = _skip_blank(lines, index + 1)
+            if after == len(lines) or _parse_comment_field(lines[after]) is not None:
+                return index
+    return len(lines)
+
+
+def _skip_blank(lines: Sequence[str], index: int) -> int:
+    while index < len(lines) and not lines[index].strip():
+        index += 1
+    return index
+
+
+def _parse_comment_field(line: str) -> tuple[str, str] | None:
+    name, colon, value = line.partition(":")
+    return (name, value.strip()) if colon and name in COMMENT_FIELDS else None
+
+
+# --- Read the task files of a folder of Backlog.md --------------------------------------------------------------------
+
+NOT_TASKS = "files that are not tasks"
+
+
+@dataclass(slots=True, eq=False)
+class TaskFile:
+    """A task file: where it is, its id as it is written, its fields and its body."""
+
+    path: Path
+    place: TaskFolder
+    task_id: TaskId
+    written_id: str
+    title: str
+    fields: Mapping[str, Field]
+    body: str
+    source_id: str = ""  # the written id, counted if another file has claimed it
+
+    def get_text(self, name: str) -> str:
+        """Return the value of a field as one text, empty if there is none."""
+        return self.fields[name].text.strip() if name in self.fields else ""
+
+    def get_texts(self, name: str) -> list[str]:
+        """Return the value of a field as a list of texts."""
+        return [text.strip() for text in self.fields[name].texts if text.strip()] if name in self.fields else []
+
+    @property
+    def order(self) -> tuple[float, TaskId, str]:
+        """The position among the tasks of its folder: by ordinal where there is one, then by id."""
+        try:
+            ordinal = float(self.get_text("ordinal"))
+        except ValueError:
+            ordinal = float("inf")
+        return ordinal if ordinal == ordinal else float("inf"), self.task_id, self.path.name
+
+
+def read_task_files(folder: Path, config: BacklogConfig, plan: SourcePlan, bad: BadLines) -> Iterator[TaskFile]:
+    """Yield the task files of all folders, in the order in which they claim ids.
+
+    Raises:
+        BadLineFound: a task file cannot be read, and bad ones are not skipped.
+    """
+    prefixes = {config.task_prefix.casefold(), DRAFT_PREFIX}
+    for place in TaskFolder:
+        found = []
+        for path in list_files(folder / place):
+            task_id = parse_file_name(path.name) if path.parent == folder / place else None
+            if task_id is None or task_id.prefix not in prefixes:
+                plan.left_out[NOT_TASKS] += 1
+            else:
+                found.append((task_id, path.name, path))
+        for task_id, _, path in sorted(found):
+            if (task := _read_task(path, place, task_id, bad)) is not None:
+                yield task
+
+
+def list_files(folder: Path) -> list[Path]:
+    """Return the Markdown files in a folder and deeper, sorted; none if there is no such folder."""
+    return list(iter_files(folder, ".md"))
+
+
+def read_fields(path: Path, bad: BadLines) -> tuple[dict[str, Field], str] | None:
+    """Return the fields of a file and its body; None if it is bad.
+
+    Raises:
+        BadLineFound: it is not text, has conflict markers or no front matter, and bad files are not skipped.
+    """
+    try:
+        text = read_text(path)
+        if (line := find_conflict_marker(text)) is None:
+            parts = split_text(text)
+            if parts.front:
+                return parse_front(parts.front), parts.body
+            bad.add(str(path), 1, "has no front matter")
+        else:
+            bad.add(str(path), line, "is a conflict marker of a merge; resolve the merge first")
+    except UnreadableSource as error:
+        bad.add(str(path), error.details.get("line"), error.reason)
+    except UnreadableFrontMatter as error:
+        bad.add(str(path), error.line, error.reason)
+    return None
+
+
+def _read_task(path: Path, place: TaskFolder, task_id: TaskId, bad: BadLines) -> TaskFile | None:
+    if (parts := read_fields(path, bad)) is None:
+        return None
+    fields, body = parts
+    written = fields["id"].text.strip() if "id" in fields else ""
+    title = fields["title"].text if "title" in fields else ""
+    if written and (given := parse_task_id(written)) is not None:
+        task_id = given
+    elif written:
+        bad.add(str(path), fields["id"].line, f"has the id {written!r}, which is not a prefix and a number")
+        return None
+    if len(title.encode("utf-8", "replace")) > TITLE_BYTES_MAX:
+        bad.add(str(path), fields["title"].line, f"has a title of more than {TITLE_BYTES_MAX} bytes", written)
+        return None
+    head, _, rest = path.name.removesuffix(".md").partition(" - ")
+    return TaskFile(path, place, task_id, written or head, title.strip() or rest, fields, body)
+
+
+# --- Turn task files into items: ids, fates, parents, dependencies, sections and fields -------------------------------
+
+TOOL = "backlog"
+PRIORITIES = {"critical": 4.0, "high": 3.0, "medium": 2.0, "low": 1.0}
+DATES = {
+    "created_date": "source_created_at",
+    "updated_date": "source_updated_at",
+    "completed_date": "source_closed_at",
+    "due_date": "due",
+}
+LINK_FIELDS = ("references", "documentation", "modified_files")
+TAG_FIELDS = ("labels", "category", "type")
+TEXT_FIELDS = ("reporter", "category", "type", "ordinal")  # become properties as they are
+MILESTONE = "milestone"
+WAITS_FOR = "waits for "  # begins the reason of a hold for missing dependencies
+STATUS_EVIDENCE = "status "  # begins the evidence of a dropped task without a summary
+MISSING_DEPENDENCIES = "missing_dependencies"
+SOURCE_FOLDER = "source_folder"  # the property with the folder of a task, where an export would choose another
+PROPERTY_CHARS_MAX = 1000  # of a text; a longer one becomes a section
+
+_OTHER_FIELDS = ("id", "title", "status", "assignee", "labels", "dependencies", "parent_task_id", "priority")
+_KNOWN_FIELDS = {*_OTHER_FIELDS, MILESTONE, *DATES, *LINK_FIELDS, *TEXT_FIELDS}
+
+
+class BacklogItems:
+    """The task files of a folder, and the items that they become."""
+
+    def __init__(
+        self, plan: SourcePlan, config: BacklogConfig, tasks: Sequence[TaskFile], milestones: dict[str, str]
+    ) -> None:
+        self._plan = plan
+        self._config = config
+        self._tasks = tasks
+        self._milestones = milestones
+        self._first: dict[TaskId, TaskFile] = {}
+        self._active: dict[TaskId, list[TaskFile]] = {}
+        self._archived: set[TaskId] = set()
+        uses: Counter[TaskId] = Counter()
+        for task in tasks:
+            uses[task.task_id] += 1
+            task.source_id = task.written_id
+            if uses[task.task_id] > 1:
+                task.source_id = f"{task.written_id}~{uses[task.task_id]}"
+                detail = f"{task.path.name} in {task.place}/ has the id of another file; it is {task.source_id}"
+                plan.placed.append(ItemNote(task.source_id, "id", detail))
+            self._first.setdefault(task.task_id, task)
+            if task.place in ACTIVE_PLACES:
+                self._active.setdefault(task.task_id, []).append(task)
+            else:
+                self._archived.add(task.task_id)
+
+    def build(self) -> list[SourceItem]:
+        """Return the items of all tasks, those of each folder by ordinal and id."""
+        places = list(TaskFolder)
+        tasks = sorted(self._tasks, key=lambda task: (places.index(task.place), task.order))
+        return [self._build_item(task) for task in tasks]
+
+    def _build_item(self, task: TaskFile) -> SourceItem:
+        word = task.get_text("status") or self._config.default_status
+        fate, hold_reason = self._config.choose_fate(word, task.place)
+        item = SourceItem(
+            source_id=task.source_id,
+            title=clean_title(task.title),
+            aliases=self._list_aliases(task),
+            fate=fate,
+            hold_reason=hold_reason,
+            source_status=clean_title(word),
+            state=clean_title(word) if normalize_word(word) == STARTED_WORD and fate == "open" else None,
+            parent=self._find_parent(task),
+            file=str(task.path),
+            line=1,
+        )
+        if (change := describe_title_changes(task.title, item.title)) is not None:
+            self._note_placed(item, "title", change)
+        if hold_reason is not None and task.place is TaskFolder.TASKS and normalize_word(word) != DRAFT:
+            self._note_placed(item, "status", f"{hold_reason} is not configured; the node is held")
+        self._add_dependencies(item, task)
+        self._add_fields(item, task)
+        self._add_body(item, task)
+        if task.place not in FOLDERS_OF_FATES[fate]:
+            item.properties[SOURCE_FOLDER] = str(task.place)
+        if fate == "dropped" and all(one.type != "dropped" for one in item.evidence):
+            add_evidence(item, "dropped", f"{STATUS_EVIDENCE}{word}", section="Close reason")
+        return item
+
+    def _note_placed(self, item: SourceItem, what: str, detail: str) -> None:
+        self._plan.placed.append(ItemNote(item.source_id, what, detail))
+
+    def _note_lost(self, item: SourceItem, what: str, detail: str) -> None:
+        self._plan.lost.append(ItemNote(item.source_id, what, detail))
+
+    def _list_aliases(self, task: TaskFile) -> list[str]:
+        """Return the ways in which people write the id of a task; a counted one has no other."""
+        if self._first[task.task_id] is not task:
+            return [task.source_id]
+        plain = f"{task.task_id.prefix}-{'.'.join(map(str, task.task_id.numbers))}"
+        return list(dict.fromkeys((task.source_id, plain, plain.upper())))
+
+    # --- Relations ---
+
+    def _find_parent(self, task: TaskFile) -> str | None:
+        """Return the source id of the parent: the one that is named, else the one that the numbers say."""
+        named = task.get_text("parent_task_id")
+        for wanted in (parse_task_id(named) if named else None, task.task_id.parent):
+            if wanted is None:
+                continue
+            # Parents keep the old prefix when the prefix is changed.
+            today = replace(wanted, prefix=self._config.task_prefix.casefold())
+            parent = self._first.get(wanted) or self._first.get(today)
+            if parent is not None and parent is not task:
+                return parent.source_id
+        if named:
+            self._plan.lost.append(ItemNote(task.source_id, "parent", f"{named} does not exist"))
+        return None
+
+    def _add_dependencies(self, item: SourceItem, task: TaskFile) -> None:
+        """Add what a task waits for; an open task that waits for what cannot be found is held, as in the tool."""
+        problems: dict[str, str] = {}
+        for named in task.get_texts("dependencies"):
+            wanted = parse_task_id(named)
+            found = self._active.get(wanted, []) if wanted is not None else []
+            if len(found) == 1:
+                item.depends_on.append(found[0].source_id)
+            elif found:
+                problems[named] = f"{named}, which {len(found)} files claim"
+            elif wanted in self._archived:
+                problems[named] = f"{named}, which is archived or a draft"
+            else:
+                problems[named] = f"{named}, which does not exist"
+        item.depends_on = list(dict.fromkeys(item.depends_on))
+        if not problems:
+            return
+        reason = clean_text(f"{WAITS_FOR}{'; '.join(problems.values())}")
+        item.properties[MISSING_DEPENDENCIES] = [clean_text(named) for named in problems]
+        if item.fate == "open":
+            item.fate, item.hold_reason = "held", reason[:PROPERTY_CHARS_MAX]
+            self._note_placed(item, "hold", reason)
+        else:
+            self._note_lost(item, "dependencies", reason)
+
+    # --- Fields ---
+
+    def _add_fields(self, item: SourceItem, task: TaskFile) -> None:
+        milestone = task.get_text(MILESTONE)
+        milestone = self._milestones.get(milestone.casefold(), milestone)
+        labels = (text for name in TAG_FIELDS for text in task.get_texts(name))
+        item.tags = make_tags((*labels, milestone))
+        add_links(item, [link for name in LINK_FIELDS for link in task.get_texts(name)])
+        priority = task.get_text("priority")
+        item.priority = PRIORITIES.get(normalize_word(priority))
+        if priority and item.priority is None:
+            self._note_lost(item, "priority", f"{priority!r} is not high, medium or low")
+        given: dict[str, Any] = {"assignee": task.get_text("assignee"), MILESTONE: milestone}
+        given |= {ours: task.get_text(theirs) for theirs, ours in DATES.items()}
+        given |= {name: task.get_text(name) for name in TEXT_FIELDS}
+        item.properties |= {name: clean_text(value) for name, value in given.items() if value}
+        for name, given_field in task.fields.items():
+            if name not in _KNOWN_FIELDS:
+                self._add_other_field(item, name, given_field.value, given_field.texts)
+
+    def _add_other_field(self, item: SourceItem, name: str, value: Any, texts: list[str]) -> None:
+        """Keep a field that the tool does not know."""
+        name = clean_title(name).lstrip("_") or "field"
+        cleaned = [clean_text(text) for text in texts]
+        if value == Nested() or (isinstance(value, tuple) and Nested() in value):
+            self._note_lost(item, name, "has parts of its own, which are not imported")
+        elif sum(map(len, cleaned)) > PROPERTY_CHARS_MAX:
+            add_section(item, name[:200], "\n".join(cleaned))
+        elif cleaned:
+            item.properties[name[:200]] = cleaned if isinstance(value, tuple) else cleaned[0]
+
+    # --- Body ---
+
+    def _add_body(self, item: SourceItem, task: TaskFile) -> None:
+        for section in split_body(task.body):
+            if section.mark == COMMENTS_MARK and (comments := parse_comments(section.lines)) is not None:
+                for comment in comments:
+                    add_comment(item, comment.text, author=comment.author, at=comment.created)
+                continue
+            add_section(item, clean_title(section.title)[:200], section.text)
+            is_short = len(section.text.encode("utf-8", "replace")) <= EVIDENCE_BYTES_MAX
+            if section.title == FINAL_SUMMARY and item.fate in ("done", "dropped") and is_short:
+                type_ = "note" if item.fate == "done" else "dropped"
+                add_evidence(item, type_, section.text, section=FINAL_SUMMARY)
+        if len(item.sections) > SECTIONS_MAX:
+            self._note_lost(item, "sections", f"{len(item.sections) - SECTIONS_MAX} of more than {SECTIONS_MAX}")
+            del item.sections[SECTIONS_MAX:]
+
+
+# --- Decisions and documents of Backlog.md: atoms where they name files that exist, else molecules --------------------
+
+FOLDERS = {"decisions": "decision", "docs": "doc"}  # and the prefix of their files
+NAME_CHARS_MAX = 255
+
+
+def read_knowledge(folder: Path, plan: SourcePlan, bad: BadLines) -> None:
+    """Add the decisions and documents of a folder to a plan."""
+    uses: Counter[str] = Counter()
+    for name, prefix in FOLDERS.items():
+        for path in list_files(folder / name):
+            file_id = parse_file_name(path.name)
+            if file_id is None or file_id.prefix != prefix:
+                plan.left_out["files that are not decisions or documents"] += 1
+            elif (parts := read_fields(path, bad)) is not None:
+                fields, body = parts
+                title = fields["title"].text if "title" in fields else path.stem
+                _add_text(plan, clean_title(title) or path.stem, clean_text(body).strip(), path, folder.parent, uses)
+
+
+def _add_text(plan: SourcePlan, title: str, text: str, path: Path, root: Path, uses: Counter[str]) -> None:
+    paths = [pattern for named in find_paths(text) if (pattern := _to_pattern(named, root))][:ATOM_PATTERNS_MAX]
+    for number, part in enumerate(split_by_bytes(text, KNOWLEDGE_BYTES_MAX), 1):
+        name = title[: NAME_CHARS_MAX - 20] if len(title) > NAME_CHARS_MAX - 20 else title
+        name = f"{name} ({number})" if number > 1 else name
+        uses[name] += 1
+        if uses[name] > 1:
+            name = f"{name}~{uses[name]}"
+            plan.placed.append(ItemNote(path.stem, "name", f"another text has this title; this one is {name}"))
+        if paths:
+            plan.atoms.append(SourceAtom(name=name, knowledge=part, paths=paths, file=str(path)))
+        else:
+            plan.molecules.append(SourceMolecule(name=name, knowledge=part, file=str(path)))
+
+
+def _to_pattern(path: str, root: Path) -> str | None:
+    """Return the pattern of a path, or None if there is no such file or folder below the root."""
+    steps = path.strip("/").split("/")
+    if path.startswith("/") or any(step in ("", ".", "..") for step in steps):
+        return None
+    try:
+        place = root.joinpath(*steps)
+        is_folder, exists = place.is_dir(), place.exists()
+    except (OSError, ValueError):
+        return None
+    plain = escape_path("/".join(steps))
+    return None if not exists else f"{plain}/**" if is_folder else plain
+
+
+# --- Tasks of Backlog.md: the folder with `config.yml`, or the one above it -------------------------------------------
+
+MILESTONES = "milestones"
+
+
+def read_backlog(path: Path, *, skip_bad: bool) -> SourcePlan:
+    """Read the tasks, decisions and documents of a folder."""
+    plan = SourcePlan(TOOL)
+    bad = BadLines(skip_bad=skip_bad)
+    folder = find_folder(path)
+    config = read_config(folder)
+    tasks = list(read_task_files(folder, config, plan, bad))
+    plan.items = BacklogItems(plan, config, tasks, _read_milestones(folder)).build()
+    read_knowledge(folder, plan, bad)
+    plan.skipped = bad.skipped
+    return plan
+
+
+def _read_milestones(folder: Path) -> dict[str, str]:
+    """Return the titles of milestones by id."""
+    ignored = BadLines(skip_bad=True)  # a milestone is a tag; what cannot be read keeps its id
+    titles = {}
+    for path in list_files(folder / MILESTONES):
+        if (parts := read_fields(path, ignored)) is not None and {"id", "title"} <= parts[0].keys():
+            titles[parts[0]["id"].text.strip().casefold()] = parts[0]["title"].text.strip()
+    return titles

@@ -1,1 +1,0 @@
-"""Backlog.md: a folder with a Markdown file for each task."""

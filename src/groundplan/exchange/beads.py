@@ -1,0 +1,571 @@
+"""Beads: read its JSONL files or a backup of it, and write items as its issues."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from groundplan.exchange.items import (
+    PREFIX,
+    PROPERTIES_OF_IMPORT,
+    TITLE_BYTES_MAX,
+    BadLines,
+    ItemNote,
+    SourcePlan,
+    UnreadableSource,
+    WrittenFiles,
+    add_comment,
+    add_evidence,
+    add_links,
+    add_section,
+    choose_fate,
+    clean_property,
+    clean_text,
+    clean_title,
+    describe_title_changes,
+    get_source_parent,
+    index_by_source,
+    make_tags,
+    normalize_word,
+    restore_loops,
+)
+from groundplan.exchange.texts import read_json_lines
+from groundplan.kernel.operations.progress import count_progress
+from groundplan.work.importing.export_items import ExportedItem
+from groundplan.work.importing.source_items import (
+    ALIAS_CHARS_MAX,
+    SOURCE_ID_BYTES_MAX,
+    DeletedItem,
+    Fate,
+    SourceItem,
+    SourceLink,
+)
+
+TOOL = "beads"
+PRIORITY_MAX = 4  # 0 is the highest there, and the lowest here
+
+TOMBSTONE = "tombstone"
+PINNED = "pinned"
+
+# By normalized word; all others are held.
+FATES: Mapping[str, Fate] = {
+    "closed": "done",
+    "complete": "done",
+    "completed": "done",
+    "cancelled": "dropped",
+    "canceled": "dropped",
+    "open": "open",
+    "in progress": "open",
+}
+STARTED_WORD = "in progress"
+
+# Types that beads never offers as work.
+NO_WORK_TYPES = frozenset({"merge-request", "gate", "molecule", "message", "agent", "role", "rig"})
+
+PARENT_CHILD = "parent-child"
+BLOCKING = frozenset({"blocks", "conditional-blocks", "waits-for"})
+# Dependency types that have an edge type of ours.
+EDGE_TYPES: Mapping[str, str] = {"related": "relates_to", "relates-to": "relates_to"}
+
+# Fields that become properties under another name.
+PROPERTIES: Mapping[str, str] = {
+    "issue_type": "type",
+    "assignee": "assignee",
+    "owner": "owner",
+    "created_by": "created_by",
+    "created_at": "source_created_at",
+    "updated_at": "source_updated_at",
+    "closed_at": "source_closed_at",
+    "started_at": "source_started_at",
+    "due_at": "due",
+    "defer_until": "defer_until",
+    "estimated_minutes": "estimated_minutes",
+    "spec_id": "spec_id",
+}
+SECTIONS = ("description", "design", "acceptance_criteria", "notes")
+
+# Fields that say nothing about the work: bookkeeping of the tool, and what is taken over elsewhere.
+KNOWN_FIELDS = frozenset(
+    {
+        *PROPERTIES,
+        *SECTIONS,
+        *("id", "title", "status", "priority", "labels", "dependencies", "comments", "close_reason", "external_ref"),
+        *("parent", "pinned", "ephemeral", "is_template", "metadata"),
+        *("deleted_at", "deleted_by", "delete_reason", "original_type"),
+        *("source_repo", "source_repo_path", "content_hash", "compaction_level", "compacted_at", "original_size"),
+        *("dependency_count", "dependent_count", "comment_count", "_type"),
+    }
+)
+
+
+# --- One issue of beads as an item: its fate, texts and properties ----------------------------------------------------
+# Its links are resolved when all issues are known
+
+LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(slots=True)
+class Issue:
+    """A line of the file."""
+
+    file: str
+    line: int
+    fields: dict[str, Any]
+
+    @property
+    def id(self) -> str:
+        return str(self.fields["id"])
+
+    @property
+    def status(self) -> str:
+        return str(self.fields["status"])
+
+    @property
+    def type(self) -> str:
+        return self.text("issue_type")
+
+    @property
+    def updated_at(self) -> datetime:
+        return parse_time(self.fields.get("updated_at")) or LONG_AGO
+
+    def text(self, name: str) -> str:
+        """Return a field that is text; empty if it is not."""
+        value = self.fields.get(name)
+        return value if isinstance(value, str) else ""
+
+    def is_set(self, name: str) -> bool:
+        """Return whether a flag is set; a backup has 0 and 1."""
+        return self.fields.get(name) in (True, 1)
+
+    def iter_dependencies(self) -> Iterator[tuple[str, str]]:
+        """Yield the type and the target of each dependency."""
+        dependencies = self.fields.get("dependencies")
+        for one in dependencies if isinstance(dependencies, list) else ():
+            if isinstance(one, dict) and isinstance(target := one.get("depends_on_id"), str) and target:
+                type_ = one.get("type")
+                yield (type_ if isinstance(type_, str) and type_ else "blocks"), target
+
+
+def parse_time(value: Any) -> datetime | None:
+    """Return a time of RFC 3339, or None if the value is none."""
+    if not isinstance(value, str):
+        return None
+    try:
+        parsed = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+
+
+def make_item(plan: SourcePlan, issue: Issue) -> SourceItem:
+    """Return an issue as an item without links, and note what was changed about it."""
+    title = clean_title(issue.fields["title"])
+    if (changed := describe_title_changes(issue.fields["title"], title)) is not None:
+        plan.note_placed(issue.id, "title", changed)
+    fate, hold_reason = choose_fate(issue.status, FATES)
+    if hold_reason is not None:
+        plan.note_placed(issue.id, "status", f"is held: {hold_reason}")
+    item = SourceItem(
+        source_id=issue.id,
+        title=title,
+        aliases=[issue.id] if len(issue.id) <= ALIAS_CHARS_MAX else [],
+        fate=fate,
+        hold_reason=hold_reason,
+        source_status=clean_title(issue.status)[:255] or None,
+        state=issue.status if normalize_word(issue.status) == STARTED_WORD else None,
+        priority=_get_priority(issue),
+        tags=make_tags([*_list_labels(issue), issue.type]),
+        properties=_list_properties(issue),
+        file=issue.file,
+        line=issue.line,
+    )
+    for name in SECTIONS:
+        text = issue.text(name)
+        if text != clean_text(text) and "\r" not in text:
+            plan.note_placed(issue.id, name, "control characters were replaced")
+        add_section(item, name, text)
+    _add_comments(item, issue)
+    if reason := issue.text("close_reason"):
+        add_evidence(item, "dropped" if fate == "dropped" else "note", reason, section="close_reason")
+    if link := issue.text("external_ref"):
+        add_links(item, [link])
+    for name in issue.fields.keys() - KNOWN_FIELDS:
+        plan.note_lost(issue.id, name, "beads keeps it for itself; it has no place here")
+    return item
+
+
+def _get_priority(issue: Issue) -> float | None:
+    priority = issue.fields.get("priority")
+    is_number = isinstance(priority, int | float) and not isinstance(priority, bool)
+    return float(PRIORITY_MAX - priority) if is_number else None  # type: ignore[operator] # a number
+
+
+def _list_labels(issue: Issue) -> list[Any]:
+    labels = issue.fields.get("labels")
+    return labels if isinstance(labels, list) else []
+
+
+def _list_properties(issue: Issue) -> dict[str, Any]:
+    properties = {
+        ours: clean_property(issue.fields[name]) for name, ours in PROPERTIES.items() if issue.fields.get(name)
+    }
+    properties |= {name: True for name in ("pinned", "ephemeral", "is_template") if issue.is_set(name)}
+    if issue.fields.get("metadata"):
+        properties["metadata"] = clean_property(issue.fields["metadata"])
+    return properties
+
+
+def _add_comments(item: SourceItem, issue: Issue) -> None:
+    comments = issue.fields.get("comments")
+    for comment in comments if isinstance(comments, list) else ():
+        if isinstance(comment, dict) and isinstance(text := comment.get("text"), str):
+            author, at = comment.get("author"), comment.get("created_at")
+            add_comment(
+                item,
+                clean_text(text),
+                author=author if isinstance(author, str) else "",
+                at=at if isinstance(at, str) else "",
+            )
+
+
+# --- Parents, dependencies and holds of the issues of beads, by its own rule of what is ready -------------------------
+# An issue is ready there if it is open or in progress; not pinned, ephemeral or a template; of a type that is work; not
+# deferred, nor its parent; blocked by no issue that is neither closed nor pinned; and below no blocked parent. Targets
+# that are not in the file do not block. Holds on parents do not reach their parts, so only issues without unfinished
+# parts are held.
+
+
+def resolve_links(
+    plan: SourcePlan, issues: Mapping[str, Issue], items: Mapping[str, SourceItem], *, now: datetime
+) -> None:
+    """Set the parents, dependencies, links and holds of all items."""
+    deleted = {one.source_id for one in plan.deleted if isinstance(one, DeletedItem)}
+    for source_id, item in items.items():
+        _set_parent(plan, issues[source_id], item, items)
+        for type_, target in dict.fromkeys(issues[source_id].iter_dependencies()):
+            if type_ == PARENT_CHILD:
+                continue
+            if target not in items:
+                if target not in deleted:
+                    plan.note_lost(source_id, type_, f"{target} is not in the file")
+            elif type_ in BLOCKING:
+                _add_dependency(plan, issues, item, target, type_)
+            elif target != source_id:
+                item.links.append(SourceLink(EDGE_TYPES.get(type_, type_)[:255], target))
+    _hold(plan, issues, items, now=now)
+
+
+def _set_parent(plan: SourcePlan, issue: Issue, item: SourceItem, items: Mapping[str, SourceItem]) -> None:
+    """Set the parent: that of a dependency, or else the one that the dotted id names."""
+    named = [target for type_, target in issue.iter_dependencies() if type_ == PARENT_CHILD]
+    if (parent := issue.text("parent")) and parent not in named:
+        named.append(parent)
+    dotted = issue.id.rpartition(".")[0]
+    for missing in dict.fromkeys(target for target in named if target not in items):
+        plan.note_lost(issue.id, PARENT_CHILD, f"{missing} is not in the file")
+    known = list(dict.fromkeys(target for target in named if target in items))
+    if not known:
+        if dotted in items:
+            item.parent = dotted
+            plan.note_placed(issue.id, "parent", f"its id says that it is below {dotted}")
+        return
+    item.parent = dotted if dotted in known else known[0]
+    for other in known:
+        if other != item.parent:
+            item.links.append(SourceLink("relates_to", other))
+            plan.note_placed(issue.id, "parent", f"has a second parent {other}; it is related to it now")
+
+
+def _add_dependency(plan: SourcePlan, issues: Mapping[str, Issue], item: SourceItem, target: str, type_: str) -> None:
+    """Add a dependency. One on a pinned issue is met there, so it is only a link here."""
+    if issues[target].status == PINNED:
+        item.links.append(SourceLink(type_, target))
+        plan.note_placed(item.source_id, type_, f"{target} is pinned, and does not block; it is linked")
+    else:
+        item.depends_on.append(target)
+
+
+def _hold(plan: SourcePlan, issues: Mapping[str, Issue], items: Mapping[str, SourceItem], *, now: datetime) -> None:
+    unfinished_parents = _find_unfinished_parents(items)
+    for source_id, item in items.items():
+        if item.fate not in ("open", "held"):
+            continue
+        reason = item.hold_reason or _find_hold_reason(issues[source_id], now)
+        if reason is None and item.parent is not None and _is_deferred(issues[item.parent], now):
+            reason = f"its parent {item.parent} is deferred"
+        if reason is None:
+            continue
+        if source_id in unfinished_parents:
+            item.fate, item.hold_reason = "open", None
+            plan.note_placed(source_id, "hold", f"{reason}, but is not held: its unfinished parts are ready in beads")
+        else:
+            if item.fate == "open":
+                plan.note_placed(source_id, "hold", f"is held: {reason}")
+            item.fate, item.hold_reason = "held", reason
+
+
+def _find_unfinished_parents(items: Mapping[str, SourceItem]) -> set[str]:
+    """Return the items with an unfinished item anywhere below them: one below a finished parent moves to its parent."""
+    found: set[str] = set()
+    for item in items.values():
+        above = item.parent if item.fate in ("open", "held") else None
+        while above is not None and above not in found:
+            found.add(above)
+            above = items[above].parent
+    return found
+
+
+def _find_hold_reason(issue: Issue, now: datetime) -> str | None:
+    """Return why beads does not offer an open issue as work, or None."""
+    for flag in ("pinned", "ephemeral", "is_template"):
+        if issue.is_set(flag):
+            return flag.removeprefix("is_")
+    if issue.type in NO_WORK_TYPES:
+        return f"type {issue.type}"
+    if _is_deferred(issue, now):
+        return f"deferred until {issue.fields['defer_until']}"
+    return None
+
+
+def _is_deferred(issue: Issue, now: datetime) -> bool:
+    until = parse_time(issue.fields.get("defer_until"))
+    return until is not None and until > now
+
+
+# --- Read the issues of beads -----------------------------------------------------------------------------------------
+# The path is a JSONL file, the folder `.beads` with one, a folder above it, or the folder of a backup, with a file for
+# each table. The same id twice is one issue, as of the later update. A tombstone is no issue; the deletions of older
+# versions are in a file beside the issues.
+
+ISSUES = ("issues.jsonl", "beads.jsonl")  # newer versions, older versions
+FOLDER = ".beads"
+DELETIONS = "deletions.jsonl"
+DEPENDENCIES = "dependencies.jsonl"  # the file that only a backup has
+BACKUP_TABLES = ("dependencies", "labels", "comments")
+TOMBSTONES_LEFT_OUT = "tombstones"
+
+
+def read_beads(path: Path, *, skip_bad: bool, now: datetime | None = None) -> SourcePlan:
+    """Return the plan in a file or folder of beads. What is deferred is compared with `now`.
+
+    Raises:
+        UnreadableSource: there is no such file, or it is not of beads.
+        BadLineFound: a line is bad, and bad lines are not skipped.
+    """
+    file = _find_file(path)
+    bad = BadLines(skip_bad=skip_bad)
+    plan = SourcePlan(TOOL, inherits_dependencies=True)
+    issues = _merge_same_ids(plan, _read_issues(file, bad))
+    if (file.parent / DEPENDENCIES).is_file():
+        _join_tables(plan, issues, file.parent, bad)
+    for deleted in _read_deletions(file.parent, issues, bad):
+        plan.deleted.append(deleted)
+    for issue in [issue for issue in issues.values() if issue.status == TOMBSTONE]:
+        plan.left_out[TOMBSTONES_LEFT_OUT] += 1
+        plan.deleted.append(DeletedItem(issue.id, clean_text(issue.text("delete_reason"))[:1000]))
+        del issues[issue.id]
+    items = {issue.id: make_item(plan, issue) for issue in issues.values()}
+    resolve_links(plan, issues, items, now=now or datetime.now(UTC))
+    plan.items = list(items.values())
+    plan.skipped = bad.skipped
+    return plan
+
+
+def _find_file(path: Path) -> Path:
+    if path.is_dir():
+        for folder in (path, path / FOLDER, path / "backup"):
+            for name in ISSUES:
+                if (folder / name).is_file():
+                    return folder / name
+        raise UnreadableSource(str(path), f"has no {' or '.join(ISSUES)}; name the file")
+    return path
+
+
+def _read_issues(file: Path, bad: BadLines) -> Iterator[Issue]:
+    is_first = True
+    for line, fields in read_json_lines(file, bad):
+        problem = _find_problem(fields)
+        if problem is None:
+            yield Issue(str(file), line, fields)
+        elif is_first and not {"id", "status", "issue_type"} & fields.keys():
+            raise UnreadableSource(str(file), f"is not a file of beads: {problem}", line=line)
+        else:
+            source_id = fields.get("id")
+            bad.add(str(file), line, problem, source_id if isinstance(source_id, str) else None)
+        is_first = False
+
+
+def _find_problem(fields: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with an issue, or None."""
+    for name in ("id", "title", "status"):
+        if not isinstance(fields.get(name), str):
+            return f"has no {name}"
+    if not clean_title(fields["id"]) or fields["id"] != clean_title(fields["id"]):
+        return "has an id with characters that an id cannot have"
+    if len(fields["id"].encode("utf-8", "replace")) > SOURCE_ID_BYTES_MAX:
+        return f"has an id of more than {SOURCE_ID_BYTES_MAX} bytes"
+    if fields["status"] == TOMBSTONE:
+        return None
+    title = clean_title(fields["title"])
+    if not title:
+        return "has an empty title"
+    if len(title.encode()) > TITLE_BYTES_MAX:
+        return f"has a title of more than {TITLE_BYTES_MAX} bytes"
+    return None
+
+
+def _merge_same_ids(plan: SourcePlan, read_issues: Iterable[Issue]) -> dict[str, Issue]:
+    """Return the issues by id, in the order of the file; of the same id, the one with the later update."""
+    issues: dict[str, Issue] = {}
+    for issue in read_issues:
+        other = issues.get(issue.id)
+        if other is not None:
+            plan.note_placed(
+                issue.id,
+                "twice",
+                f"is in the file twice (lines {other.line} and {issue.line}); the later update counts",
+            )
+        if other is None or issue.updated_at >= other.updated_at:
+            issues[issue.id] = issue
+    return issues
+
+
+def _read_deletions(folder: Path, issues: Mapping[str, Issue], bad: BadLines) -> Iterator[DeletedItem]:
+    file = folder / DELETIONS
+    if not file.is_file():
+        return
+    for line, fields in read_json_lines(file, bad):
+        source_id, reason = fields.get("id"), fields.get("reason")
+        if not isinstance(source_id, str) or not source_id:
+            bad.add(str(file), line, "has no id")
+        elif source_id not in issues:
+            yield DeletedItem(source_id, clean_text(reason)[:1000] if isinstance(reason, str) else "")
+
+
+def _join_tables(plan: SourcePlan, issues: Mapping[str, Issue], folder: Path, bad: BadLines) -> None:
+    """Put the rows of the tables of a backup into their issues. Rows of issues that are not in it are counted."""
+    for table in BACKUP_TABLES:
+        file = folder / f"{table}.jsonl"
+        if not file.is_file():
+            continue
+        for _, row in read_json_lines(file, bad):
+            issue = issues.get(str(row.get("issue_id")))
+            if issue is None:
+                plan.left_out[f"{table} of issues that are not in the backup"] += 1
+            else:
+                issue.fields.setdefault(table, []).append(row["label"] if table == "labels" and "label" in row else row)
+    for issue in issues.values():
+        metadata = issue.fields.get("metadata")
+        if isinstance(metadata, str):
+            try:
+                issue.fields["metadata"] = json.loads(metadata)
+            except ValueError:
+                del issue.fields["metadata"]
+
+
+# --- Write the issues of beads: one line for each node, sorted by id, with the keys that beads knows ------------------
+
+STATUSES = {"done": "closed", "dropped": "cancelled", "open": "open", "held": "deferred"}
+STARTED_STATUS = "in_progress"
+PRIORITY_DEFAULT = 2
+TYPE_DEFAULT = "task"
+
+
+def write_beads(items: Sequence[ExportedItem]) -> WrittenFiles:
+    """Return the lines of `issues.jsonl`."""
+    items = restore_loops(items)
+    by_source = index_by_source(items, TOOL)
+    ids = {item.id: item.sources.get(TOOL, f"{PREFIX}{item.id}") for item in items}
+    written = WrittenFiles({})
+    lines = []
+    for item in count_progress(sorted(items, key=lambda one: ids[one.id]), len(items)):
+        issue = _build_issue(item, ids, get_source_parent(item, by_source))
+        lines.append(json.dumps(issue, ensure_ascii=False, separators=(",", ":")))
+        written.lost += _list_lost(item, ids)
+    written.files[""] = "".join(f"{line}\n" for line in lines)
+    return written
+
+
+def _build_issue(item: ExportedItem, ids: dict[str, str], parent: str | None) -> dict[str, Any]:
+    own_id = ids[item.id]
+    issue: dict[str, Any] = {"id": own_id, "title": item.title}
+    sections = {section.title: section.text for section in item.sections}
+    issue |= {name: sections[name] for name in SECTIONS if name in sections}
+    others = [f"## {title}\n\n{text}" for title, text in sections.items() if title not in SECTIONS]
+    if others:
+        issue["notes"] = "\n\n".join([*([issue["notes"]] if "notes" in issue else ()), *others])
+    issue |= {
+        "status": _choose_status(item),
+        "priority": _choose_priority(item),
+        "issue_type": item.properties.get("type") or TYPE_DEFAULT,
+    }
+    names = {ours: name for name, ours in PROPERTIES.items() if name != "issue_type"}
+    issue |= {names[name]: value for name, value in item.properties.items() if name in names}
+    issue.setdefault("created_at", item.created_at)
+    issue.setdefault("updated_at", item.updated_at)
+    if reasons := [one.text for one in item.evidence if one.type in ("note", "dropped")]:
+        issue["close_reason"] = "\n\n".join(reasons)
+    for name in ("pinned", "ephemeral", "is_template", "metadata"):
+        if name in item.properties:
+            issue[name] = item.properties[name]
+    if item.context_links:
+        issue["external_ref"] = item.context_links[0]
+    if labels := [tag for tag in item.tags if tag != issue["issue_type"]]:
+        issue["labels"] = labels
+    if dependencies := _list_dependencies(item, ids, parent):
+        issue["dependencies"] = [{"issue_id": own_id, **one} for one in dependencies]
+    if comments := [one.text for one in item.evidence if one.type == "comment"]:
+        issue["comments"] = [
+            {"id": number, "issue_id": own_id, "author": "", "text": text, "created_at": item.updated_at}
+            for number, text in enumerate(comments, 1)
+        ]
+    return issue
+
+
+def _choose_status(item: ExportedItem) -> str:
+    given = item.properties.get("source_status")
+    if item.properties.get("source") == TOOL and isinstance(given, str):
+        # A word that is not known was held; pinned flags and types hold an issue whose word says that it is open.
+        fate = FATES.get(normalize_word(given), "held")
+        if fate == item.fate or (fate == "open" and item.fate == "held" and _is_held_by_rule(item)):
+            return given
+    return STARTED_STATUS if item.fate == "open" and item.is_claimed else STATUSES[item.fate]
+
+
+def _is_held_by_rule(item: ExportedItem) -> bool:
+    """Return whether beads itself would not offer the issue, so that its word can stay."""
+    reason = item.hold_reason or ""
+    return reason in ("pinned", "ephemeral", "template") or reason.startswith(
+        ("type ", "deferred until ", "its parent ")
+    )
+
+
+def _choose_priority(item: ExportedItem) -> int:
+    if item.priority is None:
+        return PRIORITY_DEFAULT
+    return min(max(round(PRIORITY_MAX - item.priority), 0), PRIORITY_MAX)
+
+
+def _list_dependencies(item: ExportedItem, ids: dict[str, str], parent: str | None) -> list[dict[str, str]]:
+    found = [(ids[target], "blocks") for target in item.depends_on]
+    found += [(ids[link.id], "related" if link.type == "relates_to" else link.type) for link in item.links]
+    if parent is not None:
+        found.append((ids[parent], PARENT_CHILD))
+    return [{"depends_on_id": target, "type": type_, "created_at": item.created_at} for target, type_ in found]
+
+
+def _list_lost(item: ExportedItem, ids: dict[str, str]) -> list[ItemNote]:
+    known = {*PROPERTIES.values(), *PROPERTIES_OF_IMPORT, "pinned", "ephemeral", "is_template", "metadata"}
+    lost = [ItemNote(ids[item.id], name, "beads has no such field") for name in item.properties if name not in known]
+    if len(item.context_links) > 1:
+        lost.append(ItemNote(ids[item.id], "context_links", "beads has one external_ref"))
+    lost += [
+        ItemNote(ids[item.id], "evidence", f"beads has no evidence of type {one.type}")
+        for one in item.evidence
+        if one.type not in ("note", "dropped", "comment")
+    ]
+    return lost

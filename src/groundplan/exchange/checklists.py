@@ -1,0 +1,352 @@
+"""Checklists in Markdown files, also the task lists of Kiro and OpenSpec: `- [ ] text`, `* [x] text`, `1. [~] text`."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+
+from groundplan.exchange.items import (
+    TITLE_BYTES_MAX,
+    BadLines,
+    ItemNote,
+    SourcePlan,
+    UnreadableSource,
+    add_evidence,
+    add_section,
+    clean_title,
+    describe_title_changes,
+)
+from groundplan.exchange.texts import find_conflict_marker, iter_files, read_text
+from groundplan.front_matter.errors import UnreadableFrontMatter
+from groundplan.front_matter.split import split_text
+from groundplan.markdown_lines import iter_lines, parse_heading
+from groundplan.repository.rules.folder import SKIPPED_FOLDERS
+from groundplan.repository.working_copy import find_root
+from groundplan.work.importing.source_items import SOURCE_ID_BYTES_MAX, Fate, SourceItem
+
+TAB_CHARS = 4
+NUMBER_CHARS_MAX = 9  # of an ordered list, as in CommonMark
+
+OPEN_MARK, DONE_MARK, DROPPED_MARK = " ", "x", "-"
+STARTED_MARKS = "~/"
+FATES: dict[str, Fate] = {
+    OPEN_MARK: "open",
+    **dict.fromkeys(STARTED_MARKS, "open"),
+    **dict.fromkeys("xX✓✔", "done"),
+    DROPPED_MARK: "dropped",
+}
+OPTIONAL_SIGN = "*"  # behind the box, as Kiro writes it
+
+
+@dataclass(frozen=True, slots=True)
+class CheckBox:
+    """A box: its indentation, the sign in it, and the text behind it."""
+
+    indent: int
+    mark: str
+    text: str
+    is_optional: bool
+
+    @property
+    def number(self) -> tuple[int, ...]:
+        """The number that the text begins with, such as `1.2` or `3.`; empty if there is none."""
+        first = self.text.partition(" ")[0].rstrip(".)")
+        parts = first.split(".")
+        is_number = all(part.isascii() and part.isdecimal() and len(part) <= NUMBER_CHARS_MAX for part in parts)
+        return tuple(int(part) for part in parts) if is_number else ()
+
+
+def parse_box(line: str) -> CheckBox | None:
+    """Return the box in a line, or None. Links, as in `- [x](address)`, and other signs are no boxes."""
+    bare = line.lstrip(" \t")
+    rest = _strip_bullet(bare)
+    if rest is None or rest[:1] != "[" or rest[1:2] not in FATES or rest[2:3] != "]":
+        return None
+    text = rest[3:]
+    is_optional = text.startswith(OPTIONAL_SIGN) and text[1:2] in ("", " ", "\t")
+    if is_optional:
+        text = text[1:]
+    if text[:1] not in ("", " ", "\t"):
+        return None
+    return CheckBox(measure_indent(line), rest[1], text.strip(), is_optional)
+
+
+def measure_indent(line: str) -> int:
+    """Return the width of the white space at the beginning of a line."""
+    width = 0
+    for char in line:
+        if char == "\t":
+            width += TAB_CHARS - width % TAB_CHARS
+        elif char == " ":
+            width += 1
+        else:
+            break
+    return width
+
+
+def _strip_bullet(bare: str) -> str | None:
+    """Return the text behind the bullet or number of a list item, or None if it is none."""
+    if bare[:1] in ("-", "*", "+") and bare[1:2] in (" ", "\t"):
+        return bare[1:].lstrip(" \t")
+    digits = len(bare) - len(bare.lstrip("0123456789"))
+    is_ordered = 0 < digits <= NUMBER_CHARS_MAX and bare[digits : digits + 1] in (".", ")")
+    if is_ordered and bare[digits + 1 : digits + 2] in (" ", "\t"):
+        return bare[digits + 1 :].lstrip(" \t")
+    return None
+
+
+# --- The outline of a checklist: which heading or box is below which, and the text below each -------------------------
+# Indentation makes children, and where there is none, numbers do: `2.1` is below `2` at the same level. Only headings
+# with boxes below them count.
+
+
+@dataclass(slots=True, eq=False)
+class OutlineEntry:
+    """A heading, or a box, with the lines of text below it."""
+
+    line: int
+    title: str
+    parent: OutlineEntry | None
+    level: int = 0  # of a heading
+    box: CheckBox | None = None
+    has_boxes: bool = False
+    lines: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The text below the entry, without its indentation."""
+        return textwrap.dedent("\n".join(self.lines)).strip("\n")
+
+    def iter_above(self) -> Iterator[OutlineEntry]:
+        """Yield the entries above this one, nearest first."""
+        above = self.parent
+        while above is not None:
+            yield above
+            above = above.parent
+
+
+def read_outline(text: str) -> list[OutlineEntry]:
+    """Return the boxes of a text and the headings above them, in the order of their lines."""
+    try:
+        parts = split_text(text)
+    except UnreadableFrontMatter:
+        first_line, body = 1, text
+    else:
+        first_line, body = parts.body_line, parts.body
+    reader = _OutlineReader()
+    for number, (line, is_code) in enumerate(iter_lines(body), first_line):
+        if not is_code and (heading := parse_heading(line)) is not None:
+            reader.add_heading(number, *heading)
+        elif not is_code and (box := parse_box(line)) is not None:
+            reader.add_box(number, box)
+        else:
+            reader.add_line(line, is_code=is_code)
+    return [entry for entry in reader.entries if entry.box is not None or entry.has_boxes]
+
+
+class _OutlineReader:
+    """The entries so far, and those that the next line can be below."""
+
+    def __init__(self) -> None:
+        self.entries: list[OutlineEntry] = []
+        self._headings: list[OutlineEntry] = []  # from the top to the current one
+        self._boxes: list[tuple[CheckBox, OutlineEntry]] = []  # those around the current line, below the heading
+        self._numbers: dict[tuple[int, ...], OutlineEntry] = {}  # the last box with each number, below the heading
+
+    def add_heading(self, line: int, level: int, title: str) -> None:
+        while self._headings and self._headings[-1].level >= level:
+            self._headings.pop()
+        entry = OutlineEntry(line, title, self._heading, level=level)
+        self._headings.append(entry)
+        self.entries.append(entry)
+        self._boxes.clear()
+        self._numbers.clear()
+
+    def add_box(self, line: int, box: CheckBox) -> None:
+        self._leave_boxes(box.indent)
+        parent = self._boxes[-1][1] if self._boxes else self._find_by_number(box) or self._heading
+        entry = OutlineEntry(line, box.text, parent, box=box)
+        for above in entry.iter_above():
+            if above.has_boxes:
+                break
+            above.has_boxes = True
+        self.entries.append(entry)
+        self._boxes.append((box, entry))
+        if box.number:
+            self._numbers[box.number] = entry
+
+    def add_line(self, line: str, *, is_code: bool) -> None:
+        if line.strip() and not is_code:
+            self._leave_boxes(measure_indent(line))
+        owner = self._boxes[-1][1] if self._boxes else self._heading
+        if owner is not None:
+            owner.lines.append(line)
+
+    @property
+    def _heading(self) -> OutlineEntry | None:
+        return self._headings[-1] if self._headings else None
+
+    def _leave_boxes(self, indent: int) -> None:
+        """Leave the boxes that a line with this indentation is not below."""
+        while self._boxes and self._boxes[-1][0].indent >= indent:
+            self._boxes.pop()
+
+    def _find_by_number(self, box: CheckBox) -> OutlineEntry | None:
+        """Return the last box whose number the number of this one continues, the longest first."""
+        number = box.number
+        return next(
+            (found for end in range(len(number) - 1, 0, -1) if (found := self._numbers.get(number[:end]))), None
+        )
+
+
+# --- Turn the outline of a checklist into items with lasting ids ------------------------------------------------------
+# A box has its file, its headings and its text as its id, so ticking it changes its item, and another text is another
+# item. Equal ones are counted.
+
+TOOL = "markdown"
+TEXT_SECTION = "Text"
+OPTIONAL_TAG = "optional"
+ARCHIVE_FOLDER = "changes/archive/"  # where OpenSpec moves changes that are done
+_DIGEST_CHARS = 16
+REQUIREMENTS = "requirements"  # the property
+_REQUIREMENTS_LINE = "_Requirements:"
+
+
+class ChecklistItems:
+    """The items of one or several files."""
+
+    def __init__(self, plan: SourcePlan, bad: BadLines) -> None:
+        self._plan = plan
+        self._bad = bad
+        self._uses: Counter[str] = Counter()
+
+    def add_file(self, file: ChecklistFile, *, group_title: str | None = None) -> list[tuple[OutlineEntry, SourceItem]]:
+        """Add the items of a file, below an item for the file itself if that has a title; return its boxes."""
+        outline = read_outline(file.text)
+        if not any(entry.box is not None and entry.title for entry in outline):
+            self._plan.left_out["files without boxes"] += 1
+            return []
+        top = None
+        if group_title is not None:
+            top = SourceItem(source_id=self._choose_id(file.name), title=group_title, is_group=True, file=file.path)
+            self._plan.items.append(top)
+        items: dict[OutlineEntry, SourceItem] = {}
+        for entry in outline:
+            item = self._build_item(file, entry)
+            if item is None:
+                continue
+            parent = next((items[above] for above in entry.iter_above() if above in items), top)
+            item.parent = None if parent is None else parent.source_id
+            items[entry] = item
+            self._plan.items.append(item)
+        return [(entry, item) for entry, item in items.items() if entry.box is not None]
+
+    def _build_item(self, file: ChecklistFile, entry: OutlineEntry) -> SourceItem | None:
+        if not entry.title:
+            self._plan.left_out["boxes without text"] += 1
+            return None
+        if len(entry.title.encode()) > TITLE_BYTES_MAX:
+            self._bad.add(file.path, entry.line, f"has a text of more than {TITLE_BYTES_MAX} bytes")
+            return None
+        headings = [above.title for above in entry.iter_above() if above.box is None]
+        source_id = self._choose_id(f"{file.name}#{'/'.join((*reversed(headings), entry.title))}")
+        item = SourceItem(source_id=source_id, title=clean_title(entry.title), file=file.path, line=entry.line)
+        if (change := describe_title_changes(entry.title, item.title)) is not None:
+            self._plan.placed.append(ItemNote(source_id, "title", change))
+        if entry.box is None:
+            item.is_group = True
+        else:
+            self._set_fate(item, entry.box.mark, is_archived=ARCHIVE_FOLDER in f"/{file.name}")
+            item.tags = [OPTIONAL_TAG] if entry.box.is_optional else []
+        _add_text(item, entry.text)
+        return item
+
+    def _choose_id(self, name: str) -> str:
+        """Return the id for a name: shortened if it is too long, and counted if it was there before."""
+        encoded = clean_title(name).encode()
+        if len(encoded) > SOURCE_ID_BYTES_MAX - _DIGEST_CHARS:
+            digest = sha256(encoded).hexdigest()[:_DIGEST_CHARS]
+            encoded = encoded[: SOURCE_ID_BYTES_MAX - 2 * _DIGEST_CHARS]
+            name = f"{encoded.decode('utf-8', 'ignore')}…{digest}"
+        else:
+            name = encoded.decode()
+        self._uses[name] += 1
+        return name if self._uses[name] == 1 else f"{name}~{self._uses[name]}"
+
+    def _set_fate(self, item: SourceItem, mark: str, *, is_archived: bool) -> None:
+        item.fate = FATES[mark]
+        item.source_status = None if mark == OPEN_MARK else mark
+        item.state = mark if mark in STARTED_MARKS else None
+        if mark == DROPPED_MARK:
+            add_evidence(item, "dropped", f"its box is [{mark}]", section="Close reason")
+        elif is_archived and item.fate == "open":
+            item.fate = "dropped"
+            add_evidence(item, "dropped", "left open when its change was archived", section="Close reason")
+            self._plan.placed.append(ItemNote(item.source_id, "status", "its change is archived; the box was open"))
+
+
+def _add_text(item: SourceItem, text: str) -> None:
+    """Add the text below a box; a line with requirements becomes a property."""
+    kept = []
+    for line in text.split("\n"):
+        bare = line.strip().lstrip("-*+ ")
+        if bare.startswith(_REQUIREMENTS_LINE) and bare.endswith("_"):
+            names = bare.removeprefix(_REQUIREMENTS_LINE).rstrip("_").split(",")
+            item.properties[REQUIREMENTS] = [name.strip() for name in names if name.strip()]
+        else:
+            kept.append(line)
+    add_section(item, TEXT_SECTION, "\n".join(kept))
+
+
+# --- The files of a checklist import, and the names that their items keep from one import to the next -----------------
+
+
+@dataclass(frozen=True, slots=True)
+class ChecklistFile:
+    """A file: its path, its name from the root of the repository, and its text."""
+
+    path: str
+    name: str
+    text: str
+
+
+def iter_checklists(path: Path, bad: BadLines, *, is_wanted: Callable[[str], bool]) -> Iterator[ChecklistFile]:
+    """Yield a file, or the Markdown files below a folder whose names are wanted.
+
+    Raises:
+        UnreadableSource: there is no such file, or it is not text.
+        BadLineFound: a file has conflict markers, and bad lines are not skipped.
+    """
+    if not path.exists():
+        raise UnreadableSource(str(path), "no such file or folder")
+    files = (file for file in iter_files(path, ".md") if is_wanted(file.name)) if path.is_dir() else [path]
+    folder = path.absolute() if path.is_dir() else path.absolute().parent
+    # Without a repository, the folder is part of the name: several folders may have a tasks.md.
+    root = find_root(folder) or folder.parent
+    for file in files:
+        name = file.absolute().relative_to(root).as_posix()
+        if SKIPPED_FOLDERS.intersection(Path(name).parts):
+            continue
+        text = read_text(file)
+        if (line := find_conflict_marker(text)) is not None:
+            bad.add(str(file), line, "is a conflict marker of a merge; resolve the merge first")
+            continue
+        yield ChecklistFile(str(file), name, text)
+
+
+# --- Checklists in Markdown files, also the task lists of Kiro and OpenSpec -------------------------------------------
+
+
+def read_markdown(path: Path, *, skip_bad: bool) -> SourcePlan:
+    """Read the boxes of a file, or of all Markdown files below a folder, and the headings above them."""
+    plan = SourcePlan(TOOL)
+    bad = BadLines(skip_bad=skip_bad)
+    items = ChecklistItems(plan, bad)
+    for file in iter_checklists(path, bad, is_wanted=lambda _: True):
+        items.add_file(file, group_title=file.name if path.is_dir() else None)
+    plan.skipped = bad.skipped
+    return plan

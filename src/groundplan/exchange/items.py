@@ -1,0 +1,312 @@
+"""Items of other tools: what a reader makes of them, what a writer returns, and the parts that all of them share.
+
+A reader is a function `read_TOOL(path, *, skip_bad) -> SourcePlan`. A bad line raises `BadLineFound`, or goes into
+`skipped` with `skip_bad`; `BadLines` does both. A writer is a function `write_TOOL(items) -> WrittenFiles`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from groundplan.kernel.errors import Invalid
+from groundplan.work.importing.export_items import ExportedItem
+from groundplan.work.importing.place_items import LOOP
+from groundplan.work.importing.source_items import (
+    SECTION_BYTES_MAX,
+    DeletedItem,
+    Fate,
+    SourceAtom,
+    SourceEvidence,
+    SourceItem,
+    SourceMolecule,
+    SourceSection,
+)
+from groundplan.work.requests import LINKS_MAX, TAGS_MAX
+
+
+class UnreadableSource(Invalid):
+    """A file cannot be read, or is not a file of the tool."""
+
+    code = "unreadable_source"
+
+    def __init__(self, file: str, problem: str, *, line: int | None = None) -> None:
+        where = file if line is None else f"{file}, line {line}"
+        details: dict[str, Any] = {"file": file} if line is None else {"file": file, "line": line}
+        super().__init__(f"{where}: {problem}", **details)
+        self.reason = problem
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line, or an item, that cannot be imported, and why."""
+
+    file: str
+    line: int | None
+    reason: str
+    source_id: str | None = None
+
+
+class BadLineFound(Invalid):
+    """A file has a bad line, so nothing is imported."""
+
+    code = "bad_line"
+
+    def __init__(self, bad: BadLine) -> None:
+        where = bad.file if bad.line is None else f"{bad.file}, line {bad.line}"
+        details: dict[str, Any] = {"line": bad.line, "source_id": bad.source_id}
+        super().__init__(
+            f"{where}: {bad.reason}; nothing was imported. Mend it, or leave such lines out with --skip-bad",
+            file=bad.file,
+            reason=bad.reason,
+            **{name: value for name, value in details.items() if value is not None},
+        )
+
+
+class BadLines:
+    """The bad lines of an import: the first one ends it, unless they are skipped."""
+
+    def __init__(self, *, skip_bad: bool) -> None:
+        self.skipped: list[BadLine] = []
+        self._skip_bad = skip_bad
+
+    def add(self, file: str, line: int | None, reason: str, source_id: str | None = None) -> None:
+        """Add a bad line.
+
+        Raises:
+            BadLineFound: bad lines are not skipped.
+        """
+        bad = BadLine(file, line, reason, source_id)
+        if not self._skip_bad:
+            raise BadLineFound(bad)
+        self.skipped.append(bad)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemNote:
+    """What was changed about an item, or lost: the field, and a sentence."""
+
+    source_id: str
+    what: str
+    detail: str
+
+
+@dataclass(slots=True)
+class SourcePlan:
+    """The content of a file, or of several files of one tool."""
+
+    tool: str
+    items: list[SourceItem] = field(default_factory=list)  # in the order of the file
+    deleted: list[DeletedItem] = field(default_factory=list)
+    molecules: list[SourceMolecule] = field(default_factory=list)
+    atoms: list[SourceAtom] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)  # by reason: tombstones, pull requests, other files
+    lost: list[ItemNote] = field(default_factory=list)  # what has no place here
+    placed: list[ItemNote] = field(default_factory=list)  # what came in otherwise than it was
+    skipped: list[BadLine] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    inherits_dependencies: bool = False  # whether in this tool the dependencies of an item also hold back its parts
+
+    def note_placed(self, source_id: str, what: str, detail: str) -> None:
+        """Note what came in otherwise than it was."""
+        self.placed.append(ItemNote(source_id, what, detail))
+
+    def note_lost(self, source_id: str, what: str, detail: str) -> None:
+        """Note what has no place here."""
+        self.lost.append(ItemNote(source_id, what, detail))
+
+
+# --- The parts of an item that all readers make alike: status words, sections, comments, tags and links ---------------
+
+EVIDENCE_BYTES_MAX = 4096
+LINK_BYTES_MAX = 4096
+TAG_CHARS_MAX = 100
+INTEGER_MAX = 1 << 53  # the largest number that can be stored
+TITLE_BYTES_MAX = 4096
+REPLACEMENT = "\ufffd"
+OTHER_LINKS = "Links"  # the section for links beyond the limit
+
+# All but tab, line feed and carriage return, which texts may have; halves of surrogate pairs are no characters.
+_UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_UNSTORABLE_IN_TITLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def normalize_word(word: str) -> str:
+    """Return a status word for comparisons: without case, and with `_`, `-` and spaces alike."""
+    return " ".join(word.replace("_", " ").replace("-", " ").casefold().split())
+
+
+def choose_fate(word: str, fates: Mapping[str, Fate]) -> tuple[Fate, str | None]:
+    """Return the fate for a status word and the reason of a hold; a word that is not known is held.
+
+    `fates` has normalized words.
+    """
+    fate = fates.get(normalize_word(word), "held")
+    return fate, f"status {word.strip() or 'missing'}" if fate == "held" else None
+
+
+def add_section(item: SourceItem, title: str, text: Any) -> None:
+    """Add a text to an item as a section, or as several if it is too long for one; a blank text adds none."""
+    if not isinstance(text, str) or not text.strip():
+        return
+    parts = split_by_bytes(clean_text(text).strip("\n"), SECTION_BYTES_MAX)
+    for number, part in enumerate(parts, 1):
+        item.sections.append(SourceSection(title if number == 1 else f"{title} ({number})", part))
+
+
+def add_comment(item: SourceItem, text: str, *, author: str = "", at: str = "") -> None:
+    """Add a comment to an item as evidence with author and date in front, or as a section if it is too long."""
+    heading = " ".join(clean_text(part) for part in (author, at) if part)
+    comment = clean_text(text)
+    if heading:
+        comment = f"{heading}: {comment}"
+    add_evidence(item, "comment", comment, section=f"Comment of {heading}"[:255] if heading else "Comment")
+
+
+def add_evidence(item: SourceItem, type_: str, text: str, *, section: str) -> None:
+    """Add evidence to an item, or a section under this title if the text is too long for evidence."""
+    text = clean_text(text).strip()
+    if not text:
+        return
+    if len(text.encode()) <= EVIDENCE_BYTES_MAX:
+        item.evidence.append(SourceEvidence(type_, text))
+    else:
+        add_section(item, section, text)
+
+
+def make_tags(labels: Iterable[Any]) -> list[str]:
+    """Return labels as tags: trimmed, each once, without empty ones."""
+    texts = (clean_text(label).strip()[:TAG_CHARS_MAX].strip() for label in labels if isinstance(label, str))
+    return list(dict.fromkeys(text for text in texts if text))[:TAGS_MAX]
+
+
+def add_links(item: SourceItem, links: Iterable[str]) -> None:
+    """Add context links to an item; those beyond the limit go into a section."""
+    texts = [clean_text(link).strip() for link in links]
+    known = {*item.context_links}
+    fresh = [link for link in dict.fromkeys(texts) if link and link not in known]
+    fit = [link for link in fresh if len(link.encode()) <= LINK_BYTES_MAX][: LINKS_MAX - len(item.context_links)]
+    item.context_links += fit
+    kept = {*fit}
+    if rest := [link for link in fresh if link not in kept]:
+        add_section(item, OTHER_LINKS, "\n".join(f"- {link}" for link in rest))
+
+
+def split_by_bytes(text: str, bytes_max: int) -> list[str]:
+    """Return a text in parts of at most so many bytes, cut at line breaks where that is possible."""
+    encoded = text.encode()
+    parts: list[str] = []
+    start = 0
+    while len(encoded) - start > bytes_max:
+        end = encoded.rfind(b"\n", start + 1, start + bytes_max) + 1
+        if end == 0:  # a line that is too long is cut between two characters
+            end = start + bytes_max
+            while encoded[end] & 0xC0 == 0x80:
+                end -= 1
+        parts.append(encoded[start:end].decode().rstrip("\n"))
+        start = end
+    return [*parts, encoded[start:].decode()]
+
+
+def clean_property(value: Any) -> Any:
+    """Return a JSON value with texts that can be stored; numbers that cannot are texts."""
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, dict):
+        return {clean_text(str(name)): clean_property(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [clean_property(one) for one in value]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value if abs(value) <= INTEGER_MAX else str(value)  # also for NaN, which compares with nothing
+    return value
+
+
+def clean_text(text: str) -> str:
+    """Return a text with line feeds, in which U+FFFD stands for characters that cannot be stored."""
+    if text.isprintable():
+        return text
+    return _UNSTORABLE.sub(REPLACEMENT, text.replace("\r\n", "\n"))
+
+
+def clean_title(text: str) -> str:
+    """Return a title on one line, without white space around it; U+FFFD stands for control characters."""
+    text = text.strip()
+    return text if text.isprintable() else _UNSTORABLE_IN_TITLE.sub(REPLACEMENT, text)
+
+
+def describe_title_changes(before: str, after: str) -> str | None:
+    """Return a sentence about what `clean_title` changed, or None if it is not worth one."""
+    changes = []
+    if before.endswith(("\n", "\r")):
+        changes.append("a line break at the end was removed")
+    if after.count(REPLACEMENT) > before.count(REPLACEMENT):
+        changes.append("control characters were replaced")
+    return "; ".join(changes) or None
+
+
+# --- Find the paths of files in prose ---------------------------------------------------------------------------------
+
+_PUNCTUATION = "`'\"()<>,;:!*"
+
+
+def find_paths(text: str) -> list[str]:
+    """Return the paths that a text names: words with a slash, or code, that end like a file or a folder."""
+    found: dict[str, None] = {}
+    for word in text.split():
+        is_code = word.lstrip("(").startswith("`")
+        path = word.lstrip(_PUNCTUATION).rstrip(f"{_PUNCTUATION}.")
+        name = path.rpartition("/")[2]
+        has_suffix = "." in name.strip(".")
+        if "://" in path or not ("/" in path or is_code):
+            continue
+        if has_suffix or (path.endswith("/") and path.strip("/")):
+            found[path] = None
+    return list(found)
+
+
+# --- What a writer returns, and what all writers share ----------------------------------------------------------------
+
+PREFIX = "gp-"  # of ids of nodes that do not come from the tool
+PROPERTIES_OF_IMPORT = frozenset({"source", "source_id", "source_status", "source_parent", "priority"})
+
+
+@dataclass(slots=True)
+class WrittenFiles:
+    """The text of each file by its path; a tool with a single file has it under the empty path."""
+
+    files: dict[str, str]
+    lost: list[ItemNote] = field(default_factory=list)
+
+    @property
+    def is_single(self) -> bool:
+        return [*self.files] == [""]
+
+
+def restore_loops(items: Sequence[ExportedItem]) -> list[ExportedItem]:
+    """Return items with the dependencies that an import left out because of a loop, and without the holds for them."""
+    return [_restore_loop(item) if item.loops else item for item in items]
+
+
+def _restore_loop(item: ExportedItem) -> ExportedItem:
+    is_held_for_it = item.fate == "held" and (item.hold_reason or "").startswith(LOOP)
+    fate = {"fate": "open", "hold_reason": None} if is_held_for_it else {}
+    depends_on = list(dict.fromkeys((*item.depends_on, *item.loops)))
+    return msgspec.structs.replace(item, depends_on=depends_on, loops=[], **fate)
+
+
+def get_source_parent(item: ExportedItem, by_source: Mapping[str, ExportedItem]) -> str | None:
+    """Return the parent of an item as it was in its tool, if the import moved the item; else its parent here."""
+    moved_from = item.properties.get("source_parent")
+    if isinstance(moved_from, str) and moved_from in by_source:
+        return by_source[moved_from].id
+    return item.parent
+
+
+def index_by_source(items: Sequence[ExportedItem], tool: str) -> dict[str, ExportedItem]:
+    """Return the items that were imported from a tool, by their source ids."""
+    return {source: item for item in items if (source := item.sources.get(tool)) is not None}

@@ -1,1 +1,0 @@
-"""What only the owner of a store does, across organizations."""

@@ -1,1 +1,0 @@
-"""Wait for commits of any process, on both engines."""

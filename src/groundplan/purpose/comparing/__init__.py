@@ -1,1 +1,0 @@
-"""Compare two versions by stable key, as data and as Markdown."""

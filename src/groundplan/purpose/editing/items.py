@@ -1,0 +1,378 @@
+"""Add, update and remove the items of a draft: indicators, assumptions, nodes and edges.
+
+A node is removed with its edges, assumptions and indicators, an edge with its assumptions. Edges do not point down,
+repeat or close a cycle.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from groundplan.kernel.audit import changed
+from groundplan.kernel.errors import Conflict, RuleViolated
+from groundplan.kernel.ids import new_uuid
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument
+from groundplan.purpose.dates import parse_day
+from groundplan.purpose.editing.draft import (
+    ASSUMPTION_COLUMNS,
+    EDGE_COLUMNS,
+    INDICATOR_COLUMNS,
+    NODE_COLUMNS,
+    AssumptionRow,
+    DraftState,
+    IndicatorRow,
+    NamedEdge,
+    PurposeEdgeRow,
+    build_addition_changes,
+    build_removal_changes,
+    diff_rows,
+    get_given_fields,
+)
+from groundplan.purpose.editing.operations import (
+    AddAssumption,
+    AddEdge,
+    AddIndicator,
+    AddNode,
+    RemoveAssumption,
+    RemoveEdge,
+    RemoveIndicator,
+    RemoveNode,
+    UpdateAssumption,
+    UpdateEdge,
+    UpdateIndicator,
+    UpdateNode,
+)
+from groundplan.purpose.editing.rules import (
+    TypedEdge,
+    becomes_causal,
+    count_metadata_bytes,
+    is_on_one_item,
+    merge_metadata,
+    names_edge,
+    refuse_downward,
+    retype_node,
+)
+from groundplan.purpose.events import Op
+from groundplan.purpose.limits import TEXT_BYTES_MAX
+from groundplan.purpose.model import EdgeName, EdgeType, PurposeNode
+
+sql = load_queries(__file__)
+
+
+def add_indicator(draft: DraftState, op: AddIndicator, key: str, index: int) -> None:
+    node = draft.find_node(op.node, ("operations", index, "node"))
+    row = IndicatorRow(new_uuid(), key, node.id, **_collect_fields(op))
+    draft.add(sql.add_indicator, row)
+    draft.tx.record(Op.INDICATOR_ADDED, key, changed("on", None, node.key), *build_addition_changes(row))
+    draft.register_indicator(row, op.ref, index)
+
+
+def update_indicator(draft: DraftState, op: UpdateIndicator, path: ArgumentPath) -> None:
+    before = draft.find_indicator(op.indicator, (*path, "indicator"))
+    after = replace(before, **_collect_fields(op))
+    changes = diff_rows(before, after)
+    if not changes:
+        return
+    draft.change(sql.change_indicator, after)
+    draft.tx.record(Op.INDICATOR_CHANGED, before.key, *changes)
+    draft.indicators[before.id] = after
+
+
+def remove_indicator(draft: DraftState, op: RemoveIndicator, path: ArgumentPath) -> None:
+    remove_indicator_row(draft, draft.find_indicator(op.indicator, (*path, "indicator")), None)
+
+
+def remove_indicator_row(draft: DraftState, row: IndicatorRow, on: str | None) -> None:
+    """Remove an indicator. `on` is the key of its node if that is removed too."""
+    draft.tx.run(sql.remove_indicator, version_id=draft.version.id, id=row.id)
+    draft.tx.record(
+        Op.INDICATOR_REMOVED, row.key, *([changed("on", on, None)] if on else []), *build_removal_changes(row)
+    )
+    draft.indicators.pop(row.id, None)
+
+
+def _collect_fields(op: AddIndicator | UpdateIndicator) -> dict[str, Any]:
+    """Return the fields that an operation sets. Negative zero becomes zero, because only one engine keeps its sign."""
+    given = get_given_fields(op, INDICATOR_COLUMNS)
+    return {name: value + 0.0 if isinstance(value, float) else value for name, value in given.items()}
+
+
+def add_assumption(draft: DraftState, op: AddAssumption, key: str, index: int) -> None:
+    """Add an assumption on a node or on an edge.
+
+    Raises:
+        Invalid: the operation names both a node and an edge, or neither.
+        NotFound: the draft has no such node or edge.
+    """
+    path: ArgumentPath = ("operations", index)
+    refuse_unclear_place(op.node, op.source, op.target, op.edge_type, path)
+    node_id = edge_id = None
+    if op.node is not None:
+        node = draft.find_node(op.node, (*path, "node"))
+        node_id, name = node.id, node.key
+    else:
+        edge = draft.find_edge(str(op.source), str(op.target), op.edge_type, path)
+        edge_id, name = edge.id, str(draft.build_edge_name(edge))
+    given = get_given_fields(op, ASSUMPTION_COLUMNS)
+    if op.review_by is not None:
+        given["review_by"] = parse_day(op.review_by, (*path, "review_by"))
+    row = AssumptionRow(new_uuid(), key, node_id, None, **given, edge_id=edge_id)
+    draft.add(sql.add_assumption if row.is_on_node else sql.add_edge_assumption, row)
+    draft.tx.record(Op.ASSUMPTION_ADDED, key, changed("on", None, name), *build_addition_changes(row))
+    draft.register_assumption(row, op.ref, index)
+
+
+def refuse_unclear_place(
+    node: str | None, source: str | None, target: str | None, edge_type: EdgeType | None, path: ArgumentPath
+) -> None:
+    """Reject an assumption that is not on exactly one node or edge.
+
+    Raises:
+        Invalid: it names both or neither, or gives an edge type although it is on a node.
+    """
+    if not is_on_one_item(node, source, target):
+        raise invalid_argument(path, "must be on one node or one edge: give either node, or source and target")
+    if edge_type is not None and not names_edge(source, target):
+        raise invalid_argument((*path, "edge_type"), "is for an edge, but this assumption is on a node; omit it")
+
+
+def update_assumption(draft: DraftState, op: UpdateAssumption, path: ArgumentPath) -> None:
+    before = draft.find_assumption(op.assumption, (*path, "assumption"))
+    given = get_given_fields(op, ASSUMPTION_COLUMNS)
+    review_by = given.get("review_by")
+    if review_by is not None and review_by != before.review_by:
+        given["review_by"] = parse_day(review_by, (*path, "review_by"))
+    after = replace(before, **given)
+    changes = diff_rows(before, after)
+    if not changes:
+        return
+    draft.change(sql.change_assumption if before.is_on_node else sql.change_edge_assumption, after)
+    draft.tx.record(Op.ASSUMPTION_CHANGED, before.key, *changes)
+    draft.assumptions[before.id] = after
+
+
+def remove_assumption(draft: DraftState, op: RemoveAssumption, path: ArgumentPath) -> None:
+    _remove(draft, draft.find_assumption(op.assumption, (*path, "assumption")))
+
+
+def remove_assumptions(draft: DraftState, *, on_id: str, on: str, is_on_node: bool) -> None:
+    """Remove all assumptions on a node or edge that is being removed."""
+    query = sql.assumptions_on_node if is_on_node else sql.assumptions_on_edge
+    for row in draft.tx.all(query, AssumptionRow, version_id=draft.version.id, on_id=on_id):
+        _remove(draft, row, on=on)
+
+
+def _remove(draft: DraftState, row: AssumptionRow, *, on: str | None = None) -> None:
+    query = sql.remove_assumption if row.is_on_node else sql.remove_edge_assumption
+    draft.tx.run(query, version_id=draft.version.id, id=row.id)
+    draft.tx.record(
+        Op.ASSUMPTION_REMOVED, row.key, *([changed("on", on, None)] if on else []), *build_removal_changes(row)
+    )
+    draft.assumptions.pop(row.id, None)
+
+
+def add_node(draft: DraftState, op: AddNode, key: str, index: int) -> None:
+    metadata = merge_metadata({}, op.metadata or {})
+    refuse_long_metadata(metadata, ("operations", index, "metadata"))
+    row = PurposeNode(new_uuid(), key, **get_given_fields(op, NODE_COLUMNS) | {"metadata": metadata})
+    draft.add(sql.add_node, row)
+    draft.tx.record(Op.NODE_ADDED, key, *build_addition_changes(row))
+    draft.register_node(row, op.ref, index)
+
+
+def update_node(draft: DraftState, op: UpdateNode, path: ArgumentPath) -> None:
+    """Change some fields of a node.
+
+    Raises:
+        InvalidDirection: the new type makes an edge point down the chain.
+    """
+    before = draft.find_node(op.node, (*path, "node"))
+    given = get_given_fields(op, NODE_COLUMNS)
+    if op.metadata is not UNSET:
+        given["metadata"] = merge_metadata(before.metadata, op.metadata)
+        refuse_long_metadata(given["metadata"], (*path, "metadata"))
+    after = replace(before, **given)
+    changes = diff_rows(before, after)
+    if not changes:
+        return
+    if after.node_type is not before.node_type and draft.is_ordered:
+        _refuse_downward_edges(draft, after, path)
+    draft.change(sql.change_node, after)
+    draft.tx.record(Op.NODE_CHANGED, before.key, *changes)
+    draft.nodes[before.id] = after
+
+
+def remove_node(draft: DraftState, op: RemoveNode, path: ArgumentPath) -> None:
+    """Remove a node with its indicators, assumptions and edges, and the assumptions on those edges."""
+    row = draft.find_node(op.node, (*path, "node"))
+    tx, version_id = draft.tx, draft.version.id
+    for indicator in tx.all(sql.indicators_on_node, IndicatorRow, version_id=version_id, node_id=row.id):
+        remove_indicator_row(draft, indicator, row.key)
+    remove_assumptions(draft, on_id=row.id, on=row.key, is_on_node=True)
+    for edge in _load_edges_at(draft, row):
+        remove_edge_row(draft, edge, edge.name)
+    tx.run(sql.remove_node, version_id=version_id, id=row.id)
+    tx.record(Op.NODE_REMOVED, row.key, *build_removal_changes(row))
+    del draft.nodes[row.id]
+
+
+def remove_edge_row(draft: DraftState, row: PurposeEdgeRow, name: EdgeName) -> None:
+    """Remove an edge and its assumptions."""
+    remove_assumptions(draft, on_id=row.id, on=str(name), is_on_node=False)
+    draft.tx.run(sql.remove_edge, version_id=draft.version.id, id=row.id)
+    draft.tx.record(Op.EDGE_REMOVED, str(name), *build_removal_changes(row))
+    draft.drop_edge(row)
+
+
+def _load_edges_at(draft: DraftState, node: PurposeNode) -> list[NamedEdge]:
+    """Return the edges that begin or end at a node."""
+    return draft.tx.all(sql.edges_at_node, NamedEdge, version_id=draft.version.id, node_id=node.id)
+
+
+def _refuse_downward_edges(draft: DraftState, node: PurposeNode, path: ArgumentPath) -> None:
+    """Raise InvalidDirection if the new type of a node makes one of its edges point down."""
+    edges = (TypedEdge(edge.name, edge.source_type, edge.target_type) for edge in _load_edges_at(draft, node))
+    for edge in retype_node(edges, node.key, node.node_type):
+        refuse_downward(edge, (*path, "node_type"))
+
+
+def refuse_long_metadata(metadata: dict[str, Any], path: ArgumentPath) -> None:
+    """Reject metadata that is too long to be stored.
+
+    Raises:
+        Invalid: the JSON is too long.
+    """
+    size = count_metadata_bytes(metadata)
+    if size > TEXT_BYTES_MAX:
+        sentence = f"has {size} bytes as JSON, the limit is {TEXT_BYTES_MAX}; shorten it"
+        raise invalid_argument(path, sentence, code="too_long", limit_bytes=TEXT_BYTES_MAX, actual_bytes=size)
+
+
+PATH_SHOWN_MAX = 12  # keys of a cycle in a message
+PATH_KEYS_MAX = 1_000  # keys of a cycle in the details
+
+
+def format_path(path: list[str]) -> str:
+    """Format a path for a message, with the middle left out if it is long."""
+    return " -> ".join(path if len(path) <= PATH_SHOWN_MAX else [*path[: PATH_SHOWN_MAX - 2], "…", path[-1]])
+
+
+class SelfEdge(RuleViolated):
+    """An edge leads from a node to itself."""
+
+    code = "self_edge"
+
+    def __init__(self, key: str, path: ArgumentPath) -> None:
+        super().__init__(
+            f"{format_argument_path(path)}: an edge cannot lead from {key} to itself; name another target",
+            field=format_argument_path(path),
+            nodes=[key],
+        )
+
+
+class DuplicateEdge(Conflict):
+    """There is already an edge of this type between the two nodes."""
+
+    code = "duplicate_edge"
+
+    def __init__(self, name: EdgeName, path: ArgumentPath) -> None:
+        super().__init__(
+            f"{format_argument_path(path)}: edge {name} already exists; change it with update_edge",
+            field=format_argument_path(path),
+            edge=str(name),
+            nodes=[name.source, name.target],
+        )
+
+
+class DependencyCycle(RuleViolated):
+    """An edge closes a causal cycle."""
+
+    code = "dependency_cycle"
+
+    def __init__(self, path: list[str]) -> None:
+        super().__init__(
+            f"this closes a cycle: {format_path(path)}. Omit one of these edges, or set its edge_type to FEEDBACK",
+            path=path[:PATH_KEYS_MAX],
+            length=len(path) - 1,
+        )
+
+
+def add_edge(draft: DraftState, op: AddEdge, index: int, path: ArgumentPath) -> None:
+    """Add an edge. `index` is that of the operation in its batch, `path` names it in errors.
+
+    Raises:
+        NotFound: the source or target is not in the draft.
+        SelfEdge: source and target are the same node.
+        DuplicateEdge: the edge already exists.
+        InvalidDirection: the edge points down the chain.
+    """
+    source, target = draft.find_node(op.source, (*path, "source")), draft.find_node(op.target, (*path, "target"))
+    name = EdgeName(source.key, target.key, op.edge_type or EdgeType.CONTRIBUTES_TO)
+    if name.is_self_edge:
+        raise SelfEdge(source.key, path)
+    _check_edge(draft, None, TypedEdge(name, source.node_type, target.node_type), path)
+    given = get_given_fields(op, EDGE_COLUMNS) | {"edge_type": name.edge_type}
+    row = PurposeEdgeRow(new_uuid(), source.id, target.id, **given)
+    draft.add(sql.add_edge, row)
+    draft.register_edge(row, op.ref, index)
+    draft.tx.record(Op.EDGE_ADDED, str(name), *build_addition_changes(row))
+
+
+def update_edge(draft: DraftState, op: UpdateEdge, path: ArgumentPath) -> None:
+    """Change the type, mechanism or confidence of an edge."""
+    before = draft.find_edge(op.source, op.target, op.edge_type, path)
+    name = draft.build_edge_name(before)
+    given = get_given_fields(op, EDGE_COLUMNS) | {"edge_type": op.new_edge_type or before.edge_type}
+    after = replace(before, **given)
+    changes = diff_rows(before, after)
+    if not changes:
+        return
+    if after.edge_type is not before.edge_type:
+        source, target = draft.nodes[before.source_node_id], draft.nodes[before.target_node_id]
+        edge = TypedEdge(name._replace(edge_type=after.edge_type), source.node_type, target.node_type)
+        _check_edge(draft, before.edge_type, edge, (*path, "new_edge_type"))
+    draft.change(sql.change_edge, after)
+    draft.tx.record(Op.EDGE_CHANGED, str(name), *changes)
+    draft.drop_edge(before)
+    draft.put_edge(after)
+
+
+def remove_edge(draft: DraftState, op: RemoveEdge, path: ArgumentPath) -> None:
+    """Remove an edge and its assumptions."""
+    row = draft.find_edge(op.source, op.target, op.edge_type, path)
+    remove_edge_row(draft, row, draft.build_edge_name(row))
+
+
+def refuse_cycles(draft: DraftState) -> None:
+    """Raise DependencyCycle if an edge of the batch closes a cycle. The gate reports cycles that were imported.
+
+    Raises:
+        DependencyCycle: a new causal edge closes a cycle.
+    """
+    if not draft.new_causal_edges or not draft.is_ordered:
+        return
+    from groundplan.purpose.graph.cycles import find_closed_cycle  # loaded only when edges are added
+
+    keys: dict[str, str] = dict(draft.tx.all(sql.node_keys, version_id=draft.version.id))
+    edges = draft.tx.all(sql.causal_edges, version_id=draft.version.id)
+    pairs = [(keys[source], keys[target]) for source, target in edges]
+    existing = set(pairs)
+    cycle = find_closed_cycle(pairs, [pair for pair in draft.new_causal_edges if pair in existing])
+    if cycle is not None:
+        raise DependencyCycle(cycle)
+
+
+def _check_edge(draft: DraftState, before: EdgeType | None, edge: TypedEdge, path: ArgumentPath) -> None:
+    """Raise DuplicateEdge or InvalidDirection if an edge is not allowed that is new or had the type `before`."""
+    name = edge.name
+    if draft.has_edge(name):
+        raise DuplicateEdge(name, path)
+    if not becomes_causal(before, name.edge_type):
+        return
+    if draft.is_ordered:
+        refuse_downward(edge, path)
+    draft.new_causal_edges.append((name.source, name.target))

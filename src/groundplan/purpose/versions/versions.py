@@ -1,0 +1,217 @@
+"""Versions as stored and as callers see them, their list, and the resolution of version refs."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import LeftOut
+from groundplan.kernel.errors import Conflict, NotFound
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.optimistic_locking import StaleRevision
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.purpose.model import Profile, VersionStatus
+
+sql = load_queries(__file__)
+
+VersionRef = int | Literal["draft", "published"]
+
+DRAFT_LABEL = "draft"
+
+
+class VersionRow(NamedTuple):
+    """A version as stored, without the results of its gates."""
+
+    id: str
+    number: int
+    status: VersionStatus
+    label: str
+    source: int | None
+    profile: Profile
+    rev: int
+    content_hash: str | None
+    published_at: str | None
+    published_by: str | None
+    published_rev: int | None
+    context_run: str | None
+
+    @property
+    def is_draft(self) -> bool:
+        return self.status is VersionStatus.DRAFT
+
+
+class Version(Struct):
+    """A version as callers see it."""
+
+    bookkeeping: ClassVar[frozenset[str]] = frozenset({"content_hash"})
+
+    number: int
+    status: VersionStatus
+    label: str
+    profile: Profile
+    source: int | UnsetType = UNSET
+    content_hash: str | UnsetType = UNSET
+    published_at: str | UnsetType = UNSET
+    published_by: str | UnsetType = UNSET
+    context_run: str | UnsetType = UNSET
+
+
+class NoDraft(Conflict):
+    """Only a draft can be edited, and the project has none."""
+
+    code = "no_draft"
+
+    def __init__(self, published: int | None, project: str) -> None:
+        problem = "there is no version yet" if published is None else f"version {published} is published and final"
+        begin = NextStep("purpose.draft", "creates a draft to edit", {"project": project})
+        super().__init__(problem, next_steps=begin, published=published)
+
+
+def stale_draft(row: VersionRow, expected: int) -> StaleRevision:
+    """Return the error for a call that expected another revision of the draft."""
+    return StaleRevision(
+        f"version {row.number}", "open it again", current=row.rev, expected=expected, version=row.number
+    )
+
+
+def to_version(row: VersionRow) -> Version:
+    """Convert a stored version to the view for callers, without the fields that are null."""
+    return Version(
+        row.number,
+        row.status,
+        row.label,
+        row.profile,
+        _unset_if_none(row.source),
+        _unset_if_none(row.content_hash),
+        _unset_if_none(row.published_at),
+        _unset_if_none(row.published_by),
+        _unset_if_none(row.context_run),
+    )
+
+
+def _unset_if_none(value: Any) -> Any:
+    return UNSET if value is None else value
+
+
+def read_versions(tx: Transaction) -> list[VersionRow]:
+    """Return all versions of the project, by number."""
+    return tx.all(sql.versions, VersionRow, project_id=tx.project.id)
+
+
+def resolve_version(tx: Transaction, ref: VersionRef | None) -> VersionRow | None:
+    """Return the version for a ref, by default the draft, else the latest published. None if there is no version.
+
+    Raises:
+        NotFound: there is no such version.
+    """
+    found = {row.number: row for row in read_versions(tx)}
+    draft = next((row for row in found.values() if row.is_draft), None)
+    published = max((number for number, row in found.items() if not row.is_draft), default=None)
+    match ref:
+        case None:
+            return draft or (None if published is None else found[published])
+        case "draft" if draft is not None:
+            return draft
+        case "published" if published is not None:
+            return found[published]
+        case int() if ref in found:
+            return found[ref]
+    raise missing_version(tx, ref)
+
+
+def require_version(tx: Transaction, ref: VersionRef | None) -> VersionRow:
+    """Return the version for a ref, or the default one.
+
+    Raises:
+        NotFound: there is no such version, or no version at all.
+    """
+    row = resolve_version(tx, ref)
+    if row is None:
+        begin = NextStep("purpose.draft", "creates one", {"project": tx.project.name})
+        raise NotFound("version of the purpose", tx.project.name, next_steps=begin)
+    return row
+
+
+def missing_version(tx: Transaction, ref: VersionRef) -> NotFound:
+    """Return the error for a ref that matches no version."""
+    project = {"project": tx.project.name}
+    steps = (
+        NextStep("purpose.versions", "lists the versions", project),
+        NextStep("purpose.draft", "creates one", project),
+    )
+    return NotFound("version", str(ref), next_steps=steps)
+
+
+def load_draft(tx: Transaction, *, expected_rev: int | None = None) -> VersionRow:
+    """Return the draft of the project.
+
+    Raises:
+        NoDraft: the project has no draft.
+        StaleRevision: the draft is not at `expected_rev`.
+    """
+    rows = read_versions(tx)
+    if not rows or not rows[-1].is_draft:
+        raise NoDraft(rows[-1].number if rows else None, tx.project.name)
+    row = rows[-1]  # a draft always has the last number
+    if expected_rev is not None and expected_rev != row.rev:
+        raise stale_draft(row, expected_rev)
+    return row
+
+
+def find_latest_published(tx: Transaction) -> VersionRow | None:
+    """Return the latest published version."""
+    return next((row for row in reversed(read_versions(tx)) if not row.is_draft), None)
+
+
+def get_current_rev(tx: Transaction) -> int:
+    """Return the revision of the draft, else of the latest published version, else 0."""
+    rows = read_versions(tx)
+    return rows[-1].rev if rows else 0
+
+
+def list_versions_on_run(tx: Transaction, run_id: str) -> list[int]:
+    """Return the numbers of the versions that were published with a run of facts."""
+    return tx.scalars(sql.versions_on_run, run_id=run_id)
+
+
+class ListVersions(Struct, forbid_unknown_fields=True):
+    """The project whose versions to list."""
+
+    project: Name
+    lean: bool | None = None
+
+
+class Versions(Struct):
+    """The versions of a project, by number."""
+
+    bookkeeping: ClassVar[frozenset[str]] = frozenset()
+
+    versions: list[Version]
+    left_out: LeftOut = UNSET
+
+
+def list_versions(tx: Transaction, _request: ListVersions) -> Versions:
+    """Return all versions, or the latest that fit into the budget."""
+    latest_first = [to_version(row) for row in reversed(read_versions(tx))]
+    kept = tx.budget.reserve(Versions([])).take_rows(latest_first)
+    missing = len(latest_first) - len(kept)
+    return Versions(kept[::-1], {"versions": missing} if missing else UNSET)
+
+
+LIST = declare(
+    list_versions,
+    name="purpose.versions",
+    summary="List the versions.",
+    permission=Permission.PURPOSE_READ,
+    effect=Effect.READ,
+    tool=Tool("toc_version", Group.PURPOSE, "list"),
+    command=Command(
+        ("purpose", "versions"), columns=("number", "status", "label", "profile", "published_at", "published_by")
+    ),
+    http=Route("GET", "/projects/{project}/purpose/versions"),
+)

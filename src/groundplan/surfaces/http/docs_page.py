@@ -1,0 +1,205 @@
+"""The addresses that describe the API: the OpenAPI document, and `/v1/docs`, which shows it. No actor is needed.
+
+The page is written on the server and has no script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.routing import Route as StarletteRoute
+
+from groundplan.kernel.output_gate import encode
+from groundplan.surfaces.http.answers import (
+    COMPRESSED_BYTES_MIN,
+    GZIP_CODINGS,
+    JSON_TYPE,
+    Answer,
+    AnswerSender,
+    Headers,
+    accepts,
+    answer_problem,
+    compress,
+    method_not_allowed,
+)
+from groundplan.surfaces.http.front_door import ROUTE_OF_REQUEST
+from groundplan.surfaces.http.routes import RouteTable
+from groundplan.surfaces.vocabularies import PREFIX
+
+STYLE = Path(__file__).parent / "page" / "docs.css"
+# Nothing but the style sheet of this server is loaded, and no other page may show this one in a frame.
+CONTENT_POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+METHODS = ("GET", "HEAD")
+
+
+class ApiDescription:
+    """The description of a table of routes; each part is built at the first request for it."""
+
+    def __init__(self, table: RouteTable) -> None:
+        self._table = table
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """The OpenAPI document."""
+        from groundplan.surfaces.http.openapi import build_openapi  # here, because few processes are asked for it
+
+        return build_openapi(self._table)
+
+    @cached_property
+    def encoded_document(self) -> bytes:
+        """The OpenAPI document as JSON."""
+        return encode(self.document)
+
+    @cached_property
+    def page(self) -> bytes:
+        """The page for people."""
+
+        return render_page(self.document)
+
+    @cached_property
+    def style(self) -> bytes:
+        """The style sheet of the page."""
+        return STYLE.read_bytes()
+
+    def list_routes(self) -> list[StarletteRoute]:
+        """Return the routes of the description."""
+        policy: Headers = [(b"content-security-policy", CONTENT_POLICY.encode()), (b"referrer-policy", b"no-referrer")]
+        return [
+            _make_route("openapi.json", lambda: self.encoded_document, JSON_TYPE, []),
+            _make_route("docs", lambda: self.page, b"text/html; charset=utf-8", policy),
+            _make_route(STYLE.name, lambda: self.style, b"text/css; charset=utf-8", []),
+        ]
+
+
+def _make_route(name: str, read: Callable[[], bytes], content_type: bytes, headers: Headers) -> StarletteRoute:
+    async def answer(request: Request) -> Any:
+        request.scope[ROUTE_OF_REQUEST] = f"{PREFIX}/{name}"
+        if request.method not in METHODS:
+            return AnswerSender(answer_problem(method_not_allowed(request.method, METHODS)))
+        body, more = read(), list(headers)
+        if len(body) > COMPRESSED_BYTES_MIN:
+            more.append((b"vary", b"Accept-Encoding"))
+            if accepts(request.headers.get("accept-encoding", ""), GZIP_CODINGS):
+                more.append((b"content-encoding", b"gzip"))
+                body = compress(body)
+
+        return AnswerSender(Answer(200, body, more, content_type))
+
+    route = StarletteRoute(f"{PREFIX}/{name}", answer)
+    route.methods = None  # every method: a Mount stands behind these routes, so others are refused here
+    return route
+
+
+# --- The page ---------------------------------------------------------------------------------------------------------
+
+FOLDER = Path(__file__).parent / "page"
+
+
+class ArgumentLine(NamedTuple):
+    """An argument as the page shows it."""
+
+    name: str
+    place: str  # path, query, body or header
+    type: str
+    is_required: bool
+    description: str
+
+
+class DocsSection(NamedTuple):
+    """The operations of one tag."""
+
+    name: str
+    description: str
+    operations: list[dict[str, Any]]
+
+
+def render_page(document: Mapping[str, Any]) -> bytes:
+    """Return the page of an OpenAPI document."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # here, because it slows down the start
+
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["mark_code"] = _mark_code
+    page = environment.get_template("docs.html").render(
+        info=document["info"],
+        sections=[_build_section(document, tag) for tag in document["tags"]],
+        problems=[
+            (status, HTTPStatus(int(status)).phrase, response["description"])
+            for name, response in document["components"]["responses"].items()
+            for status in [name.removeprefix("Problem")]
+        ],
+    )
+    return page.encode()
+
+
+def _mark_code(text: str) -> Markup:
+    """Return a text of the document with what stands between backticks as code."""
+    parts = text.split("`")
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if index % 2 and index < len(parts) - 1 else part
+        for index, part in enumerate(parts)
+    )
+
+
+def _build_section(document: Mapping[str, Any], tag: Mapping[str, Any]) -> DocsSection:
+    operations = [
+        {
+            "id": operation["operationId"],
+            "method": method.upper(),
+            "path": path,
+            "summary": operation["summary"],
+            "description": operation["description"],
+            "arguments": list(_list_arguments(document, operation)),
+            "answer": _describe_answer(operation),
+        }
+        for path, item in document["paths"].items()
+        for method, operation in item.items()
+        if tag["name"] in operation["tags"]
+    ]
+    return DocsSection(tag["name"], tag["description"], operations)
+
+
+def _list_arguments(document: Mapping[str, Any], operation: Mapping[str, Any]) -> Iterator[ArgumentLine]:
+    for given in operation.get("parameters", ()):
+        one = document["components"]["parameters"][given["$ref"].rpartition("/")[2]] if "$ref" in given else given
+        schema = one["schema"] if "schema" in one else one["content"]["application/json"]["schema"]
+        yield ArgumentLine(
+            one["name"], one["in"], describe_schema(schema), one.get("required", False), one.get("description", "")
+        )
+    if body := operation.get("requestBody"):
+        schema = body["content"]["application/json"]["schema"]
+        for name, one in schema["properties"].items():
+            is_required = name in schema.get("required", ())
+            yield ArgumentLine(name, "body", describe_schema(one), is_required, one.get("description", ""))
+
+
+def describe_schema(schema: Mapping[str, Any]) -> str:
+    """Return the type of a schema in a few words."""
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2]
+    if "anyOf" in schema:
+        return " or ".join(describe_schema(option) for option in schema["anyOf"])
+    if "enum" in schema:
+        return ", ".join(map(str, schema["enum"]))
+    found = schema.get("type", "any")
+    if found == "array":
+        return f"array of {describe_schema(schema.get('items', {}))}"
+    return " or ".join(found) if isinstance(found, list) else str(found)
+
+
+def _describe_answer(operation: Mapping[str, Any]) -> str:
+    status, response = next(iter(operation["responses"].items()))
+    media_type, content = next(iter(response["content"].items()))
+    described = describe_schema(content["schema"])
+    return f"{status} {described}" if media_type == "application/json" else f"{status} {media_type}"

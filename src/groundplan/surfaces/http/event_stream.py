@@ -1,0 +1,162 @@
+"""`GET /v1/projects/{project}/events`: the stream of one client, from its request to its last message.
+
+`GET /v1/organization/events` is the same for the organization of the client.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qsl
+
+from starlette.requests import HTTPConnection
+from starlette.routing import BaseRoute, Match
+
+from groundplan.kernel.errors import GroundplanError, Invalid, Unexpected
+from groundplan.kernel.events.follow import EventPosition, parse_position
+from groundplan.kernel.input_gate.strict_json import validate_value
+from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
+from groundplan.kernel.next_steps import Vocabulary
+from groundplan.kernel.wording import quote_text
+from groundplan.surfaces.http.answers import (
+    COMMON_HEADERS,
+    Answer,
+    HttpProblem,
+    accepts,
+    answer_error,
+    answer_problem,
+    method_not_allowed,
+    send_answer,
+)
+from groundplan.surfaces.http.arguments import split_path
+from groundplan.surfaces.http.live_events import EventStream, EventStreams, encode_named, encode_retry
+from groundplan.surfaces.http.rest import get_raw_path
+from groundplan.surfaces.vocabularies import PREFIX, PROJECT
+
+EVENT_STREAM = "text/event-stream"
+ACCEPTED = (EVENT_STREAM, "text/*", "*/*")
+AFTER = "after"  # in the query string: a position, for a client that cannot send the header
+LAST_EVENT_ID = "last-event-id"
+OF_ORGANIZATION = [b"", PREFIX[1:].encode(), b"organization", b"events"]  # the path, split
+HEADERS = [
+    *COMMON_HEADERS,
+    (b"content-type", EVENT_STREAM.encode()),
+    (b"x-accel-buffering", b"no"),  # a proxy must not collect messages
+]
+
+
+class EventsRoute(BaseRoute):
+    """The addresses of the events of each project, and of the organization."""
+
+    def __init__(self, streams: EventStreams, vocabulary: Vocabulary, log: Callable[[], Unexpected]) -> None:
+        self._streams = streams
+        self._vocabulary = vocabulary
+        self._log = log
+
+    def matches(self, scope: Any) -> tuple[Match, Any]:
+        """Return whether a request is for the events of a project or of the organization."""
+        if scope["type"] != "http" or not scope["path"].endswith("/events"):
+            return Match.NONE, {}
+        parts = get_raw_path(scope).split(b"/")
+        is_project = len(parts) == 5 and parts[1:3] == [PREFIX[1:].encode(), b"projects"] and bool(parts[3])
+        is_match = is_project or parts == OF_ORGANIZATION
+        return (Match.FULL if is_match else Match.NONE), {}
+
+    async def handle(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request: with a stream, or with a problem."""
+        try:
+            stream = await self._open(scope)
+        except HttpProblem as problem:
+            answer = answer_problem(problem)
+        except GroundplanError as error:
+            answer = answer_error(error, self._vocabulary)
+        except Exception:
+            answer = answer_error(self._log(), self._vocabulary)
+        else:
+            if stream is not None:
+                await self._run(stream, receive, send)
+                return
+            answer = Answer(204, b"")  # a browser then does not connect again
+        await send_answer(send, answer, has_body=scope["method"] != "HEAD")
+
+    async def _open(self, scope: Any) -> EventStream | None:
+        if scope["method"] != "GET":
+            raise method_not_allowed(scope["method"], ("GET",))
+        connection = HTTPConnection(scope)
+        if not accepts(connection.headers.get("accept", "*/*"), ACCEPTED):
+            raise HttpProblem(406, "not_acceptable", f"events are {EVENT_STREAM}; accept that, or leave out Accept")
+        path = get_raw_path(scope)
+        project: str | None = None
+        if path.split(b"/") != OF_ORGANIZATION:
+            name = split_path(path)[2]
+            validate_value(name)
+            project = apply_marker(NormalizedName(), name, (PROJECT,))
+        after = _read_position(connection, scope["query_string"])
+        return await self._streams.open(connection, project, after)
+
+    async def _run(self, stream: EventStream, receive: Any, send: Any) -> None:
+        sending = asyncio.ensure_future(self._send_messages(stream, send))
+        leaving = asyncio.ensure_future(_wait_for_disconnection(receive))
+        try:
+            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._streams.leave(stream)
+            for task in (sending, leaving):
+                task.cancel()
+            await asyncio.gather(sending, leaving, return_exceptions=True)
+
+    async def _send_messages(self, stream: EventStream, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
+        limits = self._streams.limits
+        body = encode_retry(limits.retry_ms) + _greet(stream)
+        is_last = False
+        try:
+            while True:
+                # A client that takes nothing is left; it goes on where it was when it connects again.
+                async with asyncio.timeout(limits.send_s):
+                    await send({"type": "http.response.body", "body": body, "more_body": not is_last})
+                if is_last:
+                    return
+                body, is_last = await self._streams.next(stream)
+        except TimeoutError:
+            return
+        except Exception:
+            self._log()
+
+
+def _greet(stream: EventStream) -> bytes:
+    """Return the first message: the revision of the project and, unless the client goes on, where the stream begins."""
+    rev = stream.start.last.rev
+    if stream.is_reset:
+        return encode_named("reset", rev=rev, position=stream.position)
+    goes_on = stream.position != stream.start.last
+    return encode_named("hello", rev=rev, position=None if goes_on else stream.position)
+
+
+def _read_position(connection: HTTPConnection, query: bytes) -> EventPosition | None:
+    """Return the position after which the client goes on. A browser repeats the address, so the header counts."""
+    given: str | None = None
+    for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True):
+        if name != AFTER or given is not None:
+            raise Invalid(
+                f"the stream of events takes the parameter {AFTER} once, and not {quote_text(name)}",
+                code="unknown_argument" if name != AFTER else "duplicate_argument",
+                field=name,
+            )
+        given = value
+    given = connection.headers.get(LAST_EVENT_ID) or given
+    if given is None:
+        return None
+    position = parse_position(given)
+    if position is None:
+        raise Invalid(
+            f"{quote_text(given)} is not the id of an event; send one as it was received, such as 42.0, or none",
+            code="invalid_event_id",
+        )
+    return position
+
+
+async def _wait_for_disconnection(receive: Any) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

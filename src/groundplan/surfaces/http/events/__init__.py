@@ -1,1 +1,0 @@
-"""Live events of a project over HTTP: server-sent events from the audit sequence."""

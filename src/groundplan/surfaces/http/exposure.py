@@ -1,0 +1,134 @@
+"""Who can reach the server, and what must be true before others than this machine can.
+
+On loopback nothing has to be set up. On any other address a request may come from anybody, so the server starts only
+with tokens, with the names that it answers to, and with encryption: its own, or that of a proxy in front of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from ipaddress import ip_address, ip_network
+from typing import NamedTuple
+
+from groundplan.kernel.errors import Invalid
+from groundplan.kernel.wording import quote_text
+from groundplan.surfaces.http.front_door import LOOPBACK_HOSTS
+
+LOOPBACK = "127.0.0.1"
+COOKIE = "groundplan_session"
+ATTEMPT_COOKIE = "groundplan_login"
+
+
+class UnsafeBind(Invalid):
+    """The server would be open to others without tokens, names or encryption."""
+
+    code = "unsafe_bind"
+
+
+class TlsFiles(NamedTuple):
+    """The certificate of the server and its key."""
+
+    certificate: str
+    key: str
+
+
+class Exposure(NamedTuple):
+    """Where the server listens, and how people reach it."""
+
+    host: str = LOOPBACK
+    port: int = 0
+    allowed_hosts: tuple[str, ...] = ()
+    tls: TlsFiles | None = None
+    proxies: tuple[str, ...] = ()  # addresses whose X-Forwarded-For and X-Forwarded-Proto are believed
+
+    @property
+    def is_loopback(self) -> bool:
+        """Only this machine reaches it."""
+        return ip_address(self.host).is_loopback
+
+    @property
+    def is_https(self) -> bool:
+        """Browsers reach it over TLS; a proxy is required to speak it."""
+        return self.tls is not None or bool(self.proxies)
+
+    @property
+    def offers_login_address(self) -> bool:
+        """The address that is printed at the start logs in whoever opens it, which is for this machine alone."""
+        return self.is_loopback and not self.proxies
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """The names in `Host` that it answers to."""
+        return LOOPBACK_HOSTS | set(self.allowed_hosts)
+
+    @property
+    def address(self) -> str:
+        """The address that a browser on this machine opens."""
+        name = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.tls else 'http'}://{name}:{self.port}"
+
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie. Browsers share cookies between the ports of a host, so the name has the port."""
+        return self._name_cookie(COOKIE)
+
+    @property
+    def attempt_cookie(self) -> str:
+        """The name of the cookie of a login that has begun at the issuer."""
+        return self._name_cookie(ATTEMPT_COOKIE)
+
+    def _name_cookie(self, name: str) -> str:
+        return f"__Host-{name}" if self.is_https else f"{name}_{self.port}"
+
+
+def check_exposure(exposure: Exposure, has_tokens: Callable[[], bool]) -> None:
+    """Refuse to be reachable by others without protection.
+
+    Raises:
+        UnsafeBind: something is missing; it says what.
+    """
+    if exposure.is_loopback and not exposure.proxies:
+        return
+    missing = []
+    if not has_tokens():
+        missing.append("a token, because nobody could log in (groundplan token create --kind person)")
+    if not exposure.allowed_hosts:
+        missing.append("the name that browsers use, against DNS rebinding (--allowed-host plan.example.org)")
+    if not exposure.is_https:
+        missing.append(
+            "encryption, because tokens would be sent in clear (--tls-cert and --tls-key, or --proxy ADDRESS)"
+        )
+    if missing:
+        raise UnsafeBind(
+            f"others than this machine could reach {exposure.host}; before that the server needs {'; '.join(missing)}",
+            host=exposure.host,
+            missing=len(missing),
+        )
+
+
+def parse_host(text: str) -> str:
+    """Return the address to listen on.
+
+    Raises:
+        Invalid: it is not an IP address.
+    """
+    try:
+        return str(ip_address(LOOPBACK if text == "localhost" else text.strip("[]")))
+    except ValueError:
+        raise Invalid(
+            f"--host must be an IP address such as 127.0.0.1 or 0.0.0.0, not {quote_text(text)}", code="invalid_host"
+        ) from None
+
+
+def parse_proxy(text: str) -> str:
+    """Return the address or network of a proxy.
+
+    Raises:
+        Invalid: it is neither.
+    """
+    try:
+        return str(ip_network(text)) if "/" in text else str(ip_address(text))
+    except ValueError:
+        raise Invalid(
+            f"--proxy must be the IP address or network of the proxy, not {quote_text(text)}", code="invalid_proxy"
+        ) from None

@@ -1,0 +1,193 @@
+"""What stands before the routes: each request is observed, and refused if it came in a way that it must not.
+
+Refused are requests that a web page in the user's browser sends, by DNS rebinding or from another origin, and requests
+that come past the proxy, which would send tokens in clear. Observed is what was asked, what was answered and how long
+it took; never a secret.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, NamedTuple
+
+from groundplan.surfaces.http.answers import RETRY_AFTER_S, HttpProblem, answer_problem, send_answer
+
+ROUTE_OF_REQUEST = "groundplan.route"  # in the scope: the template of the path, set by whoever answers
+ACTOR_OF_REQUEST = "groundplan.actor"  # in the scope: who sent it, set by the authenticator
+NO_ROUTE = "none"
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+ABORTED = 499  # the client disconnected before the answer, as proxies write it
+_STREAM = b"text/event-stream"
+
+
+class ObservedRequest(NamedTuple):
+    """One request after its end. The route is a template, because a path may hold what is private."""
+
+    method: str
+    route: str
+    status: int
+    seconds: float
+    bytes: int
+    actor: str | None
+    address: str | None
+
+
+class RunningRequests:
+    """How many requests run, how many of them are streams, and how many sessions of MCP are open."""
+
+    def __init__(self) -> None:
+        self.requests = 0
+        self.streams = 0
+        self.sessions = 0
+
+
+class RequestMonitor:
+    """An ASGI application around another that tells observers about each request."""
+
+    def __init__(
+        self,
+        app: Any,
+        *,
+        observers: Sequence[Callable[[ObservedRequest], None]],
+        running: RunningRequests,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._app = app
+        self._observers = observers
+        self._running = running
+        self._clock = clock
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Pass a request on, and observe its answer."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        status, size, streams = ABORTED, 0, 0
+
+        async def observe_answer(message: Any) -> None:
+            nonlocal status, size, streams
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                if any(name == b"content-type" and value.startswith(_STREAM) for name, value in message["headers"]):
+                    streams = 1
+                    self._running.streams += 1
+            else:
+                size += len(message.get("body", b""))
+            await send(message)
+
+        started = self._clock()
+        self._running.requests += 1
+        try:
+            await self._app(scope, receive, observe_answer)
+        except asyncio.CancelledError:  # the server ends, and this request did not in time
+            if status == ABORTED:
+                await send_answer(observe_answer, answer_problem(_stopping()), has_body=scope["method"] != "HEAD")
+        except Exception:
+            status = 500 if status == ABORTED else status
+            raise
+        finally:
+            self._running.requests -= 1
+            self._running.streams -= streams
+            self._tell(scope, status, self._clock() - started, size)
+
+    def _tell(self, scope: Any, status: int, seconds: float, size: int) -> None:
+        client = scope.get("client")
+        method = scope["method"] if scope["method"] in METHODS else "other"
+        observed = ObservedRequest(
+            method,
+            scope.get(ROUTE_OF_REQUEST, NO_ROUTE),
+            status,
+            seconds,
+            size,
+            scope.get(ACTOR_OF_REQUEST),
+            client[0] if client else None,
+        )
+        for observe in self._observers:
+            observe(observed)
+
+
+def _stopping() -> HttpProblem:
+    headers = {"retry-after": str(RETRY_AFTER_S), "connection": "close"}
+    return HttpProblem(
+        503, "stopping", "the server is being stopped; nothing was changed, send it again", headers=headers
+    )
+
+
+# --- Hosts and origins ------------------------------------------------------------------------------------------------
+
+LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
+OTHER_SITES = frozenset({"cross-site", "same-site"})  # `same-site` is another port of this machine, or a sister domain
+_CHECKED = frozenset({b"host", b"origin", b"sec-fetch-site", b"sec-fetch-mode"})
+
+
+class AllowedHosts:
+    """An ASGI application around another that answers only to its own names."""
+
+    def __init__(self, app: Any, hosts: Collection[str] = LOOPBACK_HOSTS) -> None:
+        self._app = app
+        self._hosts = frozenset(host.lower() for host in hosts)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] == "http" and (refusal := self._refuse(scope)) is not None:
+            await send_answer(send, answer_problem(refusal), has_body=scope["method"] != "HEAD")
+            return
+        await self._app(scope, receive, send)
+
+    def _refuse(self, scope: Any) -> HttpProblem | None:
+        given: dict[bytes, list[bytes]] = {}
+        for name, value in scope["headers"]:
+            if name in _CHECKED:
+                given.setdefault(name, []).append(value.lower())
+        host = b", ".join(given.get(b"host", ())).decode("latin-1")
+        if host not in self._hosts and _strip_port(host) not in self._hosts:
+            # A page whose name was rebound to this address sends its own name.
+            return HttpProblem(421, "unknown_host", "this server does not answer to the host in the request")
+        for origin in given.get(b"origin", ()):
+            if origin.decode("latin-1").partition("://")[2] != host:
+                return _refuse_origin()
+        site = b", ".join(given.get(b"sec-fetch-site", ())).decode("latin-1")
+        # A link from another site may be followed; its forms, scripts and pictures get nothing.
+        follows_link = scope["method"] in ("GET", "HEAD") and given.get(b"sec-fetch-mode") == [b"navigate"]
+        return _refuse_origin() if site in OTHER_SITES and not follows_link else None
+
+
+def _refuse_origin() -> HttpProblem:
+    return HttpProblem(403, "foreign_origin", "a page of another origin must not use this server")
+
+
+def _strip_port(host: str) -> str:
+    name, colon, port = host.rpartition(":")
+    return name if colon and port.isdigit() else host
+
+
+# --- Encryption -------------------------------------------------------------------------------------------------------
+
+WITHOUT_SECRETS = frozenset({"/healthz", "/readyz"})  # asked by machines that watch the server
+
+
+class EncryptedOnly:
+    """An ASGI application around another that answers only what the proxy says was encrypted.
+
+    The server believes `X-Forwarded-Proto` of the stated proxies alone, so nobody else can claim it. The port of the
+    metrics has no secrets.
+    """
+
+    def __init__(self, app: Any, metrics_port: int | None = None) -> None:
+        self._app = app
+        self._metrics_port = metrics_port
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] == "http" and scope["scheme"] != "https" and not self._is_harmless(scope):
+            problem = "this server answers only through its proxy, over https; the proxy must set X-Forwarded-Proto"
+            await send_answer(send, answer_problem(HttpProblem(403, "not_encrypted", problem)))
+            return
+        await self._app(scope, receive, send)
+
+    def _is_harmless(self, scope: Any) -> bool:
+        server = scope.get("server")
+        is_metrics = self._metrics_port is not None and server is not None and server[1] == self._metrics_port
+        return is_metrics or scope["path"] in WITHOUT_SECRETS

@@ -1,1 +1,0 @@
-"""Where the server listens, who can reach it, and how long it waits for them."""

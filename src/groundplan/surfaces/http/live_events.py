@@ -1,0 +1,405 @@
+"""All open streams of a server: what each sends next, and their limits.
+
+A wake-up, or the next heartbeat, makes a stream read what came after its position, in one short transaction of its
+principal, and then authenticate again: whoever is still let in after the read was let in at each commit in it. Streams
+of one principal that are at the same position share the read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import Counter
+from collections.abc import Callable, Hashable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+from starlette.requests import HTTPConnection
+
+from groundplan.kernel.actors import Actor
+from groundplan.kernel.errors import Forbidden, NotFound, Unauthenticated, Unavailable, Unexpected
+from groundplan.kernel.events.follow import (
+    AreaChange,
+    EventPosition,
+    FollowedPart,
+    FollowStart,
+    read_changes,
+    start_following,
+)
+from groundplan.kernel.organizations.follow import read_organization_changes, start_following_organization
+from groundplan.kernel.output_gate import encode
+from groundplan.kernel.store.store import CommitWatch, SeenCommits, Store, TryAgain, WatchedProject
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.surfaces.http.answers import HttpProblem
+from groundplan.surfaces.http.rest import Authenticate
+
+THREADS_MAX = 4  # apart from those of operations, which must not wait for streams
+PACE_S = 0.1  # between two reads of a stream, so that many writes in a row cost few reads
+RETRY_S = 1.0  # after a read or a wait that failed because the store was busy
+_RETRY_AFTER = {"retry-after": "5"}
+
+
+@dataclass(frozen=True, slots=True)
+class StreamLimits:
+    """How many streams there may be, and the times that they keep."""
+
+    per_principal: int = 20
+    per_server: int = 2_000
+    missed_max: int = 10_000  # events that a client may have missed; one that missed more reads everything again
+    heartbeat_s: float = 15.0
+    send_s: float = 20.0  # for a client to take what it was sent
+    retry_ms: int = 2_000  # after which a client connects again
+
+
+class AccessEnded(Exception):
+    """The principal may not follow the project any more."""
+
+
+class SentPart(NamedTuple):
+    """What came after a position, as it is sent."""
+
+    body: bytes
+    last: EventPosition
+    has_more: bool  # or the end is known by the next read
+    has_ended: bool  # there is nothing more to come
+
+
+class SharedRead(NamedTuple):
+    """A read that streams at the same position share, unless they were woken after its beginning."""
+
+    began_at: float
+    part: asyncio.Future[SentPart]
+
+
+class EventStream:
+    """The stream of one client. Used on the event loop only."""
+
+    def __init__(
+        self,
+        connection: HTTPConnection,
+        actor: Actor,
+        start: FollowStart,
+        position: EventPosition,
+        *,
+        is_reset: bool,
+        beat_at: float,
+    ) -> None:
+        self.connection = connection
+        self.actor = actor  # with the token and its limits
+        self.start = start
+        self.position = position
+        self.is_reset = is_reset
+        self.beat_at = beat_at
+        self.read_at = 0.0
+        self.woken_at = 0.0
+        self._woken = asyncio.Event()
+        self._woken.set()  # for what was committed since `start` was read
+
+    @property
+    def principal(self) -> tuple[str, str]:
+        return (self.actor.organization, self.actor.id)
+
+    @property
+    def watched(self) -> WatchedProject:
+        return WatchedProject(self.actor.organization, self.start.project_id or "")
+
+    def wake(self) -> None:
+        """Read soon what is new."""
+        self.woken_at = asyncio.get_running_loop().time()
+        self._woken.set()
+
+    async def wait(self) -> bool:
+        """Wait until there may be something new, and return whether a heartbeat is due instead."""
+        loop = asyncio.get_running_loop()
+        await asyncio.sleep(max(0.0, self.read_at + PACE_S - loop.time()))
+        try:
+            async with asyncio.timeout_at(self.beat_at):
+                await self._woken.wait()
+        except TimeoutError:
+            pass
+        self._woken.clear()
+        return loop.time() >= self.beat_at
+
+
+class EventStreams:
+    """The streams of a server. Its methods are called on the event loop."""
+
+    def __init__(
+        self,
+        store: Store,
+        authenticate: Authenticate,
+        *,
+        limits: StreamLimits | None = None,
+        recheck: Authenticate | None = None,
+        listener: CommitListener,
+        log: Callable[[], Unexpected],
+    ) -> None:
+        """`recheck` authenticates the clients of open streams again, if that is another function."""
+        self.limits = limits or StreamLimits()
+        self.is_stopping = False
+        self._store = store
+        self._authenticate = authenticate
+        self._recheck = recheck or authenticate
+        self._listener = listener
+        self._log = log
+        self._threads = ThreadPoolExecutor(THREADS_MAX, thread_name_prefix="events")
+        self._streams: set[EventStream] = set()
+        self._per_principal: Counter[tuple[str, str]] = Counter()
+        self._reads: dict[tuple[Actor, str | None, EventPosition], SharedRead] = {}
+
+    def __len__(self) -> int:
+        return len(self._streams)
+
+    async def open(
+        self, connection: HTTPConnection, project: str | None, after: EventPosition | None
+    ) -> EventStream | None:
+        """Return a new stream of a project, or of the organization if `project` is None.
+
+        Returns None if the project is archived and the client has seen everything.
+
+        Raises:
+            GroundplanError: the client may not read the project.
+            HttpProblem: there are too many streams, or the server stops.
+        """
+        self._refuse_over_limit()
+        loop = asyncio.get_running_loop()
+        actor, start = await loop.run_in_executor(self._threads, self._start, connection, project, after)
+        self._refuse_over_limit(actor)
+        is_reset = after is not None and (after > start.last or start.missed > self.limits.missed_max)
+        position = start.last if after is None or is_reset else after
+        if start.is_archived and position == start.last and not is_reset:
+            return None
+        beat_at = loop.time() + self.limits.heartbeat_s
+        stream = EventStream(connection, actor, start, position, is_reset=is_reset, beat_at=beat_at)
+        self._streams.add(stream)
+        self._per_principal[stream.principal] += 1
+        self._listener.subscribe(stream, stream.watched, stream.wake)
+        return stream
+
+    async def next(self, stream: EventStream) -> tuple[bytes, bool]:
+        """Wait for what a stream sends next, and return it and whether it is the last."""
+        while True:
+            is_beat = await stream.wait()
+            if self.is_stopping:
+                return encode_named("bye"), True
+            try:
+                part = await self._read_shared(stream)
+            except AccessEnded:
+                return encode_named("closed"), True
+            except Unavailable:
+                await asyncio.sleep(RETRY_S)
+                stream.wake()
+                continue
+            except Exception:
+                self._log()
+                return encode_named("closed"), True
+            if part.body:
+                stream.position = part.last
+                if part.has_more:
+                    stream.wake()
+                return part.body, False
+            if part.has_ended:
+                return encode_named("closed"), True
+            if is_beat:
+                stream.beat_at = asyncio.get_running_loop().time() + self.limits.heartbeat_s
+                return HEARTBEAT, False
+
+    def leave(self, stream: EventStream) -> None:
+        """Forget a stream whose client is gone."""
+        self._listener.unsubscribe(stream)
+        self._streams.discard(stream)
+        self._per_principal[stream.principal] -= 1
+        if not self._per_principal[stream.principal]:
+            del self._per_principal[stream.principal]
+
+    def stop(self) -> None:
+        """End every stream with `bye`, and open no more."""
+        self.is_stopping = True
+        for stream in self._streams:
+            stream.wake()
+
+    def close(self) -> None:
+        """End the threads."""
+        self._threads.shutdown(wait=True, cancel_futures=True)
+
+    async def _read_shared(self, stream: EventStream) -> SentPart:
+        """Return what came after the position of a stream.
+
+        Raises:
+            AccessEnded: the principal may not read it.
+            Unavailable: the store is busy.
+        """
+        loop = asyncio.get_running_loop()
+        key = (stream.actor, stream.start.project_id, stream.position)
+        shared = self._reads.get(key)
+        if shared is None or shared.began_at < stream.woken_at or shared.part.done():
+            reading = loop.run_in_executor(self._threads, self._read, stream.actor, stream.position, stream)
+            shared = self._reads[key] = SharedRead(loop.time(), reading)
+            reading.add_done_callback(partial(self._forget_read, key))
+        stream.read_at = loop.time()
+        return await asyncio.shield(shared.part)
+
+    def _forget_read(self, key: tuple[Actor, str | None, EventPosition], reading: asyncio.Future[SentPart]) -> None:
+        if (shared := self._reads.get(key)) is not None and shared.part is reading:
+            del self._reads[key]
+        if not reading.cancelled():
+            reading.exception()  # all clients may be gone by now
+
+    # --- In a thread ----------------------------------------------------------------------------------------------
+
+    def _start(
+        self, connection: HTTPConnection, project: str | None, after: EventPosition | None
+    ) -> tuple[Actor, FollowStart]:
+        actor = self._authenticate(connection)
+        missed_max = self.limits.missed_max
+
+        def start(tx: Transaction) -> FollowStart:
+            if project is None:
+                return start_following_organization(tx, after, missed_max=missed_max)
+            return start_following(tx, project, after, missed_max=missed_max)
+
+        return actor, self._store.read(actor, start)
+
+    def _read(self, actor: Actor, position: EventPosition, stream: EventStream) -> SentPart:
+        project = stream.start.project_id
+
+        def read(tx: Transaction) -> FollowedPart:
+            return read_organization_changes(tx, position) if project is None else read_changes(tx, project, position)
+
+        try:
+            part = self._store.read(actor, read)
+            # After the read, because a token that was revoked before one of these commits is refused now.
+            actor_now = self._recheck(stream.connection)
+        except (Unauthenticated, NotFound, Forbidden):
+            raise AccessEnded from None
+        except HttpProblem as problem:
+            raise Unavailable(problem.problem, code=problem.code) from None
+        if actor_now != actor:
+            raise AccessEnded
+        body = b"".join(map(encode_change, part.changes))
+        last = part.changes[-1].last if part.changes else position
+        return SentPart(body, last, not part.is_complete or part.is_archived, part.is_archived)
+
+    def _refuse_over_limit(self, actor: Actor | None = None) -> None:
+        if self.is_stopping:
+            raise HttpProblem(503, "stopping", "the server stops; connect again in a moment", headers=_RETRY_AFTER)
+        if len(self._streams) >= self.limits.per_server:
+            raise HttpProblem(
+                503, "too_many_streams", "the server has too many open streams; try again later", headers=_RETRY_AFTER
+            )
+        limit = self.limits.per_principal
+        if actor is not None and self._per_principal[actor.organization, actor.id] >= limit:
+            raise HttpProblem(
+                429,
+                "too_many_streams",
+                f"you have {limit} open streams, which is the limit; close one first",
+                headers=_RETRY_AFTER,
+                limit=limit,
+            )
+
+
+# --- Messages ---------------------------------------------------------------------------------------------------------
+
+# id: 42.0
+# data: {"area":"work","ids":["k7m2qp"],"actor":"ada"}
+#
+# A message without a name is a change. The named ones are `hello` (the stream has begun), `reset` (read everything
+# again), `closed` (there is nothing more to see) and `bye` (the server stops; connect again).
+
+HEARTBEAT = b": heartbeat\n\n"
+
+
+def encode_change(change: AreaChange) -> bytes:
+    """Return the message of a change."""
+    data: dict[str, Any] = {"area": change.area, "ids": change.ids, "actor": change.actor}
+    if change.left_out:
+        data["left_out"] = change.left_out
+    return b"id: %s\ndata: %s\n\n" % (str(change.last).encode(), encode(data))
+
+
+def encode_named(name: str, *, rev: int | None = None, position: EventPosition | None = None) -> bytes:
+    """Return a message about the stream itself. A client that connects again goes on after `position`."""
+    data = {} if rev is None else {"rev": rev}
+    place = b"" if position is None else b"id: %s\n" % str(position).encode()
+    return b"event: %s\n%sdata: %s\n\n" % (name.encode(), place, encode(data))
+
+
+def encode_retry(retry_ms: int) -> bytes:
+    """Return after how many milliseconds a client shall connect again."""
+    return b"retry: %d\n\n" % retry_ms
+
+
+# --- Commits ----------------------------------------------------------------------------------------------------------
+
+CLOSE_S = 1.0  # for the thread; PostgreSQL lets it wait for a quarter of that
+
+
+class _Subscription(NamedTuple):
+    watched: WatchedProject
+    wake: Callable[[], None]
+
+
+class CommitListener:
+    """Wakes those who watch a project or an organization when it has changed. One thread waits for all of them.
+
+    Its methods are called on the event loop, and so is `wake` of a subscription.
+    """
+
+    def __init__(self, store: Store, log: Callable[[], Unexpected]) -> None:
+        self._store = store
+        self._log = log
+        self._subscriptions: dict[Hashable, _Subscription] = {}
+        self._thread: threading.Thread | None = None
+        self._has_subscriptions = threading.Event()
+        self._closing = threading.Event()
+
+    def subscribe(self, subscriber: Hashable, watched: WatchedProject, wake: Callable[[], None]) -> None:
+        """Call `wake` after each change, and once at the beginning."""
+        self._subscriptions[subscriber] = _Subscription(watched, wake)
+        self._has_subscriptions.set()
+        if self._thread is None:
+            loop = asyncio.get_running_loop()
+            self._thread = threading.Thread(target=self._listen, args=(loop,), name="commits", daemon=True)
+            self._thread.start()
+
+    def unsubscribe(self, subscriber: Hashable) -> None:
+        """Wake a subscriber no more."""
+        self._subscriptions.pop(subscriber, None)
+        if not self._subscriptions:
+            self._has_subscriptions.clear()
+
+    def close(self) -> None:
+        """End the thread."""
+        self._closing.set()
+        self._has_subscriptions.set()
+        if self._thread is not None:
+            self._thread.join(CLOSE_S)
+
+    def _listen(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Wait for commits until the listener is closed. Runs in a thread of its own."""
+        watch: CommitWatch | None = None
+        while not self._closing.is_set():
+            self._has_subscriptions.wait()
+            try:
+                watch = watch or self._store.watch_commits()
+                seen = watch.wait({one.watched for one in list(self._subscriptions.values())})
+                if seen.projects and not self._closing.is_set():
+                    loop.call_soon_threadsafe(self._wake, seen)
+            except (Unavailable, TryAgain) as error:
+                if isinstance(error, Unavailable) and error.code == "store_closed":
+                    break
+                self._closing.wait(RETRY_S)
+            except RuntimeError:  # the event loop is closed
+                break
+            except Exception:
+                self._log()
+                self._closing.wait(RETRY_S)
+        if watch is not None:
+            watch.close()
+
+    def _wake(self, seen: SeenCommits) -> None:
+        for one in list(self._subscriptions.values()):
+            if one.watched in seen.projects:
+                one.wake()

@@ -1,0 +1,554 @@
+"""MCP at `/mcp`: the protocol of stdio, one message in each request.
+
+event loop   read the body (≤ 1 MiB)
+thread       authenticate → the input gate → the connection of the session, or one for this request → the operation
+event loop   send the answer
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from secrets import token_hex
+from typing import Any
+from urllib.parse import parse_qs
+
+from msgspec.structs import replace
+from starlette.requests import HTTPConnection, Request
+from starlette.routing import BaseRoute
+from starlette.routing import Route as StarletteRoute
+
+from groundplan import __version__
+from groundplan.catalog import OPERATIONS
+from groundplan.kernel.actors import Actor
+from groundplan.kernel.cancellation import Cancellation
+from groundplan.kernel.errors import Forbidden, GroundplanError, Invalid, NotFound, Unauthenticated
+from groundplan.kernel.input_gate.compact_json import decode
+from groundplan.kernel.operations.execute import ExecutionResult, execute
+from groundplan.kernel.operations.registry import Group
+from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, encode
+from groundplan.kernel.preferences import Preferences
+from groundplan.kernel.store.store import Store, WatchedProject
+from groundplan.setting_values import TOOL_GROUPS_DEFAULT, parse_tools
+from groundplan.surfaces.http.answers import (
+    JSON_RANGES,
+    Answer,
+    AnswerSender,
+    HttpProblem,
+    accepts,
+    answer_error,
+    answer_problem,
+    method_not_allowed,
+    send_answer,
+)
+from groundplan.surfaces.http.arguments import RequestHead, check_content_type
+from groundplan.surfaces.http.authentication import Authenticator
+from groundplan.surfaces.http.front_door import ROUTE_OF_REQUEST, RunningRequests
+from groundplan.surfaces.http.live_events import CommitListener
+from groundplan.surfaces.http.log_lines import log_exception
+from groundplan.surfaces.http.operation_pool import OperationPool
+from groundplan.surfaces.http.rest import Authenticate, read_body, read_head
+from groundplan.surfaces.mcp import protocol
+from groundplan.surfaces.mcp.connection import Connection
+from groundplan.surfaces.mcp.protocol import HANDSHAKE_REVISIONS, STATELESS_REVISIONS, Message, RpcError, build_error
+from groundplan.surfaces.mcp.recovery import recover_request
+from groundplan.surfaces.mcp.tools import AnyOperation, RegistryTools
+from groundplan.surfaces.vocabularies import McpVocabulary
+
+METHODS = ("POST", "DELETE")  # the server never speaks first, so GET would open a stream without a message
+SESSION_HEADER = "mcp-session-id"
+REVISION_HEADER = "mcp-protocol-version"
+NAMED = ("tools/call", "prompts/get")  # of which the header Mcp-Name repeats the name
+REQUEST_CANCELLED = -32800
+CANCELLED_BY_CLIENT = "the client cancelled this request"
+# The status of an error in the stateless revision; in a session it is 200, because 404 says that the session has ended.
+STATUSES = {protocol.METHOD_NOT_FOUND: 404, protocol.INTERNAL_ERROR: 200}
+
+
+class _HeardCancellation(Cancellation):
+    """A cancellation of which the event loop hears: it does not wait for a thread that waits for a lock."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._loop = asyncio.get_running_loop()
+        self._heard = asyncio.Event()
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether another request of the client cancelled this one."""
+        return self._heard.is_set()
+
+    def cancel(self, reason: str) -> None:
+        """Cancel, and let the event loop know. From any thread."""
+        super().cancel(reason)
+        self._loop.call_soon_threadsafe(self._heard.set)
+
+    async def receive(self, receive: Callable[[], Awaitable[Any]]) -> Any:
+        """Receive what the client sends; when its request is cancelled, that it does not wait any more."""
+        tasks = [asyncio.ensure_future(one) for one in (receive(), self._heard.wait())]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            return {"type": "http.disconnect"} if self.is_heard else tasks[0].result()
+        finally:
+            for task in tasks:
+                task.cancel()
+
+
+class McpEndpoint:
+    """The ASGI application at `/mcp`."""
+
+    def __init__(
+        self,
+        store: Store,
+        authenticator: Authenticator,
+        listener: CommitListener,
+        *,
+        preferences: Preferences,
+        pool: OperationPool,
+        running: RunningRequests,
+        groups: Sequence[str] = TOOL_GROUPS_DEFAULT,
+        limits: SessionLimits | None = None,
+    ) -> None:
+        """`groups` are the tools of a client that does not choose others by `/mcp?tools=work,knowledge`."""
+        self._store = store
+        self._authenticator = authenticator
+        self._vocabulary = McpVocabulary(OPERATIONS)
+        self._preferences = replace(
+            preferences, vocabulary=self._vocabulary, answer_tokens_max=ANSWER_TOKENS_MAX, working_copy=None
+        )
+        self._pool = pool
+        self._groups = tuple(groups)
+        self._tools: dict[frozenset[str], RegistryTools] = {}
+        self._sessions = McpSessions(limits or SessionLimits(), listener, authenticator.find_actor_again, running)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request."""
+        scope[ROUTE_OF_REQUEST] = MCP_PATH
+        head = read_head(scope)
+        try:
+            if head.method not in METHODS:
+                raise method_not_allowed(head.method, METHODS)
+            self._sessions.start()
+            body = await read_body(head, receive)
+            if body is None:
+                return
+            cancellation = _HeardCancellation()
+            answer = await self._pool.run(
+                partial(self._answer, scope, head, body, cancellation),
+                partial(cancellation.receive, receive),
+                lambda: cancellation.cancel(CANCELLED_BY_CLIENT),
+            )
+            if answer is None and cancellation.is_heard:
+                answer = _refuse_cancelled(_find_id(body))
+        except HttpProblem as problem:
+            answer = answer_problem(problem)
+        if answer is not None:
+            await send_answer(send, answer, has_body=head.method != "HEAD")
+
+    async def close(self) -> None:
+        """End all sessions."""
+        await self._sessions.close()
+
+    # --- In a thread ----------------------------------------------------------------------------------------------
+
+    def _answer(self, scope: Any, head: RequestHead, body: bytes, cancellation: Cancellation) -> Answer:
+        """Return the answer to a request, whatever happens."""
+        try:
+            connection = HTTPConnection(scope)
+            if "authorization" not in head.headers:  # a login is for pages
+                self._authenticator.limit_refusals(connection)
+                raise Unauthenticated("send a token: Authorization: Bearer TOKEN; groundplan token create makes one")
+            actor = self._authenticator.find_actor(connection)
+            tools = self._select_tools(head.query).bind(partial(self._execute, actor))
+            if head.method == "POST":
+                if not accepts(head.headers.get("accept", ""), JSON_RANGES):
+                    raise HttpProblem(406, "not_acceptable", "answers are application/json; accept that")
+                if body:
+                    check_content_type(head)
+            if _has_session(head.headers):
+                return self._answer_in_session(head, body, connection, actor, tools, cancellation)
+            return _answer_alone(head, body, tools, cancellation)
+        except HttpProblem as problem:
+            return answer_problem(problem)
+        except GroundplanError as error:
+            return answer_error(error, self._vocabulary, challenge=build_challenge(scope))
+        except Exception:
+            return answer_error(log_exception("a request to MCP"), self._vocabulary)
+
+    def _answer_in_session(
+        self,
+        head: RequestHead,
+        body: bytes,
+        connection: HTTPConnection,
+        actor: Actor,
+        tools: RegistryTools,
+        cancellation: Cancellation,
+    ) -> Answer:
+        """Answer a request of a revision with a handshake."""
+        session_id = head.headers.get(SESSION_HEADER)
+        if session_id is None:
+            opened = Connection(__version__)
+            answer = _exchange(opened, body, tools, cancellation)
+            if opened.revision is None:
+                return answer
+            session_id = self._sessions.open(opened, actor, connection)
+            return answer._replace(headers=[(SESSION_HEADER.encode(), session_id.encode())])
+        session = self._sessions.get(session_id, actor)
+        if session is None:
+            ended = RpcError(
+                protocol.INVALID_REQUEST, "this session has ended; initialize again", {"code": "session_ended"}
+            )
+            return Answer(404, encode(build_error(_find_id(body), ended)))
+        if head.method == "DELETE":
+            self._sessions.forget(session)
+            return Answer(200, b"")
+        with self._sessions.use(session, connection):
+            return _exchange(session.protocol, body, tools, cancellation)
+
+    def _select_tools(self, query: bytes) -> RegistryTools:
+        chosen = parse_qs(query.decode("latin-1")).get("tools") if query else None
+        groups = frozenset(parse_tools(",".join(chosen), "tools") if chosen else self._groups)
+        if groups not in self._tools:
+            tools = RegistryTools(OPERATIONS, [Group(name) for name in groups], self._refuse_unbound, log=log_exception)
+            tools.listing()  # built once, for all requests
+            self._tools[groups] = tools
+        return self._tools[groups]
+
+    def _execute(
+        self, actor: Actor, operation: AnyOperation, arguments: Mapping[str, Any], cancellation: Cancellation | None
+    ) -> ExecutionResult:
+        return execute(self._store, actor, operation, arguments, self._preferences, cancellation)
+
+    @staticmethod
+    def _refuse_unbound(*_given: Any) -> ExecutionResult:
+        raise Unauthenticated("tools run only for an actor")
+
+
+def _has_session(headers: Mapping[str, str]) -> bool:
+    """Return whether a request is of a revision with sessions, by its header; older clients send none."""
+    revision = headers.get(REVISION_HEADER)
+    return revision is None or revision in HANDSHAKE_REVISIONS
+
+
+def _answer_alone(head: RequestHead, body: bytes, tools: RegistryTools, cancellation: Cancellation) -> Answer:
+    """Answer a request of the stateless revision, which has a connection of its own."""
+    if head.method != "POST":
+        raise method_not_allowed(head.method, ("POST",))
+    return _exchange(
+        Connection(__version__, STATELESS_REVISIONS[-1]),
+        body,
+        tools,
+        cancellation,
+        check=partial(_check_headers, head.headers),
+        statuses=STATUSES,
+    )
+
+
+def _exchange(
+    connection: Connection,
+    body: bytes,
+    tools: RegistryTools,
+    cancellation: Cancellation,
+    *,
+    check: Callable[[Message], None] = lambda _message: None,
+    statuses: Mapping[int, int] | None = None,
+) -> Answer:
+    """Return the answer of a connection to a message; 202 if there is none. Without `statuses` only 200 and 400."""
+    answers: list[Any] = []
+    try:
+        message = decode(body)
+        if type(message) is list:
+            raise RpcError(
+                protocol.INVALID_REQUEST, "send each message in a request of its own", {"code": "invalid_batch"}
+            )
+        if type(message) is dict:
+            check(message)
+        calls = connection.receive(message, answers.append, cancellation)
+    except Invalid as error:
+        calls = connection.refuse(recover_request(body), error, answers.append)
+    except RpcError as error:
+        return Answer((statuses or {}).get(error.code, 400), encode(build_error(_find_id(body), error)))
+    for call in calls:
+        connection.perform(call, tools)
+        if call.is_withdrawn:
+            return _refuse_cancelled(call.id)
+    answer = answers[0] if answers else None
+    if answer is None:
+        return Answer(202, b"")
+    code = answer.get("error", {}).get("code")
+    if statuses is not None:
+        status = 200 if code is None else statuses.get(code, 400)
+    else:
+        status = 400 if code in (protocol.INVALID_REQUEST, protocol.PARSE_ERROR) else 200
+    return Answer(status, encode(answer))
+
+
+def _check_headers(headers: Mapping[str, str], message: Message) -> None:
+    """Refuse a message that says something else than the headers, by which a proxy may have decided."""
+    params = message.get("params")
+    params = params if type(params) is dict else {}
+    if "id" not in message:
+        if headers[REVISION_HEADER] not in STATELESS_REVISIONS:
+            raise protocol.unsupported_revision("Unsupported protocol version", headers[REVISION_HEADER])
+        return
+    if message.get("method") == "initialize":
+        raise RpcError(protocol.METHOD_NOT_FOUND, "this revision has no initialize")
+    if not protocol.has_envelope(params):
+        return  # the connection says what is missing
+    named = params.get("name") if message.get("method") in NAMED else None
+    for header, said in (
+        (REVISION_HEADER, params["_meta"][protocol.PROTOCOL_VERSION_KEY]),
+        ("mcp-method", message.get("method")),
+        *([("mcp-name", named)] if named is not None else []),
+    ):
+        if _decode_header(headers.get(header)) != said:
+            raise RpcError(protocol.HEADER_MISMATCH, f"the header {header} differs from the body", {"header": header})
+
+
+def _decode_header(value: str | None) -> str | None:
+    """Return the text of a header, which is in base64 where it is no plain ASCII: `=?base64?…?=`."""
+    if value is None or not (value.startswith("=?base64?") and value.endswith("?=")):
+        return value
+    try:
+        return base64.b64decode(value[9:-2], validate=True).decode()
+    except ValueError:
+        return None
+
+
+def _refuse_cancelled(request_id: protocol.RequestId | None) -> Answer:
+    return Answer(200, encode(build_error(request_id, RpcError(REQUEST_CANCELLED, "Request cancelled"))))
+
+
+def _find_id(body: bytes) -> protocol.RequestId | None:
+    """Return the id of the request in a body that gets no result."""
+    request = recover_request(body)
+    return None if request is None else protocol.parse_id(request.message)
+
+
+# --- Sessions ---------------------------------------------------------------------------------------------------------
+
+CHECK_S = 1.0  # between two looks for sessions that were idle for too long
+PACE_S = 0.2  # between two checks of access, so that many commits in a row cost few reads
+_RETRY_AFTER = {"retry-after": "5"}
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLimits:
+    """How many sessions there may be, and how long one may be idle."""
+
+    per_principal: int = 20
+    per_server: int = 1_000
+    idle_s: float = 1_800.0
+
+
+@dataclass(slots=True, eq=False)
+class OpenSession:
+    """One session. It is of a principal and not of a token, which may be renewed during the session."""
+
+    id: str
+    owner: tuple[str, str]  # the organization and the actor
+    protocol: Connection
+    connection: HTTPConnection  # of the latest request, which can prove who the client is
+    idle_since: float
+    running: int = 0  # requests
+
+
+class McpSessions:
+    """The sessions of a server. Safe to use from several threads; `start` and `close` are for the event loop.
+
+    Only revisions with a handshake have sessions. A session is no right: each of its requests is authenticated anew.
+    What ends it is the client, too long a time without requests, the end of its principal's access, or the end of the
+    server.
+    """
+
+    def __init__(
+        self, limits: SessionLimits, listener: CommitListener, recheck: Authenticate, running: RunningRequests
+    ) -> None:
+        """`recheck` authenticates a client again."""
+        self._limits = limits
+        self._listener = listener
+        self._recheck = recheck
+        self._running = running
+        self._lock = threading.Lock()
+        self._sessions: dict[str, OpenSession] = {}
+        self._changed: set[str] = set()  # organizations
+        self._watched: set[str] = set()  # organizations
+        self._woken = asyncio.Event()
+        self._checking: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to look after the sessions."""
+        if self._checking is None:
+            self._checking = asyncio.get_running_loop().create_task(self._check())
+
+    def open(self, protocol: Connection, actor: Actor, connection: HTTPConnection) -> str:
+        """Keep the connection of a session, and return the id of the session.
+
+        Many clients never end a session. So a principal at its limit loses the one that was idle for the longest time;
+        should its client come back, it is told to initialize again.
+
+        Raises:
+            HttpProblem: there are too many, and all of the principal have running requests.
+        """
+        owner = (actor.organization, actor.id)
+        with self._lock:
+            own = [one for one in self._sessions.values() if one.owner == owner]
+            if len(own) >= self._limits.per_principal:
+                idle = [one for one in own if not one.running]
+                if not idle:
+                    raise HttpProblem(
+                        429,
+                        "too_many_sessions",
+                        f"all {len(own)} sessions that you may have are busy; wait for one of them",
+                        headers=_RETRY_AFTER,
+                        limit=len(own),
+                    )
+                del self._sessions[min(idle, key=lambda one: one.idle_since).id]
+            elif len(self._sessions) >= self._limits.per_server:
+                message = "the server has too many open sessions; try again later"
+                raise HttpProblem(503, "too_many_sessions", message, headers=_RETRY_AFTER)
+            session = OpenSession(token_hex(16), owner, protocol, _copy_identity(connection), time.monotonic())
+            self._sessions[session.id] = session
+            self._running.sessions = len(self._sessions)
+        return session.id
+
+    def get(self, session_id: str, actor: Actor) -> OpenSession | None:
+        """Return a session of an actor; None if it has ended, or is somebody else's."""
+        session = self._sessions.get(session_id)
+        return session if session is not None and session.owner == (actor.organization, actor.id) else None
+
+    @contextmanager
+    def use(self, session: OpenSession, connection: HTTPConnection) -> Iterator[None]:
+        """Keep a session open while it has a request."""
+        with self._lock:
+            session.connection = _copy_identity(connection)
+            session.running += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                session.running -= 1
+                session.idle_since = time.monotonic()
+
+    def forget(self, session: OpenSession) -> None:
+        """End a session."""
+        with self._lock:
+            self._sessions.pop(session.id, None)
+            self._running.sessions = len(self._sessions)
+
+    async def close(self) -> None:
+        """Stop looking after the sessions."""
+        if self._checking is not None:
+            self._checking.cancel()
+            await asyncio.wait([self._checking])
+
+    async def _check(self) -> None:
+        """End idle sessions, and those without access after each change of their organization."""
+        while True:
+            self._watch_organizations()
+            try:
+                async with asyncio.timeout(CHECK_S):
+                    await self._woken.wait()
+            except TimeoutError:
+                pass
+            self._woken.clear()
+            idle_before = time.monotonic() - self._limits.idle_s
+            for session in list(self._sessions.values()):
+                if not session.running and session.idle_since < idle_before:
+                    self.forget(session)
+            changed, self._changed = self._changed, set()
+            if changed:
+                await asyncio.to_thread(self._end_refused, changed)
+                await asyncio.sleep(PACE_S)
+
+    def _watch_organizations(self) -> None:
+        """Follow the changes of the organizations that have sessions now."""
+        wanted = {session.owner[0] for session in list(self._sessions.values())}
+        for organization in self._watched - wanted:
+            self._listener.unsubscribe(("mcp", organization))
+        for organization in wanted - self._watched:
+
+            def wake(changed: str = organization) -> None:
+                self._changed.add(changed)
+                self._woken.set()
+
+            self._listener.subscribe(("mcp", organization), WatchedProject(organization), wake)
+        self._watched = wanted
+
+    def _end_refused(self, organizations: set[str]) -> None:
+        """End the sessions of some organizations whose latest token would be refused now. Runs in a thread."""
+        is_refused: dict[str, bool] = {}
+        for session in list(self._sessions.values()):
+            if session.owner[0] in organizations:
+                token = session.connection.headers["authorization"]
+                if token not in is_refused:
+                    is_refused[token] = self._is_refused(session)
+                if is_refused[token]:
+                    self.forget(session)
+
+    def _is_refused(self, session: OpenSession) -> bool:
+        try:
+            actor = self._recheck(session.connection)
+            return (actor.organization, actor.id) != session.owner
+        except (Unauthenticated, Forbidden, NotFound):  # of a token of an issuer, the account may be unknown now
+            return True
+        except Exception:
+            return False  # the store is busy; each request is authenticated in any case
+
+
+def _copy_identity(connection: HTTPConnection) -> HTTPConnection:
+    """Return what proves who sent a request, for a session to keep: without the message, which may be large."""
+    return HTTPConnection({name: connection.scope[name] for name in ("type", "method", "path", "headers", "client")})
+
+
+# --- Protected resource metadata of RFC 9728, for clients that look for an access token -------------------------------
+
+# POST /mcp without a token   401, WWW-Authenticate: Bearer resource_metadata="https://plan.example.org/.well-known/…/mcp"
+# GET that address            the resource, and the authorization servers whose tokens it takes, if there are any
+#
+# The address comes from the request: its `Host` is one that the server answers to, and its scheme is that of the server
+# or of a stated proxy.
+
+MCP_PATH = "/mcp"
+METADATA_PATH = "/.well-known/oauth-protected-resource"
+
+
+def list_resources(scope: Any) -> tuple[str, str]:
+    """Return the identifiers of the protected resources, for a token to name as audience: the server, and its MCP."""
+    host = next((value for name, value in scope["headers"] if name == b"host"), b"").decode("latin-1").lower()
+    origin = f"{scope['scheme']}://{host}"
+    return origin, origin + MCP_PATH
+
+
+def build_challenge(scope: Any) -> str:
+    """Return the value of `WWW-Authenticate` for a request to MCP that has no valid token."""
+    origin, _ = list_resources(scope)
+    has_token = any(name == b"authorization" for name, _ in scope["headers"])
+    metadata = f'Bearer resource_metadata="{origin}{METADATA_PATH}{MCP_PATH}"'
+    return f'{metadata}, error="invalid_token"' if has_token else metadata
+
+
+def list_metadata_routes(authorization_servers: Sequence[str] = ()) -> list[BaseRoute]:
+    """Return the addresses of the metadata. Anybody may read them: whoever asks has no token yet."""
+
+    def make_route(path: str, index: int) -> StarletteRoute:
+        async def answer(request: Request) -> Any:
+            request.scope[ROUTE_OF_REQUEST] = path
+            described: dict[str, Any] = {
+                "resource": list_resources(request.scope)[index],
+                "resource_name": "Groundplan",
+                "bearer_methods_supported": ["header"],
+            }
+            if authorization_servers:
+                described["authorization_servers"] = list(authorization_servers)
+            return AnswerSender(Answer(200, encode(described)))
+
+        return StarletteRoute(path, answer, methods=["GET"])
+
+    return [make_route(path, index) for index, path in enumerate((METADATA_PATH, METADATA_PATH + MCP_PATH))]

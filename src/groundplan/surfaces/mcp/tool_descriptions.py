@@ -1,0 +1,98 @@
+"""The description of a tool for tools/list, and which of its arguments have one.
+
+Every conversation pays for them, so they are short: arguments are described whose meaning the name does not tell, and
+which new users got wrong first. The texts are those of the reference and of `--help`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from groundplan.kernel.operations.registry import Effect, Operation, Registry
+from groundplan.kernel.operations.schema import build_json_schema, build_merged_schema
+from groundplan.surfaces.mcp.tools import ONLY, SELECTOR, ToolEntry
+
+
+def describe_tool(tool: ToolEntry, registry: Registry) -> dict[str, Any]:
+    """Return the MCP description of a tool."""
+    operations = {selector: registry[name] for selector, name in tool.operations.items()}
+    if ONLY in operations:
+        description = operations[ONLY].summary
+        schema = build_json_schema(operations[ONLY].input)
+    else:
+        summaries = (f"{word}: {op.summary.rstrip('.')}" for word, op in operations.items())
+        description = "; ".join(summaries) + "."
+        schema = build_merged_schema({word: op.input for word, op in operations.items()}, SELECTOR)
+    add_descriptions(tool.name, schema, operations.values())
+    described = {"name": tool.name, "description": description, "inputSchema": schema}
+    hints = _build_annotations(list(operations.values()))
+    return {**described, "annotations": hints} if hints else described
+
+
+def _build_annotations(operations: Sequence[Operation[Any, Any]]) -> dict[str, bool]:
+    """Return the hints that differ from the MCP defaults: a tool writes, destroys, is not idempotent."""
+    hints: dict[str, bool] = {}
+    operations = [*operations, *(other for operation in operations for other in operation.variants)]
+    effects = {operation.effect for operation in operations}
+    if effects == {Effect.READ}:
+        return {"readOnlyHint": True}  # the other two mean nothing for a tool that only reads
+    if Effect.DESTROY not in effects:
+        hints["destructiveHint"] = False
+    if all(operation.idempotent or operation.effect is Effect.READ for operation in operations):
+        hints["idempotentHint"] = True
+    return hints
+
+
+# --- Described arguments ----------------------------------------------------------------------------------------------
+
+DESCRIBED: Mapping[str, tuple[str, ...]] = {
+    "graph_open": ("policies",),
+    "graph_plan": (
+        *("project", "nodes[].parent_ref", "nodes[].depends_on", "nodes[].properties"),
+        *("nodes[].serves", "nodes[].rests_on"),
+    ),
+    "graph_next": ("project", "node_id", "filter", "budget"),
+    "graph_update": ("updates[].resolved", "updates[].properties", "updates[].claim"),
+    "graph_connect": ("edges[].from", "edges[].type"),
+    "graph_query": ("filter.claimed_by",),
+    "graph_restructure": ("operations[].reason",),
+    "manage_graph": ("entityType", "createdByTaskId", "lastTaskId", "paths"),
+    "query_graph": ("query",),
+    "manage_changelog": ("taskId",),
+    "toc_edit": (
+        *("operations", "operations[].ref", "operations[].node", "operations[].source", "operations[].target"),
+    ),
+    "toc_check": ("gate", "version"),
+    "toc_record": ("waivers[].refs", "decisions[].supersedes", "decisions[].answers"),
+    "context_view": ("pointers", "hydrate"),
+    "context_run": ("runId",),
+    "context_edit": (
+        *("sources[].id", "inputs[].pointer", "inputs[].value", "inputs[].provenance"),
+        *("inputs[].sourceIds", "constraints[].key"),
+    ),
+    "manage_container": ("projectId", "version"),
+    "query_container": ("budget",),
+    "get_next_task": ("projectId",),
+    "block": ("blockedBy",),
+    "undo": ("event",),
+}
+
+
+def add_descriptions(tool: str, schema: dict[str, Any], operations: Iterable[Operation[Any, Any]]) -> None:
+    """Add the descriptions of a tool's arguments to its schema."""
+    from groundplan.argument_descriptions import describe_argument  # here, because only a list of tools needs it
+
+    names = [operation.name for operation in operations]
+    for path in DESCRIBED.get(tool, ()):
+        text = next(filter(None, (describe_argument(name, path) for name in names)))
+        _find_argument(schema, path.split("."))["description"] = text
+
+
+def _find_argument(schema: dict[str, Any], path: list[str]) -> dict[str, Any]:
+    step, *rest = path
+    name, is_list, _ = step.partition("[]")
+    found: dict[str, Any] = schema["properties"][name]
+    if not rest:
+        return found
+    return _find_argument(found["items"] if is_list else found, rest)

@@ -1,0 +1,272 @@
+"""Knowledge: the tree of atoms and molecules with its filters, and one of them in the inspector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from groundplan.kernel.errors import GroundplanError
+from groundplan.knowledge.freshness import FreshnessState
+from groundplan.surfaces.web.areas.coverage import read_coverage
+from groundplan.surfaces.web.areas.throughline import read_throughline
+from groundplan.surfaces.web.visit import Area, Visit
+from groundplan.surfaces.web.words import describe_events
+
+VIEWS = {"notes": "Notes", "coverage": "Coverage"}
+ROWS = 200  # atoms on one page
+SCANNED = 1_000  # atoms of one request, where a filter leaves out some
+SCANS_MAX = 10
+MOLECULES = 100  # of one request
+MOLECULE_PAGES_MAX = 5
+KINDS = {"atom": "Atoms", "molecule": "Molecules"}
+NOT_CHECKED = "unchecked"
+FRESHNESS = {
+    FreshnessState.FRESH.value: "Fresh",
+    FreshnessState.CHANGED.value: "Changed",
+    FreshnessState.ORPHANED.value: "Without files",
+    FreshnessState.UNANCHORED.value: "Never confirmed",
+    NOT_CHECKED: "Not checked",
+}
+ENTRIES = 20
+EVENTS = 10
+TASKS = 50
+RELATED_CHOICES = 200
+PATTERNS_FIELD = "paths|list"
+
+
+def read_knowledge(visit: Visit) -> Mapping[str, Any]:
+    """Return what the view in the address shows."""
+    view = visit.query.get("view") if visit.query.get("view") in VIEWS else "notes"
+    typed = read_typed_patterns(visit)
+    lines = [line.strip() for line in typed.splitlines() if line.strip()]
+    selected = visit.query.get("note")
+    may_write = visit.may("knowledge:write")
+    shown: dict[str, Any] = {
+        "view": view,
+        "views": VIEWS,
+        "may_write": may_write,
+        "typed_patterns": typed,
+        "typed_matches": match_patterns(visit, lines),
+        "tasks": list_tasks(visit) if may_write else [],
+        "selected": selected,
+        "note": read_note(visit, selected) if selected else None,
+        "freshness_of": get_state,
+        "list_choices": lambda molecules: [("", "none"), *((one.id, one.name) for one in molecules)],
+    }
+    if view == "coverage":
+        return {**shown, "molecules": list_molecules(visit) if may_write else [], **read_coverage(visit)}
+    return {**shown, **read_notes(visit)}
+
+
+class MoleculeGroup(NamedTuple):
+    """A molecule with those of its atoms that pass the filters; no molecule for loose atoms."""
+
+    molecule: Any
+    atoms: Sequence[Any]
+
+
+def read_notes(visit: Visit) -> Mapping[str, Any]:
+    """Return the tree of what passes the filters in the address."""
+    text, path = (visit.query.get(name, "").strip() for name in ("text", "path"))
+    kind = visit.query.get("kind") if visit.query.get("kind") in KINDS else ""
+    states = [name for name in visit.query.get("fresh", "").split(",") if name in FRESHNESS]
+    shown: dict[str, Any] = {
+        "text": text,
+        "path": path,
+        "kind": kind,
+        "states": states,
+        "kinds": KINDS,
+        "freshness": FRESHNESS,
+        "next_cursor": None,
+        "groups": [],
+        "problem": "",
+        "molecules": list_molecules(visit),
+    }
+    wanted = shown["molecules"]
+    try:
+        if path:
+            atoms: list[Any] = _find_by_path(visit, path)
+            if text:
+                found = {one.id for one in _search(visit, "atom", text)}
+                atoms = [one for one in atoms if one.id in found]
+            wanted = []
+        elif text:
+            atoms, wanted = _search(visit, "atom", text), _search(visit, "molecule", text)
+        else:
+            atoms, shown["next_cursor"] = _list_atoms(visit, states)
+    except GroundplanError as error:
+        if error.status >= 500:
+            raise
+        return {**shown, "problem": error.message}
+    if states:
+        atoms = [one for one in atoms if get_state(one) in states]
+        wanted = []
+    if kind == "molecule":
+        atoms = []
+    return {**shown, "groups": _group(atoms, shown["molecules"], [] if kind == "atom" else wanted)}
+
+
+def get_state(atom: Any) -> str:
+    """Return the freshness of an atom at the last check."""
+    return str(atom.freshness.state) if atom.freshness else NOT_CHECKED
+
+
+def list_molecules(visit: Visit) -> list[Any]:
+    """Return the molecules of the project, sorted by name; of very many only the first."""
+    found: list[Any] = []
+    for _ in range(MOLECULE_PAGES_MAX):
+        page = _search_page(visit, "molecule", offset=len(found))
+        found += page.items
+        if not page.next_offset:
+            break
+    return found
+
+
+def _search_page(visit: Visit, entity_type: str, **given: Any) -> Any:
+    place = {"entityType": entity_type, "projectId": visit.project.name}
+    return visit.session.call("knowledge.search", **place, includeChangelog=False, limit=MOLECULES, **given)
+
+
+def _search(visit: Visit, entity_type: str, text: str) -> list[Any]:
+    return list(_search_page(visit, entity_type, query=text).items)
+
+
+def _find_by_path(visit: Visit, path: str) -> list[Any]:
+    known = visit.session.call("knowledge.context", projectId=visit.project.name, paths=path, includeChangelog=False)
+    found = [atom for one in known.molecules for atom in one.atoms] + list(known.orphan_atoms)
+    listed = {one.id: one for one in _search_by_ids(visit, {one.id for one in found})}
+    return [listed[one.id] for one in found if one.id in listed]
+
+
+def _search_by_ids(visit: Visit, ids: set[str]) -> Iterable[Any]:
+    """Return atoms as the list has them, with their patterns and molecules."""
+    return (
+        visit.session.call("knowledge.get", entityType="atom", id=id_, includeChangelog=False).atom
+        for id_ in sorted(ids)[:ROWS]
+    )
+
+
+def _list_atoms(visit: Visit, states: Sequence[str]) -> tuple[list[Any], str | None]:
+    """Return a page of atoms and the cursor of the next one. With a filter, more atoms are looked at."""
+    cursor = visit.query.get("cursor") or None
+    found: list[Any] = []
+    for _ in range(SCANS_MAX if states else 1):
+        more = {} if cursor is None else {"cursor": cursor}
+        limit = SCANNED if states else ROWS
+        page = visit.session.call("knowledge.list", projectId=visit.project.name, limit=limit, **more)
+        found += [one for one in page.atoms if not states or get_state(one) in states]
+        cursor = page.next_cursor or None
+        if cursor is None or len(found) >= ROWS:
+            break
+    return found, cursor
+
+
+def _group(atoms: Sequence[Any], molecules: Sequence[Any], shown: Sequence[Any]) -> list[MoleculeGroup]:
+    """Return each molecule that is shown or has atoms, then the loose atoms."""
+    by_molecule: dict[str | None, list[Any]] = {}
+    known = {one.id for one in molecules}
+    for atom in atoms:
+        by_molecule.setdefault(atom.molecule_id if atom.molecule_id in known else None, []).append(atom)
+    wanted = {one.id for one in shown} | by_molecule.keys()
+    groups = [MoleculeGroup(one, by_molecule.get(one.id, ())) for one in molecules if one.id in wanted]
+    return [*groups, MoleculeGroup(None, by_molecule[None])] if None in by_molecule else groups
+
+
+class Matches(NamedTuple):
+    """The files of the last check that patterns match, or why they cannot be matched."""
+
+    found: Any = None
+    problem: str = ""
+
+
+def read_note(visit: Visit, note_id: str) -> Mapping[str, Any] | None:
+    """Return an atom or a molecule with everything about it; None if the project has none with this id."""
+    for kind in ("atom", "molecule"):
+        details = _get(visit, kind, note_id)
+        if details is not None:
+            return _describe(visit, kind, details)
+    return None
+
+
+def _get(visit: Visit, kind: str, note_id: str) -> Any:
+    try:
+        return visit.session.call(
+            "knowledge.get", entityType=kind, id=note_id, projectId=visit.project.name, includeChangelog=False
+        )
+    except GroundplanError as error:
+        if error.status >= 500:
+            raise
+        return None  # it is no id, there is no such note, or it belongs to another project
+
+
+def _describe(visit: Visit, kind: str, details: Any) -> Mapping[str, Any]:
+    one = getattr(details, kind)
+    log = visit.session.call(
+        "knowledge.search_changelog",
+        parentType=kind,
+        parentId=one.id,
+        limit=ENTRIES,
+        offset=_read_offset(visit.query.get("log")),
+    )
+    tasks = {entry.task_id for entry in log.entries} | {one.created_by_task_id, one.last_task_id}
+    titled = visit.call("briefing.titles", refs=sorted(tasks)).found
+    events = visit.call("event.list", subject=one.id, limit=EVENTS).events
+    related = one.related_atoms if kind == "atom" else one.related_molecules
+    return {
+        "kind": kind,
+        "one": one,
+        "atoms": details.atoms or [],
+        "log": log,
+        "tasks": {title.ref: title.title for title in titled},
+        "events": describe_events(visit, events),
+        "matches": match_patterns(visit, one.paths) if kind == "atom" else None,
+        "related": related or [],
+        "line": read_throughline(visit, one.id),
+        "related_field": "relatedAtoms" if kind == "atom" else "relatedMolecules",
+        "related_id": f"{kind}Id",
+        "id_of": lambda other: getattr(other, f"{kind}_id"),
+        "others": _list_others(visit, kind, one.id) if visit.is_writer else [],
+    }
+
+
+def _read_offset(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 9 else 0
+
+
+def _list_others(visit: Visit, kind: str, note_id: str) -> list[Any]:
+    """Return atoms or molecules that it could be related to."""
+    project = {"projectId": visit.project.name}
+    if kind == "atom":
+        found = visit.session.call("knowledge.list", **project, limit=RELATED_CHOICES).atoms
+    else:
+        search = {"entityType": kind, "includeChangelog": False, "limit": MOLECULES}
+        found = visit.session.call("knowledge.search", **project, **search).items
+    return [one for one in found if one.id != note_id]
+
+
+def list_tasks(visit: Visit) -> list[tuple[str, str]]:
+    """Return the tasks that changed last, as choices: knowledge is written for a task."""
+    found = visit.call("work.query", sort="recent", limit=TASKS, lean=True).nodes
+    return [(node.id, node.summary) for node in found if node.id != visit.project.id]
+
+
+def read_typed_patterns(visit: Visit) -> str:
+    """Return the patterns that a person is typing: of a refused form, or in the address."""
+    refused = visit.refusal.fields.get(PATTERNS_FIELD) if visit.refusal else None
+    return refused if refused is not None else visit.query.get("patterns", "")
+
+
+def match_patterns(visit: Visit, patterns: list[str]) -> Matches:
+    """Return which files of the last check match some patterns."""
+    if not patterns:
+        return Matches()
+    try:
+        return Matches(visit.session.call("knowledge.match", projectId=visit.project.name, paths=patterns))
+    except GroundplanError as error:
+        if error.status >= 500:
+            raise
+        return Matches(problem=error.message)
+
+
+OPERATIONS = frozenset({"knowledge.create", "knowledge.update", "knowledge.append_changelog", "knowledge.delete"})
+AREA = Area("knowledge", "Knowledge", "k", "knowledge.html", read_knowledge, OPERATIONS)

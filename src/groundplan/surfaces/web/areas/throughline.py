@@ -1,0 +1,376 @@
+"""Through-line: from any item up to the goals and down to work and evidence, and the work that serves nothing.
+
+A line begins at a task or a node of the plan. Other items are tied to some of them:
+
+/site/size      a fact: the tasks and nodes that rest on it
+a UUID          a note: the tasks that wrote it
+AS3, IN2        an assumption or an indicator: the node that it is on, or the beginning of its link
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from groundplan.briefing.throughline.chain import (
+    ChainAssumption,
+    ChainLink,
+    ChainStep,
+    StepRelation,
+    StepType,
+    Throughline,
+)
+from groundplan.briefing.throughline.wording import REASONS, describe_work
+from groundplan.context.schemas import RunStatus
+from groundplan.kernel.errors import GroundplanError, NotFound
+from groundplan.kernel.ids import parse_uuid
+from groundplan.purpose.model import AssumptionStatus, RiskLevel
+from groundplan.surfaces.web.render import inline_picture
+from groundplan.surfaces.web.visit import Area, Visit, find_place, get_base
+from groundplan.surfaces.web.words import describe_fact_value
+
+SERVING_NOTHING_SHOWN = 12
+UNSERVED_SHOWN = 12
+BELOW = ("work", "activity", "output", "outcome", "goal", "assumption", "indicator")  # kinds with something below
+STARTS_MAX = 10  # tasks and nodes of a fact that are followed
+IN_DOUBT = (AssumptionStatus.AT_RISK, AssumptionStatus.REFUTED)
+
+
+class Item(NamedTuple):
+    """Something in the project: what it is, what it is called, and where the page shows it."""
+
+    ref: str
+    kind: str  # work, goal, outcome, output, activity, fact, note, assumption or indicator
+    title: str
+    place: str
+
+
+class TiedItem(NamedTuple):
+    """An item that is no step of a line, and the refs of the tasks or nodes that it is tied to."""
+
+    item: Item
+    starts: list[str]
+
+
+class PathStep(NamedTuple):
+    """An item on the way from a goal down to what the line begins at, and the assumptions in doubt on it."""
+
+    item: Item
+    is_draft: bool
+    doubts: list[ChainAssumption]
+
+
+class ShownLine(NamedTuple):
+    """An item, and what it is for."""
+
+    item: Item
+    path: list[PathStep]  # the shortest way, the goal first and the item last; without the item it serves nothing
+    reaches_goal: bool
+    more_goals: int  # goals besides the one of the path
+    starts: list[Item]  # what the item is tied to, if it is no task and no node
+    up: Throughline | None  # None if it is tied to nothing
+    address: str  # of the whole line
+
+
+class StepView(NamedTuple):
+    """A step of the whole line, and the steps that it leads to."""
+
+    item: Item
+    step: ChainStep
+    is_start: bool
+    address: str  # of its own line
+
+
+class EndView(NamedTuple):
+    """Where a line ends without a goal or without work, in words."""
+
+    title: str
+    reason: str
+    address: str
+
+
+class UnlinkedTask(NamedTuple):
+    """An open task that serves nothing."""
+
+    id: str
+    title: str
+    place: str
+
+
+def read_page(visit: Visit) -> Mapping[str, Any]:
+    """Return the line of the item that the address names, and the work that serves nothing."""
+    ref = visit.query.get("ref", "").strip()
+    shown: dict[str, Any] = {"ref": ref, "line": None, "is_unknown": False, "near": [], **_read_gaps(visit)}
+    if not ref:
+        return shown
+    try:
+        line = find_throughline(visit, ref)
+    except GroundplanError as error:
+        if error.status not in (400, 404):
+            raise
+        near = [(one, make_address(visit, one)) for one in error.details.get("near", ())]
+        return {**shown, "is_unknown": True, "near": near}
+    return {**shown, "line": line, **_read_whole_line(visit, line)}
+
+
+def _read_whole_line(visit: Visit, line: ShownLine) -> dict[str, Any]:
+    start = line.up.start if line.up is not None else None
+    down = follow(visit, start, "down") if start is not None and line.item.kind in BELOW else None
+    lines = [one for one in (line.up, down) if one is not None]
+    titles = {step.ref: step.title for one in lines for step in one.chain}
+    ends = [
+        EndView(titles.get(one.ref, one.ref), REASONS[one.reason], make_address(visit, one.ref))
+        for one in {end.ref + end.reason: end for each in lines for end in each.dead_ends}.values()
+    ]
+    up_steps = line.up.chain[::-1] if line.up is not None else []
+    return {
+        "start": start,
+        "above": _build_steps(visit, up_steps, start),
+        "below": _build_steps(visit, down.chain if down is not None else [], start, skip_start=True),
+        "work_below": describe_work(down.work) if down is not None and down.work else "",
+        "ends": ends,
+        "left_out": sum(sum((one.left_out or {}).values()) for one in lines),
+        "titles": titles,
+        **_read_facts(visit, lines),
+        "picture": _draw(visit, line.item.title, lines),
+    }
+
+
+def _build_steps(
+    visit: Visit, steps: Iterable[ChainStep], start: str | None, *, skip_start: bool = False
+) -> list[StepView]:
+    return [
+        StepView(to_item(visit, step), step, step.ref == start, make_address(visit, step.ref))
+        for step in steps
+        if not (skip_start and step.ref == start)
+    ]
+
+
+def _read_facts(visit: Visit, lines: Sequence[Throughline]) -> dict[str, Any]:
+    """Return the values in force of the facts on the line."""
+    pointers = {fact.pointer for line in lines for step in line.chain for fact in step.facts or ()}
+    shown: dict[str, Any] = {"fact_values": {}, "fact_place": f"{get_base(visit.project.name)}/facts?fact="}
+    for pointer in pointers:
+        trace = visit.session.call("context.trace", scopeId=visit.project.name, pointer=pointer)
+        current = next((one for one in trace.runs if one.status is not RunStatus.DRAFT), None)
+        if current is not None:
+            shown["fact_values"][pointer] = describe_fact_value(current.value_kind, current.value)
+    return shown
+
+
+def _draw(visit: Visit, title: str, lines: Sequence[Throughline]) -> str:
+    """Return the line as a picture, from the work to the goals; nothing if it has a single step."""
+    steps: dict[str, ChainStep] = {}
+    for line in lines:
+        for step in line.chain:
+            steps.setdefault(step.ref, step)  # of the start the upward step counts: it has the links
+    if len(steps) < 2:
+        return ""
+    from groundplan.briefing.throughline.picture import build_line_picture  # loaded only to draw
+    from groundplan.purpose.picture.svg import draw
+    from groundplan.purpose.picture.tokens import Theme
+
+    picture = build_line_picture(lines[0], visit.project.name, list(steps.values()))
+    drawn = draw(picture._replace(title=title, subtitle=f"{len(steps)} steps"), Theme.AUTO)
+    return inline_picture(drawn.svg, f"The line of {title}; the lists have the same")
+
+
+def _read_gaps(visit: Visit) -> dict[str, Any]:
+    """Return the open work that serves nothing and the plan that no work serves, with the nodes to link to."""
+    gaps = visit.call("briefing.coverage")
+    theory = visit.try_call("purpose.open", detail="full", version="published")
+    theory = theory or visit.try_call("purpose.open", detail="full", version="draft")
+    nodes = list(theory.nodes or ()) if theory is not None else []
+    titles = {node.key: node.title for node in nodes}
+    tasks = []
+    for id_ in gaps.serving_nothing[:SERVING_NOTHING_SHOWN]:
+        (row,) = visit.call("work.outline", node=id_).nodes
+        tasks.append(UnlinkedTask(id_, row.summary, make_address(visit, id_)))
+    return {
+        "nodes": nodes,
+        "tasks": tasks,
+        "tasks_total": gaps.counts.serving_nothing,
+        "unserved": [(key, titles.get(key, key), make_address(visit, key)) for key in gaps.unserved[:UNSERVED_SHOWN]],
+        "unserved_total": gaps.counts.unserved,
+    }
+
+
+def read_throughline(visit: Visit, ref: str) -> ShownLine | None:
+    """Return what an item of any area is for; None if the versions in force do not have it."""
+    try:
+        return find_throughline(visit, ref)
+    except GroundplanError as error:
+        if error.status not in (400, 404):
+            raise
+        return None
+
+
+def find_throughline(visit: Visit, ref: str) -> ShownLine:
+    """Return what an item of any area is for.
+
+    Raises:
+        NotFound: there is no such item.
+    """
+    try:
+        up = follow(visit, ref, "up")
+    except NotFound:
+        tied = find_tied_item(visit, ref)
+        if tied is None:
+            raise
+        return _build_tied_line(visit, tied)
+    return _build_line(visit, to_item(visit, find_start(up)), up)
+
+
+def follow(visit: Visit, ref: str, direction: str) -> Throughline:
+    """Return the line from a task or a node."""
+    line: Throughline = visit.call("briefing.throughline", **{"from": ref, "direction": direction})
+    return line
+
+
+def find_start(line: Throughline) -> ChainStep:
+    """Return the step at which a line begins."""
+    return next(step for step in line.chain if step.ref == line.start)
+
+
+def make_address(visit: Visit, ref: str) -> str:
+    """Return the address of the whole line of an item."""
+    return f"{get_base(visit.project.name)}/throughline?{urlencode({'ref': ref})}"
+
+
+def _build_tied_line(visit: Visit, tied: TiedItem) -> ShownLine:
+    """Return the line of an item that is no step itself: the line of the first that it is tied to."""
+    lines = [line for ref in tied.starts[:STARTS_MAX] if (line := _try_follow(visit, ref)) is not None]
+    starts = [to_item(visit, find_start(line)) for line in lines]
+    best = next((line for line in lines if line.goals), lines[0] if lines else None)
+    if best is None:
+        return ShownLine(tied.item, [], False, 0, [], None, make_address(visit, tied.item.ref))
+    shown = _build_line(visit, tied.item, best)
+    return shown._replace(path=[*shown.path, PathStep(tied.item, False, [])], starts=starts)
+
+
+def _try_follow(visit: Visit, ref: str) -> Throughline | None:
+    try:
+        return follow(visit, ref, "up")
+    except NotFound:  # a link to something that is gone
+        return None
+
+
+def _build_line(visit: Visit, item: Item, up: Throughline) -> ShownLine:
+    steps = find_path(up)
+    reaches_goal = steps[-1].type is StepType.GOAL
+    path = [PathStep(to_item(visit, step), bool(step.draft), _find_doubts(step, steps)) for step in reversed(steps)]
+    more_goals = len(up.goals) - 1 if reaches_goal else len(up.goals)
+    return ShownLine(item, path, reaches_goal, more_goals, [], up, make_address(visit, item.ref))
+
+
+def find_path(line: Throughline) -> list[ChainStep]:
+    """Return the shortest way from the start to a goal; without a goal the way to the step that is farthest up."""
+    steps = {step.ref: step for step in line.chain}
+    before: dict[str, str | None] = {line.start: None}
+    queue = [line.start]
+    for ref in queue:  # grows while it is read: breadth first
+        if steps[ref].type is StepType.GOAL:
+            return _walk_back(steps, before, ref)
+        for link in steps[ref].to:
+            if link.ref in steps and link.ref not in before:
+                before[link.ref] = ref
+                queue.append(link.ref)
+    return _walk_back(steps, before, queue[-1])
+
+
+def _walk_back(steps: Mapping[str, ChainStep], before: Mapping[str, str | None], last: str) -> list[ChainStep]:
+    way = []
+    at: str | None = last
+    while at is not None:
+        way.append(steps[at])
+        at = before[at]
+    return way[::-1]
+
+
+def _find_doubts(step: ChainStep, path: Iterable[ChainStep]) -> list[ChainAssumption]:
+    """Return the assumptions in doubt of a step, and of its links that are on the path."""
+    refs = {one.ref for one in path}
+    links: list[ChainLink] = [link for link in step.to if link.ref in refs]
+    found = [*(step.assumptions or ()), *(one for link in links for one in link.assumptions or ())]
+    return [one for one in found if one.status in IN_DOUBT or one.risk is RiskLevel.HIGH]
+
+
+def to_item(visit: Visit, step: ChainStep) -> Item:
+    """Return a step with the address at which the page shows it."""
+    return make_item(visit, "work" if step.is_work else "purpose", step.ref, step.type.lower(), step.title)
+
+
+def find_tied_item(visit: Visit, ref: str) -> TiedItem | None:
+    """Return a fact, a note, an assumption or an indicator; None if the ref can only name a task or a node.
+
+    Raises:
+        NotFound: there is no such fact or note.
+    """
+    if ref.startswith("/"):
+        return _find_fact(visit, ref)
+    if parse_uuid(ref) is not None:
+        return _find_note(visit, ref)
+    return _find_part_of_plan(visit, ref)
+
+
+def make_item(visit: Visit, slice_: str, ref: str, kind: str, title: str) -> Item:
+    """Return an item with the address at which it is shown."""
+    return Item(ref, kind, title, find_place(get_base(visit.project.name), slice_, ref))
+
+
+def _find_fact(visit: Visit, pointer: str) -> TiedItem:
+    trace = visit.session.call("context.trace", scopeId=visit.project.name, pointer=pointer)
+    title = trace.runs[0].label if trace.runs else pointer
+    return TiedItem(make_item(visit, "context", pointer, "fact", title), [one.ref for one in trace.resting])
+
+
+def _find_note(visit: Visit, id_: str) -> TiedItem:
+    found = _get_note(visit, "atom", id_) or _get_note(visit, "molecule", id_)
+    if found is None:
+        raise NotFound("note", id_)
+    tasks = dict.fromkeys((found.last_task_id, found.created_by_task_id))
+    return TiedItem(make_item(visit, "knowledge", found.id, "note", found.name), [one for one in tasks if one])
+
+
+def _get_note(visit: Visit, kind: str, id_: str) -> Any:
+    arguments = {"entityType": kind, "id": id_, "projectId": visit.project.name, "includeChangelog": False}
+    try:
+        return getattr(visit.session.call("knowledge.get", **arguments), kind)
+    except NotFound:
+        return None
+
+
+def _find_part_of_plan(visit: Visit, key: str) -> TiedItem | None:
+    """Return an assumption or an indicator of the draft, else of the published version."""
+    for version in ("draft", "published"):
+        theory = visit.try_call("purpose.open", detail="full", version=version)
+        if theory is None:
+            continue
+        for indicator in theory.indicators or ():
+            if indicator.key == key:
+                return TiedItem(make_item(visit, "purpose", key, "indicator", indicator.name), [indicator.node])
+        for subject in (*(theory.nodes or ()), *(theory.edges or ())):
+            for one in subject.assumptions or ():
+                if one.key == key:
+                    start = getattr(subject, "key", None) or subject.source
+                    return TiedItem(make_item(visit, "purpose", key, "assumption", one.assumption_text), [start])
+    return None
+
+
+def read_linked_work(visit: Visit, goals: Iterable[str]) -> dict[str, list[Item]]:
+    """Return the tasks that serve each node below some goals, by the key of the node."""
+    found: dict[str, dict[str, Item]] = {}
+    for goal in dict.fromkeys(goals):
+        try:
+            line = follow(visit, goal, "down")
+        except NotFound:  # a goal of an old version
+            continue
+        for step in line.chain:
+            for link in step.to:
+                if link.by is StepRelation.SERVES:
+                    found.setdefault(link.ref, {})[step.ref] = to_item(visit, step)
+    return {key: list(tasks.values()) for key, tasks in found.items()}
+
+
+AREA = Area("throughline", "Through-line", "", "throughline_page.html", read_page, frozenset({"work.update"}))

@@ -1,1 +1,0 @@
-"""The dependencies of tasks as a picture and as a list."""

@@ -1,0 +1,52 @@
+"""The hand-written table of who may call what (`permissions.toml`), as the tests of this folder read it."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from groundplan.kernel.access import Permission, Role
+
+_EFFECTS = {"reads": "read", "writes": "write", "destroys": "destroy"}
+_TABLE = tomllib.loads(Path(__file__).with_name("permissions.toml").read_text(encoding="utf-8"))
+
+# Permissions and the smallest role that has each.
+IN_PROJECT = {Permission(name): Role(role) for name, role in _TABLE["in_project"].items()}
+IN_ORGANIZATION = {Permission(name): Role(role) for name, role in _TABLE["in_organization"].items()}
+FOR_PERSONS = set(map(Permission, _TABLE["only_for"]["persons"]))
+FOR_ADMINISTRATORS = set(map(Permission, _TABLE["only_for"]["administrators"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What one kind of request does, and the permission that it needs."""
+
+    effect: str  # read, write or destroy
+    permission: Permission
+    if_missing: Permission | None = None  # what it needs if its project does not exist and is created
+
+    @property
+    def in_project(self) -> bool:
+        """Whether the request is about one project."""
+        return self.permission in IN_PROJECT
+
+    @property
+    def reads(self) -> bool:
+        """Whether the request changes nothing."""
+        return self.effect == "read"
+
+
+def is_allowed(role: Role, permission: Permission) -> bool:
+    """Return whether a role, in a project or of a token, has a permission."""
+    return list(Role).index(role) >= list(Role).index((IN_PROJECT | IN_ORGANIZATION)[permission])
+
+
+def _parse(entry: dict[str, str]) -> Rule:
+    ((effect, permission),) = [(effect, entry[word]) for word, effect in _EFFECTS.items() if word in entry]
+    missing = entry.get("if_missing")
+    assert len(entry) == 1 + (missing is not None), entry
+    return Rule(effect, Permission(permission), None if missing is None else Permission(missing))
+
+
+RULES = {row: _parse(entry) for room in _TABLE["operations"].values() for row, entry in room.items()}
