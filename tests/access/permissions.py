@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from groundplan.kernel.access import Permission, Role
 
@@ -24,7 +25,8 @@ class Rule:
 
     effect: str  # read, write or destroy
     permission: Permission
-    if_missing: Permission | None = None  # what it needs if its project does not exist and is created
+    if_missing: Permission | None  # what it needs if its project does not exist and is created
+    leaves: tuple[str, ...]  # the events that its example records, sorted
 
     @property
     def in_project(self) -> bool:
@@ -42,11 +44,17 @@ def is_allowed(role: Role, permission: Permission) -> bool:
     return list(Role).index(role) >= list(Role).index((IN_PROJECT | IN_ORGANIZATION)[permission])
 
 
-def _parse(entry: dict[str, str]) -> Rule:
-    ((effect, permission),) = [(effect, entry[word]) for word, effect in _EFFECTS.items() if word in entry]
-    missing = entry.get("if_missing")
-    assert len(entry) == 1 + (missing is not None), entry
-    return Rule(effect, Permission(permission), None if missing is None else Permission(missing))
+def _parse(entry: dict[str, Any]) -> Rule:
+    ((effect, permission),) = [(effect, entry.pop(word)) for word, effect in _EFFECTS.items() if word in entry]
+    missing = entry.pop("if_missing", None)
+    leaves = entry.pop("leaves", [])
+    assert not entry, entry
+    return Rule(
+        effect,
+        Permission(permission),
+        None if missing is None else Permission(missing),
+        (leaves,) if isinstance(leaves, str) else tuple(leaves),
+    )
 
 
 RULES = {row: _parse(entry) for room in _TABLE["operations"].values() for row, entry in room.items()}

@@ -200,7 +200,8 @@ def placeholder_values(
     """Return the values of the placeholders in a project, existing or not, for a caller; or in one organization."""
     only = "" if organization is None else f" AND tenant_id = '{organization}'"
     organization = organization or ("rival" if who == "mallory" else "local")
-    projects = f"SELECT tenant_id, id FROM projects WHERE name = '{project}'{only}"
+    quoted = project.replace("'", "''")
+    projects = f"SELECT tenant_id, id FROM projects WHERE name = '{quoted}'{only}"
     of_project = f"WHERE (tenant_id, project_id) IN ({projects})"
     rows = engine.as_owner(
         f"SELECT 'node', id, n FROM work_nodes {of_project} AND parent_n IS NOT NULL "
