@@ -106,7 +106,6 @@ import groundplan.work.graph.plan
 import groundplan.work.graph.reading.context
 import groundplan.work.graph.reading.history
 import groundplan.work.graph.reading.orientation
-import groundplan.work.restructuring
 import groundplan.work.graph.search.dependency_graph
 import groundplan.work.graph.search.lookup
 import groundplan.work.graph.search.orders
@@ -115,6 +114,7 @@ import groundplan.work.graph.search.query
 import groundplan.work.graph.update
 import groundplan.work.importing.export_items
 import groundplan.work.importing.import_items
+import groundplan.work.restructuring
 
 def to_python_name(wire_name: str) -> str: ...
 
