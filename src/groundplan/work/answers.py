@@ -7,8 +7,7 @@ from typing import Any, TypeVar
 
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.kernel.budget import Budget, CutLists, count_chars, trim
-from groundplan.kernel.output_gate import CHARS_PER_TOKEN
+from groundplan.kernel.answers import CHARS_PER_TOKEN, Budget, CutLists, count_chars, trim
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import find_nearest, quote_text
 from groundplan.providers import BRIEFING_LISTS, BriefingRequest, build_briefing

@@ -14,12 +14,9 @@ from msgspec import Meta, Struct
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.errors import MixedProjects, RuleViolated
-from groundplan.kernel.links.link import LINKS_MAX, LinkSource
-from groundplan.kernel.links.write import move_links
-from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.errors import MixedProjects, NextStep, RuleViolated
+from groundplan.kernel.links import LINKS_MAX, LinkSource, move_links
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import Row, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.answers import SideEffects, Warnings, add_side_effects, join_names
