@@ -14,9 +14,9 @@ from groundplan.surfaces.web.areas.work_graph import read_graph
 from groundplan.surfaces.web.forms import read_pairs, write_pairs
 from groundplan.surfaces.web.visit import Area, Visit
 from groundplan.work.containers.pipeline import DEFAULT_PIPELINES
-from groundplan.work.engine.statuses import WILL_NOT_IMPLEMENT
 from groundplan.work.graph.search.orders import Sort
 from groundplan.work.graph.search.outline import Lane
+from groundplan.work.kinds import WILL_NOT_IMPLEMENT
 
 VIEWS = ("tree", "graph", "board")
 FILTERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {  # chips of the search: address → filter of work.query

@@ -1,5 +1,3 @@
--- The queries of the order of a project.
-
 -- name: is_ordered
 -- Whether the keys of a project grow along every wait.
 SELECT is_ordered

@@ -2,15 +2,18 @@
 
 While a project is ordered, every open node has a greater key than its open children and its open dependencies. A loop
 would need a step from a lower key to a higher one. A write that adds such a step moves a few nodes in the order; if
-these would be many, it marks the project as not ordered, and loops are searched for from then on.
+these would be many, it marks the project as not ordered, and loops are searched for from then on. Inherited waiting
+(below features, or by the policy `inherit_dependencies`) is not part of the order, so a project with either uses the
+search.
 
-Inherited waiting (below features, or by the policy `inherit_dependencies`) is not part of the order, so a project with
-either uses the search.
+A key is a text: digits in base 62 and a mark that is greater than every digit, with room for a new key between any two.
+So no key begins with another one, and the keys that begin with the digits of a key are less than it. No key ends in the
+greatest digit: behind `1z`, nothing would be left below `1`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -20,15 +23,86 @@ from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.work.kinds import ROOT_N
-from groundplan.work.moment_graph import sort_last_steps_first
-from groundplan.work.order.order_keys import ROOT_KEY, make_key_below, make_keys_between, make_numbered_key
+from groundplan.work.waiting.moments import sort_last_steps_first
+
+DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+BASE = len(DIGITS)
+END = "~"
+ROOT_KEY = END  # greater than all others
+KEY_CHARS_MAX = 120
+DIGITS_ADDED = 3  # after the first different digit: room for 62² further keys in a row
 
 NODES_MOVED_MAX = (32, 512)  # in one direction, before the other one is tried
 LEVELS_MAX = 64  # queries of one walk
 NODES_CHECKED_MAX = 10_000
 ROWS_MAX = 5_000  # of one statement
 
+_VALUES = {digit: value for value, digit in enumerate(DIGITS)}
+
 sql = load_queries(__file__)
+
+
+def make_numbered_key(number: int) -> str:
+    """Return a key below that of the root; such keys compare by their numbers."""
+    return _encode(number) + END
+
+
+def make_key_below(above: str, number: int) -> str | None:
+    """Return a key less than that of a parent; those of its other children compare by their numbers.
+
+    Deep in a tree, where such keys would be long, it is the next lower one instead, or None if that is long, too.
+    """
+    key = above[:-1] + make_numbered_key(number)
+    if len(key) <= KEY_CHARS_MAX:
+        return key
+    keys = make_keys_between("", above)
+    return keys[0] if keys else None
+
+
+def make_keys_between(low: str, high: str, count: int = 1, *, near_low: bool = False) -> Sequence[str]:
+    """Return so many growing keys between two, near the higher one or near the lower one. The lower one may be empty.
+
+    Keys near each other leave room for more on the same side, where the next ones are likely to go. Returns nothing if
+    the keys would be too long.
+    """
+    same = next(index for index, digit in enumerate(high) if low[index : index + 1] != digit)
+    for length in range(same + DIGITS_ADDED, KEY_CHARS_MAX, DIGITS_ADDED):
+        # Less by one: a key must not begin with the digits of the higher one.
+        first, last = _get_first_behind(low, length), _get_first_behind(high, length) - 2
+        aside = min(BASE, (last - first) // 2)  # most of the room is left on the far side
+        value = first + aside if near_low else last - aside
+        if value % BASE == BASE - 1:
+            value += 1 if near_low else -1
+        if first <= value <= last:
+            digits = _write_digits(value, BASE).rjust(length, DIGITS[0])
+            keys = [digits + END] if count == 1 else [digits + make_numbered_key(index) for index in range(count)]
+            return keys if len(keys[-1]) <= KEY_CHARS_MAX else []
+    return []
+
+
+def _get_first_behind(key: str, length: int) -> int:
+    """Return the least number of `length` digits such that every key that begins with it is greater than `key`."""
+    value = 0
+    for index in range(length):
+        digit = key[index : index + 1]
+        if digit == END:
+            return (value + 1) * int(BASE ** (length - index))
+        value = value * BASE + _VALUES.get(digit, 0)
+    return value + 1 if key else 0
+
+
+def _encode(number: int) -> str:
+    """Return a number as digits that compare like numbers: their count comes first. The greatest digit is not used."""
+    digits = _write_digits(number, BASE - 1)
+    return DIGITS[len(digits)] + digits
+
+
+def _write_digits(number: int, base: int) -> str:
+    written = ""
+    while number:
+        number, value = divmod(number, base)
+        written = DIGITS[value] + written
+    return written
 
 
 class OrderedNode(Struct):

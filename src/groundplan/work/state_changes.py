@@ -16,7 +16,7 @@ from msgspec import Struct
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 
-# The flags in queries.sql.
+# The flags in the SQL.
 RESOLVED = 1
 DROPPED = 2
 READY = 4
@@ -24,7 +24,7 @@ BLOCKED = 8
 IS_FEATURE = 16
 IS_TASK = 32
 
-# The conditions in queries.sql.
+# The conditions in the SQL.
 STARTABLE = 1  # but for open children and dependencies
 BLOCKED_OTHERWISE = 2
 

@@ -8,7 +8,7 @@ moments can never be finished. Resolved nodes wait for nothing, and nothing wait
 A loop through a node consists of moments that wait for the node, and of moments that the node waits for. So a walk in
 one of the two directions finds every loop, and the smaller one is taken. One statement fetches each moment of a walk
 once; the loop is then searched in memory. Most writes need no walk: keys prove that there is no loop
-(`project_order.py`).
+(`order.py`).
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
-from groundplan.work.moment_graph import MomentGraph, find_cycle, find_path
-from groundplan.work.order.project_order import ProjectOrder
+from groundplan.work.nodes import list_open_nodes
+from groundplan.work.waiting.moments import MomentGraph, find_cycle, find_path
+from groundplan.work.waiting.order import ProjectOrder
 
 sql = load_queries(__file__)
 
@@ -168,8 +169,7 @@ class WaitingMoments:
 
     def _load(self, source: int, target: int) -> bool:
         """Load a graph that has every path from `target` to `source`, or return False if there is none for sure."""
-        ends = to_json_array([source, target])
-        if len(self._tx.scalars(sql.open_nodes_among, project_id=self._tx.project.id, ns=ends)) < 2:
+        if len(list_open_nodes(self._tx, (source, target))) < 2:
             return False  # a resolved node waits for nothing, and nothing waits for it
         start, finish = start_moment(source), finish_moment(target)
         if start not in self._waiters and finish not in self._waits:
@@ -187,7 +187,7 @@ class WaitingMoments:
 
 def find_loop_through(tx: Transaction, ns: Collection[int]) -> Loop | None:
     """Return a loop through one of these nodes as stored now, or None. Resolved nodes are ignored."""
-    open_ns = tx.scalars(sql.open_nodes_among, project_id=tx.project.id, ns=to_json_array(ns))
+    open_ns = list_open_nodes(tx, ns)
     if not open_ns:
         return None
     starts, finishes = map(start_moment, open_ns), map(finish_moment, open_ns)

@@ -13,15 +13,17 @@ import msgspec
 
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.clock import subtract_time
+from groundplan.kernel.clock import compute_difference, subtract_time
 from groundplan.kernel.errors import Conflict, Forbidden, NextStep
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
-from groundplan.work.engine.row import WorkNodeRow, is_claimed_by_another
-from groundplan.work.engine.statuses import ACTIVE
 from groundplan.work.events import WorkOp
-from groundplan.work.preferences import WorkPreferences
+from groundplan.work.kinds import ACTIVE, WorkPreferences
+from groundplan.work.nodes import WorkNodeRow, is_claimed_by_another
+
+NOTICE_SHARE = 4  # a claim is about to lapse in the last quarter of its duration
+HELD_LONG = timedelta(days=7)
 
 sql = load_queries(__file__)
 
@@ -165,3 +167,31 @@ def move_leases(tx: Transaction, by: timedelta) -> None:
         if moved != lease.claimed_until:
             tx.run(sql.move_lease, project_id=tx.project.id, n=lease.n, claimed_until=moved)
             tx.record(WorkOp.LEASE_MOVED, lease.node_id, changed("claimed_until", lease.claimed_until, moved))
+
+
+class EndingClaim(msgspec.Struct, frozen=True):
+    """A claim; without `claimed_until` it is held."""
+
+    id: str
+    summary: str
+    claimed_by: str
+    claimed_at: str
+    claimed_until: str | None
+
+    def has_lapsed(self, now: str) -> bool:
+        """Return whether somebody else may take the node."""
+        return self.claimed_until is not None and self.claimed_until <= now
+
+
+def list_ending_claims(tx: Transaction, *, since: str, at_most: int) -> list[EndingClaim]:
+    """Return the claims taken at or after a moment that end soon, have lapsed or are held for long, oldest first."""
+    notice = compute_difference(compute_lease_end(tx), tx.now) / NOTICE_SHARE
+    return tx.all(
+        sql.ending_claims,
+        EndingClaim,
+        project_id=tx.project.id,
+        since=since,
+        ends_before=subtract_time(tx.now, -notice),
+        held_before=subtract_time(tx.now, HELD_LONG),
+        at_most=at_most,
+    )

@@ -19,8 +19,8 @@ from groundplan.kernel.store.authorize import ProjectId, find_visible_project_id
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.providers import LinkTarget, LinkTargets
-from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.kinds import TASK
+from groundplan.work.nodes import WorkNodeRow, fetch_node
 
 SUGGESTION_PREFIX_CHARS = 2  # how much of an unknown id must match for other ids to be suggested
 CANDIDATES_MAX = 2_000
@@ -252,3 +252,20 @@ def find_nodes_by_prefix(
 
 def _to_location(project_id: str, n: int, node_id: str) -> NodeLocation:
     return NodeLocation(ProjectId(project_id), n, node_id)
+
+
+def move_aliases(tx: Transaction, from_n: int, to_n: int) -> None:
+    """Give the aliases of a node that is merged into another to the other one."""
+    tx.run(sql.move_aliases, project_id=tx.project.id, n=from_n, to_n=to_n)
+    _detach_imports(tx, [from_n])
+
+
+def remove_aliases(tx: Transaction, ns: Iterable[int]) -> None:
+    """Remove the aliases of nodes that are deleted."""
+    tx.run(sql.remove_aliases, project_id=tx.project.id, ns=to_json_array(ns))
+    _detach_imports(tx, ns)
+
+
+def _detach_imports(tx: Transaction, ns: Iterable[int]) -> None:
+    """Keep that the items of these nodes were imported, so that the next import does not make them again."""
+    tx.run(sql.detach_imports, project_id=tx.project.id, ns=to_json_array(ns))

@@ -14,23 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-import msgspec
 from msgspec import Struct
 
 from groundplan.kernel.audit import changed
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
-from groundplan.work.engine.cycles import CycleDetected, find_loop_through
-from groundplan.work.engine.edges import load_dependents
-from groundplan.work.engine.node import NodeSummary
-from groundplan.work.engine.positions import Positions, blocks_descendants
-from groundplan.work.engine.row import is_claimed_by_another
-from groundplan.work.engine.state_changes import READY, RESOLVED, NeighbourRow, NodeFlags, StateChanges, derive_states
-from groundplan.work.engine.statuses import ACTIVE, CLOSED, NEW, WILL_NOT_IMPLEMENT, FeatureStatusChange, begin_feature
 from groundplan.work.events import WorkOp
-from groundplan.work.kinds import DROPPED, FEATURE
-from groundplan.work.order.project_order import ProjectOrder
+from groundplan.work.kinds import ACTIVE, CLOSED, DROPPED, FEATURE, NEW, WILL_NOT_IMPLEMENT
+from groundplan.work.nodes import NodeSummary, is_claimed_by_another, load_dependents
+from groundplan.work.positions import Positions, blocks_descendants
+from groundplan.work.state_changes import READY, RESOLVED, NeighbourRow, NodeFlags, StateChanges, derive_states
+from groundplan.work.waiting.cycles import CycleDetected, find_loop_through
+from groundplan.work.waiting.order import ProjectOrder
 
 sql = load_queries(__file__)
 
@@ -67,7 +63,15 @@ class ReopenedRow(Struct):
     outcome: str | None
 
 
-class ReadinessChanges(msgspec.Struct, frozen=True):
+class FeatureStatusChange(Struct, frozen=True):
+    """A status change of a feature that followed from its tasks."""
+
+    id: str
+    before: str
+    after: str
+
+
+class ReadinessChanges(Struct, frozen=True):
     """The effects of a write on nodes that it did not name."""
 
     newly_actionable: list[int]
@@ -376,6 +380,29 @@ class Readiness:
         if policies.evidence == "require" and not row.evidence_total:
             return False
         return policies.claims == "soft" or not is_claimed_by_another(self._tx, row.claimed_by, row.claimed_until)
+
+
+class BegunFeature(Struct, frozen=True):
+    """A feature that became active, and the stored number of the feature above it."""
+
+    status_change: FeatureStatusChange
+    feature_n: int | None
+
+
+def begin_feature(tx: Transaction, feature_n: int, *, decision: str | None) -> BegunFeature | None:
+    """Make a new feature active, or return None if it is not new."""
+    row = tx.one_or_none(sql.begin_feature, project_id=tx.project.id, n=feature_n)
+    if row is None:
+        return None
+    feature_id, above = row
+    tx.record(WorkOp.ADVANCED, feature_id, changed("status", None, ACTIVE), decision=decision)
+    return BegunFeature(FeatureStatusChange(feature_id, NEW, ACTIVE), above)
+
+
+def begin_features(tx: Transaction, feature_n: int | None, *, decision: str | None) -> None:
+    """Make a new feature and the new features above it active."""
+    while feature_n is not None and (begun := begin_feature(tx, feature_n, decision=decision)):
+        feature_n = begun.feature_n
 
 
 def _count(ns: Iterable[int]) -> dict[int, int]:

@@ -18,8 +18,8 @@ from msgspec import Struct
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
-from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.kinds import FEATURE
+from groundplan.work.nodes import WorkNodeRow
 
 ABOVE_ROOT = -1  # a depth that no walk reaches, because stored depths may be outdated
 
@@ -197,3 +197,8 @@ def recompute_blocked_above(tx: Transaction) -> None:
         by_change.setdefault(change, []).append(n)
     for change, ns in by_change.items():
         tx.run(sql.shift_blocked_above, project_id=tx.project.id, ns=to_json_array(ns), blocked_by=change)
+
+
+def sort_from_below(tx: Transaction, ids: Iterable[str]) -> list[str]:
+    """Return the ids of nodes of the current project, every node before those above it."""
+    return tx.scalars(sql.ids_from_below, project_id=tx.project.id, ids=to_json_array(ids))
