@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from groundplan import connections
 from groundplan.kernel.operations.registry import Registry
 
 if TYPE_CHECKING:
@@ -148,8 +147,6 @@ SOURCES: Mapping[str, str] = {
 }
 
 OPERATIONS = Registry(sources={name: f"{__package__}.{source}" for name, source in SOURCES.items()})
-
-connections.connect()
 
 
 def build_schema() -> Schema:

@@ -11,8 +11,6 @@ MARKS_MAX = 20  # each reads what depends on it
 
 def add_marks(tx: Transaction, analysis: Analysis, limit: int) -> None:
     """Add the latest marks of the current project, in the version in force; at most `limit`, and not many."""
-    if not providers.find_marked_work.is_connected:
-        return
     found = providers.find_marked_work(tx, min(limit, MARKS_MAX))
     if not found.marks:
         return

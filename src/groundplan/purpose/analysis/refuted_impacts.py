@@ -39,7 +39,7 @@ def _find_impacts_in_version(tx: Transaction, content: Content, keys: list[str])
 
     several = trace_impacts(content, [key for key in keys if key in content.assumptions])
     serving: dict[str, list[str]] = {}
-    if several and providers.find_work_serving.is_connected:
+    if several:
         touched = {key for one in several for key in (*one.nodes, *one.activities)}
         serving = providers.find_work_serving(tx, sorted(touched))
     return {
