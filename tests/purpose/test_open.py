@@ -16,8 +16,7 @@ from groundplan.kernel.operations.registry import Group
 from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, count_tokens, encode
 from groundplan.kernel.preferences import Preferences
-from groundplan.purpose.open import OpenedPurpose
-from groundplan.purpose.reading.shorten import ANSWER_TOKENS_AIM
+from groundplan.purpose.open import ANSWER_TOKENS_AIM, OpenedPurpose
 from groundplan.session import Session
 from tests.purpose.client import PurposeClient, add_edge, add_node, op
 

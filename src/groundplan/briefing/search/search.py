@@ -18,7 +18,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.text_search.matches import TextMatch
 from groundplan.kernel.text_search.words import SearchWords
 from groundplan.knowledge.reading.matches import find_entities
-from groundplan.purpose.reading.matches import find_items
+from groundplan.purpose.search import find_items
 from groundplan.work.graph.search.matches import find_nodes
 
 LIMIT = 20

@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from groundplan.briefing.inbox.item import InboxKind
 from groundplan.purpose.model import AssumptionStatus, IndicatorDirection
-from groundplan.purpose.observing.observations import MeasurementView, ReviewView
+from groundplan.purpose.observing.read import MeasurementView, ReviewView
 from groundplan.purpose.open import IndicatorView
 from groundplan.surfaces.web.areas.inbox import InboxEntry, build_entry
 from groundplan.surfaces.web.areas.plan.line_chart import LineChart, Measured, build_chart, format_number

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from groundplan.purpose.graph.indexed_graph import build_graph, find_leading_to
-from groundplan.purpose.graph.pathways import find_pathways
+from groundplan.purpose.graph.graph import build_graph, find_leading_to
+from groundplan.purpose.graph.paths import find_pathways
 from groundplan.purpose.model import EdgeType, NodeType
 from groundplan.purpose.open import IndicatorView, PurposeEdgeView, PurposeNodeView
 from groundplan.surfaces.web.areas.plan.theory import TheoryItems
