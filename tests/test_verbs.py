@@ -24,9 +24,9 @@ from groundplan.context.schemas import ContextView, PcivRunV1
 from groundplan.context_adapter import ContextAdapter
 from groundplan.kernel.access import Role
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.members.add import OneMember
+from groundplan.kernel.members import OneMember
 from groundplan.kernel.operations.registry import Operation
-from groundplan.kernel.projects.view import OneProject
+from groundplan.kernel.projects import OneProject
 from groundplan.purpose.analysis import Analysis
 from groundplan.purpose.compliance.section import Compliance
 from groundplan.purpose.gates.gates import GateResult
@@ -40,7 +40,8 @@ from reference.files import VERBS
 from tests.surfaces.copied_schema import migrate_once
 
 if TYPE_CHECKING:
-    from groundplan.verbs import AddNode, PlanNode
+    from groundplan.purpose.editing.operations import AddNode
+    from groundplan.work.graph.planned_nodes import PlanNode
 
 every_operation = pytest.mark.parametrize("operation", list(OPERATIONS), ids=lambda operation: operation.name)
 

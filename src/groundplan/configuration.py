@@ -43,7 +43,7 @@ from groundplan.setting_values import (
 
 if TYPE_CHECKING:
     from groundplan.kernel.actors import Actor, ActorKind
-    from groundplan.kernel.next_steps import Vocabulary
+    from groundplan.kernel.errors import Vocabulary
     from groundplan.kernel.preferences import Preferences, RepositoryPaths
 
 DB_DEFAULT = DB_NAME
@@ -108,7 +108,7 @@ class Settings(NamedTuple):
     ) -> Preferences:
         """Return the session defaults for one surface. 0 tokens means no cap on answers."""
         from groundplan.kernel.preferences import Preferences
-        from groundplan.work.preferences import WorkPreferences
+        from groundplan.work.kinds import WorkPreferences
 
         of_work = WorkPreferences(self.claim_ttl_minutes, self.pipelines)
         return Preferences(

@@ -21,15 +21,13 @@ from groundplan.briefing.fill import Entry, Part
 from groundplan.briefing.watch.task_marks import TaskMark, list_task_marks
 from groundplan.briefing.why import Reasons, collect_why
 from groundplan.context.reading.facts_in_force import FactsInForce, read_facts_in_force
-from groundplan.kernel.budget import count_chars
-from groundplan.kernel.links.link import LinkType
-from groundplan.kernel.links.read import list_links_from
+from groundplan.kernel.answers import count_chars
+from groundplan.kernel.links import LinkType, list_links_from
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.reading.files import load_atoms_of_files
-from groundplan.work.engine.node import format_evidence
-from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.graph.reading.background import collect_paths, load_ancestor_paths, load_resolved_before
 from groundplan.work.links.effective import load_effective_links
+from groundplan.work.nodes import WorkNodeRow, format_evidence
 from groundplan.work.overlap.find_overlaps import find_overlapping_work
 
 STEP_CHARS_MIN = 40  # hardly any step is shorter, so no chain can show more steps than this allows

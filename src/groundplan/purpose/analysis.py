@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan import providers
-from groundplan.kernel.budget import CutLists, LeftOut, Trimming
+from groundplan.kernel.answers import CutLists, LeftOut, Trimming
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.content import read_content
 from groundplan.purpose.graph.cuts import GoalTrace, trace_goals

@@ -12,9 +12,8 @@ from typing import ClassVar, Literal, NamedTuple
 from msgspec import UNSET, Struct, UnsetType, structs
 
 from groundplan import providers
-from groundplan.kernel.budget import CutLists, LeftOut, Trimming
-from groundplan.kernel.links.link import LinkType
-from groundplan.kernel.links.read import list_links_of_type
+from groundplan.kernel.answers import CutLists, LeftOut, Trimming
+from groundplan.kernel.links import LinkType, list_links_of_type
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.content import read_content
 from groundplan.purpose.dates import get_day, to_last_instant

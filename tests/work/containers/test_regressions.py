@@ -9,12 +9,12 @@ import pytest
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import local_actor
+from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.operations.registry import Group
-from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from groundplan.surfaces.mcp.tools import RegistryTools
-from groundplan.work.preferences import WorkPreferences
+from groundplan.work.kinds import WorkPreferences
 from tests.errors import error_of
 from tests.work.containers.client import ContainersClient
 

@@ -12,9 +12,8 @@ from typing import Any, ClassVar, NamedTuple
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.kernel.cursors.cursor import InvalidCursor, decode_cursor, encode_cursor
-from groundplan.kernel.links.link import LinkType
-from groundplan.kernel.links.read import list_links_to
+from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.links import LinkType, list_links_to
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.dates import parse_moment, to_last_instant

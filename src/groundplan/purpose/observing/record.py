@@ -14,17 +14,14 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan import providers
 from groundplan.kernel.access import Permission
+from groundplan.kernel.answers import CutLists, LeftOut, Trimming
 from groundplan.kernel.audit import changed
-from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.clock import subtract_time
-from groundplan.kernel.errors import Conflict, NotFound, RuleViolated
+from groundplan.kernel.errors import Conflict, NextStep, NotFound, RuleViolated
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.links.link import LinkType
-from groundplan.kernel.links.read import list_links_to
-from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.links import LinkType, list_links_to
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, find_nearest, format_argument_path, invalid_argument, quote_text

@@ -18,7 +18,7 @@ from typer.models import OptionInfo
 
 from groundplan.configuration import Flags, Settings, get_user_name, load_settings
 from groundplan.kernel.actors import ActorKind
-from groundplan.kernel.output_gate import encode
+from groundplan.kernel.answers import encode
 from groundplan.session import Session
 from groundplan.surfaces.cli.failures import print_warning, write_line
 from groundplan.surfaces.cli.missing_plan import FileMissing, NoPlanHere, choose_project, refuse_missing
@@ -90,7 +90,7 @@ class Invocation:
         """
         from groundplan.catalog import OPERATIONS, build_schema
         from groundplan.kernel.store.open_store import open_store
-        from groundplan.repository.working_copy import WorkingCopy
+        from groundplan.repository.git import WorkingCopy
         from groundplan.surfaces.cli.cancellation import CommandSession
         from groundplan.surfaces.vocabularies import CliVocabulary
 

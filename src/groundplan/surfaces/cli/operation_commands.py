@@ -11,8 +11,8 @@ import msgspec
 import typer
 
 from groundplan.kernel.input_gate import strict_json
-from groundplan.kernel.input_gate.parse_request import parse_request
-from groundplan.kernel.input_gate.type_description import describe_type
+from groundplan.kernel.input_gate.request import parse_request
+from groundplan.kernel.input_gate.types import describe_type
 from groundplan.kernel.operations.envelopes import wrap
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Registry
 from groundplan.surfaces.cli.failures import print_warning
@@ -153,7 +153,7 @@ def _build_command(operation: Operation[Any, Any], command: Command, operations:
 
 def _anchor_patterns(typed: list[str]) -> list[str]:
     """Return typed patterns from the root of the working copy, and print warnings about them."""
-    from groundplan.repository.working_copy import WorkingCopy
+    from groundplan.repository.git import WorkingCopy
     from groundplan.surfaces.cli.knowledge.typed_patterns import anchor_pattern
 
     working_copy = WorkingCopy()

@@ -8,14 +8,13 @@ from typing import ClassVar, NamedTuple
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import astuple
 
-from groundplan.kernel.budget import CutLists, DropField, Trimming
-from groundplan.kernel.links.link import LinkType
+from groundplan.kernel.answers import CutLists, DropField, Trimming
+from groundplan.kernel.links import LinkType
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.container import Container, Feature, ProjectContainer, Task, add_links, load_containers
 from groundplan.work.containers.requests import ContainerType
-from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.statuses import FeatureStatusChange
+from groundplan.work.readiness import FeatureStatusChange, Readiness
 
 ENTITIES_MAX = 50  # in one list; a total beside it counts the rest
 

@@ -9,13 +9,12 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.input_gate.composite_types import missing_argument
+from groundplan.kernel.errors import NextStep
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name, apply_marker
-from groundplan.kernel.links.link import LinkSource
-from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.projects.create import ProjectExists, create_owned_project
+from groundplan.kernel.input_gate.types import missing_argument
+from groundplan.kernel.links import LinkSource
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.projects import ProjectExists, create_owned_project
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
@@ -42,17 +41,15 @@ from groundplan.work.containers.requests import (
     parse_tags,
 )
 from groundplan.work.containers.tags.container_tags import set_tags
-from groundplan.work.engine.insert import generate_ids, insert_nodes
-from groundplan.work.engine.positions import blocks_descendants
-from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.events import WorkOp
-from groundplan.work.kinds import ROOT_N, get_feature_of_children
+from groundplan.work.kinds import ROOT_N, get_complexity, get_feature_of_children, get_priority
 from groundplan.work.links.own_links import describe_new_links, insert_links, load_targets, read_requested
 from groundplan.work.links.targets import Pointers, PurposeKeys
-from groundplan.work.order.project_order import make_child_key
-from groundplan.work.priority import get_complexity, get_priority
+from groundplan.work.nodes import WorkNodeRow, fetch_node, generate_ids, insert_nodes
+from groundplan.work.positions import blocks_descendants
+from groundplan.work.readiness import Readiness
 from groundplan.work.requests import encode_properties
+from groundplan.work.waiting.order import make_child_key
 
 # Fields that a project does not have, from request name to wire name.
 NOT_OF_PROJECTS = {

@@ -8,27 +8,22 @@ from typing import ClassVar, NamedTuple
 from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.answers import CutLists, LeftOut, Trimming
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.budget import CutLists, LeftOut, Trimming
-from groundplan.kernel.errors import RuleViolated
-from groundplan.kernel.links.link import LinkType
-from groundplan.kernel.links.read import list_links_from
-from groundplan.kernel.links.write import remove_links_of_many
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.optimistic_locking import refuse_stale
-from groundplan.kernel.projects.archive import ArchiveProject, archive
+from groundplan.kernel.errors import RuleViolated, refuse_stale
+from groundplan.kernel.links import LinkType, list_links_from, remove_links_of_many
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.projects import ArchiveProject, archive_project
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.claims import enforce_claims
 from groundplan.work.containers.answers import Entity, list_entities
 from groundplan.work.containers.refs import get_container_type, resolve_container, resolve_container_project
 from groundplan.work.containers.requests import ContainerId, ContainerType, Version
-from groundplan.work.engine.claims import enforce_claims
-from groundplan.work.engine.edges import DEPENDS_ON, touch
-from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.events import WorkOp
-from groundplan.work.importing.removed_nodes import remove_aliases
+from groundplan.work.nodes import DEPENDS_ON, WorkNodeRow, touch
+from groundplan.work.readiness import Readiness
+from groundplan.work.refs import remove_aliases
 
 sql = load_queries(__file__)
 
@@ -184,7 +179,7 @@ def delete_project(tx: Transaction, request: DeleteContainer) -> DeletedContaine
     _, total = tx.one(sql.counts, project_id=tx.project.id)
     if total > 1 and not request.cascade:
         raise HasChildren(root, total - 1)
-    archive(tx, ArchiveProject(tx.project.id))
+    archive_project(tx, ArchiveProject(tx.project.id))
     return DeletedContainer(deleted=tx.project.id, count=total, archived=True)
 
 

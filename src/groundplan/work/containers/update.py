@@ -10,12 +10,10 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
+from groundplan.kernel.errors import NextStep, refuse_stale
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.links.link import LinkSource
-from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.optimistic_locking import refuse_stale
+from groundplan.kernel.links import LinkSource
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
@@ -47,16 +45,15 @@ from groundplan.work.containers.requests import (
     parse_tags,
 )
 from groundplan.work.containers.tags.container_tags import set_tags
-from groundplan.work.engine.move import move
-from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.update import is_same_json
-from groundplan.work.kinds import ROOT_N
+from groundplan.work.kinds import ROOT_N, get_complexity, get_priority
 from groundplan.work.links.own_links import load_targets, read_requested, set_links
 from groundplan.work.links.targets import Pointers, PurposeKeys
-from groundplan.work.priority import get_complexity, get_priority
+from groundplan.work.nodes import WorkNodeRow, fetch_node
+from groundplan.work.readiness import Readiness
 from groundplan.work.requests import encode_properties
+from groundplan.work.restructuring import move
 
 # Fields that only some container types have, from request name to wire name.
 WORK_FIELDS = {"priority": "priority", "related_to": "relatedTo"}

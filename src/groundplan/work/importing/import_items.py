@@ -17,20 +17,19 @@ from msgspec import Meta, Struct
 from groundplan.kernel.access import Permission, allows
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
-from groundplan.kernel.operations.registry import Effect, Route, declare
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.operations.registry import Effect, OpId, Route, declare
 from groundplan.kernel.operations.schema import CollapsedInSchema
-from groundplan.kernel.projects.configure import configure, record_policies
-from groundplan.kernel.projects.create import (
+from groundplan.kernel.projects import (
     ProjectExists,
+    configure_project,
     create_owned_project,
     enter_new_project,
     read_default_policies,
+    record_policies,
 )
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import Policies, decode_policies, get_policies
-from groundplan.work.engine.insert import generate_ids
 from groundplan.work.importing.aliases import WantedAlias, add_aliases, check_aliases
 from groundplan.work.importing.compare_items import add_changed_entries, add_missing_evidence, add_new_entries
 from groundplan.work.importing.entries import ImportEntry, ImportNote, ImportState
@@ -50,8 +49,9 @@ from groundplan.work.importing.stored_state import (
 from groundplan.work.importing.three_way import ImportConflict
 from groundplan.work.importing.write_entries import build_new_properties, has_effect, write_entries
 from groundplan.work.kinds import ROOT_N
-from groundplan.work.order.project_order import ProjectOrder
+from groundplan.work.nodes import generate_ids
 from groundplan.work.requests import encode_properties
+from groundplan.work.waiting.order import ProjectOrder
 
 sql = load_queries(__file__)
 
@@ -231,7 +231,7 @@ def _choose_inheritance(tx: Transaction, request: ImportWork, state: ImportState
         _warn_about_early_work(state)
         return
     after = msgspec.structs.replace(policies, inherit_dependencies=True)
-    stored = configure(tx, tx.project.id, policies, after, decision=describe_decision(request))
+    stored = configure_project(tx, tx.project.id, policies, after, decision=describe_decision(request))
     tx.set_project(msgspec.structs.replace(tx.project, policies=stored))
     state.inherits = True
 

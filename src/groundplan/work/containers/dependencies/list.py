@@ -8,7 +8,7 @@ from typing import ClassVar
 from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import CutLists, LeftOut, Trimming
+from groundplan.kernel.answers import CutLists, LeftOut, Trimming
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -16,8 +16,8 @@ from groundplan.work.containers.answers import to_container_type
 from groundplan.work.containers.dependencies.manage import DependencyType
 from groundplan.work.containers.refs import resolve_container, resolve_container_project
 from groundplan.work.containers.requests import ContainerId, ContainerType, WorkflowType
-from groundplan.work.engine.row import WorkNodeRow
-from groundplan.work.engine.statuses import get_status
+from groundplan.work.kinds import get_status
+from groundplan.work.nodes import WorkNodeRow
 
 DEPENDENCIES_SHOWN_MAX = 100
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import NextStep
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.work.containers.refs import find_any_container
 from groundplan.work.containers.requests import IDS_MAX, parse_list
-from groundplan.work.engine.edges import RELATES_TO, add_edge, remove_edge, touch
-from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.events import WorkOp
 from groundplan.work.kinds import ROOT_N
+from groundplan.work.nodes import RELATES_TO, WorkNodeRow, add_edge, remove_edge, touch
 
 sql = load_queries(__file__)
 

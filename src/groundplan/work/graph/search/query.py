@@ -9,15 +9,15 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import DropField, LeftOut, Trimming, take_page
-from groundplan.kernel.cursors.cursor import decode_cursor, encode_cursor
+from groundplan.kernel.answers import DropField, LeftOut, Trimming, take_page
+from groundplan.kernel.cursors import decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.graph.search.filters import Filter, build_search
 from groundplan.work.graph.search.orders import ORDERS, Position, Sort, count_total, fetch_page, from_cursor, to_cursor
-from groundplan.work.shown_fields import add_claim_properties
+from groundplan.work.nodes import add_claim_properties
 
 LIMIT = 20
 LIMIT_MAX = 100

@@ -1,0 +1,377 @@
+"""Encode answers as one line of compact JSON, measure them, and shorten those that are too long.
+
+    encode         one line of JSON; stored text is returned unchanged
+    Budget         the characters that an answer can still use: split it, take rows while they fit
+    take_page      one page of a list: the rows that fit, the cursor after the last, and the number of rows left
+    Trimming       the parts that one type of answer drops, in order; declared as `trimming` on its class
+    trim           drop these parts until the answer fits
+    fit_excerpts   the fullest answer of a fixed size, with excerpts of texts that are too long
+
+Every limit on an answer is given in tokens. A token is always four characters of compact JSON. Every shortened answer
+has the same fields: `left_out` is the number of missing entries by name, and `next_cursor` is the cursor of the next
+page, if any. Stored text is never cut: a field is dropped whole; an excerpt is another field.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Generic, TypeVar, cast
+
+import msgspec
+from msgspec import NODEFAULT, UNSET, Struct, UnsetType
+
+from groundplan.kernel.errors import RuleViolated
+
+ANSWER_TOKENS_MAX = 20_000
+CHARS_PER_TOKEN = 4
+
+# Line breaks that JSON allows unescaped in a string, but at which some line readers split. Non-ASCII bytes occur only
+# inside strings, so every occurrence can be replaced by its escape.
+_RAW_LINE_BREAKS = {char.encode(): f"\\u{ord(char):04x}".encode() for char in "\x85\u2028\u2029"}
+
+
+class AnswerTooLarge(RuleViolated):
+    """The answer is longer than the caller's cap on answers."""
+
+    code = "answer_too_large"
+
+    def __init__(self, actual_tokens: int, limit_tokens: int) -> None:
+        super().__init__(
+            f"the answer has {actual_tokens} tokens, the cap is {limit_tokens}; "
+            "ask for less: a smaller limit, a narrower scope, one page at a time, or fewer items per call; "
+            "or allow more: a larger budget",
+            actual_tokens=actual_tokens,
+            limit_tokens=limit_tokens,
+        )
+
+
+def encode(value: Any) -> bytes:
+    """Return one line of compact JSON: fields in declared order, keys in insertion order, UNSET left out.
+
+    The same value gives the same bytes, except for a set, which has no order; answers therefore use lists.
+    """
+    try:
+        encoded = msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        # An unpaired surrogate has no UTF-8 encoding. The input gate rejects it, but a file name may contain one;
+        # it is sent as an escape.
+        from json import dumps  # only such a text needs it
+
+        return dumps(msgspec.to_builtins(value), separators=(",", ":")).encode("ascii")
+    if not encoded.isascii():
+        for raw, escaped in _RAW_LINE_BREAKS.items():
+            encoded = encoded.replace(raw, escaped)
+    return encoded
+
+
+def count_tokens(encoded: bytes | str) -> int:
+    """Return the number of tokens of an encoded answer, counted in characters and rounded up."""
+    text = encoded if isinstance(encoded, str) or encoded.isascii() else encoded.decode()
+    return -(-len(text) // CHARS_PER_TOKEN)
+
+
+def fits(encoded: bytes | str, limit_tokens: int = ANSWER_TOKENS_MAX) -> bool:
+    """Return whether an encoded answer is within the cap. A cap of 0 means no cap."""
+    return limit_tokens == 0 or count_tokens(encoded) <= limit_tokens
+
+
+def refuse_oversized(encoded: bytes | str, limit_tokens: int = ANSWER_TOKENS_MAX) -> None:
+    """Raise if an answer is still larger than the cap after trimming.
+
+    Raises:
+        AnswerTooLarge: the answer does not fit.
+    """
+    if not fits(encoded, limit_tokens):
+        raise AnswerTooLarge(count_tokens(encoded), limit_tokens)
+
+
+T = TypeVar("T")
+
+LeftOut = dict[str, int] | UnsetType  # the type of every field `left_out`
+ENVELOPE_CHARS = 64  # around every answer: {"success":true,"data":…}, and `left_out`
+LEFT_OUT_CHARS = 14  # `"":1234567,` without the name of a missing part, or `"left_out":{},` around all
+
+# Lengths of a text in an answer of fixed size.
+TEXT_CHARS_MAX = 4096
+READABLE_CHARS = 60  # below it, fewer entries are better than shorter texts
+RECOGNIZABLE_CHARS = 24
+
+_UNLIMITED = float("inf")
+
+
+class Budget:
+    """Characters that an answer, or a part of it, can still use. A share also counts against its parent."""
+
+    __slots__ = ("_free", "_parent")
+
+    def __init__(self, chars: float, parent: Budget | None = None) -> None:
+        """Start with `chars` characters, which are a share of `parent` if it is given."""
+        self._free = chars
+        self._parent = parent
+
+    @classmethod
+    def for_answer(cls, tokens_max: int) -> Budget:
+        """Return a budget of the cap on an answer minus its envelope; 0 means no cap."""
+        return cls(tokens_max * CHARS_PER_TOKEN - ENVELOPE_CHARS if tokens_max else _UNLIMITED)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a cap."""
+        return self._free != _UNLIMITED
+
+    @property
+    def free_chars(self) -> float:
+        """The characters that are left: infinity without a cap, negative when too much was reserved."""
+        return self._free
+
+    def share(self, part: int, *, of: int) -> Budget:
+        """Return a budget with `part` of `of` equal parts of the free characters."""
+        return Budget(self._free if self._free == _UNLIMITED else self._free * part // of, self)
+
+    def reserve(self, *parts: Any) -> Budget:
+        """Subtract parts that the answer always has, and return this budget."""
+        for part in parts:
+            self._use(count_chars(part))
+        return self
+
+    def take(self, part: Any) -> bool:
+        """Subtract a part and its comma if it fits; return whether it does."""
+        if self._free == _UNLIMITED:
+            return True
+        needed = count_chars(part) + 1
+        if needed > self._free:
+            return False
+        self._use(needed)
+        return True
+
+    def take_rows(self, rows: Sequence[T], *, at_least: int = 0) -> list[T]:
+        """Return the leading rows that fit, and always the first `at_least` rows."""
+        if not rows or self._free == _UNLIMITED:
+            return list(rows)
+        all_chars = count_chars(rows) - 1  # without the two brackets, with a comma after the last row
+        if all_chars <= self._free:
+            self._use(all_chars)
+            return list(rows)
+        for index, row in enumerate(rows):
+            if not self.take(row):
+                if index >= at_least:
+                    return list(rows[:index])
+                self._use(count_chars(row) + 1)
+        return list(rows)
+
+    def give_back(self, part: Any) -> None:
+        """Undo `take` for a part."""
+        self._use(-count_chars(part) - 1)
+
+    def _use(self, chars: float) -> None:
+        self._free -= chars
+        if self._parent is not None:
+            self._parent._use(chars)
+
+
+def count_chars(value: Any) -> int:
+    """Return the number of characters of a value in an answer."""
+    encoded = encode(value)
+    return len(encoded) if encoded.isascii() else len(encoded.decode())
+
+
+class Page(msgspec.Struct, Generic[T], frozen=True):
+    """The rows of one page, the cursor after the last, and the number of rows left of each part."""
+
+    rows: list[T]
+    next_cursor: str | UnsetType
+    left_out: LeftOut
+
+
+def take_page(
+    budget: Budget,
+    rows: Sequence[T],
+    *,
+    cursor_after: Callable[[T], str],
+    item: Callable[[T], Any] = lambda row: row,
+    part: Callable[[T], str] | None = None,
+    has_more: bool = False,
+) -> Page[T]:
+    """Return the leading rows that fit, at least one, with a cursor if rows are left or `has_more` is set.
+
+    `item` returns what the answer shows of a row, `part` the name of the list that the row belongs to.
+    """
+    if not rows:
+        return Page([], UNSET, UNSET)
+    kept = len(budget.take_rows([item(row) for row in rows], at_least=1))
+    if kept == len(rows) and not has_more:
+        return Page(list(rows), UNSET, UNSET)
+    cursor = cursor_after(rows[kept - 1])
+    while kept > 1 and count_chars(cursor) > budget.free_chars:  # the cursor needs characters, too
+        kept -= 1
+        budget.give_back(item(rows[kept]))
+        cursor = cursor_after(rows[kept - 1])
+    left = dict(Counter(map(part, rows[kept:]))) if part else {}
+    return Page(list(rows[:kept]), cursor, left or UNSET)
+
+
+class DropField(msgspec.Struct, frozen=True):
+    """Drop a field: `node.state`, or `rows[].text` row by row, starting with the last row."""
+
+    path: str
+
+
+class CutLists(msgspec.Struct, frozen=True):
+    """Shorten lists at their ends. They share the free characters evenly; short lists leave more to the others."""
+
+    paths: tuple[str, ...]
+    from_start: bool = False  # keep the last entries instead of the first
+
+
+class Trimming(tuple[DropField | CutLists, ...]):
+    """The steps that shorten an answer, in order, until it fits."""
+
+    def __new__(cls, *steps: DropField | CutLists) -> Trimming:
+        """Create it from steps."""
+        return super().__new__(cls, steps)
+
+
+def trim(answer: Any, budget: Budget, steps: Trimming | None = None) -> None:
+    """Drop parts of an answer until it fits, by the steps given or of its class, and count them in `left_out`."""
+    declared: Trimming = getattr(type(answer), "trimming", Trimming())
+    for step in declared if steps is None else steps:
+        excess = count_chars(answer) - budget.free_chars
+        if excess <= 0:
+            return
+        if isinstance(step, DropField):
+            _drop(answer, step.path, excess, budget)
+        else:
+            _cut(answer, step, budget)
+
+
+class _FieldLocation(msgspec.Struct, frozen=True):
+    """A field of a Struct, and the Struct and name under which `left_out` counts it when it is dropped."""
+
+    holder: Struct
+    field: str
+    counter: Struct
+    name: str
+
+    @property
+    def value(self) -> Any:
+        return getattr(self.holder, self.field)
+
+    @property
+    def is_counted(self) -> bool:
+        return self.name in (cast("Any", self.counter).left_out or ())
+
+    def count_left_out(self, count: int) -> None:
+        notes = cast("Any", self.counter)
+        before = notes.left_out or {}
+        notes.left_out = {**before, self.name: before.get(self.name, 0) + count}
+
+
+def _drop(answer: Any, path: str, excess: float, budget: Budget) -> None:
+    for place in _find_fields(answer, answer, path, ""):
+        value = place.value
+        if value is UNSET or value is None or value in ("", [], {}):
+            continue
+        is_required = _is_required(place)
+        setattr(place.holder, place.field, [] if is_required else UNSET)
+        excess -= count_chars(value) + (0 if is_required else len(place.field) + 4)  # `"":,`
+        excess += 0 if place.is_counted else LEFT_OUT_CHARS + len(place.name)
+        place.count_left_out(len(value) if isinstance(value, list | dict) else 1)
+        if excess <= 0:
+            excess = count_chars(answer) - budget.free_chars  # exact: `left_out` itself needs characters
+            if excess <= 0:
+                return
+
+
+def _cut(answer: Any, step: CutLists, budget: Budget) -> None:
+    found = [place for path in step.paths for place in _find_fields(answer, answer, path, "")]
+    lists = [(place, place.value) for place in found if isinstance(place.value, list) and place.value]
+    for place, _ in lists:
+        setattr(place.holder, place.field, [])
+    notes_chars = sum(len(place.name) + LEFT_OUT_CHARS for place, _ in lists)
+    notes_chars += LEFT_OUT_CHARS * len({id(place.counter) for place, _ in lists})  # each row may have its own
+    room = Budget(budget.free_chars - count_chars(answer) - notes_chars)
+    shortest_first = sorted(lists, key=lambda entry: count_chars(entry[1]))
+    for index, (place, rows) in enumerate(shortest_first):
+        kept = room.share(1, of=len(lists) - index).take_rows(rows[::-1] if step.from_start else rows)
+        setattr(place.holder, place.field, kept[::-1] if step.from_start else kept)
+        if len(kept) < len(rows):
+            place.count_left_out(len(rows) - len(kept))
+
+
+def _find_fields(answer: Any, notes: Any, path: str, name: str) -> Iterator[_FieldLocation]:
+    """Yield the fields that a path names, starting with the last row."""
+    step, _, rest = path.partition(".")
+    field, is_each, _ = step.partition("[]")
+    value = getattr(answer, field, UNSET)
+    if value is UNSET or value is None:
+        return
+    if hasattr(answer, "left_out"):
+        notes, name = answer, ""
+    wire = _wire_name(answer, field)
+    name = f"{name}.{wire}" if name else wire
+    if not rest:
+        yield _FieldLocation(answer, field, notes, name)
+        return
+    for inner in reversed(value) if is_each else (value,):
+        yield from _find_fields(inner, notes, rest, name)
+
+
+def _wire_name(holder: Struct, field: str) -> str:
+    return holder.__struct_encode_fields__[holder.__struct_fields__.index(field)]
+
+
+def _is_required(location: _FieldLocation) -> bool:
+    """Return whether the field has no default, so that it must stay as an empty list."""
+    fields, defaults = location.holder.__struct_fields__, location.holder.__struct_defaults__
+    index = fields.index(location.field) - (len(fields) - len(defaults))
+    return index < 0 or defaults[index] is NODEFAULT
+
+
+def fit_excerpts(
+    render: Callable[[int, Mapping[str, int]], T],
+    counts: Mapping[str, int],
+    *,
+    floors: Mapping[str, int],
+    tokens_max: int,
+) -> T:
+    """Return the fullest answer that fits. `render` builds one from the length of its texts and of its lists.
+
+    Texts are shortened first, then lists at their ends. `counts` is the number of entries of each list, the most
+    important list first; `floors` is how many of them to keep while texts are still readable.
+    """
+
+    def is_fitting(chars: int) -> bool:
+        return fits(encode(render(chars, kept)), tokens_max)
+
+    kept = dict(counts)
+    if is_fitting(TEXT_CHARS_MAX):
+        return render(TEXT_CHARS_MAX, kept)
+    for chars, floor in ((READABLE_CHARS, floors), (RECOGNIZABLE_CHARS, floors), (RECOGNIZABLE_CHARS, {})):
+        while not is_fitting(chars):
+            longest = _find_most_spare(kept, floor)
+            if longest is None:
+                break
+            kept[longest] -= 1
+        else:
+            return render(_find_widest_fitting(is_fitting, chars), kept)
+    return render(RECOGNIZABLE_CHARS, kept)
+
+
+def _find_most_spare(counts: Mapping[str, int], floor: Mapping[str, int]) -> str | None:
+    """Return the list with the most entries above its floor; of several, the least important one."""
+    spare = {name: count - min(count, floor.get(name, 0)) for name, count in counts.items()}
+    most = max(spare.values(), default=0)
+    return next((name for name in reversed(spare) if spare[name] == most), None) if most else None
+
+
+def _find_widest_fitting(is_fitting: Callable[[int], bool], fitting: int) -> int:
+    """Return the largest text length that fits, given one that fits."""
+    too_wide = TEXT_CHARS_MAX
+    while too_wide - fitting > 1:
+        between = (fitting + too_wide) // 2
+        if is_fitting(between):
+            fitting = between
+        else:
+            too_wide = between
+    return fitting
