@@ -40,8 +40,7 @@ from reference.files import VERBS
 from tests.surfaces.copied_schema import migrate_once
 
 if TYPE_CHECKING:
-    from groundplan.purpose.editing.operations import AddNode
-    from groundplan.work.graph.planned_nodes import PlanNode
+    from groundplan.verbs import AddNode, PlanNode
 
 every_operation = pytest.mark.parametrize("operation", list(OPERATIONS), ids=lambda operation: operation.name)
 
