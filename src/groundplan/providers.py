@@ -228,9 +228,9 @@ def find_purpose_targets(tx: Transaction, keys: list[str]) -> LinkTargets:
 
     A key that neither has is missing; a link to it is dangling.
     """
-    from groundplan.purpose.reading import link_targets
+    from groundplan.purpose import search
 
-    return link_targets.find_purpose_targets(tx, keys)
+    return search.find_purpose_targets(tx, keys)
 
 
 # --- Briefings -------------------------------------------------------------------------------------------------------
@@ -265,7 +265,7 @@ def collect_refusals() -> Mapping[str, ErrorFactory]:
     from groundplan.context import refusals as context
     from groundplan.kernel.identities import invitation
     from groundplan.kernel.tokens import token
-    from groundplan.purpose import refusals as purpose
+    from groundplan.purpose import tables as purpose
     from groundplan.work import tables as work
 
     return {
