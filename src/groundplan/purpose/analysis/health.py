@@ -7,8 +7,15 @@ from typing import NamedTuple
 from groundplan import providers
 from groundplan.kernel.links import LinkType, list_links_of_type
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.analysis.health_metrics import Bands, Health, classify_metrics, compute_health, compute_metrics
-from groundplan.purpose.dates import to_last_instant
+from groundplan.purpose.analysis.health_metrics import (
+    Bands,
+    Health,
+    classify_metrics,
+    compute_health,
+    compute_metrics,
+    find_places,
+)
+from groundplan.purpose.dates import get_day, to_last_instant
 from groundplan.purpose.gates.run import read_context_facts
 from groundplan.purpose.model import Content, NodeType
 from groundplan.purpose.observing.observation_rows import Observations
@@ -30,7 +37,9 @@ def read_health(tx: Transaction, content: Content, observations: Observations, *
 
 def read_bands(tx: Transaction, content: Content, observations: Observations, *, as_of: str | None) -> Bands:
     """Return only the bands, which need no graph search."""
-    return classify_metrics(compute_metrics(content, observations, **_read_health_inputs(tx, as_of)._asdict()))
+    inputs = _read_health_inputs(tx, as_of)
+    places = find_places(content, observations, get_day(inputs.now))
+    return classify_metrics(compute_metrics(content, observations, places, **inputs._asdict()))
 
 
 def _read_health_inputs(tx: Transaction, as_of: str | None) -> HealthInputs:
