@@ -29,7 +29,7 @@ CONNECTIONS: Mapping[Hook[Any] | Provider[Any, Any], str] = {
     providers.find_shared_paths: "groundplan.knowledge.paths.shared_paths:find_shared_paths",
     providers.context_in_force: "groundplan.context.resolve:find_context_in_force",
     providers.list_versions_on_run: "groundplan.purpose.versions.versions:list_versions_on_run",
-    providers.find_purpose_targets: "groundplan.purpose.reading.link_targets:find_purpose_targets",
+    providers.find_purpose_targets: "groundplan.purpose.search:find_purpose_targets",
     providers.find_fact_targets: "groundplan.context.runs.fact_targets:find_fact_targets",
     providers.build_briefing: "groundplan.briefing.brief_task:build_briefing",
 }
@@ -38,7 +38,7 @@ REFUSALS = (
     "groundplan.kernel.identities.invitation:REFUSALS",
     "groundplan.work.tables:REFUSALS",
     "groundplan.context.refusals:REFUSALS",
-    "groundplan.purpose.refusals:REFUSALS",
+    "groundplan.purpose.tables:REFUSALS",
 )
 
 

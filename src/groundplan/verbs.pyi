@@ -57,8 +57,7 @@ import groundplan.knowledge.writing.create
 import groundplan.knowledge.writing.delete
 import groundplan.knowledge.writing.record_check
 import groundplan.knowledge.writing.update
-import groundplan.purpose.analysis.analyse
-import groundplan.purpose.analysis.health_metrics
+import groundplan.purpose.analysis
 import groundplan.purpose.compliance.proposal
 import groundplan.purpose.compliance.section
 import groundplan.purpose.editing.edit
@@ -66,8 +65,9 @@ import groundplan.purpose.exchange.export
 import groundplan.purpose.exchange.import_document
 import groundplan.purpose.exchange.render
 import groundplan.purpose.gates.gates
+import groundplan.purpose.health
 import groundplan.purpose.model
-import groundplan.purpose.observing.observations
+import groundplan.purpose.observing.read
 import groundplan.purpose.observing.record
 import groundplan.purpose.open
 import groundplan.purpose.versions.compare
@@ -766,7 +766,7 @@ class PurposeVerbs:
         as_of: str | None = None,
         cursor: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.purpose.open.OpenedPurpose | groundplan.purpose.observing.observations.ObservationsPage:
+    ) -> groundplan.purpose.open.OpenedPurpose | groundplan.purpose.observing.read.ObservationsPage:
         """Read the theory of change: versions, nodes, edges, assumptions, indicators, health; or observations."""
 
     def observations(
@@ -778,7 +778,7 @@ class PurposeVerbs:
         as_of: str | None = None,
         cursor: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.purpose.observing.observations.ObservationsPage:
+    ) -> groundplan.purpose.observing.read.ObservationsPage:
         """Read what was observed: measurements, reviews, waivers, decisions; with as_of, as known then."""
 
     def edit(
@@ -857,7 +857,7 @@ class PurposeVerbs:
         limit: int | None = None,
         as_of: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.purpose.gates.gates.GateResult | groundplan.purpose.analysis.health_metrics.Health | groundplan.purpose.analysis.analyse.Analysis | groundplan.purpose.compliance.section.Compliance:
+    ) -> groundplan.purpose.gates.gates.GateResult | groundplan.purpose.health.Health | groundplan.purpose.analysis.Analysis | groundplan.purpose.compliance.section.Compliance:
         """Check a version: gate A or B, health, analysis, or compliance of a proposed operation."""
 
     def health(
@@ -873,7 +873,7 @@ class PurposeVerbs:
         limit: int | None = None,
         as_of: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.purpose.analysis.health_metrics.Health:
+    ) -> groundplan.purpose.health.Health:
         """Return the health of a version: metrics, bands, and how each goal is reached."""
 
     def analysis(
@@ -889,7 +889,7 @@ class PurposeVerbs:
         limit: int | None = None,
         as_of: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.purpose.analysis.analyse.Analysis:
+    ) -> groundplan.purpose.analysis.Analysis:
         """Analyse the structure of a version: pathways to goals, orphans, weak links, assumption impacts."""
 
     def compliance(

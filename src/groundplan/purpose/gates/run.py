@@ -19,7 +19,6 @@ from groundplan.kernel.links import LinkType, list_links_to
 from groundplan.kernel.store.live_catalog import check_row_security
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.canonical import compute_content_hash
 from groundplan.purpose.dates import get_day
 from groundplan.purpose.gates.checks import GATE_A_CHECKS, GATE_B_CHECKS, CheckFinding, GateSubject, format_refs
 from groundplan.purpose.gates.gates import (
@@ -36,9 +35,9 @@ from groundplan.purpose.gates.gates import (
     count_results,
     get_severities,
 )
-from groundplan.purpose.model import Content, NodeType, Profile
-from groundplan.purpose.observing.observation_rows import Observations
-from groundplan.purpose.observing.read_observations import Cutoff, read_version_observations
+from groundplan.purpose.model import Content, NodeType, Profile, compute_content_hash
+from groundplan.purpose.observing.read import Cutoff, read_version_observations
+from groundplan.purpose.observing.records import Observations
 from groundplan.purpose.tables import TABLES
 from groundplan.purpose.versions.versions import VersionRow
 
