@@ -22,9 +22,8 @@ from bench.large_purpose import fill_draft, generate_theory
 from bench.options import Options
 from bench.report import Result
 from bench.rounds import Step, compute_medians_ms, run_interleaved
-from groundplan.kernel.links.link import LinkSource, LinkType
-from groundplan.kernel.links.write import add_link
-from groundplan.kernel.output_gate import CHARS_PER_TOKEN, encode
+from groundplan.kernel.answers import CHARS_PER_TOKEN, encode
+from groundplan.kernel.links import LinkSource, LinkType, add_link
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.sqlite.store import SqliteTransaction
 from groundplan.kernel.store.transaction import Transaction

@@ -23,7 +23,7 @@ from bench.peers import start_groundplan
 from bench.report import Result
 from bench.rounds import Step, compute_medians_ms, run_interleaved
 from groundplan.context.resolve import sql
-from groundplan.kernel.output_gate import count_tokens
+from groundplan.kernel.answers import count_tokens
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.schema import SCHEMA_NAME
 from groundplan.session import Session

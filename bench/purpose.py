@@ -24,7 +24,7 @@ from bench.peers import start_groundplan
 from bench.report import Result
 from bench.rounds import Step, compute_medians_ms, run_interleaved
 from groundplan import demo
-from groundplan.kernel.output_gate import count_tokens
+from groundplan.kernel.answers import count_tokens
 from groundplan.kernel.store.queries import Query
 from groundplan.purpose.content import sql
 from groundplan.purpose.gates.gates import SEVERITY_TABLES as TABLES_OF_CHECKS

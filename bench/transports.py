@@ -9,7 +9,7 @@ from typing import Any
 
 import groundplan
 from bench.peers import Peer, extract_text
-from groundplan.kernel.output_gate import encode
+from groundplan.kernel.answers import encode
 
 STDIO, IN_PROCESS = "stdio", "in-process"
 

@@ -17,7 +17,7 @@ from msgspec import NODEFAULT, UNSET, Meta, Struct
 from msgspec.structs import FieldInfo
 
 from groundplan.kernel.input_gate.text_limits import MaxBytes, NormalizedName
-from groundplan.kernel.input_gate.type_description import TypeDescription, TypeKind, describe_type
+from groundplan.kernel.input_gate.types import TypeDescription, TypeKind, describe_type
 from groundplan.kernel.operations.schema import HiddenInSchema, build_json_schema
 
 ELSEWHERE = frozenset({"document.constraints"})  # described as an argument of another operation

@@ -14,7 +14,7 @@ from msgspec.structs import FieldInfo, fields
 
 from groundplan.catalog import OPERATIONS
 from groundplan.context_adapter import ContextAdapter
-from groundplan.kernel.input_gate.type_description import TypeDescription, TypeKind, describe_type
+from groundplan.kernel.input_gate.types import TypeDescription, TypeKind, describe_type
 from groundplan.kernel.operations.registry import Operation
 from groundplan.verbs import to_python_name
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from groundplan.kernel.output_gate import encode
+from groundplan.kernel.answers import encode
 
 
 def to_json(answer: Any) -> Any:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from groundplan.kernel.audit import changed
-from groundplan.kernel.links.link import LinkSource, LinkType
-from groundplan.kernel.links.write import add_link, remove_link
+from groundplan.kernel.links import LinkSource, LinkType, add_link, remove_link
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
 from groundplan.work.engine.refs import find_node_or_none

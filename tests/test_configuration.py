@@ -19,9 +19,8 @@ from groundplan.catalog import build_schema
 from groundplan.configuration import Flags, Settings, get_user_name, load_settings
 from groundplan.kernel.actors import LOCAL_ORGANIZATION, Access, Actor, ActorKind, local_actor
 from groundplan.kernel.cancellation import WRITE_LIMIT_S
-from groundplan.kernel.errors import Invalid
-from groundplan.kernel.input_gate.parse_request import parse_request
-from groundplan.kernel.next_steps import OPERATION_NAMES
+from groundplan.kernel.errors import OPERATION_NAMES, Invalid
+from groundplan.kernel.input_gate.request import parse_request
 from groundplan.kernel.operations.registry import Group
 from groundplan.kernel.organizations.organization import OrganizationId
 from groundplan.kernel.preferences import Preferences

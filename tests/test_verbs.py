@@ -24,9 +24,9 @@ from groundplan.context.schemas import ContextView, PcivRunV1
 from groundplan.context_adapter import ContextAdapter
 from groundplan.kernel.access import Role
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.members.add import OneMember
+from groundplan.kernel.members import OneMember
 from groundplan.kernel.operations.registry import Operation
-from groundplan.kernel.projects.view import OneProject
+from groundplan.kernel.projects import OneProject
 from groundplan.purpose.analysis.analyse import Analysis
 from groundplan.purpose.analysis.health_metrics import Health
 from groundplan.purpose.compliance.section import Compliance

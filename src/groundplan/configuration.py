@@ -43,7 +43,7 @@ from groundplan.setting_values import (
 
 if TYPE_CHECKING:
     from groundplan.kernel.actors import Actor, ActorKind
-    from groundplan.kernel.next_steps import Vocabulary
+    from groundplan.kernel.errors import Vocabulary
     from groundplan.kernel.preferences import Preferences, RepositoryPaths
 
 DB_DEFAULT = DB_NAME

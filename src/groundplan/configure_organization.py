@@ -11,8 +11,7 @@ from groundplan.kernel.access import OrganizationRole, Permission, ProjectCreato
 from groundplan.kernel.audit import Change, KernelOp, changed
 from groundplan.kernel.identities.email_address import normalize_domain
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Route, declare
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.operations.registry import Command, Effect, OpId, Route, declare
 from groundplan.kernel.organizations.organization import (
     OneOrganization,
     OrganizationSettings,

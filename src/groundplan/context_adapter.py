@@ -44,7 +44,7 @@ from groundplan.kernel.wording import describe_value
 if TYPE_CHECKING:
     from groundplan.context.editing.edit import EditedRun
     from groundplan.context.runs.bootstrap import BootstrappedScope
-    from groundplan.kernel.members.member import MemberView
+    from groundplan.kernel.members import MemberView
 
 WireRow: TypeAlias = Mapping[str, Any]  # by wire names
 SourceRow: TypeAlias = SourceWrite | PcivSourceV1 | WireRow

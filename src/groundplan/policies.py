@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from groundplan.kernel.input_gate.decoders import get_decoder
+from groundplan.kernel.input_gate.types import get_decoder
 from groundplan.kernel.store.transaction import Transaction
 
 CLAIM_TTL_MINUTES = 60.0  # afterwards another agent may claim the node

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from groundplan.kernel.budget import Budget
+from groundplan.kernel.answers import Budget
 from groundplan.kernel.ports import Provider
 
 # Resolves a reference to a task: returns its project and its full id, or raises an error.

@@ -17,7 +17,7 @@ from groundplan.catalog import OPERATIONS, build_schema
 from groundplan.kernel.actors import LOCAL_ORGANIZATION, Access, Actor, ActorKind, local_actor
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import NotFound
-from groundplan.kernel.input_gate.parse_request import parse_request
+from groundplan.kernel.input_gate.request import parse_request
 from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.execute import DEFAULT_PREFERENCES, ExecutionResult, execute

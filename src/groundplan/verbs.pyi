@@ -30,20 +30,16 @@ import groundplan.context.schemas
 import groundplan.context_adapter
 import groundplan.kernel.access
 import groundplan.kernel.actors
-import groundplan.kernel.events.list
+import groundplan.kernel.events.history
 import groundplan.kernel.identities.invitation
-import groundplan.kernel.members.add
-import groundplan.kernel.members.list
-import groundplan.kernel.members.remove
+import groundplan.kernel.members
 import groundplan.kernel.organizations.add_person
 import groundplan.kernel.organizations.list_events
 import groundplan.kernel.organizations.list_people
 import groundplan.kernel.organizations.organization
 import groundplan.kernel.organizations.remove_person
 import groundplan.kernel.organizations.unlink_account
-import groundplan.kernel.projects.archive
-import groundplan.kernel.projects.list
-import groundplan.kernel.projects.view
+import groundplan.kernel.projects
 import groundplan.kernel.tokens.create
 import groundplan.kernel.tokens.list
 import groundplan.kernel.tokens.revoke
@@ -223,7 +219,7 @@ class ProjectVerbs:
         self,
         *,
         archived: bool = False,
-    ) -> groundplan.kernel.projects.list.Projects:
+    ) -> groundplan.kernel.projects.Projects:
         """List your projects; archived ones too when asked."""
 
     def create(
@@ -232,7 +228,7 @@ class ProjectVerbs:
         name: str,
         goal: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.kernel.projects.view.OneProject:
+    ) -> groundplan.kernel.projects.OneProject:
         """Create a project; you become its owner."""
 
     def archive(
@@ -240,7 +236,7 @@ class ProjectVerbs:
         *,
         project: str,
         op_id: str | None = None,
-    ) -> groundplan.kernel.projects.archive.ArchivedProject:
+    ) -> groundplan.kernel.projects.ArchivedProject:
         """Archive a project: it can be read, but not changed."""
 
     def restore(
@@ -248,7 +244,7 @@ class ProjectVerbs:
         *,
         project: str,
         op_id: str | None = None,
-    ) -> groundplan.kernel.projects.archive.ArchivedProject:
+    ) -> groundplan.kernel.projects.ArchivedProject:
         """Restore an archived project."""
 
 class MemberVerbs:
@@ -269,7 +265,7 @@ class MemberVerbs:
         limit: int | None = None,
         cursor: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.kernel.members.list.Members:
+    ) -> groundplan.kernel.members.Members:
         """List the members of a project."""
 
     def add(
@@ -280,7 +276,7 @@ class MemberVerbs:
         role: groundplan.kernel.access.Role | Literal["viewer", "editor", "owner"],
         kind: groundplan.kernel.actors.ActorKind | Literal["person", "agent", "service"] = "person",
         op_id: str | None = None,
-    ) -> groundplan.kernel.members.add.OneMember:
+    ) -> groundplan.kernel.members.OneMember:
         """Add a member to a project, or change a member's role."""
 
     def remove(
@@ -289,7 +285,7 @@ class MemberVerbs:
         scope_id: str,
         user_id: str,
         op_id: str | None = None,
-    ) -> groundplan.kernel.members.remove.RemovedMember:
+    ) -> groundplan.kernel.members.RemovedMember:
         """Remove a member from a project."""
 
 class TokenVerbs:
@@ -334,7 +330,7 @@ class EventVerbs:
         op: str | None = None,
         limit: int = 50,
         cursor: str | None = None,
-    ) -> groundplan.kernel.events.list.EventList:
+    ) -> groundplan.kernel.events.history.EventList:
         """What happened in a project, newest first."""
 
 class WorkVerbs:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from groundplan.kernel.access import Role
 from groundplan.kernel.actors import Access, Actor, ActorKind
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.projects.check_owners import check_owners
+from groundplan.kernel.projects import check_owners
 from groundplan.session import Session
 from tests.engines import Engine, PostgresEngine
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.output_gate import encode
 from groundplan.session import Session
 from reference.placeholders import fill_placeholders
 from tests.access.examples import ROWS, example

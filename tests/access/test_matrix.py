@@ -21,9 +21,9 @@ from groundplan.kernel.access import (
     Role,
 )
 from groundplan.kernel.actors import Access, Actor, ActorKind
+from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.identities.bind_login import VerifiedIdentity, bind_login
-from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.store import Store
 from groundplan.session import Session

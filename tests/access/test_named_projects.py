@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import GroundplanError, Invalid, NotFound
-from groundplan.kernel.input_gate.project_names import PROJECT_NAMES
-from groundplan.kernel.output_gate import encode
+from groundplan.kernel.input_gate.request import PROJECT_NAMES
 from tests.access.examples import ROWS, example
 from tests.access.permissions import RULES
 from tests.access.test_matrix import PEOPLE, count_events, placeholder_values, populate_with_purpose

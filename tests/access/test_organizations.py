@@ -17,10 +17,10 @@ from msgspec.structs import replace
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import Access, Actor, ActorKind
-from groundplan.kernel.cursors.cursor import InvalidCursor
+from groundplan.kernel.answers import encode
+from groundplan.kernel.cursors import InvalidCursor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.operations.registry import Group
-from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store import authorize
 from groundplan.kernel.tokens.authenticate import authenticate_token
 from groundplan.session import Session

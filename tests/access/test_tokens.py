@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.actors import Access, Actor, ActorKind
+from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store import authorize
 from groundplan.kernel.store.postgres.store import PostgresStore
 from groundplan.kernel.store.queries import Query

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from groundplan.kernel.links.link import LinkSource, LinkType
-from groundplan.kernel.links.write import add_link
-from groundplan.kernel.output_gate import encode
+from groundplan.kernel.answers import encode
+from groundplan.kernel.links import LinkSource, LinkType, add_link
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
 from groundplan.work.engine.refs import find_node

@@ -9,9 +9,9 @@ import pytest
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import ActorKind
+from groundplan.kernel.answers import AnswerTooLarge
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.operations.execute import execute
-from groundplan.kernel.output_gate import AnswerTooLarge
 from groundplan.kernel.preferences import Preferences
 from tests.briefing.client import BriefingClient, count_tokens
 from tests.kernel.secrets.made_up import make_one

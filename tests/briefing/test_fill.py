@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from groundplan.briefing.briefing import AssumptionNote, Briefing, FactNote, KnowledgeNote, WhyStep
 from groundplan.briefing.fill import LISTS, Entry, Part, fill_briefing
-from groundplan.kernel.budget import count_chars
+from groundplan.kernel.answers import count_chars
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=400)
 rooms = st.integers(0, 20_000)

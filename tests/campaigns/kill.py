@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from groundplan.kernel.output_gate import encode
+from groundplan.kernel.answers import encode
 from groundplan.session import Session
 from tests.campaigns.ledger import Attempt, read_attempts
 from tests.campaigns.writer import PROJECT

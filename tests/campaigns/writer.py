@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import groundplan
+from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.output_gate import encode
 from tests.campaigns.ledger import Ledger
 
 PROJECT = "atlas"

@@ -6,7 +6,7 @@ import json
 from functools import partial
 from typing import Any
 
-from groundplan.kernel.output_gate import encode
+from groundplan.kernel.answers import encode
 from tests.context.client import ContextClient
 from tests.context.test_runs import content_by_name
 from tests.errors import error_of

@@ -24,8 +24,8 @@ from groundplan.context.schemas import (
     UpdatedBy,
     ValueKind,
 )
+from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.output_gate import encode
 from tests.machines.budget import fixed_settings
 from tests.proof import scaled
 

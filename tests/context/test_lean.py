@@ -10,7 +10,7 @@ import pytest
 
 import groundplan
 from groundplan.catalog import OPERATIONS
-from groundplan.kernel.output_gate import count_tokens, encode
+from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from tests.context.client import ContextClient

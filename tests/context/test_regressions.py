@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from groundplan.kernel.answers import count_tokens, encode, fits
 from groundplan.kernel.errors import GroundplanError, Invalid
-from groundplan.kernel.output_gate import count_tokens, encode, fits
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from tests.context.client import ContextClient, value_of

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from groundplan.__main__ import main
 from groundplan.catalog import OPERATIONS
+from groundplan.kernel.answers import encode
 from groundplan.kernel.input_gate import strict_json
 from groundplan.kernel.operations.registry import Group
-from groundplan.kernel.output_gate import encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from groundplan.surfaces.mcp.tools import RegistryTools

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from groundplan.kernel.actors import ActorKind
+from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import Conflict, Invalid, NotFound, RuleViolated
-from groundplan.kernel.output_gate import encode
 from groundplan.session import Session
 from tests.context.client import NOWHERE, ContextClient
 from tests.context.conftest import ADA, begin_draft

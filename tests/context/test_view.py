@@ -11,8 +11,8 @@ import pytest
 from groundplan import providers
 from groundplan.context.invariants import Invariant, check_view
 from groundplan.kernel.access import Permission
+from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.errors import GroundplanError, Invalid, NotFound
-from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.migrations import Dialect

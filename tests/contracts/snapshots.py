@@ -8,10 +8,10 @@ from hashlib import sha256
 from typing import Any
 
 from groundplan.catalog import OPERATIONS, build_schema
+from groundplan.kernel.answers import count_tokens
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.operations.registry import Command, Group, Operation
 from groundplan.kernel.operations.schema import build_json_schema
-from groundplan.kernel.output_gate import count_tokens
 from groundplan.kernel.store.migrations import Dialect, load_migrations
 from groundplan.kernel.store.schema import generate_postgres_guards, generate_postgres_policies, generate_sqlite_guards
 from groundplan.surfaces.mcp.tool_descriptions import describe_tool

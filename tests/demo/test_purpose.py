@@ -12,8 +12,8 @@ from groundplan.demo.context import fill_context
 from groundplan.demo.purpose import fill_purpose
 from groundplan.demo.theory import GOAL
 from groundplan.demo.theory_changes import SPRING, TRUST
+from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.operations.registry import Effect
-from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from tests.engines import Engine, fill_once

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.kernel.budget import (
+from groundplan.kernel.answers import (
+    CHARS_PER_TOKEN,
     ENVELOPE_CHARS,
     Budget,
     CutLists,
@@ -17,10 +18,11 @@ from groundplan.kernel.budget import (
     LeftOut,
     Trimming,
     count_chars,
+    encode,
+    fits,
     take_page,
     trim,
 )
-from groundplan.kernel.output_gate import CHARS_PER_TOKEN, encode, fits
 
 TEXTS = st.lists(st.text(max_size=40), max_size=30)
 TOKENS = st.integers(min_value=20, max_value=400)

@@ -17,8 +17,15 @@ from msgspec.structs import replace
 
 from groundplan.kernel.access import Role
 from groundplan.kernel.clock import format_timestamp
-from groundplan.kernel.cursors.cursor import CURSOR_CHARS_MAX, CursorValue, InvalidCursor, decode_cursor, encode_cursor
-from groundplan.kernel.cursors.text_positions import START_BYTES_MAX, locate_text
+from groundplan.kernel.cursors import (
+    CURSOR_CHARS_MAX,
+    START_BYTES_MAX,
+    CursorValue,
+    InvalidCursor,
+    decode_cursor,
+    encode_cursor,
+    locate_text,
+)
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.transaction import Project, Transaction
 from tests.engines import person

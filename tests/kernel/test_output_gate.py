@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.kernel.errors import RuleViolated
-from groundplan.kernel.output_gate import (
+from groundplan.kernel.answers import (
     ANSWER_TOKENS_MAX,
     AnswerTooLarge,
     count_tokens,
@@ -19,6 +18,7 @@ from groundplan.kernel.output_gate import (
     fits,
     refuse_oversized,
 )
+from groundplan.kernel.errors import RuleViolated
 
 
 class Answer(Struct, rename="camel"):

@@ -13,9 +13,9 @@ from msgspec import UNSET
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import local_actor
+from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.operations.envelopes import wrap_error
-from groundplan.kernel.output_gate import encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.session import Session
@@ -236,9 +236,7 @@ def test_atoms_that_stay_are_on_exactly_one_page_while_others_are_renamed_or_rem
 def test_in_the_order_of_the_database_members_with_long_names_are_lost_or_repeated(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "groundplan.kernel.cursors.name_pages.read_after", lambda _after, read, _locate, *, at_most: read(at_most)
-    )
+    monkeypatch.setattr("groundplan.kernel.cursors.read_after", lambda _after, read, _locate, *, at_most: read(at_most))
     with pytest.raises((AssertionError, pytest.fail.Exception)):
         test_members_who_stay_are_on_exactly_one_page_while_others_leave(engine, 2)
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import pytest
 from msgspec import UNSET, Struct
 
-from groundplan.kernel.budget import Budget, CutLists, DropField, LeftOut, Trimming, count_chars, trim
+from groundplan.kernel.answers import Budget, CutLists, DropField, LeftOut, Trimming, count_chars, trim
 
 
 class Row(Struct):

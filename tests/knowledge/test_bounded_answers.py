@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, count_tokens, encode
+from groundplan.kernel.answers import ANSWER_TOKENS_MAX, count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from tests.answers import to_json

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
 
+from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.output_gate import encode
 from tests.answers import to_json
 from tests.engines import Engine, person
 from tests.knowledge.client import COMMIT, KnowledgeClient, outcome_of

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.output_gate import count_tokens, encode
+from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.transaction import Transaction

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from groundplan.catalog import OPERATIONS
+from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.operations.registry import Group
-from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.surfaces.mcp.tools import RegistryTools
 from tests.engines import Engine
 from tests.knowledge.client import COMMIT, NOWHERE, KnowledgeClient

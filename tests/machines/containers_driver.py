@@ -6,8 +6,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.next_steps import OPERATION_NAMES
+from groundplan.kernel.errors import OPERATION_NAMES, GroundplanError
 from groundplan.kernel.operations.envelopes import wrap_error
 from groundplan.kernel.operations.registry import Group
 from tests.engines import Engine

@@ -19,8 +19,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 
 from groundplan.context.schemas import ContextView
 from groundplan.kernel.actors import ActorKind, local_actor
+from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store.store import Store
 from groundplan.session import Session
 from tests.engines import Engine

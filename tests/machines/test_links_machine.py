@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.links.link import LinkType
+from groundplan.kernel.links import LinkType
 from groundplan.session import Session
 from groundplan.work.containers import delete
 from groundplan.work.engine import merge

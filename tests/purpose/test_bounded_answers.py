@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from groundplan.kernel.optimistic_locking import StaleRevision
-from groundplan.kernel.output_gate import count_tokens, encode
+from groundplan.kernel.answers import count_tokens, encode
+from groundplan.kernel.errors import StaleRevision
 from groundplan.purpose.versions.publish import GateFailed
 from groundplan.session import Session
 from tests.engines import Engine, fill_once

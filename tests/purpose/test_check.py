@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import Invalid, NotFound
-from groundplan.kernel.output_gate import encode
 from groundplan.session import Session
 from tests.context.client import ContextClient
 from tests.engines import Engine, fill_once

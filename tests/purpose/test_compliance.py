@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.actors import ActorKind, local_actor
+from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.input_gate.parse_request import parse_request
-from groundplan.kernel.output_gate import encode
+from groundplan.kernel.input_gate.request import parse_request
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.compliance import isolation

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from groundplan.kernel.errors import GroundplanError, Invalid, NotFound
-from groundplan.kernel.optimistic_locking import StaleRevision
+from groundplan.kernel.errors import GroundplanError, Invalid, NotFound, StaleRevision
 from groundplan.purpose.editing.draft import PublishedImmutable
 from groundplan.purpose.editing.items import DependencyCycle, DuplicateEdge, SelfEdge
 from groundplan.purpose.editing.rules import InvalidDirection

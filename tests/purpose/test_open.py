@@ -9,12 +9,11 @@ import pytest
 from msgspec import UNSET
 
 from groundplan.catalog import OPERATIONS
-from groundplan.kernel.cursors.cursor import InvalidCursor
-from groundplan.kernel.errors import Invalid, NotFound
-from groundplan.kernel.input_gate.parse_request import parse_request
+from groundplan.kernel.answers import ANSWER_TOKENS_MAX, count_tokens, encode
+from groundplan.kernel.cursors import InvalidCursor
+from groundplan.kernel.errors import Invalid, NotFound, StaleRevision
+from groundplan.kernel.input_gate.request import parse_request
 from groundplan.kernel.operations.registry import Group
-from groundplan.kernel.optimistic_locking import StaleRevision
-from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.purpose.open import OpenedPurpose
 from groundplan.purpose.reading.shorten import ANSWER_TOKENS_AIM

@@ -10,9 +10,8 @@ from msgspec import UNSET
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import ActorKind, local_actor
-from groundplan.kernel.errors import Conflict, Forbidden, GroundplanError, Invalid, NotFound
-from groundplan.kernel.optimistic_locking import StaleRevision
-from groundplan.kernel.output_gate import count_tokens, encode
+from groundplan.kernel.answers import count_tokens, encode
+from groundplan.kernel.errors import Conflict, Forbidden, GroundplanError, Invalid, NotFound, StaleRevision
 from groundplan.kernel.preferences import Preferences
 from groundplan.purpose.content import ContentAltered
 from groundplan.purpose.versions.drafts import DraftExists, ProfileTooLight

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.actors import ActorKind, local_actor
-from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.optimistic_locking import StaleVersion
+from groundplan.kernel.errors import GroundplanError, StaleVersion
 from groundplan.session import Session
 from tests.engines import Engine
 from tests.proof import scaled

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.actors import ActorKind, local_actor
+from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.output_gate import encode
 from groundplan.session import Session
 from tests.engines import Engine, person
 from tests.proof import rounds

@@ -152,9 +152,9 @@ def write_while_being_removed(engine: Engine, bens_store_rechecks: bool = True) 
             got.append(refused)
 
     def ada_removes(tx: Transaction) -> None:
-        from groundplan.kernel.members.remove import RemoveMember, remove
+        from groundplan.kernel.members import RemoveMember, remove_member
 
-        remove(tx, RemoveMember("atlas", "ben"))
+        remove_member(tx, RemoveMember("atlas", "ben"))
         ada_holds.set()
         if engine.dialect == "postgres":
             ben_is_in.wait()

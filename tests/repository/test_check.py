@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.actors import ActorKind, local_actor
+from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import NotFound
-from groundplan.kernel.output_gate import encode
 from groundplan.repository import check as checking
 from groundplan.repository.check import Hint, check
 from groundplan.repository.git import NoCommit, NotARepository

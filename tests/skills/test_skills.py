@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from groundplan.catalog import OPERATIONS
-from groundplan.kernel.input_gate.parse_request import parse_request
+from groundplan.kernel.input_gate.request import parse_request
 from groundplan.kernel.input_gate.strict_json import decode
 from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.repository.rules.formats import front_matter

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from groundplan.catalog import OPERATIONS
-from groundplan.kernel import output_gate
-from groundplan.kernel.errors import Conflict, GroundplanError, NotFound, Unexpected
-from groundplan.kernel.next_steps import OPERATION_NAMES, NextStep
+from groundplan.kernel import answers
+from groundplan.kernel.errors import OPERATION_NAMES, Conflict, GroundplanError, NextStep, NotFound, Unexpected
 from groundplan.kernel.operations import execute as execute_module
 from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Group
@@ -115,7 +114,7 @@ def test_an_answer_is_encoded_once(
 
     def counting(value: Any) -> bytes:
         whole.append(value)
-        return output_gate.encode(value)
+        return answers.encode(value)
 
     for module in (execute_module, respond_module):
         monkeypatch.setattr(module, "encode", counting)

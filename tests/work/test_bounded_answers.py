@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import UNSET
 
-from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, count_tokens, encode
+from groundplan.kernel.answers import ANSWER_TOKENS_MAX, count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from tests.errors import error_of

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.actors import ActorKind, local_actor
-from groundplan.kernel.projects.check_clocks import check_clocks
+from groundplan.kernel.projects import check_clocks
 from groundplan.kernel.store import store as kernel_store
 from groundplan.session import Session
 from groundplan.work.check_leases import check_leases

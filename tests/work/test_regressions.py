@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from groundplan.kernel.actors import ActorKind
-from groundplan.kernel.output_gate import encode
+from groundplan.kernel.answers import encode
 from tests.errors import error_of
 from tests.proof import scaled
 from tests.work.client import WorkClient

@@ -8,9 +8,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.briefing.briefing import Briefing
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming, count_chars
+from groundplan.kernel.answers import CHARS_PER_TOKEN, CutLists, DropField, LeftOut, Trimming, count_chars
 from groundplan.kernel.operations.registry import Command, Effect, Route, declare
-from groundplan.kernel.output_gate import CHARS_PER_TOKEN
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.add_briefing import TRIMMING, add_briefing
 from groundplan.work.engine.node import TRIMMABLE_FIELDS, WorkNode, load_nodes

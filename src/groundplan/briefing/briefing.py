@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.kernel.budget import LeftOut
+from groundplan.kernel.answers import LeftOut
 
 
 class Via(Struct):

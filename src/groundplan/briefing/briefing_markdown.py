@@ -20,7 +20,7 @@ from groundplan.briefing.briefing import (
     OverlapNote,
     WhyStep,
 )
-from groundplan.kernel.output_gate import encode
+from groundplan.kernel.answers import encode
 from groundplan.purpose.markdown_text import escape_inline, format_code_span
 
 if TYPE_CHECKING:

@@ -21,9 +21,8 @@ from groundplan.briefing.fill import Entry, Part
 from groundplan.briefing.watch.task_marks import TaskMark, list_task_marks
 from groundplan.briefing.why import Reasons, collect_why
 from groundplan.context.reading.facts_in_force import FactsInForce, read_facts_in_force
-from groundplan.kernel.budget import count_chars
-from groundplan.kernel.links.link import LinkType
-from groundplan.kernel.links.read import list_links_from
+from groundplan.kernel.answers import count_chars
+from groundplan.kernel.links import LinkType, list_links_from
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.reading.files import load_atoms_of_files
 from groundplan.work.engine.node import format_evidence

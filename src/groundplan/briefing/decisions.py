@@ -8,7 +8,7 @@ from typing import NamedTuple
 from msgspec import UNSET
 
 from groundplan.briefing.briefing import DecisionNote
-from groundplan.kernel.events.read import list_decisions_about
+from groundplan.kernel.events.history import list_decisions_about
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.observing.latest_records import read_newest_decisions
 from groundplan.purpose.observing.observation_rows import Decision

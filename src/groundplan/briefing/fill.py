@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import UNSET, Struct, field, structs
 
 from groundplan.briefing.briefing import Briefing, WhyStep
-from groundplan.kernel.budget import count_chars
+from groundplan.kernel.answers import count_chars
 
 SMALL_CHARS = 400  # a briefing with less room has no empty lists
 EXCERPT_CHARS_MIN = 40  # shorter ones say nothing

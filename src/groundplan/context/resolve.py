@@ -27,9 +27,9 @@ from groundplan.context.schemas import (
 )
 from groundplan.context.stored_rows import load_rows
 from groundplan.kernel.access import Permission, allows
-from groundplan.kernel.input_gate.composite_types import missing_argument
-from groundplan.kernel.members.member import find_principal
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import NextStep
+from groundplan.kernel.input_gate.types import missing_argument
+from groundplan.kernel.principals import find_principal
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.providers import ContextInForce

@@ -5,10 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from groundplan.context.schemas import PcivRunV1, RunStatus, UpdatedBy
-from groundplan.kernel.errors import MixedProjects, NotFound
+from groundplan.kernel.errors import MixedProjects, NextStep, NotFound, StaleRevision
 from groundplan.kernel.ids import parse_uuid
-from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.kernel.store.authorize import ProjectId, find_visible_project_ids
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.schema import Frozen

@@ -35,7 +35,7 @@ from groundplan.context.limits import (
 )
 from groundplan.context.pointers import UnplacedInput
 from groundplan.kernel.access import Role
-from groundplan.kernel.budget import LeftOut
+from groundplan.kernel.answers import LeftOut
 from groundplan.kernel.input_gate.text_limits import MaxBytes
 from groundplan.kernel.operations.schema import HiddenInSchema
 

@@ -13,8 +13,8 @@ from groundplan.context.limits import ENUM_BYTES_MAX, VALUE_BYTES_MAX
 from groundplan.context.schemas import ConstraintWrite, InputWrite, Provenance, ValueKind
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate import strict_json
-from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import MaxBytes, apply_marker
+from groundplan.kernel.input_gate.types import missing_argument
 from groundplan.kernel.wording import ArgumentPath, describe_value, format_argument_path, invalid_argument
 
 EXACT_INTEGER_MAX = 2**53  # every integer up to here is exact as a double

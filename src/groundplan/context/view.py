@@ -19,8 +19,8 @@ from groundplan.context.schemas import ContextView, DisplacedFact, ResolvePrefer
 from groundplan.context.values import get_value
 from groundplan.context.warnings import collect_warnings
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import count_chars, take_page
-from groundplan.kernel.cursors.cursor import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.answers import count_chars, take_page
+from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.schema import CollapsedInSchema, HiddenInSchema

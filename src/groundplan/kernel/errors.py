@@ -1,4 +1,4 @@
-"""The errors of Groundplan, in eight families.
+"""The errors of Groundplan, in eight families, and the next steps that they suggest.
 
     GroundplanError
     ├── Unauthenticated   no actor, or no valid token        401  exit 4
@@ -13,14 +13,55 @@
 The first seven are refusals; every error that a slice defines belongs to one of them. The family alone decides the HTTP
 status, the exit code and the `isError` flag, so no surface branches on a code. `Unexpected` replaces any other
 exception: it carries a reference to the log entry and nothing from the exception itself.
+
+A next step is data: an operation of the registry and its arguments. Slices name operations and know no surface. Each
+surface has a `Vocabulary` that turns a step into its own syntax:
+
+    Python (the default)   project.restore
+    command line           groundplan project restore --project atlas
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, Protocol
 
-from groundplan.kernel.next_steps import OPERATION_NAMES, NextStep, Vocabulary
+
+class NextStep(NamedTuple):
+    """A suggested operation, and its effect as the end of a sentence: `lists the keys`."""
+
+    operation: str
+    effect: str
+    arguments: Mapping[str, Any] = {}  # by wire name; only those that are known
+
+
+class Vocabulary(Protocol):
+    """The names of operations on one surface."""
+
+    def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
+        """Return a call as text for a sentence."""
+
+    def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a call as data that a client can send."""
+
+    def tell(self, steps: Iterable[NextStep]) -> str:
+        """Return one sentence with the effect of each step: `member.list lists them; member.add adds one`."""
+        return "; ".join(f"{self.spell(step.operation, step.arguments)} {step.effect}" for step in steps)
+
+
+class OperationNames(Vocabulary):
+    """The vocabulary of the Python API: operations by their own names."""
+
+    def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
+        """Return the name of the operation."""
+        return operation
+
+    def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the operation and its arguments."""
+        return {"operation": operation, "arguments": dict(arguments)}
+
+
+OPERATION_NAMES = OperationNames()
 
 Steps = NextStep | Sequence[NextStep]
 
@@ -154,3 +195,37 @@ class Unexpected(GroundplanError):
         super().__init__(
             f"something went wrong inside Groundplan; look for {reference} in the log{hint}", reference=reference
         )
+
+
+class StaleVersion(Conflict):
+    """The thing has another version than the caller read."""
+
+    code = "stale_version"
+
+    def __init__(self, thing: str, id_: str, *, current: int, given: int) -> None:
+        super().__init__(
+            f"{thing} {id_} is at version {current}, not {given}; read it again, then decide",
+            id=id_,
+            version=given,
+            currentVersion=current,
+        )
+
+
+class StaleRevision(Conflict):
+    """The thing has another revision than the caller read."""
+
+    code = "stale_rev"
+
+    def __init__(self, thing: str, advice: str, *, current: int, expected: int, **details: Any) -> None:
+        super().__init__(
+            f"{thing} is at rev {current}, not {expected}; {advice}, then decide",
+            **details,
+            expected=expected,
+            current=current,
+        )
+
+
+def refuse_stale(thing: str, id_: str, *, current: int, given: int) -> None:
+    """Raise StaleVersion if the current version is not the given one."""
+    if current != given:
+        raise StaleVersion(thing, id_, current=current, given=given)

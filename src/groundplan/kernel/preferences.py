@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 from msgspec import Struct
 
 from groundplan.kernel.cancellation import WRITE_LIMIT_S
-from groundplan.kernel.next_steps import OPERATION_NAMES, Vocabulary
+from groundplan.kernel.errors import OPERATION_NAMES, Vocabulary
 
 D = TypeVar("D")
 

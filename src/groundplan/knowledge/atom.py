@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
 
-from groundplan.kernel.budget import LeftOut
-from groundplan.kernel.input_gate.decoders import get_decoder
+from groundplan.kernel.answers import LeftOut
+from groundplan.kernel.input_gate.types import get_decoder
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.changelog import ChangelogLine

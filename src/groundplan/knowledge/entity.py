@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from groundplan.kernel.budget import DropField
+from groundplan.kernel.answers import DropField
 
 # The parts that an answer drops, the least needed first.
 PARTS = ("changelog", "related_atoms", "related_molecules", "freshness", "knowledge", "paths", "matched_paths")

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from groundplan.kernel.errors import GroundplanError, NotFound, RuleViolated
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import GroundplanError, NextStep, NotFound, RuleViolated
 from groundplan.kernel.store.authorize import ProjectId, find_visible_project_ids
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction

@@ -9,10 +9,9 @@ from typing import Annotated, Any, NamedTuple
 
 from msgspec import Meta, Struct
 
-from groundplan.kernel.errors import Invalid, RuleViolated
+from groundplan.kernel.errors import Invalid, NextStep, RuleViolated
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.input_gate.text_limits import MaxBytes, apply_marker
-from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.preferences import RepositoryPaths
 from groundplan.kernel.wording import ArgumentPath, invalid_argument, quote_text
 from groundplan.knowledge.paths.malformed import AbsolutePattern

@@ -8,10 +8,9 @@ import msgspec
 from msgspec import Meta, Struct
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.errors import NotFound
-from groundplan.kernel.input_gate.composite_types import missing_argument
+from groundplan.kernel.errors import NextStep, NotFound
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.input_gate.types import missing_argument
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool, declare
 from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.store.transaction import Transaction

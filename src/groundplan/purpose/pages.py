@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from groundplan.kernel.budget import Budget, LeftOut, take_page
+from groundplan.kernel.answers import Budget, LeftOut, take_page
 
 PagePosition = tuple[int, ...]
 

@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 
 from msgspec import UNSET, Struct, UnsetType
 
+from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import Forbidden
 from groundplan.kernel.operations.progress import count_progress
-from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store.store import ProjectArchived
 from groundplan.knowledge.checked_files import KEPT_BYTES_MAX, KEPT_MAX
 from groundplan.knowledge.freshness import FreshnessState

@@ -10,12 +10,11 @@ from collections.abc import Callable
 
 import msgspec
 
-from groundplan.kernel.errors import GroundplanError, Unexpected
-from groundplan.kernel.next_steps import Vocabulary
+from groundplan.kernel.answers import encode
+from groundplan.kernel.errors import GroundplanError, Unexpected, Vocabulary
 from groundplan.kernel.operations.envelopes import wrap, wrap_error
 from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Group
-from groundplan.kernel.output_gate import encode
 
 
 class Response(msgspec.Struct, frozen=True):

@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from groundplan.kernel.input_gate.project_names import PROJECT_NAMES
-from groundplan.kernel.next_steps import Vocabulary
+from groundplan.kernel.answers import encode
+from groundplan.kernel.errors import Vocabulary
+from groundplan.kernel.input_gate.request import PROJECT_NAMES
 from groundplan.kernel.operations.registry import Command, Operation, Registry, Route
-from groundplan.kernel.output_gate import encode
 
 PROGRAM = "groundplan"
 
@@ -190,7 +190,7 @@ def format_query(arguments: Mapping[str, Any]) -> str:
     """Return arguments as a query string that the input gate reads back; empty if there are none."""
     from urllib.parse import urlencode
 
-    from groundplan.kernel.output_gate import encode
+    from groundplan.kernel.answers import encode
 
     pairs = [
         (name, one if isinstance(one, str) else encode(one).decode())

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from groundplan.kernel.budget import Budget, CutLists, count_chars, trim
-from groundplan.kernel.output_gate import CHARS_PER_TOKEN
+from groundplan.kernel.answers import CHARS_PER_TOKEN, Budget, CutLists, count_chars, trim
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.providers import BRIEFING_LISTS, BriefingRequest, build_briefing
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.projects.list import ListProjects, list_projects
+from groundplan.kernel.projects import ListProjects, list_projects
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.checkup import Finding, ok, warn
 from groundplan.kernel.store.transaction import Transaction

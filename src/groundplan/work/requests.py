@@ -8,9 +8,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from groundplan.kernel.errors import Invalid
+from groundplan.kernel.errors import Invalid, NextStep
 from groundplan.kernel.input_gate.text_limits import MaxBytes
-from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument
 
 PROPERTIES_BYTES_MAX = STATE_BYTES_MAX = 32_768

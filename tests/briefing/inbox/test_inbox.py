@@ -12,9 +12,9 @@ from groundplan.briefing.inbox import inbox as inbox_module
 from groundplan.briefing.inbox.item import RANKS, InboxItem, InboxKind
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import Actor, ActorKind, local_actor
+from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.input_gate.parse_request import parse_request
-from groundplan.kernel.output_gate import count_tokens, encode
+from groundplan.kernel.input_gate.request import parse_request
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from groundplan.surfaces.vocabularies import CliVocabulary, McpVocabulary

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from groundplan.briefing.throughline.limits import ChainLimits
-from groundplan.kernel.output_gate import CHARS_PER_TOKEN
+from groundplan.kernel.answers import CHARS_PER_TOKEN
 from groundplan.session import Session
 from tests.briefing.line.client import PlanClient
 from tests.proof import scaled

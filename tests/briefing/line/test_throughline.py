@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from groundplan.kernel.errors import Invalid, NotFound
-from groundplan.kernel.links.link import LinkType
+from groundplan.kernel.links import LinkType
 from groundplan.session import Session
 from tests.briefing.line.client import PlanClient
 from tests.engines import person

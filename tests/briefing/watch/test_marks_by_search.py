@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from groundplan.briefing.watch import trace_marks
-from groundplan.kernel.links.link import Link
+from groundplan.kernel.links import Link
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.observing.observation_rows import Observations
 from groundplan.work.links import serving

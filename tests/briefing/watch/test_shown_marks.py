@@ -11,8 +11,8 @@ from msgspec import UNSET
 from groundplan.briefing.watch import find_marks as find_marks_module
 from groundplan.briefing.watch import trace_marks
 from groundplan.kernel.actors import Access, local_actor
+from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.errors import NotFound
-from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.purpose.graph.goal_steps import GoalSteps
 from groundplan.session import Session
 from tests.briefing.watch.watch_project import SIZE, Watch

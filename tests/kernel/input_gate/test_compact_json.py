@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate import compact_json, strict_json
-from groundplan.kernel.output_gate import encode
 from tests.kernel.input_gate.test_strict_json import ADMISSIBLE, ANY_TEXT, nested
 
 FRAGMENTS = st.sampled_from(

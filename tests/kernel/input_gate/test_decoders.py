@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from groundplan.kernel.input_gate import decoders
+from groundplan.kernel.input_gate import types
 from tests.proof import scaled
 
 THREADS = 4
@@ -60,7 +60,7 @@ def decode_in_threads(rounds: int) -> None:
 def decode(shape: Any, given: Any, barrier: threading.Barrier, answers: list[Any]) -> None:
     """Decode a value as soon as the other threads do."""
     barrier.wait()
-    decoders.get_decoder(shape)
+    types.get_decoder(shape)
     answers.append(msgspec.convert(given, shape))
 
 
@@ -81,4 +81,4 @@ def test_without_the_lock_the_process_crashes() -> None:
 
 def remove_lock() -> None:
     """Let every thread build decoders at once."""
-    vars(decoders)["_building"] = nullcontext()
+    vars(types)["_building"] = nullcontext()

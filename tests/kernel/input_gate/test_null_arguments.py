@@ -11,10 +11,8 @@ from msgspec.structs import fields
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.input_gate.composite_types import Array, Map, Record, TaggedUnion, get_record
-from groundplan.kernel.input_gate.field_types import Choice, FieldType, Number
-from groundplan.kernel.input_gate.parse_request import parse_request
-from groundplan.kernel.input_gate.project_names import PROJECT_NAMES
+from groundplan.kernel.input_gate.request import PROJECT_NAMES, parse_request
+from groundplan.kernel.input_gate.types import Array, Choice, FieldType, Map, Number, Record, TaggedUnion, get_record
 from groundplan.kernel.operations.registry import Operation
 from reference.examples import EXAMPLES
 

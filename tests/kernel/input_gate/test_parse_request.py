@@ -15,11 +15,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.input_gate.parse_request import parse_request
+from groundplan.kernel.input_gate.request import parse_request
 from groundplan.kernel.input_gate.strict_json import DEPTH_MAX
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
-from groundplan.kernel.output_gate import encode
 
 NodeId = NewType("NodeId", str)
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX, DEPTH_MAX, INTEGER_MAX, decode, validate_value
-from groundplan.kernel.output_gate import encode
 
 # Half of the generated text is error-prone: quotes, backslashes, brackets and letters of escapes.
 ADMISSIBLE_TEXT = st.text(

@@ -8,7 +8,7 @@ import pytest
 from msgspec import Meta, Struct
 
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.input_gate.parse_request import parse_request
+from groundplan.kernel.input_gate.request import parse_request
 from groundplan.kernel.input_gate.text_limits import NAME_CHARS_MAX, MaxBytes, Name
 
 SUMMARY_BYTES_MAX = 40

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NewType
 import pytest
 from msgspec import Meta, Struct, UnsetType
 
-from groundplan.kernel.input_gate.type_description import TypeKind, describe_type
+from groundplan.kernel.input_gate.types import TypeKind, describe_type
 
 
 class Level(StrEnum):

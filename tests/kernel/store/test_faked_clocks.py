@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from groundplan.kernel.output_gate import encode
+from groundplan.kernel.answers import encode
 from tests.engines import SqliteEngine
 
 LIBRARY = "vendor/libfaketime/src/libfaketime.so.1"
@@ -22,7 +22,7 @@ PROGRAM = """
 import json, sys
 import groundplan
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.output_gate import encode
+from groundplan.kernel.answers import encode
 
 db, agent, calls = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
 with groundplan.open(db, actor=agent) as session:

@@ -9,8 +9,8 @@ import pytest
 
 from groundplan.kernel.access import Role
 from groundplan.kernel.actors import Access, ActorKind
+from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import Unauthenticated
-from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.tokens import token
 from groundplan.kernel.tokens.authenticate import RefusalCounts, authenticate_token, record_use, verify_token

@@ -10,7 +10,7 @@ import pytest
 
 from groundplan.kernel.access import Role
 from groundplan.kernel.actors import ActorKind
-from groundplan.kernel.output_gate import encode
+from groundplan.kernel.answers import encode
 from groundplan.session import Session
 from tests.engines import Engine, person
 from tests.errors import error_of

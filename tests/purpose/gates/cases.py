@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from groundplan.kernel.next_steps import OPERATION_NAMES
+from groundplan.kernel.errors import OPERATION_NAMES
 from groundplan.purpose.gates.gates import Check, ContextFacts, ExternalFacts, Gate, GateResult
 from groundplan.purpose.gates.run import run_gate
 from groundplan.purpose.model import Content, Profile

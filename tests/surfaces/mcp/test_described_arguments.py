@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from groundplan.catalog import OPERATIONS
+from groundplan.kernel.answers import count_tokens
 from groundplan.kernel.operations.registry import Group
-from groundplan.kernel.output_gate import count_tokens
 from groundplan.surfaces.mcp.methods import INSTRUCTIONS
 from groundplan.surfaces.mcp.tool_descriptions import DESCRIBED
 from tests.contracts.snapshots import listing

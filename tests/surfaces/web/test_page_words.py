@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from groundplan.catalog import OPERATIONS
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import NextStep
 from groundplan.surfaces.web.words import WORDS, PageVocabulary
 from tests.engines import Engine
 from tests.surfaces.web.browser import Browser

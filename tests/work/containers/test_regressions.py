@@ -9,8 +9,8 @@ import pytest
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import local_actor
+from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.operations.registry import Group
-from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from groundplan.surfaces.mcp.tools import RegistryTools

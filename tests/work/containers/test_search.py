@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
+from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.errors import Invalid, NotFound
-from groundplan.kernel.output_gate import count_tokens, encode
 from tests.engines import person
 from tests.errors import error_of
 from tests.manual_clock import ManualClock

@@ -8,8 +8,8 @@ from itertools import pairwise
 import pytest
 from msgspec import UNSET
 
+from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.output_gate import count_tokens, encode
 from tests.errors import error_of
 from tests.manual_clock import ManualClock
 from tests.work.containers.client import ContainersClient

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import Conflict
-from groundplan.kernel.output_gate import encode
 from tests.engines import Engine
 from tests.errors import error_of
 from tests.work.containers.client import ContainersClient

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.kernel.output_gate import encode
+from groundplan.kernel.answers import encode
 from groundplan.work.graph import surroundings
 from groundplan.work.graph.surroundings import CHAIN_MAX
 from tests.statements import record_statements

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from groundplan.kernel.links.link import LINKS_MAX, LinkSource, LinkType
-from groundplan.kernel.links.write import add_links
+from groundplan.kernel.links import LINKS_MAX, LinkSource, LinkType, add_links
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.events import WorkOp
 from tests.engines import Engine

@@ -9,7 +9,7 @@ import pytest
 from msgspec import UNSET
 
 from groundplan.kernel.errors import Invalid, NotFound
-from groundplan.kernel.links.link import LINKS_MAX
+from groundplan.kernel.links import LINKS_MAX
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from tests.engines import person

@@ -25,12 +25,11 @@ from groundplan.briefing.inbox.requests import list_requests
 from groundplan.briefing.inbox.reviews_due import list_due_reviews
 from groundplan.briefing.inbox.suggestions import list_suggestions
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import LeftOut, take_page
-from groundplan.kernel.cursors.cursor import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.answers import LeftOut, encode, take_page
+from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.output_gate import encode
-from groundplan.kernel.projects.list import ListProjects, list_projects
+from groundplan.kernel.projects import ListProjects, list_projects
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.transaction import Project, Transaction, set_time_of_read
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groundplan.briefing.inbox.item import InboxItem, InboxKind, make_action
 from groundplan.context.waiting.pending_suggestions import PendingSuggestion, list_pending_suggestions
-from groundplan.kernel.output_gate import encode
+from groundplan.kernel.answers import encode
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.markdown_text import shorten_line
 

@@ -11,8 +11,7 @@ from enum import IntEnum
 from itertools import chain, zip_longest
 from typing import TypeVar
 
-from groundplan.kernel.text_search.matches import TextMatch
-from groundplan.kernel.text_search.words import SearchWords, fold
+from groundplan.kernel.search_words import SearchWords, TextMatch, fold
 
 SNIPPET_CHARS_MAX = 120
 BEFORE_MATCH_CHARS = 30

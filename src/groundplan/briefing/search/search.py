@@ -13,10 +13,9 @@ from groundplan.context.reading.matches import find_facts
 from groundplan.kernel.access import Permission
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.projects.list import ListProjects, list_projects
+from groundplan.kernel.projects import ListProjects, list_projects
+from groundplan.kernel.search_words import SearchWords, TextMatch
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.text_search.matches import TextMatch
-from groundplan.kernel.text_search.words import SearchWords
 from groundplan.knowledge.reading.matches import find_entities
 from groundplan.purpose.reading.matches import find_items
 from groundplan.work.graph.search.matches import find_nodes

@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
+from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming
 from groundplan.purpose.model import AssumptionStatus, Confidence, RiskLevel
 
 Direction = Literal["up", "down"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from groundplan.kernel.budget import LeftOut
+from groundplan.kernel.answers import LeftOut
 
 
 class ChainLimits:

@@ -23,7 +23,7 @@ from groundplan.briefing.throughline.wording import (
     describe_step,
     describe_work,
 )
-from groundplan.kernel.budget import ENVELOPE_CHARS, count_chars
+from groundplan.kernel.answers import ENVELOPE_CHARS, count_chars
 from groundplan.purpose.markdown_text import escape_inline
 
 INDENT_MAX = 12  # levels; a longer chain goes on at this depth

@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from groundplan.briefing.throughline.chain import ChainAssumption, ChainStep, Throughline, ThroughlinePicture
 from groundplan.briefing.throughline.wording import describe_step
-from groundplan.kernel.budget import ENVELOPE_CHARS, count_chars
+from groundplan.kernel.answers import ENVELOPE_CHARS, count_chars
 from groundplan.purpose.model import EdgeType, NodeType, PurposeEdge, PurposeNode, edge_order, key_order
 from groundplan.purpose.picture.card_types import WorkSubject
 from groundplan.purpose.picture.picture_model import Arrow, Badge, Card, Emphasis, Picture, pluralize

@@ -8,8 +8,7 @@ from msgspec import UNSET
 
 from groundplan import providers
 from groundplan.briefing.throughline.chain import ChainFact, ChainStep
-from groundplan.kernel.links.link import LinkType
-from groundplan.kernel.links.read import list_links_from
+from groundplan.kernel.links import LinkType, list_links_from
 from groundplan.kernel.store.transaction import Transaction
 
 

@@ -8,11 +8,10 @@ from msgspec import Meta, Struct
 
 from groundplan.briefing.throughline.chain import Direction, Throughline, ThroughlinePicture, ThroughlineText
 from groundplan.kernel.access import Permission
-from groundplan.kernel.errors import NotFound
+from groundplan.kernel.answers import CHARS_PER_TOKEN
+from groundplan.kernel.errors import NextStep, NotFound
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.output_gate import CHARS_PER_TOKEN
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.model import Content
 from groundplan.work.engine.refs import find_node_or_none, missing_node, node_elsewhere

@@ -13,7 +13,7 @@ from groundplan.briefing.throughline.chain import (
 from groundplan.briefing.throughline.limits import ChainLimits, count_parts
 from groundplan.briefing.throughline.purpose_steps import PurposeGraph, build_purpose_graph, build_purpose_steps
 from groundplan.briefing.throughline.work_steps import add_evidence_to_steps, build_work_step
-from groundplan.kernel.links.link import LinkType
+from groundplan.kernel.links import LinkType
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.reading.in_force import read_purpose_in_force
 from groundplan.work.links.effective import load_effective_links

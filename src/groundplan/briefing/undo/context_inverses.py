@@ -9,11 +9,9 @@ from groundplan.briefing.undo.inverse import CannotUndo, InverseCall, Inverses, 
 from groundplan.context.editing import edit
 from groundplan.context.events import Op
 from groundplan.context.reading.draft_facts import DraftFact, find_draft_facts
-from groundplan.kernel.errors import Conflict
-from groundplan.kernel.events.past_writes import PastChange
-from groundplan.kernel.links.link import LinkType
-from groundplan.kernel.links.read import list_links_to
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import Conflict, NextStep
+from groundplan.kernel.events.history import PastChange
+from groundplan.kernel.links import LinkType, list_links_to
 from groundplan.kernel.store.transaction import Transaction
 
 # Columns that the engine sets with each write.

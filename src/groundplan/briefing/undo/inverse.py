@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
-from groundplan.kernel.errors import RuleViolated
-from groundplan.kernel.events.past_writes import PastChange
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import NextStep, RuleViolated
+from groundplan.kernel.events.history import PastChange
 from groundplan.kernel.operations.registry import Operation
 from groundplan.kernel.store.transaction import Transaction
 

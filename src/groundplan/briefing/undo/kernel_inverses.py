@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from groundplan.briefing.undo.inverse import InverseCall, Inverses, NoInverse
 from groundplan.kernel.audit import KernelOp
-from groundplan.kernel.events.past_writes import PastChange
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import NextStep
+from groundplan.kernel.events.history import PastChange
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.graph import open as open_work
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from groundplan.briefing.undo.inverse import CannotUndo, InverseCall, Inverses, NoInverse, restore
-from groundplan.kernel.events.past_writes import PastChange
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import NextStep
+from groundplan.kernel.events.history import PastChange
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.events import Op
 from groundplan.knowledge.reading.versions import find_version, list_atoms_of_molecule

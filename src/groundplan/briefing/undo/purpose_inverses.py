@@ -9,10 +9,9 @@ import msgspec
 
 from groundplan.briefing.undo.inverse import CannotUndo, InverseCall, Inverses, NoInverse
 from groundplan.kernel.audit import Change
-from groundplan.kernel.events.past_writes import PastChange
-from groundplan.kernel.links.link import LinkType
-from groundplan.kernel.links.read import list_links_to
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import NextStep
+from groundplan.kernel.events.history import PastChange
+from groundplan.kernel.links import LinkType, list_links_to
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.content import read_content
 from groundplan.purpose.editing import edit

@@ -10,14 +10,13 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.briefing.undo.inverse import CannotUndo, InverseCall, Inverses, NoInverse
 from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.actors import ActorKind
-from groundplan.kernel.budget import DropField, Trimming
+from groundplan.kernel.answers import DropField, Trimming
 from groundplan.kernel.errors import Conflict, Forbidden, NotFound
 from groundplan.kernel.events.follow import EventPosition, parse_position
-from groundplan.kernel.events.past_writes import LaterEvent, PastChange, find_last_write, find_later_event, load_write
-from groundplan.kernel.input_gate.parse_request import parse_request
+from groundplan.kernel.events.history import LaterEvent, PastChange, find_last_write, find_later_event, load_write
+from groundplan.kernel.input_gate.request import parse_request
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.ports import load_by_name
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.transaction import Transaction

@@ -10,9 +10,8 @@ import msgspec
 from msgspec import UNSET
 
 from groundplan.briefing.undo.inverse import CannotUndo, InverseCall, Inverses, NoInverse
-from groundplan.kernel.errors import Conflict
-from groundplan.kernel.events.past_writes import PastChange
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import Conflict, NextStep
+from groundplan.kernel.events.history import PastChange
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.cycles import HIDDEN_ID
 from groundplan.work.events import WorkOp

@@ -12,8 +12,7 @@ from enum import StrEnum
 from typing import Any, Literal, NamedTuple
 
 from groundplan.context.runs.changed_facts import ChangedFact, FactSince, find_changed_facts
-from groundplan.kernel.links.link import Link, LinkType
-from groundplan.kernel.links.read import list_links_from, list_links_of_type
+from groundplan.kernel.links import Link, LinkType, list_links_from, list_links_of_type
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.observing.doubts import DoubtStatus, find_doubts
 from groundplan.purpose.observing.observation_rows import Observations

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from groundplan.briefing.watch.find_causes import NO_LIMIT, Cause
 from groundplan.briefing.watch.mark import MarkOutline, WatchMark
-from groundplan.kernel.links.link import Link, LinkType
-from groundplan.kernel.links.read import list_links_of_type
+from groundplan.kernel.links import Link, LinkType, list_links_of_type
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.analysis.dependents import Dependents, Place, get_place, trace_assumption, trace_node
 from groundplan.purpose.graph.causal_graph import CausalGraph, build_causal_graph

@@ -17,7 +17,7 @@ from groundplan.context.editing.sources import refuse_long_json
 from groundplan.context.events import Op
 from groundplan.context.limits import PAYLOAD_BYTES_MAX
 from groundplan.context.schemas import ArtifactWrite, PcivArtifactV1
-from groundplan.kernel.input_gate.composite_types import missing_argument
+from groundplan.kernel.input_gate.types import missing_argument
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath

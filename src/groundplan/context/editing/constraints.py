@@ -33,7 +33,7 @@ from groundplan.context.values import Value, get_typed_value, parse_value
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import NotFound
-from groundplan.kernel.input_gate.composite_types import missing_argument
+from groundplan.kernel.input_gate.types import missing_argument
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path

@@ -30,12 +30,11 @@ from groundplan.context.schemas import (
     SourceWrite,
 )
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import CutLists, LeftOut, Trimming
+from groundplan.kernel.answers import CutLists, LeftOut, Trimming
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.ids import parse_uuid
-from groundplan.kernel.input_gate.composite_types import missing_argument
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.input_gate.types import missing_argument
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction

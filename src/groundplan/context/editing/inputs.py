@@ -32,7 +32,7 @@ from groundplan.kernel.actors import Actor, ActorKind
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.ids import new_uuid
-from groundplan.kernel.input_gate.composite_types import missing_argument
+from groundplan.kernel.input_gate.types import missing_argument
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, join_alternatives, quote_text

@@ -10,8 +10,7 @@ from msgspec import UNSET, UnsetType
 from groundplan.context.schemas import ConstraintWrite, InputRow, InputWrite, PcivConstraintV1, Provenance, UpdatedBy
 from groundplan.context.values import Value, get_typed_value
 from groundplan.kernel.actors import Actor, ActorKind
-from groundplan.kernel.errors import RuleViolated
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import NextStep, RuleViolated
 from groundplan.kernel.wording import ArgumentPath, format_argument_path
 
 T = TypeVar("T")

@@ -24,8 +24,8 @@ from groundplan.context.values import encode_json
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.ids import new_uuid
-from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import MaxBytes, apply_marker
+from groundplan.kernel.input_gate.types import missing_argument
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path

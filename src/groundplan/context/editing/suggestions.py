@@ -13,9 +13,8 @@ from groundplan.context.run import parse_id
 from groundplan.context.schemas import Provenance, UpdatedBy, ValueKind
 from groundplan.context.stored_rows import encode_columns, load_row
 from groundplan.kernel.audit import changed
-from groundplan.kernel.errors import Conflict, NotFound
+from groundplan.kernel.errors import Conflict, NextStep, NotFound
 from groundplan.kernel.ids import new_uuid
-from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path

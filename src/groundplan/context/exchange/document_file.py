@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 
 from groundplan.context.exchange.document import ContextExport
+from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX, decode
-from groundplan.kernel.output_gate import encode
 
 DOCUMENT_BYTES_MAX = 64 << 20  # larger than a request: a run holds the facts of many calls
 INDENT_CHARS = 2

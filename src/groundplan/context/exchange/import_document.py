@@ -21,8 +21,7 @@ from groundplan.context.schemas import PcivRunV1, RunOwnership
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Effect, Route, declare
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.operations.registry import Effect, OpId, Route, declare
 from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, invalid_argument, quote_text

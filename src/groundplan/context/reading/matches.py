@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from groundplan.kernel.search_words import SearchWords, TextMatch, build_parameters, drop_repeated
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.text_search.matches import TextMatch, build_parameters, drop_repeated
-from groundplan.kernel.text_search.words import SearchWords
 
 sql = load_queries(__file__)
 

@@ -13,12 +13,10 @@ from groundplan.context.schemas import Provenance, RunStatus, ValueKind
 from groundplan.context.stored_rows import load_rows
 from groundplan.context.values import get_value
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
-from groundplan.kernel.errors import NotFound
+from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming
+from groundplan.kernel.errors import NextStep, NotFound
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.links.link import LinkType
-from groundplan.kernel.links.read import list_links_to
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.links import LinkType, list_links_to
 from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction

@@ -7,10 +7,9 @@ from msgspec import UNSET, Struct, UnsetType, field
 from groundplan.context.runs.create_draft import ScopeId, create_first_draft, create_scope
 from groundplan.context.schemas import RunOwnership
 from groundplan.kernel.access import Permission, Role
-from groundplan.kernel.members.member import GROUP, TOOL
-from groundplan.kernel.operations.registry import Effect, Route, Tool, declare
-from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.projects.create import Goal, get_creator_role
+from groundplan.kernel.members import GROUP, TOOL
+from groundplan.kernel.operations.registry import Effect, OpId, Route, Tool, declare
+from groundplan.kernel.projects import Goal, get_creator_role
 from groundplan.kernel.store.transaction import Transaction
 
 

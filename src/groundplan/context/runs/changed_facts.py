@@ -18,7 +18,7 @@ from groundplan.context.events import Op
 from groundplan.context.schemas import ValueKind
 from groundplan.context.stored_rows import load_rows
 from groundplan.context.values import get_typed_value, get_value
-from groundplan.kernel.events.revisions import EventRevision, list_event_revisions
+from groundplan.kernel.events.history import EventRevision, list_event_revisions
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 

@@ -19,12 +19,11 @@ from groundplan.context.schemas import OMITTED, PcivRunV1, RunStatus
 from groundplan.context.warnings import collect_warnings, format_pointers
 from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import ActorKind
+from groundplan.kernel.answers import Budget, CutLists, LeftOut, Trimming
 from groundplan.kernel.audit import changed
-from groundplan.kernel.budget import Budget, CutLists, LeftOut, Trimming
 from groundplan.kernel.clock import subtract_time
-from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.errors import NextStep
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 

@@ -15,13 +15,11 @@ from groundplan.context.runs.copy_rows import copy_rows
 from groundplan.context.schemas import PcivRunV1, RunOwnership, RunStatus
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
-from groundplan.kernel.errors import NameTaken
+from groundplan.kernel.errors import NameTaken, NextStep
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
-from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.projects.create import create_owned_project
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.projects import create_owned_project
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 

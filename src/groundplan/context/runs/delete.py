@@ -12,9 +12,8 @@ from groundplan.context.run import RunRow, final_run, load_run, resolve_run_proj
 from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import changed
-from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.errors import NextStep
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.authorize import refuse_foreign_draft
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction

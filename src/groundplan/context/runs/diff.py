@@ -27,8 +27,8 @@ from groundplan.context.schemas import (
 )
 from groundplan.context.values import Value, encode_json, get_typed_value, get_value
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import DropField, LeftOut, Trimming, take_page
-from groundplan.kernel.cursors.cursor import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.answers import DropField, LeftOut, Trimming, take_page
+from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 

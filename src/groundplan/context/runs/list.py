@@ -11,11 +11,11 @@ from groundplan.context.lean import strip_row
 from groundplan.context.run import RunRow, to_pciv_run
 from groundplan.context.schemas import PcivRunV1, RunStatus
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import take_page
-from groundplan.kernel.cursors.cursor import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.answers import take_page
+from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.members.member import find_principal
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.principals import find_principal
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 

@@ -10,8 +10,7 @@ from groundplan.context.runs.create_draft import RunWithRev
 from groundplan.context.schemas import RunOwnership
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
-from groundplan.kernel.operations.registry import Command, Effect, Route, declare
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.operations.registry import Command, Effect, OpId, Route, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 

@@ -24,7 +24,7 @@ from groundplan.kernel.errors import Forbidden, Invalid, Unavailable
 from groundplan.kernel.identities.email_address import get_domain, normalize_email
 from groundplan.kernel.identities.invitation import InvitationState, InvitationView
 from groundplan.kernel.input_gate.strict_json import validate_value
-from groundplan.kernel.members.member import add_to_organization
+from groundplan.kernel.principals import add_to_organization
 from groundplan.kernel.store.authorize import authorize_organization
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.store import Store

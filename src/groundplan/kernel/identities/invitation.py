@@ -13,16 +13,15 @@ from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import ActorKind
+from groundplan.kernel.answers import CutLists, LeftOut, Trimming
 from groundplan.kernel.audit import KernelOp, changed
-from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.clock import subtract_time
 from groundplan.kernel.errors import Conflict, NotFound
 from groundplan.kernel.identities.email_address import is_email, normalize_email
 from groundplan.kernel.ids import make_random_letters
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.members.member import find_principal
-from groundplan.kernel.operations.registry import Command, Effect, Route, declare
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.operations.registry import Command, Effect, OpId, Route, declare
+from groundplan.kernel.principals import find_principal
 from groundplan.kernel.store.authorize import administers
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.schema import Frozen, make_error_factory

@@ -25,8 +25,8 @@ from groundplan.kernel.errors import (
     RuleViolated,
     Unauthenticated,
     Unavailable,
+    Vocabulary,
 )
-from groundplan.kernel.next_steps import Vocabulary
 from groundplan.kernel.operations.registry import Group
 
 SUCCESS_ENVELOPE = (Group.KNOWLEDGE, Group.CONTAINERS)

@@ -1,24 +1,28 @@
-"""Execute a request: parse it, open a transaction, run the use case, and fit the answer to the budget."""
+"""Execute a request: parse it, open a transaction, run the use case, and fit the answer to the budget.
+
+A lean answer has no null, empty and bookkeeping fields in its JSON. The class of an answer takes part by declaring
+`bookkeeping`, the names of its fields that a lean answer omits; the classes inside it may declare their own, and one
+with a method `select_lean` says which part of it is shown. Answers without it are made lean by their slice. In Python
+the answer itself stays whole, so that a field that is always there in its class is always there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from groundplan.kernel.actors import Actor
-from groundplan.kernel.budget import Budget, trim
+from groundplan.kernel.answers import Budget, encode, fits, refuse_oversized, trim
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import NameTaken, NotFound
-from groundplan.kernel.input_gate.decoders import get_decoder
-from groundplan.kernel.input_gate.parse_request import parse_request
-from groundplan.kernel.input_gate.project_names import separate_project
+from groundplan.kernel.input_gate.request import parse_request, separate_project
+from groundplan.kernel.input_gate.types import get_decoder
 from groundplan.kernel.operations.envelopes import add_warnings, wrap
-from groundplan.kernel.operations.lean_answers import make_lean, wants_lean
 from groundplan.kernel.operations.registry import Effect, Operation
-from groundplan.kernel.output_gate import encode, fits, refuse_oversized
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.authorize import AgentNotAllowed, authorize_organization, authorize_project
 from groundplan.kernel.store.store import Store
@@ -27,6 +31,7 @@ from groundplan.kernel.store.transaction import Transaction, set_time_of_read
 if TYPE_CHECKING:
     from groundplan.kernel.secrets.scan import FoundSecret
     from groundplan.kernel.store.idempotency import IdempotentRequest
+
 
 DEFAULT_PREFERENCES = Preferences()
 
@@ -221,3 +226,33 @@ def _load_warnings(text: str, operation: Operation[Any, Any]) -> list[str]:
         return []
     stored: list[str] = get_decoder(dict[str, Any]).decode(text).get("warnings", [])
     return stored
+
+
+def wants_lean(request: Any, preferences: Preferences, answer: Any) -> bool:
+    """Return whether an answer is to be made lean: as the request says, else the session."""
+    if getattr(type(answer), "bookkeeping", None) is None or not hasattr(request, "lean"):
+        return False
+    return preferences.lean if request.lean is None else bool(request.lean)
+
+
+def make_lean(value: Any) -> Any:
+    """Return a value as plain data without the null, empty and bookkeeping fields of its Structs.
+
+    The contents of a dict are data of a caller, in which null has its own meaning; so they are kept.
+    """
+    if isinstance(value, Struct):
+        if (select := getattr(value, "select_lean", None)) is not None:
+            value = select()
+        omitted: Collection[str] = getattr(type(value), "bookkeeping", ())
+        names = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
+        fields = {wire: make_lean(getattr(value, name)) for name, wire in names if name not in omitted}
+        return {wire: field for wire, field in fields.items() if not _is_empty(field)}
+    if isinstance(value, list):
+        return [make_lean(one) for one in value]
+    if isinstance(value, dict):
+        return {name: make_lean(one) for name, one in value.items()}
+    return value
+
+
+def _is_empty(value: Any) -> bool:
+    return value is UNSET or value is None or (isinstance(value, str | list | dict) and not value)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from types import NoneType, UnionType
-from typing import Any, Generic, TypedDict, TypeVar, Unpack, get_args, get_type_hints
+from typing import Annotated, Any, Generic, TypedDict, TypeVar, Unpack, get_args, get_type_hints
 
-from msgspec import UNSET, Struct, UnsetType, field
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.ports import load_by_name
@@ -21,6 +21,12 @@ In = TypeVar("In", bound=Struct)
 Out = TypeVar("Out")
 
 PROJECT_FIELDS = ("project", "project_id", "scope_id")  # what a request calls its project, by group of tools
+
+# Chosen by the caller; the same request with the same id has one effect, even if sent again.
+OpId = Annotated[str, Meta(min_length=1, max_length=200)] | None
+
+# The tokens of the whole answer, to which a briefing is added that uses what is left of them.
+AnswerBudget = Annotated[int, Meta(ge=200, le=20_000)] | None
 
 
 class Group(StrEnum):

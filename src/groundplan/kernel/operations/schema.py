@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from groundplan.kernel.input_gate.text_limits import NormalizedName, NotBlank
-from groundplan.kernel.input_gate.type_description import TypeDescription, TypeKind, describe_type
+from groundplan.kernel.input_gate.types import TypeDescription, TypeKind, describe_type
 
 JsonSchema = dict[str, Any]
 

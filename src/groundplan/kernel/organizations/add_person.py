@@ -10,10 +10,9 @@ from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.identities.invitation import ExpectedPerson, InvitationView, find_expected_person, invite_person
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.members.member import add_to_organization
-from groundplan.kernel.operations.registry import Command, Effect, Route, declare
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.operations.registry import Command, Effect, OpId, Route, declare
 from groundplan.kernel.organizations.organization import PersonView
+from groundplan.kernel.principals import add_to_organization
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 

@@ -6,8 +6,8 @@ from groundplan.kernel.access import OrganizationRole
 from groundplan.kernel.actors import Access, Actor, ActorKind
 from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.identities.invitation import find_expected_person, invite_person
-from groundplan.kernel.members.member import add_to_organization
 from groundplan.kernel.organizations.organization import OneOrganization, OrganizationExists, view_organization
+from groundplan.kernel.principals import add_to_organization
 from groundplan.kernel.store.organizations import add_organization
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.store import Store

@@ -7,11 +7,10 @@ from typing import Annotated, Any, ClassVar
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import CutLists, Trimming, take_page
-from groundplan.kernel.cursors.cursor import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.answers import CutLists, Trimming, take_page
+from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.events.follow import EventPosition
-from groundplan.kernel.events.list import EventRecord, RecordRow, to_record
-from groundplan.kernel.events.read import AFTER_ALL_EVENTS
+from groundplan.kernel.events.history import AFTER_ALL_EVENTS, EventRecord, RecordRow, to_record
 from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.authorize import administers, find_visible_project_ids, owns_organization
 from groundplan.kernel.store.queries import load_queries, to_json_array

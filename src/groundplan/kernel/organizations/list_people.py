@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.cursors.name_pages import read_name_page
+from groundplan.kernel.cursors import read_name_page
 from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.organizations.organization import PersonView
 from groundplan.kernel.store.queries import load_queries

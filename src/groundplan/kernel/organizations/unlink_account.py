@@ -8,9 +8,8 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.identities.invitation import unbind_accounts
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.members.member import find_principal
-from groundplan.kernel.operations.registry import Command, Effect, Route, declare
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.operations.registry import Command, Effect, OpId, Route, declare
+from groundplan.kernel.principals import find_principal
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.tokens.revoke import revoke_tokens_of
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from groundplan.kernel.input_gate.decoders import get_decoder
+from groundplan.kernel.input_gate.types import get_decoder
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 

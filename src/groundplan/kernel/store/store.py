@@ -21,8 +21,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import NOBODY, Actor
 from groundplan.kernel.cancellation import READ_LIMIT_S, WRITE_LIMIT_S, Cancellation
 from groundplan.kernel.clock import JUMP_MIN, ClockJump, find_jump, subtract_time
-from groundplan.kernel.errors import Conflict, NotFound, Unauthenticated, Unavailable
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import Conflict, NextStep, NotFound, Unauthenticated, Unavailable
 from groundplan.kernel.ports import on_clock_jump
 from groundplan.kernel.store.authorize import authorize_organization, authorize_project
 from groundplan.kernel.store.queries import load_queries

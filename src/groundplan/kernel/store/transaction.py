@@ -17,11 +17,11 @@ import msgspec
 
 from groundplan.kernel.access import Role
 from groundplan.kernel.actors import Actor
+from groundplan.kernel.answers import Budget
 from groundplan.kernel.audit import EVENT_FORMAT, Change, Event
-from groundplan.kernel.budget import Budget
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.clock import ClockJump, UptimeCounter, find_time_of_read, subtract_time
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import NextStep
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.queries import (
     UNNAMED_COLUMNS_MAX,

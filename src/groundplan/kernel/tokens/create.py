@@ -11,12 +11,10 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.actors import Access, ActorKind
 from groundplan.kernel.audit import KernelOp, changed
-from groundplan.kernel.errors import Forbidden
+from groundplan.kernel.errors import Forbidden, NextStep
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.members.member import add_to_organization, find_principal
-from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Route, declare
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.operations.registry import Command, Effect, OpId, Route, declare
+from groundplan.kernel.principals import add_to_organization, find_principal
 from groundplan.kernel.store.authorize import authorize_project, owns_organization
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction

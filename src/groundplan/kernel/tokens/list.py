@@ -7,7 +7,7 @@ from typing import ClassVar
 from msgspec import UNSET, Struct
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import CutLists, LeftOut, Trimming
+from groundplan.kernel.answers import CutLists, LeftOut, Trimming
 from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.authorize import owns_organization
 from groundplan.kernel.store.queries import load_queries

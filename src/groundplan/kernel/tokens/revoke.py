@@ -8,8 +8,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Route, declare
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.operations.registry import Command, Effect, OpId, Route, declare
 from groundplan.kernel.store.authorize import owns_organization
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction

@@ -10,7 +10,7 @@ from groundplan.kernel.actors import Actor, ActorKind
 from groundplan.kernel.audit import KernelOp
 from groundplan.kernel.clock import subtract_time
 from groundplan.kernel.errors import NotFound
-from groundplan.kernel.members.member import add_to_organization
+from groundplan.kernel.principals import add_to_organization
 from groundplan.kernel.store.authorize import AgentNotAllowed
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.store import Store

@@ -9,8 +9,7 @@ from msgspec import Struct
 
 from groundplan.kernel.access import Role
 from groundplan.kernel.actors import Access, Actor, ActorKind
-from groundplan.kernel.errors import NotFound, RuleViolated, Unauthenticated
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import NextStep, NotFound, RuleViolated, Unauthenticated
 from groundplan.kernel.store.authorize import owns_organization
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.schema import Frozen

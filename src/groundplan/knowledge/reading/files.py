@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from groundplan.kernel.budget import trim
+from groundplan.kernel.answers import trim
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.atom import AtomRow, load_atoms

@@ -8,9 +8,15 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import take_page
-from groundplan.kernel.cursors.cursor import decode_cursor, encode_cursor
-from groundplan.kernel.cursors.text_positions import BEFORE_ALL, locate_text, parse_text_position, read_after
+from groundplan.kernel.answers import take_page
+from groundplan.kernel.cursors import (
+    BEFORE_ALL,
+    decode_cursor,
+    encode_cursor,
+    locate_text,
+    parse_text_position,
+    read_after,
+)
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.queries import load_queries

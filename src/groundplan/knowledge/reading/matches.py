@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from groundplan.kernel.ids import parse_uuid
+from groundplan.kernel.search_words import SearchWords, TextMatch, build_parameters, drop_repeated
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.text_search.matches import TextMatch, build_parameters, drop_repeated
-from groundplan.kernel.text_search.words import SearchWords
 from groundplan.knowledge.words import parse_query_words
 
 sql = load_queries(__file__)

@@ -7,13 +7,12 @@ from typing import Any, ClassVar
 from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.answers import Trimming
 from groundplan.kernel.audit import changed
-from groundplan.kernel.budget import Trimming
 from groundplan.kernel.ids import new_uuid
-from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.input_gate.types import missing_argument
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.atom import Atom, AtomRow, build_atoms

@@ -9,11 +9,10 @@ from msgspec import UNSET, Struct, UnsetType, field, structs
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.input_gate.composite_types import missing_argument
+from groundplan.kernel.errors import refuse_stale
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.optimistic_locking import refuse_stale
+from groundplan.kernel.input_gate.types import missing_argument
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.kernel.budget import CutLists, LeftOut, Trimming
+from groundplan.kernel.answers import CutLists, LeftOut, Trimming
 from groundplan.purpose.graph.causal_graph import CausalGraph, build_causal_graph
 from groundplan.purpose.graph.goal_traces import GoalTrace, trace_goals
 from groundplan.purpose.graph.indexed_graph import find_leading_to, find_reachable_from

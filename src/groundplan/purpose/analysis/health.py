@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from groundplan import providers
-from groundplan.kernel.links.link import LinkType
-from groundplan.kernel.links.read import list_links_of_type
+from groundplan.kernel.links import LinkType, list_links_of_type
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.analysis.health_metrics import Bands, Health, classify_metrics, compute_health, compute_metrics
 from groundplan.purpose.dates import to_last_instant

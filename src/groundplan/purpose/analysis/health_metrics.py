@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 
 from msgspec import UNSET, Struct, UnsetType, structs
 
-from groundplan.kernel.budget import CutLists, LeftOut, Trimming
+from groundplan.kernel.answers import CutLists, LeftOut, Trimming
 from groundplan.purpose.dates import get_day
 from groundplan.purpose.graph.causal_graph import build_causal_graph, find_valid_causal_edges
 from groundplan.purpose.graph.goal_traces import GoalTrace, trace_goals

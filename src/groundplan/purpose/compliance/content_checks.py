@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from msgspec import UNSET
 
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import NextStep
 from groundplan.kernel.wording import quote_text
 from groundplan.purpose.compliance.proposal import OperationKind
 from groundplan.purpose.compliance.proposal_context import ProposalContext

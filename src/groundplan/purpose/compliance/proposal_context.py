@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from groundplan.kernel.errors import NotFound
+from groundplan.kernel.errors import NextStep, NotFound
 from groundplan.kernel.ids import parse_uuid
-from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.transaction import Project, Transaction
 from groundplan.purpose.compliance.proposal import OperationKind, ProposedOperation
 from groundplan.purpose.content import read_verified_content

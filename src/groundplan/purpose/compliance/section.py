@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from msgspec import Struct
 
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import NextStep
 
 SECTION_TITLES = {
     1: "Graph Model Verification",

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from groundplan.kernel.errors import Invalid
+from groundplan.kernel.errors import Invalid, NextStep
 from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
-from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.live_catalog import LiveTable
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text

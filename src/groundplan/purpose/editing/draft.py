@@ -16,9 +16,8 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.errors import Conflict, NotFound
+from groundplan.kernel.errors import Conflict, NextStep, NotFound
 from groundplan.kernel.ids import parse_uuid
-from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument

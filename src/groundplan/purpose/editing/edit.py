@@ -7,10 +7,9 @@ from typing import Annotated, ClassVar
 from msgspec import UNSET, Meta, Struct
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import CutLists, LeftOut, Trimming
+from groundplan.kernel.answers import CutLists, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, invalid_argument, quote_text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groundplan.kernel.input_gate.decoders import get_decoder
+from groundplan.kernel.input_gate.types import get_decoder
 from groundplan.purpose.exchange.extras import require_extra
 from groundplan.purpose.exchange.formats.table import FORMATS, FileFormat
 

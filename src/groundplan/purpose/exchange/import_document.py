@@ -15,8 +15,7 @@ from msgspec import Struct
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.text_limits import Name, NormalizedName, apply_marker
-from groundplan.kernel.operations.registry import Effect, Route, declare
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.operations.registry import Effect, OpId, Route, declare
 from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument, quote_text

@@ -15,7 +15,7 @@ from typing import Literal
 from msgspec import Struct
 
 from groundplan.kernel.errors import Conflict
-from groundplan.kernel.events.read import collect_recorded_values
+from groundplan.kernel.events.history import collect_recorded_values
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.exchange.formats.document import TheoryDocument
 from groundplan.purpose.keys import reserve_keys, reserve_up_to

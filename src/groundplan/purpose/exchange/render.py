@@ -7,9 +7,8 @@ from typing import Annotated, Literal, NamedTuple
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.errors import NotFound
+from groundplan.kernel.errors import NextStep, NotFound
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import NextStep
 from groundplan.kernel.wording import quote_text
 from groundplan.purpose.editing.rules import TypedEdge
 from groundplan.purpose.gates.gates import ExternalFacts, Fix

@@ -14,8 +14,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from groundplan.kernel.budget import CutLists, LeftOut, Trimming
-from groundplan.kernel.next_steps import NextStep, Vocabulary
+from groundplan.kernel.answers import CutLists, LeftOut, Trimming
+from groundplan.kernel.errors import NextStep, Vocabulary
 from groundplan.policies import Policies
 from groundplan.purpose.dates import get_day
 from groundplan.purpose.model import Profile

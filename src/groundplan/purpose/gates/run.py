@@ -14,9 +14,8 @@ from typing import NamedTuple
 from msgspec import UNSET
 
 from groundplan import providers
-from groundplan.kernel.input_gate.decoders import get_decoder
-from groundplan.kernel.links.link import LinkType
-from groundplan.kernel.links.read import list_links_to
+from groundplan.kernel.input_gate.types import get_decoder
+from groundplan.kernel.links import LinkType, list_links_to
 from groundplan.kernel.store.live_catalog import check_row_security
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction

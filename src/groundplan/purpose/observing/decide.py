@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from groundplan.kernel.errors import Conflict, NotFound
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import Conflict, NextStep, NotFound
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, find_nearest, format_argument_path

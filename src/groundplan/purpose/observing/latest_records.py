@@ -7,8 +7,7 @@ from typing import Any
 
 import msgspec
 
-from groundplan.kernel.links.link import LinkType
-from groundplan.kernel.links.read import list_links_to
+from groundplan.kernel.links import LinkType, list_links_to
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.model import AssumptionStatus

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.kernel.cursors.cursor import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.dates import parse_moment
 from groundplan.purpose.model import AssumptionStatus

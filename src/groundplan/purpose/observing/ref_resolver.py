@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from groundplan import providers
-from groundplan.kernel.errors import NotFound
+from groundplan.kernel.errors import NextStep, NotFound
 from groundplan.kernel.ids import parse_uuid
-from groundplan.kernel.links.link import LinkType
-from groundplan.kernel.links.read import list_links_to
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.links import LinkType, list_links_to
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
-from groundplan.kernel.budget import Budget, DropField, Trimming, count_chars, trim
+from groundplan.kernel.answers import Budget, DropField, Trimming, count_chars, trim
 from groundplan.purpose.model import Content, EdgeType
 
 if TYPE_CHECKING:

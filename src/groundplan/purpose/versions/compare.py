@@ -14,8 +14,8 @@ from typing import Any, ClassVar, TypeVar
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
-from groundplan.kernel.cursors.cursor import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming
+from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction

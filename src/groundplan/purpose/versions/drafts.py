@@ -16,12 +16,10 @@ from msgspec import Struct
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
-from groundplan.kernel.errors import Conflict, RuleViolated
+from groundplan.kernel.errors import Conflict, NextStep, RuleViolated
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.authorize import refuse_foreign_draft
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction

@@ -9,13 +9,11 @@ import msgspec
 from msgspec import Struct
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.answers import Budget, CutLists, Trimming, trim
 from groundplan.kernel.audit import changed
-from groundplan.kernel.budget import Budget, CutLists, Trimming, trim
-from groundplan.kernel.errors import Conflict, RuleViolated
+from groundplan.kernel.errors import OPERATION_NAMES, Conflict, NextStep, RuleViolated
 from groundplan.kernel.input_gate.text_limits import Name, NormalizedName
-from groundplan.kernel.next_steps import OPERATION_NAMES, NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument, quote_text

@@ -7,12 +7,10 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import LeftOut
-from groundplan.kernel.errors import Conflict, NotFound
+from groundplan.kernel.answers import LeftOut
+from groundplan.kernel.errors import Conflict, NextStep, NotFound, StaleRevision
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.model import Profile, VersionStatus

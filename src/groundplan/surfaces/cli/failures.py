@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TextIO
 
-from groundplan.kernel.errors import GroundplanError, Invalid, Unavailable
-from groundplan.kernel.next_steps import OPERATION_NAMES, Vocabulary
+from groundplan.kernel.errors import OPERATION_NAMES, GroundplanError, Invalid, Unavailable, Vocabulary
 from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
 from groundplan.surfaces.stop_signals import CommandCancelled
 

@@ -18,7 +18,7 @@ from typer.models import OptionInfo
 
 from groundplan.configuration import Flags, Settings, get_user_name, load_settings
 from groundplan.kernel.actors import ActorKind
-from groundplan.kernel.output_gate import encode
+from groundplan.kernel.answers import encode
 from groundplan.session import Session
 from groundplan.surfaces.cli.failures import print_warning, write_line
 from groundplan.surfaces.cli.missing_plan import FileMissing, NoPlanHere, choose_project, refuse_missing

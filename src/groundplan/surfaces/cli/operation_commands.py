@@ -11,8 +11,8 @@ import msgspec
 import typer
 
 from groundplan.kernel.input_gate import strict_json
-from groundplan.kernel.input_gate.parse_request import parse_request
-from groundplan.kernel.input_gate.type_description import describe_type
+from groundplan.kernel.input_gate.request import parse_request
+from groundplan.kernel.input_gate.types import describe_type
 from groundplan.kernel.operations.envelopes import wrap
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Registry
 from groundplan.surfaces.cli.failures import print_warning

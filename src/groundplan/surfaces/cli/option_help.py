@@ -10,7 +10,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 from msgspec.structs import FieldInfo
 
-from groundplan.kernel.input_gate.type_description import TypeDescription
+from groundplan.kernel.input_gate.types import TypeDescription
 from groundplan.kernel.operations.registry import Command, Operation
 from groundplan.surfaces.cli.option_types import format_json_shape, resolve_option_type
 

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from groundplan.kernel.input_gate.type_description import TypeDescription, TypeKind, describe_type
+from groundplan.kernel.input_gate.types import TypeDescription, TypeKind, describe_type
 from groundplan.kernel.operations.schema import HiddenInSchema
 
 SHAPE_NAMES_MAX = 8  # a hint, not the reference

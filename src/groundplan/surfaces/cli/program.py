@@ -12,8 +12,8 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from groundplan.catalog import OPERATIONS
+from groundplan.kernel.answers import encode
 from groundplan.kernel.operations.registry import Registry
-from groundplan.kernel.output_gate import encode
 from groundplan.surfaces.cli.context.files import export_facts, import_facts
 from groundplan.surfaces.cli.context.hydrate import hydrate
 from groundplan.surfaces.cli.context.set_input import set_input

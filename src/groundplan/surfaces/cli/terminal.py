@@ -72,7 +72,7 @@ def _format_other_value(value: Any) -> str:
 
     from msgspec import UNSET
 
-    from groundplan.kernel.output_gate import encode
+    from groundplan.kernel.answers import encode
 
     if value is UNSET:
         return EMPTY_CELL

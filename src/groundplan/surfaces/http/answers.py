@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from groundplan.kernel.errors import GroundplanError, Unauthenticated, Unavailable
-from groundplan.kernel.next_steps import Vocabulary
-from groundplan.kernel.output_gate import encode
+from groundplan.kernel.answers import encode
+from groundplan.kernel.errors import GroundplanError, Unauthenticated, Unavailable, Vocabulary
 from groundplan.surfaces.vocabularies import PREFIX
 
 JSON_TYPE = b"application/json"

@@ -8,10 +8,10 @@ from urllib.parse import unquote, unquote_plus
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.compact_json import decode
-from groundplan.kernel.input_gate.project_names import PROJECT_NAMES
+from groundplan.kernel.input_gate.request import PROJECT_NAMES
 from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
-from groundplan.kernel.input_gate.type_description import TypeKind
+from groundplan.kernel.input_gate.types import TypeKind
 from groundplan.kernel.wording import describe_value, quote_text
 from groundplan.surfaces.http.answers import HttpProblem, read_expected_revision
 from groundplan.surfaces.http.routes import Endpoint

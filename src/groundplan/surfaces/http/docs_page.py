@@ -15,7 +15,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.routing import Route as StarletteRoute
 
-from groundplan.kernel.output_gate import encode
+from groundplan.kernel.answers import encode
 from groundplan.surfaces.http.answers import (
     COMPRESSED_BYTES_MIN,
     GZIP_CODINGS,

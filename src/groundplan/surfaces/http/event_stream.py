@@ -13,11 +13,10 @@ from urllib.parse import parse_qsl
 from starlette.requests import HTTPConnection
 from starlette.routing import BaseRoute, Match
 
-from groundplan.kernel.errors import GroundplanError, Invalid, Unexpected
+from groundplan.kernel.errors import GroundplanError, Invalid, Unexpected, Vocabulary
 from groundplan.kernel.events.follow import EventPosition, parse_position
 from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
-from groundplan.kernel.next_steps import Vocabulary
 from groundplan.kernel.wording import quote_text
 from groundplan.surfaces.http.answers import (
     COMMON_HEADERS,

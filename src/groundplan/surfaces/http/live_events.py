@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from starlette.requests import HTTPConnection
 
 from groundplan.kernel.actors import Actor
+from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import Forbidden, NotFound, Unauthenticated, Unavailable, Unexpected
 from groundplan.kernel.events.follow import (
     AreaChange,
@@ -29,7 +30,6 @@ from groundplan.kernel.events.follow import (
     start_following,
 )
 from groundplan.kernel.organizations.follow import read_organization_changes, start_following_organization
-from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store.store import CommitWatch, SeenCommits, Store, TryAgain, WatchedProject
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.surfaces.http.answers import HttpProblem

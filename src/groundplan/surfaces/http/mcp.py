@@ -27,12 +27,12 @@ from starlette.routing import Route as StarletteRoute
 from groundplan import __version__
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import Actor
+from groundplan.kernel.answers import ANSWER_TOKENS_MAX, encode
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import Forbidden, GroundplanError, Invalid, NotFound, Unauthenticated
 from groundplan.kernel.input_gate.compact_json import decode
 from groundplan.kernel.operations.execute import ExecutionResult, execute
 from groundplan.kernel.operations.registry import Group
-from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.store import Store, WatchedProject
 from groundplan.setting_values import TOOL_GROUPS_DEFAULT, parse_tools

@@ -16,13 +16,12 @@ from msgspec.structs import replace
 from starlette.requests import HTTPConnection
 
 from groundplan.kernel.actors import Actor
+from groundplan.kernel.answers import encode
 from groundplan.kernel.cancellation import Cancellation
-from groundplan.kernel.errors import GroundplanError, Invalid, Unexpected
+from groundplan.kernel.errors import GroundplanError, Invalid, StaleRevision, StaleVersion, Unexpected
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX
 from groundplan.kernel.operations.envelopes import add_warnings
 from groundplan.kernel.operations.execute import execute
-from groundplan.kernel.optimistic_locking import StaleRevision, StaleVersion
-from groundplan.kernel.output_gate import encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.store import Store
 from groundplan.surfaces.http.answers import (

@@ -10,9 +10,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from groundplan.kernel.errors import Invalid
-from groundplan.kernel.input_gate.type_description import TypeDescription, TypeKind, describe_type
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import Invalid, NextStep
+from groundplan.kernel.input_gate.types import TypeDescription, TypeKind, describe_type
 from groundplan.kernel.operations.registry import Effect, Operation, Registry, Route
 from groundplan.surfaces.vocabularies import PREFIX, PROJECT, get_project_field
 

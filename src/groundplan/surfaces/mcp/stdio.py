@@ -201,8 +201,8 @@ class _ServerLoop:
             except Exception:
                 log_to_stderr("getting ready")
             # Here, because the first answer must not wait for it.
+            from groundplan.kernel.answers import encode
             from groundplan.kernel.input_gate import compact_json
-            from groundplan.kernel.output_gate import encode
 
             self._decode, self._writer.encode = compact_json.decode, encode
 

@@ -18,7 +18,7 @@ from msgspec.structs import fields
 from groundplan.kernel import wording
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import GroundplanError, Invalid, Unexpected
-from groundplan.kernel.input_gate.project_names import PROJECT_NAMES, unify_project_names
+from groundplan.kernel.input_gate.request import PROJECT_NAMES, unify_project_names
 from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Group, Operation, Registry
 from groundplan.kernel.wording import describe_value, find_nearest, join_alternatives

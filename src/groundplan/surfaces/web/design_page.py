@@ -10,8 +10,7 @@ from starlette.routing import BaseRoute
 
 from groundplan.briefing.inbox.item import InboxKind
 from groundplan.context.schemas import Provenance, ValueKind
-from groundplan.kernel.errors import Invalid
-from groundplan.kernel.optimistic_locking import StaleRevision
+from groundplan.kernel.errors import Invalid, StaleRevision
 from groundplan.surfaces.http.answers import Answer
 from groundplan.surfaces.http.operation_pool import OperationPool
 from groundplan.surfaces.web.areas.coverage import PICTURE, STATES, draw_cells

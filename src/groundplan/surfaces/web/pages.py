@@ -17,10 +17,9 @@ from starlette.routing import BaseRoute
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import LOCAL_ORGANIZATION, Actor
-from groundplan.kernel.errors import GroundplanError, Invalid, NotFound, Unauthenticated, Unavailable
-from groundplan.kernel.optimistic_locking import StaleRevision
+from groundplan.kernel.errors import GroundplanError, Invalid, NotFound, StaleRevision, Unauthenticated, Unavailable
 from groundplan.kernel.preferences import Preferences
-from groundplan.kernel.projects.view import ProjectView
+from groundplan.kernel.projects import ProjectView
 from groundplan.kernel.store.store import Store
 from groundplan.session import Session
 from groundplan.surfaces.http.answers import Answer

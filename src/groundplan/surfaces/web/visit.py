@@ -10,10 +10,9 @@ from urllib.parse import quote, quote_plus, urlencode
 from groundplan.briefing.inbox.inbox import Inbox
 from groundplan.briefing.inbox.item import InboxKind
 from groundplan.kernel.access import Permission, allows
-from groundplan.kernel.errors import GroundplanError
+from groundplan.kernel.errors import GroundplanError, StaleRevision, StaleVersion
 from groundplan.kernel.events.follow import parse_position
-from groundplan.kernel.optimistic_locking import StaleRevision, StaleVersion
-from groundplan.kernel.projects.view import ProjectView
+from groundplan.kernel.projects import ProjectView
 from groundplan.session import Session
 from groundplan.surfaces.web.forms import BEFORE, find_line
 

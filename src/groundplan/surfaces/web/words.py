@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from groundplan.context.schemas import ValueKind
 from groundplan.context.values import encode_json
 from groundplan.kernel.audit import Change
-from groundplan.kernel.events.list import EventRecord
-from groundplan.kernel.next_steps import NextStep, Vocabulary
+from groundplan.kernel.errors import NextStep, Vocabulary
+from groundplan.kernel.events.history import EventRecord
 from groundplan.kernel.operations.registry import Registry
 from groundplan.surfaces.vocabularies import CliVocabulary
 from groundplan.surfaces.web.visit import Visit, find_place, get_base

@@ -13,9 +13,9 @@ from typing import Annotated, Literal, NamedTuple
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import LeftOut
-from groundplan.kernel.input_gate.composite_types import missing_argument
+from groundplan.kernel.answers import LeftOut
 from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.input_gate.types import missing_argument
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from groundplan.kernel.input_gate.decoders import get_decoder
+from groundplan.kernel.input_gate.types import get_decoder
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies

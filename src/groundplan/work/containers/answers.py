@@ -8,8 +8,8 @@ from typing import ClassVar, NamedTuple
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import astuple
 
-from groundplan.kernel.budget import CutLists, DropField, Trimming
-from groundplan.kernel.links.link import LinkType
+from groundplan.kernel.answers import CutLists, DropField, Trimming
+from groundplan.kernel.links import LinkType
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.container import Container, Feature, ProjectContainer, Task, add_links, load_containers

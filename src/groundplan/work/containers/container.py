@@ -9,8 +9,8 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Role
-from groundplan.kernel.budget import DropField, LeftOut, Trimming
-from groundplan.kernel.projects.view import read_project_view
+from groundplan.kernel.answers import DropField, LeftOut, Trimming
+from groundplan.kernel.projects import read_project_view
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.pipeline import Pipelines, decode_pipelines

@@ -9,13 +9,12 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.input_gate.composite_types import missing_argument
+from groundplan.kernel.errors import NextStep
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name, apply_marker
-from groundplan.kernel.links.link import LinkSource
-from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.projects.create import ProjectExists, create_owned_project
+from groundplan.kernel.input_gate.types import missing_argument
+from groundplan.kernel.links import LinkSource
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.projects import ProjectExists, create_owned_project
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument

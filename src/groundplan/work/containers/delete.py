@@ -8,16 +8,12 @@ from typing import ClassVar, NamedTuple
 from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.answers import CutLists, LeftOut, Trimming
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.budget import CutLists, LeftOut, Trimming
-from groundplan.kernel.errors import RuleViolated
-from groundplan.kernel.links.link import LinkType
-from groundplan.kernel.links.read import list_links_from
-from groundplan.kernel.links.write import remove_links_of_many
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.optimistic_locking import refuse_stale
-from groundplan.kernel.projects.archive import ArchiveProject, archive
+from groundplan.kernel.errors import RuleViolated, refuse_stale
+from groundplan.kernel.links import LinkType, list_links_from, remove_links_of_many
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.projects import ArchiveProject, archive_project
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.answers import Entity, list_entities
@@ -184,7 +180,7 @@ def delete_project(tx: Transaction, request: DeleteContainer) -> DeletedContaine
     _, total = tx.one(sql.counts, project_id=tx.project.id)
     if total > 1 and not request.cascade:
         raise HasChildren(root, total - 1)
-    archive(tx, ArchiveProject(tx.project.id))
+    archive_project(tx, ArchiveProject(tx.project.id))
     return DeletedContainer(deleted=tx.project.id, count=total, archived=True)
 
 

@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import AnswerBudget
+from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming
+from groundplan.kernel.operations.registry import AnswerBudget, Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.providers import FilesQuery, find_knowledge_of_files

@@ -14,10 +14,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from groundplan.kernel.errors import RuleViolated
-from groundplan.kernel.input_gate.decoders import get_decoder
+from groundplan.kernel.errors import NextStep, RuleViolated
 from groundplan.kernel.input_gate.strict_json import validate_value
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.input_gate.types import get_decoder
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, describe_value, invalid_argument

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from groundplan.kernel.errors import MixedProjects, NotFound
-from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.projects.list import ListProjects, list_projects
+from groundplan.kernel.errors import MixedProjects, NextStep, NotFound
+from groundplan.kernel.projects import ListProjects, list_projects
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.requests import ContainerType
 from groundplan.work.engine import refs

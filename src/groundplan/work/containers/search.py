@@ -7,10 +7,10 @@ from typing import Any, ClassVar, NamedTuple
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import DropField, Trimming
+from groundplan.kernel.answers import DropField, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.projects.list import ListProjects, list_projects
+from groundplan.kernel.projects import ListProjects, list_projects
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import describe_value, invalid_argument, join_alternatives

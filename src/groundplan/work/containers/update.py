@@ -10,12 +10,10 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
+from groundplan.kernel.errors import NextStep, refuse_stale
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.links.link import LinkSource
-from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.optimistic_locking import refuse_stale
+from groundplan.kernel.links import LinkSource
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument

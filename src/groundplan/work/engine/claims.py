@@ -14,8 +14,7 @@ import msgspec
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.clock import subtract_time
-from groundplan.kernel.errors import Conflict, Forbidden
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import Conflict, Forbidden, NextStep
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies

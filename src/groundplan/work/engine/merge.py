@@ -9,8 +9,7 @@ from msgspec import Struct
 
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import RuleViolated
-from groundplan.kernel.links.link import LINKS_MAX, LinkSource
-from groundplan.kernel.links.write import move_links
+from groundplan.kernel.links import LINKS_MAX, LinkSource, move_links
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.claims import enforce_claims

@@ -13,9 +13,8 @@ from itertools import starmap
 
 import msgspec
 
-from groundplan.kernel.errors import Invalid, MixedProjects, NotFound
+from groundplan.kernel.errors import Invalid, MixedProjects, NextStep, NotFound
 from groundplan.kernel.ids import PREFIX_CHARS_MIN
-from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.authorize import ProjectId, find_visible_project_ids
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction

@@ -9,11 +9,10 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import GroundplanError, MixedProjects, NotFound
-from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.links.link import LinkSource
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.input_gate.types import missing_argument
+from groundplan.kernel.links import LinkSource
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.cycles import CycleDetected, WaitingMoments
 from groundplan.work.engine.edges import DEPENDS_ON, add_edge, remove_edge, touch

@@ -7,8 +7,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType, to_builtins
 
-from groundplan.kernel.errors import Conflict
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import Conflict, NextStep
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text

@@ -8,12 +8,11 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.answers import DropField, LeftOut, Trimming
 from groundplan.kernel.audit import changed
-from groundplan.kernel.budget import DropField, LeftOut, Trimming
-from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import AnswerBudget, OpId
+from groundplan.kernel.input_gate.types import missing_argument
+from groundplan.kernel.operations.registry import AnswerBudget, Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work import add_briefing as briefing

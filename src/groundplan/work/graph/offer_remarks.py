@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import NextStep
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.node import WorkCounts

@@ -9,15 +9,21 @@ from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import ActorKind
-from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
+from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.operations.schema import CollapsedInSchema
-from groundplan.kernel.projects.configure import configure, record_policies
-from groundplan.kernel.projects.create import Goal, ProjectExists, create_owned_project, read_default_policies
-from groundplan.kernel.projects.list import ListProjects, list_projects
+from groundplan.kernel.projects import (
+    Goal,
+    ListProjects,
+    ProjectExists,
+    configure_project,
+    create_owned_project,
+    list_projects,
+    read_default_policies,
+    record_policies,
+)
 from groundplan.kernel.store.authorize import AgentNotAllowed, authorize_project
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -157,7 +163,7 @@ def change_policies(tx: Transaction, request: OpenProject) -> OpenedProject:
     assert request.policies is not None  # noqa: S101 - checked by the routing
     before = get_policies(tx)
     after = request.policies.apply(before)
-    stored = configure(tx, tx.project.id, before, after, decision=request.decision)
+    stored = configure_project(tx, tx.project.id, before, after, decision=request.decision)
     tx.set_project(msgspec.structs.replace(tx.project, policies=stored))
     if after.inherit_dependencies and not before.inherit_dependencies and (loop := find_loop_in_project(tx)):
         raise CycleDetected(loop)

@@ -12,9 +12,8 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.links.link import LinkSource
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.links import LinkSource
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies

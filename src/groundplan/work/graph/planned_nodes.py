@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from groundplan.kernel.links.link import LinkType
+from groundplan.kernel.links import LinkType
 from groundplan.work.links.targets import Pointers, PurposeKeys
 from groundplan.work.requests import Links, NodeRef, Summary
 

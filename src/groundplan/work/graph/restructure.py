@@ -7,10 +7,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.errors import MixedProjects
-from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.errors import MixedProjects, NextStep
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.drop import drop
 from groundplan.work.engine.merge import merge

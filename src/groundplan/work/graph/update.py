@@ -10,12 +10,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.errors import RuleViolated
-from groundplan.kernel.links.link import LinkSource
-from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.optimistic_locking import StaleRevision
+from groundplan.kernel.errors import NextStep, RuleViolated, StaleRevision
+from groundplan.kernel.links import LinkSource
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies

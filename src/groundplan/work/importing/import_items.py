@@ -17,15 +17,15 @@ from msgspec import Meta, Struct
 from groundplan.kernel.access import Permission, allows
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
-from groundplan.kernel.operations.registry import Effect, Route, declare
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.operations.registry import Effect, OpId, Route, declare
 from groundplan.kernel.operations.schema import CollapsedInSchema
-from groundplan.kernel.projects.configure import configure, record_policies
-from groundplan.kernel.projects.create import (
+from groundplan.kernel.projects import (
     ProjectExists,
+    configure_project,
     create_owned_project,
     enter_new_project,
     read_default_policies,
+    record_policies,
 )
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -231,7 +231,7 @@ def _choose_inheritance(tx: Transaction, request: ImportWork, state: ImportState
         _warn_about_early_work(state)
         return
     after = msgspec.structs.replace(policies, inherit_dependencies=True)
-    stored = configure(tx, tx.project.id, policies, after, decision=describe_decision(request))
+    stored = configure_project(tx, tx.project.id, policies, after, decision=describe_decision(request))
     tx.set_project(msgspec.structs.replace(tx.project, policies=stored))
     state.inherits = True
 

@@ -8,9 +8,7 @@ from typing import Protocol
 
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import RuleViolated
-from groundplan.kernel.links.link import LINKS_MAX, LinkSource, LinkType
-from groundplan.kernel.links.read import list_links_from
-from groundplan.kernel.links.write import add_link, remove_link
+from groundplan.kernel.links import LINKS_MAX, LinkSource, LinkType, add_link, list_links_from, remove_link
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.events import WorkOp
 from groundplan.work.links.targets import KnownTargets

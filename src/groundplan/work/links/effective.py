@@ -6,8 +6,7 @@ from collections.abc import Collection
 
 from msgspec import Struct
 
-from groundplan.kernel.links.link import Link, LinkType
-from groundplan.kernel.links.read import list_links_from
+from groundplan.kernel.links import Link, LinkType, list_links_from
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 

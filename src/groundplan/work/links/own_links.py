@@ -8,9 +8,7 @@ from typing import Protocol
 from msgspec import UnsetType
 
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.links.link import LinkSource, LinkType
-from groundplan.kernel.links.read import list_links_from
-from groundplan.kernel.links.write import add_links, replace_links
+from groundplan.kernel.links import LinkSource, LinkType, add_links, list_links_from, replace_links
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath
 from groundplan.work.links.targets import KnownTargets

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from groundplan.kernel.links.link import Link, LinkType
-from groundplan.kernel.links.read import list_links_of_type, list_links_to
+from groundplan.kernel.links import Link, LinkType, list_links_of_type, list_links_to
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.providers import AlignedWorkCounts

@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.kernel.store.transaction import Transaction
 
 if TYPE_CHECKING:
-    from groundplan.kernel.links.link import LinkType
+    from groundplan.kernel.links import LinkType
     from groundplan.work.links.targets import KnownTargets
 
 
@@ -34,8 +34,7 @@ class ShownLinks(Struct):
 def load_shown_links(tx: Transaction, n: int, node_id: str, *, with_titles: bool = True) -> ShownLinks:
     """Return the links that count for a node."""
     # Not at import: an offer needs only the classes.
-    from groundplan.kernel.links.link import LinkType
-    from groundplan.kernel.links.read import has_links
+    from groundplan.kernel.links import LinkType, has_links
 
     shown = ShownLinks()
     if not has_links(tx):  # one seek, so that a project without links reads nothing else

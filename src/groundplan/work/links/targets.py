@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from groundplan.kernel.errors import GroundplanError, Invalid, NotFound
-from groundplan.kernel.links.link import LINKS_MAX, LinkType
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import GroundplanError, Invalid, NextStep, NotFound
+from groundplan.kernel.links import LINKS_MAX, LinkType
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, join_alternatives, quote_text
 from groundplan.providers import LinkTarget, LinkTargets, find_fact_targets, find_purpose_targets

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from groundplan.kernel.errors import Conflict
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import Conflict, NextStep
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.work.engine.row import WorkNodeRow

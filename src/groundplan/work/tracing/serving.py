@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from groundplan.kernel.links.link import LinkType
-from groundplan.kernel.links.read import list_link_ends
+from groundplan.kernel.links import LinkType, list_link_ends
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.tracing.traced_nodes import find_dropped
 

@@ -14,8 +14,8 @@ import pytest
 
 from groundplan import __version__
 from groundplan.catalog import OPERATIONS
+from groundplan.kernel.answers import ANSWER_TOKENS_MAX
 from groundplan.kernel.operations.registry import Effect, Group
-from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.tokens.authenticate import authenticate_token

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from groundplan.kernel.output_gate import count_tokens, encode
+from groundplan.kernel.answers import count_tokens, encode
 from tests.answers import to_json
 from tests.errors import error_of
 from tests.work.containers.sections.client import NOWHERE, SectionsClient

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import Forbidden, NotFound, Unauthenticated
-from groundplan.kernel.output_gate import encode
 from groundplan.session import Session
 from groundplan.work.containers.tags import list as listing
 from tests.engines import Engine, PostgresEngine, person

@@ -6,8 +6,8 @@ from functools import partial
 
 import pytest
 
+from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.errors import Invalid, NotFound
-from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.work.containers.tags import list as listing
 from groundplan.work.containers.tags import usage
 from tests.answers import to_json

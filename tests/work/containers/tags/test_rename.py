@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.actors import ActorKind, local_actor
+from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.errors import Invalid, NotFound
-from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.session import Session
 from tests.answers import to_json
 from tests.engines import Engine, fill_once

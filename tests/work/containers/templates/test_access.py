@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import NotFound, Unauthenticated
-from groundplan.kernel.output_gate import encode
 from groundplan.session import Session
 from groundplan.work.containers.templates.built_in import BUILT_IN
 from tests.engines import Engine, PostgresEngine, person

@@ -9,8 +9,8 @@ import pytest
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import local_actor
+from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.errors import Forbidden, GroundplanError, NotFound, RuleViolated
-from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.work.containers.sections.section import Section, load_sections
 from groundplan.work.containers.templates.built_in import FEATURE, TASK

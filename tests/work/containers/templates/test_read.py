@@ -6,9 +6,9 @@ from functools import partial
 
 import pytest
 
+from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.kernel.ids import parse_uuid
-from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.work.containers.templates import template
 from groundplan.work.containers.templates.built_in import BUILT_IN, FEATURE, TASK
 from tests.answers import to_json

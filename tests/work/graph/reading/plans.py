@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from groundplan.kernel.actors import Actor, local_actor
-from groundplan.kernel.output_gate import encode
+from groundplan.kernel.answers import encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from tests.engines import Engine

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
+from groundplan.kernel.answers import count_tokens
 from groundplan.kernel.errors import GroundplanError, NotFound
-from groundplan.kernel.output_gate import count_tokens
 from groundplan.session import Session
 from tests.engines import Engine, fill_once, person
 from tests.proof import scaled

@@ -10,8 +10,8 @@ import pytest
 from msgspec import UNSET
 
 from groundplan.kernel.actors import local_actor
+from groundplan.kernel.answers import count_tokens
 from groundplan.kernel.errors import NotFound
-from groundplan.kernel.output_gate import count_tokens
 from groundplan.session import Session
 from tests.engines import Engine, person
 from tests.manual_clock import ManualClock

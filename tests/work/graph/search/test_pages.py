@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.actors import local_actor
+from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from tests.engines import Engine

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 
-from groundplan.kernel.input_gate.parse_request import parse_request
+from groundplan.kernel.input_gate.request import parse_request
 from groundplan.purpose.exchange.formats.document import TheoryDocument
 from groundplan.purpose.exchange.formats.table import FileFormat
 from groundplan.purpose.exchange.readers.document_builder import (

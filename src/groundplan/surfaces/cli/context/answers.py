@@ -27,7 +27,7 @@ from groundplan.context.schemas import (
     ValueKind,
 )
 from groundplan.context.values import COLUMN_BY_KIND
-from groundplan.kernel.output_gate import encode
+from groundplan.kernel.answers import encode
 from groundplan.surfaces.cli.drawing import (
     GAP,
     WARNINGS,

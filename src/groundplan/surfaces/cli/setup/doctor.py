@@ -9,8 +9,7 @@ from groundplan.catalog import build_schema
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.errors import NotFound, Unavailable
 from groundplan.kernel.preferences import Preferences
-from groundplan.kernel.projects.check_clocks import check_clocks
-from groundplan.kernel.projects.check_owners import check_owners
+from groundplan.kernel.projects import check_clocks, check_owners
 from groundplan.kernel.store.checkup import CheckStatus, Finding, check_store, fail, ok, warn
 from groundplan.kernel.store.open_store import is_postgres
 from groundplan.kernel.store.transaction import Transaction

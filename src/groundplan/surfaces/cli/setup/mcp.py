@@ -129,7 +129,7 @@ def _open_session(
     import_msgspec()
     from groundplan.catalog import OPERATIONS, build_schema
     from groundplan.kernel.actors import ActorKind
-    from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX
+    from groundplan.kernel.answers import ANSWER_TOKENS_MAX
     from groundplan.kernel.store.open_store import open_store
     from groundplan.repository.working_copy import WorkingCopy
     from groundplan.session import Session

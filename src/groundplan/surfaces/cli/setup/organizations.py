@@ -13,7 +13,7 @@ from groundplan.catalog import build_schema
 from groundplan.configuration import get_user_name
 from groundplan.kernel.actors import Access, Actor, ActorKind, local_actor
 from groundplan.kernel.errors import Forbidden
-from groundplan.kernel.input_gate.parse_request import parse_request
+from groundplan.kernel.input_gate.request import parse_request
 from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.organizations.create import create_organization as add_to_store

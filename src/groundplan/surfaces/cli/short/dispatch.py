@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from groundplan.surfaces.cli.short.words.table import NOT_WORDS, Word, find_word
 
 if TYPE_CHECKING:
-    from groundplan.kernel.next_steps import Vocabulary
+    from groundplan.kernel.errors import Vocabulary
 
 
 def run_word(name: str, argv: Sequence[str]) -> int | None:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from groundplan.catalog import OPERATIONS, build_schema
 from groundplan.configuration import Settings, get_user_name
 from groundplan.kernel.actors import ActorKind
+from groundplan.kernel.answers import encode
 from groundplan.kernel.cancellation import NO_LIMIT_S
+from groundplan.kernel.errors import NextStep, Vocabulary
 from groundplan.kernel.input_gate.strict_json import validate_value
-from groundplan.kernel.next_steps import NextStep, Vocabulary
 from groundplan.kernel.operations.envelopes import wrap
 from groundplan.kernel.operations.execute import ExecutionResult, execute
 from groundplan.kernel.operations.registry import Effect
-from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store.open_store import open_store
 from groundplan.surfaces.cli.failures import UsageError, print_warning, write_line
 from groundplan.surfaces.cli.missing_plan import choose_project, refuse_missing

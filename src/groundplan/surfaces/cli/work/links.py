@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from groundplan.kernel.links.link import LinkType
+from groundplan.kernel.links import LinkType
 from groundplan.surfaces.cli.terminal import format_title
 from groundplan.work.links.shown_links import ShownLink
 

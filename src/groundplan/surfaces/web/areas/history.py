@@ -12,7 +12,7 @@ from groundplan.briefing.undo.undo import PREVIEW
 from groundplan.kernel.audit import Change
 from groundplan.kernel.errors import GroundplanError, Invalid
 from groundplan.kernel.events.follow import parse_position
-from groundplan.kernel.events.list import EventRecord
+from groundplan.kernel.events.history import EventRecord
 from groundplan.surfaces.web.visit import Area, Visit, get_base
 from groundplan.surfaces.web.words import EventLine, FieldChange, describe_events
 

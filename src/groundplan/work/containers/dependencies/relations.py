@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import NextStep
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument

@@ -11,9 +11,8 @@ from msgspec.structs import replace
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
-from groundplan.kernel.operations.registry import Effect, Route
-from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.optimistic_locking import refuse_stale
+from groundplan.kernel.errors import refuse_stale
+from groundplan.kernel.operations.registry import Effect, OpId, Route
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument

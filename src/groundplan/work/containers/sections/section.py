@@ -11,12 +11,11 @@ from typing import Annotated, Any, ClassVar, NoReturn
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming
 from groundplan.kernel.audit import changed
-from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
-from groundplan.kernel.errors import GroundplanError, Invalid, NotFound
+from groundplan.kernel.errors import GroundplanError, Invalid, NextStep, NotFound
 from groundplan.kernel.ids import new_uuid, parse_uuid
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
-from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.authorize import ProjectId, find_visible_project_ids
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction

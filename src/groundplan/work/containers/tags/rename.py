@@ -8,13 +8,11 @@ import msgspec
 from msgspec import UNSET, Struct, field
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.answers import CutLists, LeftOut, Trimming, encode
 from groundplan.kernel.audit import changed
-from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.errors import MixedProjects
 from groundplan.kernel.input_gate.text_limits import Name, too_many_characters
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.output_gate import encode
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.authorize import ProjectId
 from groundplan.kernel.store.idempotency import find_stored_answer, make_idempotent_request
 from groundplan.kernel.store.queries import load_queries, to_json_array

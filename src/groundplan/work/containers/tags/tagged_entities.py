@@ -9,10 +9,9 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from groundplan.kernel.budget import LeftOut
-from groundplan.kernel.errors import NotFound
-from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.projects.list import ListProjects, list_projects
+from groundplan.kernel.answers import LeftOut
+from groundplan.kernel.errors import NextStep, NotFound
+from groundplan.kernel.projects import ListProjects, list_projects
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 

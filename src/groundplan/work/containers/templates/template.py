@@ -10,14 +10,12 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming
 from groundplan.kernel.audit import changed
-from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
-from groundplan.kernel.errors import Conflict, NotFound, RuleViolated
+from groundplan.kernel.errors import Conflict, NextStep, NotFound, RuleViolated
 from groundplan.kernel.ids import new_uuid, parse_uuid
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
-from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Effect, Route
-from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.operations.registry import Effect, OpId, Route
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.operations import declare_tool

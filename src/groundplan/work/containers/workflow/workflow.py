@@ -13,14 +13,11 @@ from typing import Annotated, ClassVar, TypeVar
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.answers import CutLists, LeftOut, Trimming
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.budget import CutLists, LeftOut, Trimming
-from groundplan.kernel.errors import RuleViolated
-from groundplan.kernel.input_gate.composite_types import missing_argument
-from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.registry import Effect
-from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.optimistic_locking import refuse_stale
+from groundplan.kernel.errors import NextStep, RuleViolated, refuse_stale
+from groundplan.kernel.input_gate.types import missing_argument
+from groundplan.kernel.operations.registry import Effect, OpId
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument

@@ -12,9 +12,8 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.operations.requests import AnswerBudget
+from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming
+from groundplan.kernel.operations.registry import AnswerBudget, Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work import add_briefing as briefing
 from groundplan.work.engine.node import WorkNode, load_nodes

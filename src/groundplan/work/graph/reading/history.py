@@ -12,10 +12,10 @@ from typing import Annotated, Any, ClassVar
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.answers import CutLists, LeftOut, Trimming, take_page
 from groundplan.kernel.audit import Change
-from groundplan.kernel.budget import CutLists, LeftOut, Trimming, take_page
-from groundplan.kernel.cursors.cursor import InvalidCursor, decode_cursor, encode_cursor
-from groundplan.kernel.events.read import AFTER_ALL_EVENTS, PastEvent, list_events_about
+from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.events.history import AFTER_ALL_EVENTS, PastEvent, list_events_about
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.refs import find_node, find_removed_node

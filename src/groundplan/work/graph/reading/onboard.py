@@ -12,10 +12,10 @@ from heapq import nlargest
 from msgspec import Struct
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.errors import NextStep
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.projects.list import ListProjects, list_projects
+from groundplan.kernel.projects import ListProjects, list_projects
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.graph.reading.orientation import LISTS_MAX, Orientation, ProjectChoice, shorten_orientation

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from groundplan.kernel.budget import LeftOut, fit_excerpts
+from groundplan.kernel.answers import LeftOut, fit_excerpts
 from groundplan.work.engine.node import WorkCounts
 
 TOKENS_MAX = 600

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan import providers
-from groundplan.kernel.events.read import list_headlines
-from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.errors import NextStep
+from groundplan.kernel.events.history import list_headlines
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies

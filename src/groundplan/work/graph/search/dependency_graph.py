@@ -13,7 +13,7 @@ from typing import Annotated, Literal, NamedTuple
 from msgspec import UNSET, Meta, Struct
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import LeftOut
+from groundplan.kernel.answers import LeftOut
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array

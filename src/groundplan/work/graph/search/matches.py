@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from groundplan.kernel.search_words import SearchWords, TextMatch, build_parameters, drop_repeated
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.text_search.matches import TextMatch, build_parameters, drop_repeated
-from groundplan.kernel.text_search.words import SearchWords
 from groundplan.work.graph.search.text import TRIGRAM_CHARS, index_term, list_trigrams
 
 WORD_TRIGRAMS_MAX = 2  # of each word; the other trigrams of a word hardly exclude a node

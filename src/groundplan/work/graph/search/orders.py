@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from groundplan.kernel.cursors.cursor import CursorValue, InvalidCursor
+from groundplan.kernel.cursors import CursorValue, InvalidCursor
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.graph.search.filters import NodeSearch, Source

@@ -11,8 +11,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import take_page
-from groundplan.kernel.cursors.cursor import decode_cursor, encode_cursor
+from groundplan.kernel.answers import take_page
+from groundplan.kernel.cursors import decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array

@@ -9,8 +9,8 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import DropField, LeftOut, Trimming, take_page
-from groundplan.kernel.cursors.cursor import decode_cursor, encode_cursor
+from groundplan.kernel.answers import DropField, LeftOut, Trimming, take_page
+from groundplan.kernel.cursors import decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array

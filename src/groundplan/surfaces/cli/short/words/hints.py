@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from groundplan.kernel.next_steps import NextStep, Vocabulary
+from groundplan.kernel.errors import NextStep, Vocabulary
 from groundplan.surfaces.cli.failures import load_vocabulary
 from groundplan.surfaces.cli.short.words.program_name import get_program_name
 

@@ -1,16 +1,93 @@
-"""Change the links of the current project. The caller checks the ends and records the event."""
+"""Links between slices, by names that outlive versions and runs: their types, and how they are read and changed.
+
+    work node    serves              purpose node, by its key
+    work node    rests_on            fact, by its pointer
+    purpose node rests_on            fact
+    work node    supports, refutes   what the purpose takes for granted, by its key
+
+Whoever changes a link checks its ends and records the event.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from enum import StrEnum
+
+import msgspec
+from msgspec import Struct
 
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.links.link import LinkSource, LinkType
-from groundplan.kernel.links.read import list_links_from
-from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 
+LINKS_MAX = 500  # of one type from one source
+
+
+class LinkType(StrEnum):
+    """What a link says about its target."""
+
+    SERVES = "serves"
+    RESTS_ON = "rests_on"
+    SUPPORTS = "supports"
+    REFUTES = "refutes"
+
+
+class LinkSource(msgspec.Struct, frozen=True):
+    """Where a link begins: the id and number of a work node, or the key of a purpose node."""
+
+    ref: str
+    node_n: int | None = None
+
+
+class Link(Struct):
+    """A stored link."""
+
+    source: str
+    type: LinkType
+    target: str
+    node_n: int | None  # the number of the source, if it is a work node
+    rev: int  # the revision of the project in which it was made
+    created_at: str
+    created_by: str
+
+
 sql = load_queries(__file__)
+
+
+def has_links(tx: Transaction) -> bool:
+    """Return whether the project has any link."""
+    return tx.scalar(sql.any_link, project_id=tx.project.id) is not None
+
+
+def list_links_from(tx: Transaction, sources: Iterable[str]) -> list[Link]:
+    """Return the links that begin at some work nodes or purpose nodes, by source, type and target."""
+    return tx.all(sql.links_from, Link, project_id=tx.project.id, sources=to_json_array(sources))
+
+
+def list_links_to(tx: Transaction, link_type: LinkType, targets: Iterable[str]) -> list[Link]:
+    """Return the links of one type that end at some targets, by target and source."""
+    return tx.all(sql.links_to, Link, project_id=tx.project.id, type=link_type, targets=to_json_array(targets))
+
+
+def list_links_of_type(
+    tx: Transaction, link_type: LinkType, *, after: tuple[str, str] = ("", ""), at_most: int
+) -> list[Link]:
+    """Return the links of one type, by target and source, after a position in this order."""
+    target, source = after
+    return tx.all(
+        sql.links_of_type,
+        Link,
+        project_id=tx.project.id,
+        type=link_type,
+        target=target,
+        source=source,
+        at_most=at_most,
+    )
+
+
+def list_link_ends(tx: Transaction, link_type: LinkType) -> list[tuple[int, str]]:
+    """Return the number of the work node and the target of each link of one type, by target and source."""
+    return [(node_n, target) for node_n, target in tx.all(sql.link_ends, project_id=tx.project.id, type=link_type)]
 
 
 def add_link(tx: Transaction, source: LinkSource, link_type: LinkType, target: str) -> bool:

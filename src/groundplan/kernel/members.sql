@@ -2,30 +2,6 @@
 -- Whether a member is a person, an agent or a service.
 (SELECT p.kind FROM principals AS p WHERE p.tenant_id = m.tenant_id AND p.id = m.user_id) AS kind
 
--- name: add_principal
--- Add a principal unless it exists.
-INSERT INTO principals (tenant_id, id, name, kind, created_at)
-VALUES (:tenant_id, :id, :id, :kind, :now)
-    ON CONFLICT DO NOTHING;
-
--- name: add_to_organization
--- Add a member to the organization unless they are one.
-INSERT INTO user_memberships (tenant_id, user_id, created_at, created_by)
-VALUES (:tenant_id, :user_id, :now, :actor_id)
-    ON CONFLICT DO NOTHING;
-
--- name: principals_by_ref
--- Returns the principals with this id or this name. Two index lookups; with OR it would scan all principals.
-SELECT id
-  FROM principals
- WHERE tenant_id = :tenant_id
-   AND id = :ref
-UNION
-SELECT id
-  FROM principals
- WHERE tenant_id = :tenant_id
-   AND name = :ref;
-
 -- name: add_member
 -- Add a member to a project.
 INSERT INTO project_members (tenant_id, project_id, user_id, role, created_at, created_by)

@@ -1,4 +1,4 @@
-"""The words of a search text: how they are compared, and their patterns for each engine.
+"""The words of a search text: how they are compared, their patterns for each engine, and the rows that contain them.
 
 A row matches if it contains every word, in any order. Every character is literal, and case is ignored, also beyond
 ASCII, character by character: a character whose other case has several characters only equals itself.
@@ -7,7 +7,11 @@ ASCII, character by character: a character whose other case has several characte
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
+
+from msgspec import Struct
 
 from groundplan.kernel.store.queries import to_json_array
 from groundplan.kernel.wording import invalid_argument
@@ -105,3 +109,37 @@ def _build_like(word: str) -> str:
 
 def _get_longest_ascii_run(word: str) -> str:
     return max(_ASCII_RUN.findall(word), key=len, default="")
+
+
+MATCHES_MAX = 200  # rows that a slice returns
+PROJECT_MATCHES_MAX = 60  # rows of one project among them; more than any answer shows
+PROJECT_MATCHES_MIN = 3
+
+
+class TextMatch(Struct):
+    """A row that contains every word of a search."""
+
+    project_id: str
+    ref: str
+    kind: str
+    title: str
+    text: str  # the other texts of the row
+
+
+def build_parameters(projects: Sequence[str], words: SearchWords) -> dict[str, Any]:
+    """Return the parameters of queries for words in projects: with many projects, fewer rows of each."""
+    fair = 3 * MATCHES_MAX // max(len(projects), 1)
+    return {
+        **words.parameters,
+        "projects": to_json_array(projects),
+        "per_project": max(PROJECT_MATCHES_MIN, min(fair, PROJECT_MATCHES_MAX)),
+        "at_most": MATCHES_MAX,
+    }
+
+
+def drop_repeated(matches: Sequence[TextMatch]) -> list[TextMatch]:
+    """Return the matches without those whose ref occurs before in the same project."""
+    found: dict[tuple[str, str], TextMatch] = {}
+    for match in matches:
+        found.setdefault((match.project_id, match.ref), match)
+    return list(found.values())

@@ -1,22 +1,25 @@
-"""A cursor: a short opaque text with the position of the last row of a page, and a signature.
+"""Cursors: a short opaque text with the position of the last row of a page, and a signature.
 
 A cursor belongs to one query of one caller in one project. The signature (HMAC-SHA-256 with the key of the
 organization) covers all of them, so an altered, foreign or invented cursor is rejected and never selects other rows.
 The same position has the same cursor, on every server of the store.
 
-A position is made of values that fit into a cursor. A list that is sorted by text uses `text_positions.py`, because
-long text does not fit.
+A position is made of values that fit into a cursor. In a list that is sorted by text, a text is compared by its first
+`START_BYTES_MAX` bytes, because long text does not fit. Longer texts that begin alike are in the order of their
+tie-breakers, which a cursor carries whole. So a position stays valid when its row is removed or renamed, and a row that
+is there throughout is on exactly one page.
 """
 
 from __future__ import annotations
 
 import struct
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from groundplan.kernel.clock import format_timestamp
 from groundplan.kernel.errors import Invalid
@@ -184,3 +187,90 @@ def _format_uuid(found: bytes) -> str:
     for index in UUID_DASHES:
         text = f"{text[:index]}-{text[index:]}"
     return text
+
+
+R = TypeVar("R")
+
+START_BYTES_MAX = 255  # a name in ASCII is never cut
+NO_LIMIT = 2**31 - 1
+
+
+class TextPosition(NamedTuple):
+    """The first bytes of a text, whether it has more, and a value that only one row with this text has."""
+
+    start: bytes
+    is_cut: bool
+    tie_breaker: str
+
+    @property
+    def lower_bound(self) -> str:
+        """The start as text; no text at this position or a later one is before it."""
+        return self.start.decode(errors="ignore")  # the last character may be cut
+
+
+BEFORE_ALL = TextPosition(b"", False, "")
+
+
+def locate_text(text: str, tie_breaker: str) -> TextPosition:
+    """Return the position of a row with this text."""
+    encoded = text.encode()
+    return TextPosition(encoded[:START_BYTES_MAX], len(encoded) > START_BYTES_MAX, tie_breaker)
+
+
+def parse_text_position(values: Sequence[CursorValue]) -> TextPosition:
+    """Return the position in the values of a cursor. Raises InvalidCursor if they are none."""
+    match values:
+        case [bytes() as start, (0 | 1) as is_cut, str() as tie_breaker]:
+            return TextPosition(start, bool(is_cut), tie_breaker)
+    raise InvalidCursor
+
+
+def read_after(
+    after: TextPosition, read: Callable[[int], list[R]], locate: Callable[[R], TextPosition], *, at_most: int
+) -> list[R]:
+    """Return the first rows after a position.
+
+    `read` returns rows from the lower bound of the position on, sorted by their whole text, and takes their number.
+    """
+    rows = read(at_most)
+    if not after.is_cut and not any(locate(row).is_cut for row in rows):
+        return rows
+    # Here the order of the database differs. Such texts are rare, so all rows are sorted here instead of by an index.
+    return sorted((row for row in read(NO_LIMIT) if locate(row) > after), key=locate)[:at_most]
+
+
+def read_name_page(
+    tx: Transaction,
+    operation: str,
+    cursor: str | None,
+    read: Callable[[str, int], list[R]],
+    get_name: Callable[[R], str],
+    *,
+    limit: int | None,
+) -> tuple[list[R], str | UnsetType]:
+    """Return one page, and the cursor of the next one if there are more rows.
+
+    `read` takes a name and a number, and returns that many rows with names after it, sorted by name.
+
+    Raises:
+        InvalidCursor: the cursor belongs to another list.
+    """
+    after = BEFORE_ALL if cursor is None else parse_text_position(decode_cursor(tx, operation, None, cursor))
+
+    def locate(row: R) -> TextPosition:
+        return _locate_name(get_name(row))
+
+    # One row more than the limit shows whether there is another page.
+    at_most = limit + 1 if limit else NO_LIMIT
+    rows = read_after(after, lambda number: read(after.lower_bound, number), locate, at_most=at_most)
+    page = rows[:limit]
+    return page, encode_cursor(tx, operation, None, *locate(page[-1])) if len(rows) > len(page) else UNSET
+
+
+def _locate_name(name: str) -> TextPosition:
+    position = locate_text(name, "")
+    if not position.is_cut:
+        return position
+    from hashlib import sha256  # here, because names are rarely that long
+
+    return position._replace(tie_breaker=sha256(name.encode()).hexdigest())

@@ -1,1 +1,0 @@
-"""Cursors: the next page of a list."""

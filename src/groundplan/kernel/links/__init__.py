@@ -1,1 +1,0 @@
-"""Links between slices, by names that outlive versions and runs."""

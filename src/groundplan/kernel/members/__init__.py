@@ -1,1 +1,0 @@
-"""Members: the people and agents in a project, and their roles."""

@@ -1,0 +1,21 @@
+"""People, agents and services that the organization knows: whom a name means, and how somebody joins."""
+
+from __future__ import annotations
+
+from groundplan.kernel.actors import ActorKind
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+
+sql = load_queries(__file__)
+
+
+def add_to_organization(tx: Transaction, user_id: str, *, kind: ActorKind) -> bool:
+    """Add somebody to the organization, and return whether they are new there."""
+    tx.run(sql.add_principal, id=user_id, kind=kind)
+    return bool(tx.run(sql.add_to_organization, user_id=user_id))
+
+
+def find_principal(tx: Transaction, ref: str) -> str | None:
+    """Return the id of the principal with this id or name; an id takes precedence."""
+    found = tx.scalars(sql.principals_by_ref, ref=ref)
+    return ref if ref in found else next(iter(found), None)

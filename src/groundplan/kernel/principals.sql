@@ -1,0 +1,23 @@
+-- name: add_principal
+-- Add a principal unless it exists.
+INSERT INTO principals (tenant_id, id, name, kind, created_at)
+VALUES (:tenant_id, :id, :id, :kind, :now)
+    ON CONFLICT DO NOTHING;
+
+-- name: add_to_organization
+-- Add a member to the organization unless they are one.
+INSERT INTO user_memberships (tenant_id, user_id, created_at, created_by)
+VALUES (:tenant_id, :user_id, :now, :actor_id)
+    ON CONFLICT DO NOTHING;
+
+-- name: principals_by_ref
+-- Returns the principals with this id or this name. Two index lookups; with OR it would scan all principals.
+SELECT id
+  FROM principals
+ WHERE tenant_id = :tenant_id
+   AND id = :ref
+UNION
+SELECT id
+  FROM principals
+ WHERE tenant_id = :tenant_id
+   AND name = :ref;

@@ -1,1 +1,0 @@
-"""Projects: each holds purpose, context, work and knowledge."""

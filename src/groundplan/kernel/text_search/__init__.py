@@ -1,1 +1,0 @@
-"""Words of a search text, and the rows in which slices find them."""
