@@ -65,13 +65,14 @@ types: $(READY) ## Check the types
 	$(BIN)/mypy
 
 # The types are checked during the tests: mypy uses one processor, and tests that wait leave some of both free.
-check: $(READY) ## Lint, format, direction of imports, then types and all tests
+check: $(READY) ## Lint, format, direction of imports, conformance with MCP, then types and all tests
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory conformance
 	@$(MAKE) --no-print-directory --jobs=2 types test
 
-# The only part that needs packages of Node, so it is no part of the tests. Node itself comes from the lock file.
+# The only part that needs packages of Node. Node itself comes from the lock file.
 conformance: $(READY) build/conformance/.ready ## Run the official MCP conformance suite and TypeScript clients
 	@$(BIN)/python -m tests.conformance build/conformance $(NODE)/bin/node
 

@@ -6,8 +6,8 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.links import LinkSource, LinkType, add_link, remove_link
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
-from groundplan.work.engine.refs import find_node_or_none
 from groundplan.work.events import WorkOp
+from groundplan.work.refs import find_node_or_none
 
 
 def link(session: Session, source: str, type_: str, *targets: str, project: str = "atlas") -> None:

@@ -28,7 +28,7 @@ from groundplan.kernel.store.open_store import open_store
 from groundplan.session import Session
 from groundplan.setting_sources import FILE_BYTES_MAX
 from groundplan.setting_values import ACCESS, CLAIM_TTL_MINUTES, CLAIM_TTL_MINUTES_MAX, TOOL_GROUPS, TOOL_GROUPS_DEFAULT
-from groundplan.work.preferences import WorkPreferences
+from groundplan.work.kinds import WorkPreferences
 
 VARIABLE = re.compile(r"\bGROUNDPLAN_[A-Z_]+[A-Z]\b")
 

@@ -51,7 +51,7 @@ SOURCES: Mapping[str, str] = {
     "work.outline": "work.graph.search.outline:OPERATION",
     "work.lookup": "work.graph.search.lookup:OPERATION",
     "work.dependencies": "work.graph.search.dependency_graph:OPERATION",
-    "work.restructure": "work.graph.restructure:OPERATION",
+    "work.restructure": "work.restructuring:OPERATION",
     "work.history": "work.graph.reading.history:OPERATION",
     "work.onboard": "work.graph.reading.onboard:OPERATION",
     "work.analyse": "work.analytics.analyse:OPERATION",

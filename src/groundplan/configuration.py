@@ -108,7 +108,7 @@ class Settings(NamedTuple):
     ) -> Preferences:
         """Return the session defaults for one surface. 0 tokens means no cap on answers."""
         from groundplan.kernel.preferences import Preferences
-        from groundplan.work.preferences import WorkPreferences
+        from groundplan.work.kinds import WorkPreferences
 
         of_work = WorkPreferences(self.claim_ttl_minutes, self.pipelines)
         return Preferences(

@@ -14,15 +14,15 @@ from groundplan.kernel import ports
 from groundplan.kernel.ports import Hook, Provider
 
 CONNECTIONS: Mapping[Hook[Any] | Provider[Any, Any], str] = {
-    ports.on_project_created: "groundplan.work.engine.root:create_root",
-    ports.on_clock_jump: "groundplan.work.engine.claims:move_leases",
-    ports.generate_project_id: "groundplan.work.engine.insert:generate_project_id",
-    providers.resolve_task: "groundplan.work.engine.refs:resolve_task",
+    ports.on_project_created: "groundplan.work.nodes:create_root",
+    ports.on_clock_jump: "groundplan.work.claims:move_leases",
+    ports.generate_project_id: "groundplan.work.nodes:generate_project_id",
+    providers.resolve_task: "groundplan.work.refs:resolve_task",
     providers.describe_marks: "groundplan.briefing.watch.find_marks:describe_marks",
     providers.find_marked_work: "groundplan.briefing.watch.find_marks:find_marked_work",
     providers.find_work_serving: "groundplan.work.links.serving:find_work_serving",
     providers.count_aligned_work: "groundplan.work.links.serving:count_aligned_work",
-    providers.find_work_targets: "groundplan.work.engine.refs:find_work_targets",
+    providers.find_work_targets: "groundplan.work.refs:find_work_targets",
     providers.find_knowledge_of_files: "groundplan.knowledge.reading.files:get_knowledge_of_files",
     providers.is_knowledge_used: "groundplan.knowledge.reading.files:has_knowledge",
     providers.import_knowledge: "groundplan.knowledge.writing.import_knowledge:import_knowledge",

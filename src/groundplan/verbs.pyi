@@ -102,7 +102,6 @@ import groundplan.work.graph.plan
 import groundplan.work.graph.reading.context
 import groundplan.work.graph.reading.history
 import groundplan.work.graph.reading.orientation
-import groundplan.work.graph.restructure
 import groundplan.work.graph.search.dependency_graph
 import groundplan.work.graph.search.lookup
 import groundplan.work.graph.search.orders
@@ -111,6 +110,7 @@ import groundplan.work.graph.search.query
 import groundplan.work.graph.update
 import groundplan.work.importing.export_items
 import groundplan.work.importing.import_items
+import groundplan.work.restructuring
 
 def to_python_name(wire_name: str) -> str: ...
 
@@ -485,7 +485,7 @@ class WorkVerbs:
         lean: bool | None = None,
         decision: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.work.graph.restructure.Restructured:
+    ) -> groundplan.work.restructuring.Restructured:
         """Move, merge or drop nodes with all below them."""
 
     def history(

@@ -8,8 +8,8 @@ from groundplan.kernel.answers import encode
 from groundplan.kernel.links import LinkSource, LinkType, add_link
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
-from groundplan.work.engine.refs import find_node
 from groundplan.work.events import WorkOp
+from groundplan.work.refs import find_node
 from tests.context.client import ContextClient
 from tests.knowledge.client import KnowledgeClient
 from tests.purpose.client import PurposeClient

@@ -164,9 +164,9 @@ def test_every_query_can_be_prepared(engine: Engine) -> None:
 
 # Queries that read all rows of an organization or of a project on purpose, and why.
 READ_ALL = {
-    "work/order: parents_of_open_nodes": "an import sorts the whole project",
-    "work/order: resolved_nodes": "the same",
-    "work/order: dependencies": "the same",
+    "work/waiting/order: parents_of_open_nodes": "an import sorts the whole project",
+    "work/waiting/order: resolved_nodes": "the same",
+    "work/waiting/order: dependencies": "the same",
     "work/analytics: open_nodes": "an analysis is about every open node of a project",
     "work/analytics: open_dependencies": "the same, of those that wait, by their index",
     "context: latest_committed": "an index in the order of commits, of which the first run that is in view is taken",
@@ -207,7 +207,7 @@ READ_ALL = {
     "work/graph/search: ready_nodes_with_text": "the first so many entries of the index in the order of ranking",
     "work/graph/search: waiting_nodes": "an index of the blocked, by importance, until enough of them wait themselves",
     "work/graph: node_with_property": "the nodes until one has the property, if a filter for it found nothing",
-    "work/engine: nodes_with_open_dependencies": "a loop can go through any of them: a new policy, and doctor",
+    "work/waiting/cycles: nodes_with_open_dependencies": "a loop can go through any of them: a new policy, and doctor",
     "work/graph: recompute_counts": "counts each node once more, after a change of policy",
     "knowledge/reading: atoms_by_name": "a list of them all, which says how many there are",
     "knowledge/reading: first_matched_atoms": "asked when hundreds of atoms are meant; an index has all that it needs",

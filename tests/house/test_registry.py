@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from groundplan.argument_descriptions import TABLES, describe_argument, load_table
+from groundplan.argument_descriptions import SHARED, TABLES, describe_argument
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, Permission
 from groundplan.kernel.operations.registry import Effect
@@ -57,20 +57,19 @@ def test_every_argument_is_explained(subtests: pytest.Subtests) -> None:
 
 
 def test_every_description_is_that_of_an_argument() -> None:
-    used: dict[str, set[str]] = {}
+    used: dict[int, set[str]] = {id(SHARED): set()}
     for operation in OPERATIONS:
         thing = operation.name.partition(".")[0]
-        for one in list_arguments(operation.input):
-            keys = (f"{operation.name}/{one.path}", f"{thing}/{one.path}", one.path)
-            used.setdefault(TABLES[thing], set()).add(next(key for key in keys if key in load_table(TABLES[thing])))
-    shared = load_table("shared").keys()
-    assert not [key for name in used for key in load_table(name).keys() - used[name] - shared]
-    assert shared <= set().union(*used.values())
+        for argument in list_arguments(operation.input):
+            keys = (f"{operation.name}/{argument.path}", f"{thing}/{argument.path}", argument.path)
+            table, key = next((table, key) for key in keys for table in (TABLES[thing], SHARED) if key in table)
+            used.setdefault(id(table), set()).add(key)
+    tables = {id(table): table for table in (*TABLES.values(), SHARED)}
+    assert not [key for name, table in tables.items() for key in table.keys() - used[name]]
 
 
 def test_a_description_names_no_option() -> None:
-    texts = [(key, text) for name in {*TABLES.values(), "shared"} for key, text in load_table(name).items()]
-    assert not [key for key, text in texts if "--" in text]
+    assert not [key for table in (*TABLES.values(), SHARED) for key, text in table.items() if "--" in text]
 
 
 def test_an_argument_that_nobody_knows_is_refused(subtests: pytest.Subtests) -> None:

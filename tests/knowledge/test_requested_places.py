@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from groundplan.kernel.preferences import Preferences
 from groundplan.knowledge.patterns import TooCostly
-from groundplan.repository.working_copy import WorkingCopy
+from groundplan.repository.git import WorkingCopy
 from groundplan.session import Session
 from tests.engines import Engine
 from tests.errors import error_of

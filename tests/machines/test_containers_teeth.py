@@ -11,13 +11,14 @@ from hypothesis import Phase, settings
 
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
+from groundplan.work import claims, readiness, state_changes
 from groundplan.work.containers import update
 from groundplan.work.containers.workflow import workflow as transitions
-from groundplan.work.engine import claims, cycles, readiness, state_changes
-from groundplan.work.engine.positions import Positions
-from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.graph import next  # noqa: A004 - the use case
+from groundplan.work.nodes import WorkNodeRow
+from groundplan.work.positions import Positions
+from groundplan.work.readiness import Readiness
+from groundplan.work.waiting import cycles
 from tests.engines import SqliteEngine
 from tests.machines.budget import NOTICED, fixed_settings
 from tests.machines.containers_driver import run_containers

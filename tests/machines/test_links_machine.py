@@ -21,8 +21,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.links import LinkType
 from groundplan.session import Session
+from groundplan.work import restructuring
 from groundplan.work.containers import delete
-from groundplan.work.engine import merge
 from groundplan.work.links import effective, own_links, targets
 from tests.context.client import ContextClient
 from tests.engines import Engine, SqliteEngine
@@ -307,7 +307,7 @@ def let_all_pass(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def leave_links_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(merge, "move_links", lambda *_: [])
+    monkeypatch.setattr(restructuring, "move_links", lambda *_: [])
 
 
 def forget_what_was_deleted(monkeypatch: pytest.MonkeyPatch) -> None:

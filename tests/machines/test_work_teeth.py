@@ -13,14 +13,13 @@ from hypothesis import Phase, settings
 from groundplan.kernel import clock
 from groundplan.kernel.store import idempotency, store
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work import priority
-from groundplan.work.engine import claims, cycles, positions, readiness
-from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.state_changes import NeighbourRow, NodeFlags
+from groundplan.work import claims, kinds, positions, readiness
 from groundplan.work.events import WorkOp
 from groundplan.work.graph import plan, update
-from groundplan.work.order import project_order
 from groundplan.work.overlap.guard import OverlapGuard
+from groundplan.work.readiness import Readiness
+from groundplan.work.state_changes import NeighbourRow, NodeFlags
+from groundplan.work.waiting import cycles, order
 from tests.engines import SqliteEngine
 from tests.machines.budget import NOTICED, fixed_settings
 from tests.machines.test_work_machine import WorkMachine
@@ -57,10 +56,10 @@ SABOTAGE: dict[str, tuple[Any, str, Any]] = {
     "a move or a merge may close a loop": (Readiness, "check_for_loops", do_nothing),
     "a node that is open again may close a loop": (readiness, "find_loop_through", do_nothing),
     "the tree closes no loop": (cycles, "finish_moment", cycles.start_moment),
-    "a wait against the order is not noticed": (project_order.ProjectOrder, "_move", lambda *_: True),
+    "a wait against the order is not noticed": (order.ProjectOrder, "_move", lambda *_: True),
     "an enforced claim keeps nobody away": (claims, "enforce_claims", do_nothing),
     "an old claim is as good as a new one": (claims, "check_claim_number", do_nothing),
-    "true is a number": (priority, "_is_number", lambda value: isinstance(value, int | float)),
+    "true is a number": (kinds, "_is_number", lambda value: isinstance(value, int | float)),
     "to Python true is 1": (update, "is_same_json", lambda before, after: before == after),
     "a reopened ancestor is not told of": (Transaction, "record", forget_reopening),
     "a call that comes twice is done twice": (idempotency, "find_stored_answer", do_nothing),

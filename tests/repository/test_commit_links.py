@@ -8,7 +8,7 @@ import pytest
 
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import Forbidden
-from groundplan.repository.commit_links import find_named_tasks, link_commit, make_prefix
+from groundplan.repository.git import find_named_tasks, link_commit, make_prefix
 from groundplan.session import Session
 from tests.engines import Engine
 from tests.repository.working_copy import NOBODY_S_SETTINGS, PlanOfCopy, WorkingCopy

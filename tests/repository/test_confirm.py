@@ -9,7 +9,7 @@ import pytest
 
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import Forbidden, Invalid, NotFound
-from groundplan.repository.confirm import AmbiguousAtom, Confirmation, confirm
+from groundplan.repository.check import AmbiguousAtom, Confirmation, confirm
 from groundplan.repository.git import NoCommit
 from groundplan.session import Session
 from tests.engines import Engine, fill_once

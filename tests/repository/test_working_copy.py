@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.repository.working_copy import WorkingCopy, find_root
+from groundplan.repository.git import WorkingCopy, find_root
 
 
 @pytest.fixture

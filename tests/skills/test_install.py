@@ -6,8 +6,8 @@ from pathlib import Path
 
 import yaml
 
-from groundplan.repository.rules.export_plan import HAND_EDITED, NOT_OURS
-from groundplan.repository.rules.formats import front_matter
+from groundplan.repository.rules import front_matter
+from groundplan.repository.rules.plan_files import HAND_EDITED, NOT_OURS
 from groundplan.skills import SKILL_NAMES, read_skill
 from groundplan.skills.install import Installed, add_checksum, install
 

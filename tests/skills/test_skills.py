@@ -13,7 +13,7 @@ from groundplan.catalog import OPERATIONS
 from groundplan.kernel.input_gate.request import parse_request
 from groundplan.kernel.input_gate.strict_json import decode
 from groundplan.kernel.operations.registry import Effect, Operation
-from groundplan.repository.rules.formats import front_matter
+from groundplan.repository.rules import front_matter
 from groundplan.skills import SKILL_NAMES, load_skill, read_skill
 
 TOKENS_MAX = 1_050

@@ -11,10 +11,10 @@ from msgspec import UNSET
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.move import move as move_node
-from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.row import WorkNodeRow
-from groundplan.work.graph import restructure
+from groundplan.work import restructuring
+from groundplan.work.nodes import WorkNodeRow
+from groundplan.work.readiness import Readiness
+from groundplan.work.restructuring import move as move_node
 from tests.engines import Engine
 from tests.errors import error_of
 from tests.work.client import WorkClient
@@ -86,7 +86,7 @@ def test_a_batch_that_settles_each_move_is_noticed(
         readiness.settle_positions()
         return told
 
-    monkeypatch.setattr(restructure, "move", settle_each_move)
+    monkeypatch.setattr(restructuring, "move", settle_each_move)
 
     with pytest.raises((AssertionError, Unavailable)):  # or it meets the limit of a write
         test_a_hundred_moves_of_one_subtree_update_it_once(work, count_updates)

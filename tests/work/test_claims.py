@@ -11,7 +11,7 @@ from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.errors import Conflict, Forbidden
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
-from groundplan.work.preferences import WorkPreferences
+from groundplan.work.kinds import WorkPreferences
 from tests.engines import Engine
 from tests.errors import error_of
 from tests.manual_clock import ManualClock

@@ -11,7 +11,7 @@ from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.projects import check_clocks
 from groundplan.kernel.store import store as kernel_store
 from groundplan.session import Session
-from groundplan.work.check_leases import check_leases
+from groundplan.work.checks import check_leases
 from tests.engines import Engine
 from tests.errors import error_of
 from tests.manual_clock import ManualClock

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from groundplan.work.engine.state_changes import NodeFlags, StateChanges
+from groundplan.work.state_changes import NodeFlags, StateChanges
 from tests.work.client import WorkClient
 
 OUTLINE = """

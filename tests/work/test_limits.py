@@ -11,7 +11,7 @@ from msgspec import UNSET
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
-from groundplan.work.engine.node import EVIDENCE_SHOWN_MAX
+from groundplan.work.nodes import EVIDENCE_SHOWN_MAX
 from tests.errors import error_of
 from tests.work.cases import try_each
 from tests.work.client import WorkClient

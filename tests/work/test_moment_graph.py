@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.work.moment_graph import MomentGraph, find_cycle, find_path
+from groundplan.work.waiting.moments import MomentGraph, find_cycle, find_path
 
 LENGTH = 2_000
 QUESTIONS = 200

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.work.moment_graph import sort_last_steps_first
-from groundplan.work.order.order_keys import (
+from groundplan.work.waiting.moments import sort_last_steps_first
+from groundplan.work.waiting.order import (
     KEY_CHARS_MAX,
     ROOT_KEY,
     make_key_below,

@@ -11,8 +11,7 @@ import pytest
 from msgspec import UNSET
 
 from groundplan.kernel.errors import RuleViolated
-from groundplan.work.engine import cycles
-from groundplan.work.order import order_keys, project_order
+from groundplan.work.waiting import cycles, order
 from tests.engines import Engine
 from tests.work.client import WorkClient
 
@@ -133,7 +132,7 @@ def test_new_nodes_at_both_ends_of_the_order_may_wait_for_each_other(engine: Eng
 
 @pytest.mark.parametrize(
     ("module", "limit", "least"),
-    [(project_order, "NODES_MOVED_MAX", (0,)), (project_order, "LEVELS_MAX", 0), (order_keys, "KEY_CHARS_MAX", 0)],
+    [(order, "NODES_MOVED_MAX", (0,)), (order, "LEVELS_MAX", 0), (order, "KEY_CHARS_MAX", 0)],
     ids=["nodes", "levels", "characters"],
 )
 def test_a_project_whose_order_would_cost_too_much_uses_the_search(
@@ -177,7 +176,7 @@ def test_inherited_waiting_uses_the_search(engine: Engine, work: WorkClient) -> 
 def test_any_sequence_of_writes_accepts_exactly_the_waits_that_close_no_loop(
     engine: Engine, work: WorkClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(project_order, "NODES_MOVED_MAX", (2, 12))  # so that all ways through the order are taken
+    monkeypatch.setattr(order, "NODES_MOVED_MAX", (2, 12))  # so that all ways through the order are taken
     random = Random(4)  # noqa: S311 - the same every time
     waits = Waits()
     for at in range(NODES):

@@ -11,10 +11,10 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import CHARS_PER_TOKEN, CutLists, DropField, LeftOut, Trimming, count_chars
 from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.add_briefing import TRIMMING, add_briefing
-from groundplan.work.engine.node import TRIMMABLE_FIELDS, WorkNode, load_nodes
-from groundplan.work.engine.refs import find_node, find_node_in_project
+from groundplan.work.answers import TRIMMING, add_briefing
 from groundplan.work.graph.reading.neighbours import Ancestor, load_ancestors
+from groundplan.work.nodes import TRIMMABLE_FIELDS, WorkNode, load_nodes
+from groundplan.work.refs import find_node, find_node_in_project
 from groundplan.work.requests import NodeRef
 
 BUDGET_DEFAULT = 4_000  # tokens; a page that a person reads in a few minutes

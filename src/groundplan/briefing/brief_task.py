@@ -16,7 +16,7 @@ from groundplan.providers import BriefingRequest
 if TYPE_CHECKING:
     from groundplan.briefing.briefing import Briefing
     from groundplan.briefing.fill import CallsFor
-    from groundplan.work.engine.row import WorkNodeRow
+    from groundplan.work.nodes import WorkNodeRow
 
 FEW_CALLS_CHARS = 2_400  # a briefing with less room names one call for everything
 PATHS_NAMED_MAX = 3
@@ -27,7 +27,7 @@ def build_briefing(tx: Transaction, request: BriefingRequest) -> Briefing | None
     """Return the briefing of a work node, in the given number of characters; None if there is no room for one."""
     from groundplan.briefing.collect import collect_parts
     from groundplan.briefing.fill import fill_briefing
-    from groundplan.work.engine.row import fetch_node
+    from groundplan.work.nodes import fetch_node
 
     if request.chars <= 0:
         return None

@@ -38,7 +38,7 @@ from groundplan.front_matter.fields import Field, Nested, parse_fields, parse_fr
 from groundplan.front_matter.split import split_text
 from groundplan.knowledge.requests import ATOM_PATTERNS_MAX, KNOWLEDGE_BYTES_MAX
 from groundplan.markdown_lines import iter_lines, parse_heading
-from groundplan.repository.rules.formats.agents import escape_path
+from groundplan.repository.rules.formats import escape_path
 from groundplan.work.importing.source_items import Fate, SourceAtom, SourceItem, SourceMolecule
 from groundplan.work.requests import SECTIONS_MAX
 

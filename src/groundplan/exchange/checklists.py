@@ -24,8 +24,8 @@ from groundplan.exchange.texts import find_conflict_marker, iter_files, read_tex
 from groundplan.front_matter.errors import UnreadableFrontMatter
 from groundplan.front_matter.split import split_text
 from groundplan.markdown_lines import iter_lines, parse_heading
+from groundplan.repository.git import find_root
 from groundplan.repository.rules.folder import SKIPPED_FOLDERS
-from groundplan.repository.working_copy import find_root
 from groundplan.work.importing.source_items import SOURCE_ID_BYTES_MAX, Fate, SourceItem
 
 TAB_CHARS = 4

@@ -1,4 +1,4 @@
-"""Read commits, file lists and differences from git.
+"""Git, asked safely: commits, file lists and differences; the working copy around a path; tasks that a commit names.
 
 Only commits are read, not the index or the files on disk. Every query is a plumbing command that runs no hook, filter,
 pager or text conversion, takes no lock and fetches nothing. Names from callers or the plan are passed on standard
@@ -12,11 +12,17 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from msgspec import Struct
+
 from groundplan.kernel.errors import Invalid, NotFound, Unavailable
+from groundplan.kernel.ids import ALPHABET
 from groundplan.kernel.wording import quote_text
+from groundplan.knowledge.paths.names import is_drive
+from groundplan.session import Session
 
 CHUNK_BYTES = 1 << 20
 REASON_CHARS_MAX = 300
@@ -306,3 +312,174 @@ def _make_version(mode: bytes, content: bytes) -> bytes:
 def _decode_text(raw: bytes) -> str:
     # A file name is bytes. Bytes that are not UTF-8 survive the round trip.
     return raw.decode("utf-8", "surrogateescape")
+
+
+# --- The working copy beside a session: turns paths as people and agents have them into paths from its root -----------
+# Nothing is read before the first path. Then a folder with `.git` is looked for, upwards from the given one. Git itself
+# is not started.
+
+FROM_ROOT = ":/"  # begins a pattern that starts at the root, as in git
+
+
+class WorkingCopy:
+    """The working copy around a folder, by default the current one.
+
+    A relative path starts at the folder. With `starts_at_root` it starts at the root, unless only the folder has it:
+    agents know paths from the root, but may have been started below it. With `is_chosen`, the folder itself is the root
+    where there is no repository. `advice` says what to do where no root is known.
+    """
+
+    def __init__(
+        self,
+        folder: str = ".",
+        *,
+        starts_at_root: bool = False,
+        is_chosen: bool = False,
+        advice: str = "run this command in the repository",
+    ) -> None:
+        self.advice = advice
+        self._folder = folder
+        self._starts_at_root = starts_at_root
+        self._is_chosen = is_chosen
+
+    @property
+    def root(self) -> str | None:
+        """The root of the working copy, or None if the folder is in none."""
+        return None if self._places is None else str(self._places[1])
+
+    @property
+    def folder_names(self) -> tuple[str, ...]:
+        """The names from the root to the folder; none at the root, or if no root is known."""
+        return () if self._places is None else self._places[0].relative_to(self._places[1]).parts
+
+    def spell_pattern(self, pattern: str) -> str:
+        """Return how a pattern from the root is written here."""
+        return pattern if self._starts_at_root or not self.folder_names else FROM_ROOT + pattern
+
+    def locate(self, path: str) -> str:
+        """Return a path from the root, or the path itself if it is outside of the working copy or none is known."""
+        if self._places is None or is_drive(path.partition("/")[0]):
+            return path
+        folder, root = self._places
+        try:
+            if self._starts_at_root and (os.path.lexists(root / path) or not os.path.lexists(folder / path)):
+                folder = root
+            return self._strip_root(Path(os.path.normpath(folder / path))) or path
+        except (OSError, ValueError, RuntimeError):  # no file can have this name, or links run in a circle
+            return path
+
+    def is_folder(self, path: str) -> bool | None:
+        """Return whether a path from the root is a folder, or None if it does not exist or no root is known."""
+        if self._places is None:
+            return None
+        place = self._places[1] / path
+        try:
+            return place.is_dir() if os.path.lexists(place) else None
+        except OSError:  # above it is something that may not be read
+            return None
+
+    @cached_property
+    def _places(self) -> tuple[Path, Path] | None:
+        """The folder and the root, or None if there is no root."""
+        try:
+            folder = Path(os.path.normpath(Path(self._folder).absolute()))
+        except OSError:  # the current directory was deleted
+            return None
+        root = find_root(folder) or (folder if self._is_chosen else None)
+        return None if root is None else (folder, root)
+
+    @cached_property
+    def _roots(self) -> tuple[Path, ...]:
+        """The root as it was found, and without symbolic links."""
+        return () if self._places is None else (self._places[1], self._places[1].resolve())
+
+    def _strip_root(self, place: Path) -> str | None:
+        """Return an absolute path without the root, or None if it is outside."""
+        # The way to the working copy may lead over symbolic links. The file itself may be one that git keeps.
+        return self._strip_either_root(place) or self._strip_either_root(place.parent.resolve() / place.name)
+
+    def _strip_either_root(self, place: Path) -> str | None:
+        root = next(filter(place.is_relative_to, self._roots), None)
+        return None if root is None else place.relative_to(root).as_posix()
+
+
+def find_root(folder: Path) -> Path | None:
+    """Return the closest folder with `.git`: this one, or one above it."""
+    for above in (folder, *folder.parents):
+        try:
+            if (above / ".git").exists():
+                return above
+        except OSError:  # it may not be read
+            continue
+    return None
+
+
+# --- Link a commit to the tasks that its message names, as evidence ---------------------------------------------------
+# A message names a task by a word and its whole id, as in `plan-q8cdfw`. The word is needed: an id alone could be any
+# word of six letters.
+
+EVIDENCE_TYPE = "commit"
+PREFIX = "plan"
+ID_CHARS_MIN = 6
+ID_CHARS_MAX = 32
+LINKS_MAX = 50  # of one commit
+
+
+class LinkedTask(Struct):
+    """A task that the commit is evidence of."""
+
+    id: str
+    summary: str
+    is_new: bool  # whether this call added the evidence
+
+
+class CommitLinks(Struct):
+    """A commit and the tasks that its message names."""
+
+    commit: str
+    linked: list[LinkedTask]
+    unknown: list[str]  # ids that no task has
+
+
+def link_commit(session: Session, folder: Path | str, prefixes: Iterable[str], revision: str = "HEAD") -> CommitLinks:
+    """Add a commit as evidence to every task that its message names, once.
+
+    Raises:
+        GroundplanError: there is no such commit, or the actor may not change a task.
+    """
+    repository = Repository(folder)
+    commit = repository.resolve_head() if revision == "HEAD" else repository.resolve_commit(revision)
+    done = CommitLinks(commit.id, [], [])
+    for node_id in find_named_tasks(repository.read_message(commit), prefixes):
+        try:
+            node = session.call("work.context", node_id=node_id, depth=0).node
+        except NotFound:
+            done.unknown.append(node_id)
+            continue
+        if node.id != node_id:  # it is only the beginning of an id
+            done.unknown.append(node_id)
+            continue
+        is_new = all((one.type, one.ref) != (EVIDENCE_TYPE, commit.id) for one in node.evidence or ())
+        if is_new:
+            evidence = [{"type": EVIDENCE_TYPE, "ref": commit.id}]
+            session.call(
+                "work.update",
+                updates=[{"node_id": node_id, "add_evidence": evidence}],
+                op_id=f"{EVIDENCE_TYPE}-{commit.id}-{node_id}",  # a second run at the same time adds nothing
+            )
+        done.linked.append(LinkedTask(node.id, node.summary, is_new))
+    return done
+
+
+def find_named_tasks(message: str, prefixes: Iterable[str]) -> list[str]:
+    """Return the ids that a message names, in order and without repetition."""
+    words = "|".join(sorted({re.escape(prefix) for prefix in (PREFIX, *prefixes) if prefix}, key=len, reverse=True))
+    named = re.compile(
+        rf"(?<![\w-])(?:{words})-([{ALPHABET}]{{{ID_CHARS_MIN},{ID_CHARS_MAX}}})(?![\w-])", re.IGNORECASE
+    )
+    return list(dict.fromkeys(found[1].lower() for found in named.finditer(message)))[:LINKS_MAX]
+
+
+def make_prefix(project: str) -> str:
+    """Return the name of a project as the first word of a task's name, as in `water-plan-q8cdfw`."""
+    return re.sub(r"[^a-z0-9]+", "-", project.lower()).strip("-")

@@ -13,11 +13,11 @@ from hashlib import sha256
 from pathlib import Path
 
 from groundplan.front_matter.split import FENCE
-from groundplan.repository.rules.export_plan import HAND_EDITED, NOT_OURS
+from groundplan.repository.rules import front_matter
 from groundplan.repository.rules.folder import Folder, UnusableFile
-from groundplan.repository.rules.formats import front_matter
-from groundplan.repository.rules.formats.front_matter import UnreadableRule
-from groundplan.repository.rules.line_breaks import apply_line_breaks, detect_line_breaks, normalize_line_breaks
+from groundplan.repository.rules.front_matter import UnreadableRule
+from groundplan.repository.rules.plan_files import HAND_EDITED, NOT_OURS
+from groundplan.repository.rules.rule import apply_line_breaks, detect_line_breaks, normalize_line_breaks
 from groundplan.skills import SKILL_FILE, SKILL_NAMES, read_skill
 
 _CHECKSUM = re.compile(r"^metadata:\n  generated-by: groundplan\n  sha256: ([0-9a-f]{64})\n", re.MULTILINE)

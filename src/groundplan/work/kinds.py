@@ -1,12 +1,22 @@
-"""The kinds of nodes. Most nodes have none; the container dialect counts them as tasks."""
+"""The kinds and statuses of nodes, the priority and complexity that rank them, and the defaults of a session.
+
+Most nodes have no kind; the container dialect counts them as tasks. A task or a feature has a status:
+
+    NEW → ACTIVE → (further statuses of the project) → CLOSED      exit: WILL_NOT_IMPLEMENT
+
+The graph dialect has no statuses, only open, claimed, resolved and dropped. A status is therefore stored in its own
+column only where it does not follow from these. A resolved node is CLOSED and a dropped one WILL_NOT_IMPLEMENT. An
+open node has the status it was advanced to; one that never was is ACTIVE while a claim on it is live, else NEW.
+"""
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as in typing, which takes longer to import than a short read of the plan
-if TYPE_CHECKING:
-    from typing import Protocol
-else:
-    Protocol = object  # only type checkers compare the fields
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from groundplan.policies import CLAIM_TTL_MINUTES
 
 ROOT_N = 1  # the number of the root of each project
 
@@ -31,3 +41,103 @@ class FeatureFields(Protocol):
 def get_feature_of_children(parent: FeatureFields) -> int | None:
     """Return the nearest feature above the children of a node, or None."""
     return parent.n if parent.kind == FEATURE else parent.feature_n
+
+
+NEW = "NEW"
+ACTIVE = "ACTIVE"
+CLOSED = "CLOSED"
+WILL_NOT_IMPLEMENT = "WILL_NOT_IMPLEMENT"
+
+TERMINAL = (CLOSED, WILL_NOT_IMPLEMENT)
+
+
+class StatusFields(Protocol):
+    """The fields that determine the status of a node."""
+
+    @property
+    def resolved(self) -> bool: ...
+    @property
+    def outcome(self) -> str | None: ...
+    @property
+    def status(self) -> str | None: ...
+    @property
+    def claimed_by(self) -> str | None: ...
+    @property
+    def claimed_until(self) -> str | None: ...
+
+
+def get_status(node: StatusFields, *, now: str) -> str:
+    """Return the status of a node at the time `now`."""
+    if node.resolved:
+        return WILL_NOT_IMPLEMENT if node.outcome is not None else CLOSED
+    if node.status is not None:
+        return node.status
+    return ACTIVE if is_claim_live(node.claimed_by, node.claimed_until, now=now) else NEW
+
+
+def is_claim_live(claimed_by: str | None, claimed_until: str | None, *, now: str) -> bool:
+    """Return whether a claim exists and has not expired at the time `now`."""
+    return claimed_by is not None and (claimed_until is None or claimed_until > now)
+
+
+# The two properties that the engine reads: priority is higher first, complexity lower first among tasks.
+PRIORITY = "priority"
+PRIORITY_ABSENT = float("-inf")  # a node without a priority ranks behind every node that has one
+PRIORITY_IGNORED = "priority is not a number and ranks as absent"  # a warning
+COMPLEXITY = "complexity"
+COMPLEXITY_MAX = 10
+COMPLEXITY_ABSENT = COMPLEXITY_MAX + 1
+
+
+def get_priority(properties: Mapping[str, Any]) -> float:
+    """Return the priority in these properties, or PRIORITY_ABSENT if it is not a number."""
+    given = properties.get(PRIORITY)
+    return float(given) if isinstance(given, int | float) and _is_number(given) else PRIORITY_ABSENT
+
+
+def get_complexity(properties: Mapping[str, Any]) -> int:
+    """Return the complexity in these properties, or COMPLEXITY_ABSENT if it is not valid."""
+    given = parse_complexity(properties)
+    return COMPLEXITY_ABSENT if given is None else given
+
+
+def parse_complexity(properties: Mapping[str, Any]) -> int | None:
+    """Return the complexity in these properties if it is an integer from 1 to COMPLEXITY_MAX, else None."""
+    given = properties.get(COMPLEXITY)
+    if not isinstance(given, int) or isinstance(given, bool):
+        return None
+    return given if 1 <= given <= COMPLEXITY_MAX else None
+
+
+def ranks_as_absent(properties: Mapping[str, Any]) -> bool:
+    """Return whether the priority in these properties is not a number."""
+    return not _is_number(properties.get(PRIORITY, 0))
+
+
+class RankFields(Protocol):
+    """The fields that determine the order in which nodes are offered."""
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def priority(self) -> float: ...
+    @property
+    def depth(self) -> int: ...
+    @property
+    def changed_rev(self) -> int: ...
+
+
+def rank(node: RankFields) -> tuple[float, int, int, int]:
+    """Return the sort key of the order in which work is offered: priority, depth, least recently updated, creation."""
+    return -node.priority, -node.depth, node.changed_rev, node.n
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+class WorkPreferences(Struct, frozen=True):
+    """Defaults of one session for work."""
+
+    claim_ttl_minutes: float = CLAIM_TTL_MINUTES
+    pipelines: str | None = None  # the status pipelines of new projects, as they are stored

@@ -130,3 +130,29 @@ c.tenant_id = :tenant_id
            AND c.updated_by <> :actor_id
            AND c.open_children = 0
            AND NOT c.is_blocked
+
+-- part: flags
+-- The state of a node as a number, of the flags that `state_changes.py` names.
+CASE WHEN resolved THEN 1 ELSE 0 END
+       + CASE WHEN outcome IS NOT NULL THEN 2 ELSE 0 END
+       + CASE WHEN is_ready THEN 4 ELSE 0 END
+       + CASE WHEN is_blocked THEN 8 ELSE 0 END
+       + CASE WHEN kind IS NULL OR kind = 'task' THEN 32 WHEN kind = 'feature' THEN 16 ELSE 0 END
+
+-- name: resolve_nodes
+-- Resolve nodes; everything below them must be resolved with them.
+UPDATE work_nodes
+   SET resolved = true,
+       outcome = :outcome,
+       status = NULL,
+       open_children = 0,
+       claimed_by = NULL,
+       claimed_at = NULL,
+       claimed_until = NULL,
+       rev = rev + 1,
+       changed_rev = :write_rev,
+       updated_at = :now,
+       updated_by = :actor_id
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));

@@ -7,7 +7,7 @@ from typing import Any
 from groundplan.kernel.links import LinkSource, LinkType, add_link
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
-from groundplan.work.engine.refs import find_node
+from groundplan.work.refs import find_node
 from tests.purpose.client import PurposeClient
 from tests.work.client import WorkClient
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from groundplan.repository.rules.export import ExportedRules, export
-from groundplan.repository.rules.formats.registry import RuleFormat
+from groundplan.repository.rules.formats import RuleFormat
 from groundplan.repository.rules.import_rules import ImportedRules, import_rules
 from groundplan.session import Session
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.repository.rules.export_plan import REPAIRED
-from groundplan.repository.rules.formats.registry import RuleFormat
+from groundplan.repository.rules.formats import RuleFormat
 from groundplan.repository.rules.marks import format_end_mark
+from groundplan.repository.rules.plan_files import REPAIRED
 from tests.repository.rules.rules_project import RulesProject
 
 FILE = "src/cart/AGENTS.md"

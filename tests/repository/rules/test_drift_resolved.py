@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from groundplan.repository.rules.export_plan import ATOM_GONE, HAND_EDITED
-from groundplan.repository.rules.formats.registry import RuleFormat
+from groundplan.repository.rules.formats import RuleFormat
 from groundplan.repository.rules.marks import format_end_mark
+from groundplan.repository.rules.plan_files import ATOM_GONE, HAND_EDITED
 from tests.repository.rules.rules_project import RulesProject
 from tests.repository.rules.test_export import CART, each_format
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from groundplan.kernel.errors import NotFound
-from groundplan.repository.rules import exported_atoms
+from groundplan.repository.rules import export
 from groundplan.repository.rules.export import NOT_CARRIED, RulesOutOfReach
-from groundplan.repository.rules.export_plan import ATOM_GONE, HAND_EDITED, NOT_OURS
-from groundplan.repository.rules.formats.registry import RuleFormat
+from groundplan.repository.rules.formats import RuleFormat
 from groundplan.repository.rules.marks import format_end_mark
+from groundplan.repository.rules.plan_files import ATOM_GONE, HAND_EDITED, NOT_OURS
 from tests.repository.rules.rules_project import RulesProject
 
 CART = {
@@ -247,7 +247,7 @@ def test_an_atom_that_slips_from_page_to_page_is_not_taken_for_deleted(
 ) -> None:
     atoms = [project.atom(f"Atom {number}", f"src/{number}/**") for number in range(3)]
     project.export(RuleFormat.CLAUDE)
-    monkeypatch.setattr(exported_atoms, "PAGE_SIZE", 2)
+    monkeypatch.setattr(export, "PAGE_SIZE", 2)
     call = project.session.call
     moved: list[object] = []
 

@@ -8,11 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.knowledge.paths.pattern import parse_pattern
-from groundplan.repository.rules.formats import agents, cursor, front_matter
-from groundplan.repository.rules.formats.registry import RuleFormat, parse_piece, render_piece, survives_round_trip
-from groundplan.repository.rules.line_breaks import normalize_line_breaks
+from groundplan.repository.rules import formats, front_matter
+from groundplan.repository.rules.formats import RuleFormat, parse_piece, render_piece, survives_round_trip
 from groundplan.repository.rules.marks import format_end_mark
-from groundplan.repository.rules.rule import ExportedAtom, Rule, normalize_patterns, normalize_rule
+from groundplan.repository.rules.rule import (
+    ExportedAtom,
+    Rule,
+    normalize_line_breaks,
+    normalize_patterns,
+    normalize_rule,
+)
 from tests.repository.rules import rule_strategies
 
 
@@ -34,20 +39,18 @@ def test_the_head_for_claude_code_is_a_list_of_the_patterns_as_they_are(subject:
 
 
 def test_the_head_for_cursor_has_its_globs_bare_and_without_blanks() -> None:
-    assert cursor.render_front_matter(rule_strategies.subject()) == (
+    assert formats.render_cursor(rule_strategies.subject()) == (
         "---\n"
         "description: Checkout Page\n"
         "globs: src/pages/checkout/**,src/components/checkout-*.tsx\n"
         "alwaysApply: false\n"
         "---\n"
     )
-    assert "globs: src/*.{ts,tsx}\n" in cursor.render_front_matter(
-        rule_strategies.subject(patterns=("src/*.{ts,tsx}",))
-    )
+    assert "globs: src/*.{ts,tsx}\n" in formats.render_cursor(rule_strategies.subject(patterns=("src/*.{ts,tsx}",)))
 
 
 def test_patterns_that_cannot_stand_bare_are_a_list() -> None:
-    assert 'globs: ["a,b", "c #d"]\n' in cursor.render_front_matter(rule_strategies.subject(patterns=("a,b", "c #d")))
+    assert 'globs: ["a,b", "c #d"]\n' in formats.render_cursor(rule_strategies.subject(patterns=("a,b", "c #d")))
 
 
 @pytest.mark.parametrize(
@@ -60,12 +63,12 @@ def test_patterns_that_cannot_stand_bare_are_a_list() -> None:
     ],
 )
 def test_a_rule_for_cursor_is_for_its_globs_or_always(head: str, expected: tuple[str, ...]) -> None:
-    assert cursor.read_patterns(front_matter.parse_fields(f"---\n{head}\n---\n")) == expected
+    assert formats.read_cursor_patterns(front_matter.parse_fields(f"---\n{head}\n---\n")) == expected
 
 
 @pytest.mark.parametrize("head", ["", "description: only when asked for", "globs:\nalwaysApply: false"])
 def test_a_rule_for_cursor_that_somebody_must_ask_for_is_for_no_files(head: str) -> None:
-    assert cursor.read_patterns(front_matter.parse_fields(f"---\n{head}\n---\n")) == ()
+    assert formats.read_cursor_patterns(front_matter.parse_fields(f"---\n{head}\n---\n")) == ()
 
 
 @pytest.mark.parametrize(
@@ -87,17 +90,17 @@ def test_a_rule_for_cursor_that_somebody_must_ask_for_is_for_no_files(head: str)
     ],
 )
 def test_a_block_goes_into_the_deepest_directory_that_holds_all_its_files(patterns: list[str], expected: str) -> None:
-    assert agents.choose_file(patterns) == expected
+    assert formats.choose_file(patterns) == expected
 
 
 @pytest.mark.parametrize("directory", ["src/ui", "app/[id]", "a{b,c}", "what?", "!not", "back\\slash", "*"])
 def test_a_directory_stands_for_everything_below_it_whatever_it_is_called(directory: str) -> None:
-    (pattern,) = agents.build_patterns(directory)
+    (pattern,) = formats.build_patterns(directory)
 
     assert parse_pattern(pattern).matches(f"{directory}/x/y.ts")
     assert not parse_pattern(pattern).matches("elsewhere/x/y.ts")
-    assert agents.choose_file([pattern]) == f"{directory}/AGENTS.md"
-    assert agents.build_patterns("") == ("**",)
+    assert formats.choose_file([pattern]) == f"{directory}/AGENTS.md"
+    assert formats.build_patterns("") == ("**",)
 
 
 def test_knowledge_that_would_begin_or_end_its_own_block_is_not_carried_in_a_shared_file() -> None:

@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given
 
 from groundplan.front_matter.split import FRONT_CHARS_MAX
-from groundplan.repository.rules.formats.front_matter import (
+from groundplan.repository.rules.front_matter import (
     UnreadableRule,
     parse_fields,
     parse_patterns,

@@ -11,10 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from groundplan.kernel.errors import NotFound
-from groundplan.repository.rules.formats.registry import RuleFormat
+from groundplan.repository.rules.formats import RuleFormat
 from groundplan.repository.rules.import_rules import BLOCK_LEFT_OVER, BOTH_CHANGED, FILE_LEFT_OVER, ImportedRules
-from groundplan.repository.rules.line_breaks import normalize_line_breaks
-from groundplan.repository.rules.rule import ExportedAtom
+from groundplan.repository.rules.rule import ExportedAtom, normalize_line_breaks
 from tests.proof import scaled
 from tests.repository.rules import rule_strategies
 from tests.repository.rules.rules_project import RulesProject

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.repository.rules.formats.registry import RuleFormat
-from groundplan.repository.rules.line_breaks import normalize_line_breaks
+from groundplan.repository.rules.formats import RuleFormat
 from groundplan.repository.rules.marks import format_end_mark
+from groundplan.repository.rules.rule import normalize_line_breaks
 from tests.repository.rules.rules_project import RulesProject
 from tests.repository.rules.test_export import CART, each_format
 

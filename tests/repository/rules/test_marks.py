@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.repository.rules.formats.registry import RuleFormat, render_piece
-from groundplan.repository.rules.line_breaks import CRLF, apply_line_breaks, normalize_line_breaks
+from groundplan.repository.rules.formats import RuleFormat, render_piece
 from groundplan.repository.rules.marks import (
     Piece,
     RuleBlock,
@@ -17,7 +16,7 @@ from groundplan.repository.rules.marks import (
     parse_file,
     parse_text,
 )
-from groundplan.repository.rules.rule import ExportedAtom
+from groundplan.repository.rules.rule import CRLF, ExportedAtom, apply_line_breaks, normalize_line_breaks
 from tests.repository.rules import rule_strategies
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from groundplan.repository.rules.formats.registry import RuleFormat
+from groundplan.repository.rules.formats import RuleFormat
 from tests.repository.rules.rules_project import RulesProject
 from tests.repository.rules.test_export import CART
 

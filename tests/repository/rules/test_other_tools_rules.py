@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from groundplan.knowledge.requests import KNOWLEDGE_BYTES_MAX
-from groundplan.repository.rules.formats.registry import RuleFormat
+from groundplan.repository.rules.formats import RuleFormat
 from tests.repository.rules.rules_project import RulesProject
 
 COPILOT = ".github/instructions"

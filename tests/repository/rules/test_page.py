@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.repository.rules.formats import agents, claude, copilot, cursor
-from groundplan.repository.rules.formats.registry import SUBFOLDER, RuleFormat, render_piece
+from groundplan.repository.rules import formats
+from groundplan.repository.rules.formats import OWN_FILES, SUBFOLDER, RuleFormat, render_piece
 from tests.repository.rules import rule_strategies
 
 PAGE = (Path(__file__).parents[3] / "docs" / "concepts" / "rules-files.md").read_text(encoding="utf-8")
@@ -23,7 +23,7 @@ def test_an_example_is_what_the_writer_writes(form: RuleFormat, example: str) ->
 
 
 def test_the_files_are_where_the_page_says() -> None:
-    assert f"`{claude.FOLDER}/{SUBFOLDER}/NAME{claude.SUFFIX}`" in PAGE
-    assert f"`{cursor.FOLDER}/{SUBFOLDER}/NAME{cursor.SUFFIX}`" in PAGE
-    assert f"`{copilot.FOLDER}/{SUBFOLDER}/NAME{copilot.SUFFIX}`" in PAGE
-    assert f"here `{agents.choose_file(rule_strategies.subject().patterns)}`" in PAGE
+    assert f"`{OWN_FILES[RuleFormat.CLAUDE].folder}/{SUBFOLDER}/NAME{OWN_FILES[RuleFormat.CLAUDE].suffix}`" in PAGE
+    assert f"`{OWN_FILES[RuleFormat.CURSOR].folder}/{SUBFOLDER}/NAME{OWN_FILES[RuleFormat.CURSOR].suffix}`" in PAGE
+    assert f"`{OWN_FILES[RuleFormat.COPILOT].folder}/{SUBFOLDER}/NAME{OWN_FILES[RuleFormat.COPILOT].suffix}`" in PAGE
+    assert f"here `{formats.choose_file(rule_strategies.subject().patterns)}`" in PAGE

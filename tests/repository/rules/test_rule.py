@@ -5,8 +5,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from groundplan.repository.rules.line_breaks import normalize_line_breaks
-from groundplan.repository.rules.rule import ExportedAtom, Rule, parse_generated, parse_handwritten, render_body
+from groundplan.repository.rules.rule import (
+    ExportedAtom,
+    Rule,
+    normalize_line_breaks,
+    parse_generated,
+    parse_handwritten,
+    render_body,
+)
 from tests.repository.rules import rule_strategies
 
 

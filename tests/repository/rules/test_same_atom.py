@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.repository.rules.formats.registry import RuleFormat
+from groundplan.repository.rules.formats import RuleFormat
 from groundplan.repository.rules.import_rules import BOTH_CHANGED
 from tests.repository.rules.rules_project import RulesProject
 from tests.repository.rules.test_export import CART

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.repository.rules.slugs import assign_slugs, slugify
+from groundplan.repository.rules.rule import assign_slugs, slugify
 from tests.repository.rules import rule_strategies
 
 

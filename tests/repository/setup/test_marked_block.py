@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.repository.setup.marked_block import append_block, format_block, remove_block, replace_block
+from groundplan.repository.setup.blocks import append_block, format_block, remove_block, replace_block
 
 OLD = format_block("one\ntwo\n", comment="<!--")
 NEW = format_block("one\nthree\n", comment="<!--")

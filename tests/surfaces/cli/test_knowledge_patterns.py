@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.repository.working_copy import WorkingCopy
+from groundplan.repository.git import WorkingCopy
 from groundplan.surfaces.cli.knowledge.typed_patterns import anchor_pattern
 from tests.surfaces.cli.conftest import Run, RunResult
 from tests.surfaces.cli.test_knowledge_check import KnowledgeCommands

@@ -68,7 +68,7 @@ def test_every_option_says_what_it_means() -> None:
         for parameter in getattr(command, "params", ())
         if not (parameter.help or "").strip()
     ]
-    assert not silent, "add it to the table of its slice in argument_descriptions/"
+    assert not silent, "add it to the table of its slice in argument_descriptions.py"
 
 
 def test_only_help_has_texts_of_options() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from groundplan.repository.rules.formats import front_matter
+from groundplan.repository.rules import front_matter
 from groundplan.skills import SKILL_NAMES
 from groundplan.skills.install import install
 from tests.surfaces.mcp.connection import SERVER_KEY, GateTools, ThreadConnection, envelope

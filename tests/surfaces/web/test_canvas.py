@@ -5,9 +5,15 @@ from __future__ import annotations
 import re
 
 from groundplan.purpose.model import EdgeName, EdgeType, NodeType
-from groundplan.surfaces.web.canvas.drawing import BAND_HEADER, CanvasAddress, CanvasState, draw_canvas
-from groundplan.surfaces.web.canvas.items import CanvasCard, CanvasLink, LinkedWork
-from groundplan.surfaces.web.canvas.positions import CARD_HEIGHT, place
+from groundplan.surfaces.web.areas.plan.canvas_cards import CanvasCard, CanvasLink, LinkedWork
+from groundplan.surfaces.web.areas.plan.canvas_drawing import (
+    BAND_HEADER,
+    CARD_HEIGHT,
+    CanvasAddress,
+    CanvasState,
+    compute_positions,
+    draw_canvas,
+)
 
 TYPES = {"AC1": NodeType.ACTIVITY, "AC2": NodeType.ACTIVITY, "OP1": NodeType.OUTPUT, "G1": NodeType.GOAL}
 
@@ -39,7 +45,7 @@ def test_a_line_that_leads_back_above_the_bands_is_inside_the_picture() -> None:
     drawn = draw_canvas(cards, [CanvasLink(edge, ()) for edge in edges], PLAIN, CanvasAddress("/plan?"))
 
     top = float(find_transforms(drawn.svg)[0].split()[1])
-    levels = [-y for route in place(TYPES.items(), edges).routes.values() for _, y in route.points]
+    levels = [-y for route in compute_positions(TYPES.items(), edges).routes.values() for _, y in route.points]
     assert max(levels) > BAND_HEADER, "the plan has no line above the bands"
     assert top - max(levels) >= 1
     assert drawn.height >= top - min(levels)
@@ -66,7 +72,7 @@ def test_a_band_without_cards_offers_its_first_one_only_to_those_who_may_add_it(
 
 
 def test_cards_that_nothing_links_are_in_a_tray_below_the_bands() -> None:
-    at = place(TYPES.items(), [link("AC1", "OP1"), link("OP1", "G1")])
+    at = compute_positions(TYPES.items(), [link("AC1", "OP1"), link("OP1", "G1")])
 
     assert at.tray is not None
     assert at.tray.keys == ["AC2"]
@@ -79,7 +85,7 @@ def test_cards_that_nothing_links_are_in_a_tray_below_the_bands() -> None:
 
 
 def test_a_plan_without_links_has_no_tray() -> None:
-    assert place(TYPES.items(), []).tray is None
+    assert compute_positions(TYPES.items(), []).tray is None
 
 
 def test_the_band_of_cards_in_the_tray_stays_for_those_who_may_add_to_it() -> None:

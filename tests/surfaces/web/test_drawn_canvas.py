@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from groundplan.surfaces.web.canvas.drawn_canvas import (
+from groundplan.surfaces.web.areas.plan.canvas_patches import (
     CANVASES_KEPT,
     PARTS_KEPT,
-    DrawnCanvas,
-    DrawnPart,
+    CanvasDrawing,
+    CanvasElement,
     compute_digest,
 )
 from groundplan.surfaces.web.pages import SHOWN_CANVAS
@@ -23,9 +23,9 @@ _PART = re.compile(r'<a data-id="(\w+)"( data-same)?>.*?</a>')
 _DIGEST = re.compile(r'data-drawn="(\w+)"')
 
 
-def draw(**cards: str) -> DrawnCanvas:
-    parts = {key: DrawnPart(key, f'<a data-id="{key}">{title}</a>') for key, title in cards.items()}
-    return DrawnCanvas("<g>", {"links": {}, "cards": parts}, 10, 10)
+def draw(**cards: str) -> CanvasDrawing:
+    parts = {key: CanvasElement(key, f'<a data-id="{key}">{title}</a>') for key, title in cards.items()}
+    return CanvasDrawing("<g>", {"links": {}, "cards": parts}, 10, 10)
 
 
 def apply(shown: str, answer: str) -> dict[str, str]:
@@ -50,7 +50,7 @@ def apply(shown: str, answer: str) -> dict[str, str]:
         (draw(), 0),
     ],
 )
-def test_a_page_shows_what_was_drawn_after_it_took_over_what_differs(after: DrawnCanvas, sent: int) -> None:
+def test_a_page_shows_what_was_drawn_after_it_took_over_what_differs(after: CanvasDrawing, sent: int) -> None:
     shown = draw(A="one", B="two")
     page = shown.write()
     answer = after.write(compute_digest(shown))

@@ -10,7 +10,7 @@ from jinja2 import Environment, nodes
 
 from groundplan.catalog import OPERATIONS
 from groundplan.surfaces.web.areas.inbox import SETTLING
-from groundplan.surfaces.web.areas.plan.mends import MENDING
+from groundplan.surfaces.web.areas.plan.fixes import FIX_OPERATIONS
 from groundplan.surfaces.web.pages import AREAS
 from groundplan.surfaces.web.render import FOLDER
 from tests.engines import Engine
@@ -73,7 +73,7 @@ def test_every_declared_operation_exists_and_is_run_by_a_form() -> None:
         for file in TEMPLATES.glob(f"{path}*.html"):
             if "ui.waiting(" in file.read_text(encoding="utf-8"):
                 used[path] |= SETTLING
-    used["plan"] |= MENDING
+    used["plan"] |= FIX_OPERATIONS
     for path, area in AREAS.items():
         assert all(name in OPERATIONS for name in area.operations), path
         idle = sorted(area.operations - used[path])

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from groundplan.session import Session
-from groundplan.surfaces.web.areas.plan.kept_reads import CACHE_KEY, KeptReads, read_once
-from groundplan.surfaces.web.areas.plan.view import PlanVisit
+from groundplan.surfaces.web.areas.plan.plan_visit import CACHE_KEY, PlanVisit, ReadCache, read_cached
 from groundplan.surfaces.web.visit import Visit
 from tests.engines import Engine, person
 from tests.surfaces.web.browser import Browser
@@ -14,7 +13,7 @@ VIEWS = ("", "?view=list", "?key=OP1")
 
 
 def list_kept(engine: Engine) -> set[object]:
-    kept: KeptReads = engine.store.cache[CACHE_KEY]
+    kept: ReadCache = engine.store.cache[CACHE_KEY]
     return set(kept.list_keys())
 
 
@@ -61,7 +60,7 @@ def test_a_project_with_the_same_id_in_another_organization_is_another_one(engin
     for organization in ("local", "elsewhere", "local"):
         session = Session(engine.store, person("ada", organization=organization))
         plan = PlanVisit(Visit(session, project, PLAN, {}), [], None)
-        read.append(read_once(plan, "name", lambda organization=organization: f"of {organization}"))  # type: ignore[misc] # as below
+        read.append(read_cached(plan, "name", lambda organization=organization: f"of {organization}"))  # type: ignore[misc] # as below
 
     assert read == ["of local", "of elsewhere", "of local"]
 
@@ -82,7 +81,7 @@ def test_versions_and_days_are_kept_apart(browser: Browser, engine: Engine) -> N
 
 
 def test_only_the_answers_asked_for_last_are_kept() -> None:
-    kept = KeptReads(kept_max=2)
+    kept = ReadCache(kept_max=2)
     read = []
     for key in ("a", "b", "a", "c", "a", "b"):
         kept.read(key, lambda key=key: read.append(key))  # type: ignore[misc] # its type is that of the loop variable

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from groundplan.purpose.gates.gates import list_codes
-from groundplan.surfaces.web.areas.plan.check_words import CHECKS
+from groundplan.surfaces.web.areas.plan.gate_words import CHECKS
 from tests.engines import Engine, person
 from tests.surfaces.web.browser import Browser
 from tests.surfaces.web.plan_pages import AGENT, PLAN, fill_form, fill_theory, list_forms, open_as, read_fields, send

@@ -12,11 +12,11 @@ from groundplan.kernel.actors import local_actor
 from groundplan.purpose.analysis.health_metrics import Metrics
 from groundplan.session import Session
 from groundplan.surfaces.web.areas.plan.health import FIGURES
-from groundplan.surfaces.web.areas.plan.line_chart import (
+from groundplan.surfaces.web.areas.plan.measures import (
     HEIGHT,
     POINTS_MAX,
     WIDTH,
-    Measured,
+    DayValue,
     build_chart,
     format_number,
 )
@@ -244,7 +244,7 @@ def test_a_day_shows_the_version_in_force_with_its_observations_and_no_form(engi
 def test_every_point_of_a_chart_is_within_it(
     points: list[tuple[object, float]], low: float | None, high: float | None
 ) -> None:
-    chart = build_chart([Measured(str(day), value) for day, value in points], baseline=low, target=high)
+    chart = build_chart([DayValue(str(day), value) for day, value in points], baseline=low, target=high)
 
     assert chart is not None
     assert all(0 <= dot.x <= WIDTH and 0 <= dot.y <= HEIGHT for dot in chart.dots)
@@ -252,7 +252,7 @@ def test_every_point_of_a_chart_is_within_it(
 
 
 def test_a_chart_of_many_points_keeps_the_first_and_the_last() -> None:
-    points = [Measured(f"20{n // 300:02}-{n // 28 % 12 + 1:02}-{n % 28 + 1:02}", n) for n in range(2_000)]
+    points = [DayValue(f"20{n // 300:02}-{n // 28 % 12 + 1:02}-{n % 28 + 1:02}", n) for n in range(2_000)]
     chart = build_chart(points)
     first, *_, last = sorted(points, key=lambda one: one.day)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from groundplan.work.engine.positions import Positions
+from groundplan.work.positions import Positions
 from tests.errors import error_of
 from tests.work.containers.client import ContainersClient
 

@@ -14,7 +14,7 @@ from groundplan.kernel.operations.registry import Group
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from groundplan.surfaces.mcp.tools import RegistryTools
-from groundplan.work.preferences import WorkPreferences
+from groundplan.work.kinds import WorkPreferences
 from tests.errors import error_of
 from tests.work.containers.client import ContainersClient
 

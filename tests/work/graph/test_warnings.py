@@ -8,7 +8,7 @@ import pytest
 from msgspec import UNSET
 
 from groundplan.kernel.errors import Invalid
-from groundplan.work.warnings import LINES_MAX, RELATIONS, Warnings, describe_edge_type
+from groundplan.work.answers import RELATIONS, WARNINGS_MAX, Warnings, describe_edge_type
 from tests.errors import error_of
 from tests.manual_clock import ManualClock
 from tests.work.client import WorkClient
@@ -206,4 +206,4 @@ def test_there_are_at_most_five_lines_and_the_last_counts_the_rest() -> None:
     lines = warnings.lines()
 
     assert lines == [*(f"a: problem {number}" for number in range(4)), "3 more warnings"]
-    assert len(lines) == LINES_MAX
+    assert len(lines) == WARNINGS_MAX

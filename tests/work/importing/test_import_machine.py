@@ -137,6 +137,6 @@ def play(engine: Engine, files: list[tuple[list[dict[str, Any]], Any]], *, inher
             check(engine)
     for name, title in model.here.items():
         assert file.node(name).summary == title
-    from groundplan.work.check_plans import find_loops
+    from groundplan.work.checks import find_loops
 
     assert engine.store.read(work.session.actor, find_loops) == {}

@@ -10,10 +10,10 @@ from msgspec import UNSET
 from groundplan.kernel.access import Permission
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.refs import find_node_in_project
-from groundplan.work.engine.row import fetch_node
+from groundplan.work.nodes import fetch_node
 from groundplan.work.overlap import guard
 from groundplan.work.overlap.find_overlaps import OverlappingNode, WorkInProgress, find_overlapping_work
+from groundplan.work.refs import find_node_in_project
 from tests.errors import error_of
 from tests.manual_clock import ManualClock
 from tests.work.client import WorkClient

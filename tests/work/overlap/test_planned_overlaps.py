@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from groundplan.work.engine.cycles import WaitingMoments
 from groundplan.work.overlap import planned_overlaps
+from groundplan.work.waiting.cycles import WaitingMoments
 from tests.work.client import WorkClient
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from groundplan.briefing.inbox.item import InboxAction, InboxItem, InboxKind, make_action
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.markdown_text import shorten_line
-from groundplan.work.waiting.ending_claims import EndingClaim, list_ending_claims
+from groundplan.work.claims import EndingClaim, list_ending_claims
 
 
 def list_claims(tx: Transaction, *, since: str, at_most: int) -> list[InboxItem]:

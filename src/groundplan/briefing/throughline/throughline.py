@@ -14,7 +14,7 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.model import Content
-from groundplan.work.engine.refs import find_node_or_none, missing_node, node_elsewhere
+from groundplan.work.refs import find_node_or_none, missing_node, node_elsewhere
 
 NEAR_MAX = 3
 

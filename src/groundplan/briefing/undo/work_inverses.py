@@ -13,10 +13,11 @@ from groundplan.briefing.undo.inverse import CannotUndo, InverseCall, Inverses, 
 from groundplan.kernel.errors import Conflict, NextStep
 from groundplan.kernel.events.history import PastChange
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.cycles import HIDDEN_ID
+from groundplan.work import restructuring
 from groundplan.work.events import WorkOp
-from groundplan.work.graph import connect, restructure, update
-from groundplan.work.graph.depths import sort_from_below
+from groundplan.work.graph import connect, update
+from groundplan.work.positions import sort_from_below
+from groundplan.work.waiting.cycles import HIDDEN_ID
 
 PROPERTIES = "properties."
 LINK_LISTS = ("serves", "rests_on")
@@ -179,7 +180,7 @@ def _build_moves(events: Sequence[PastChange]) -> InverseCall:
         for event in reversed(events)
         for change in event.changes
     ]
-    return InverseCall(restructure.OPERATION, {"operations": moves})
+    return InverseCall(restructuring.OPERATION, {"operations": moves})
 
 
 def _build_drops(tx: Transaction, events: Sequence[PastChange]) -> InverseCall:
@@ -189,10 +190,10 @@ def _build_drops(tx: Transaction, events: Sequence[PastChange]) -> InverseCall:
         )
     ids = sort_from_below(tx, {event.subject for event in events})
     drops = [{"op": "drop", "node_id": node_id, "reason": "Dropped before"} for node_id in ids]
-    return InverseCall(restructure.OPERATION, {"operations": drops}, verify=_refuse_more_drops)
+    return InverseCall(restructuring.OPERATION, {"operations": drops}, verify=_refuse_more_drops)
 
 
-def _refuse_more_drops(answer: restructure.Restructured) -> None:
+def _refuse_more_drops(answer: restructuring.Restructured) -> None:
     """Refuse to drop nodes that were planned or opened below since."""
     for detail in answer.details:
         if detail.result != "dropped":

@@ -7,19 +7,120 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from groundplan.kernel.errors import RuleViolated
-from groundplan.repository.rules.export_plan import ExportPlan, FileChange, FileIssue
-from groundplan.repository.rules.exported_atoms import load_exported_atoms, resolve_project_id
+from msgspec import UNSET
+
+from groundplan.kernel.errors import Conflict, NotFound, RuleViolated
+from groundplan.repository.rules import formats
 from groundplan.repository.rules.folder import Folder, UnusableFile, to_display_path
-from groundplan.repository.rules.formats import agents
-from groundplan.repository.rules.formats.own_files import plan_files
-from groundplan.repository.rules.formats.registry import OWN_FILES, RuleFormat, render_piece, survives_round_trip
-from groundplan.repository.rules.formats.shared_files import plan_blocks
-from groundplan.repository.rules.known_content import KnownContent
+from groundplan.repository.rules.formats import OWN_FILES, RuleFormat, render_piece, survives_round_trip
 from groundplan.repository.rules.marks import Piece
-from groundplan.repository.rules.rule import ExportedAtom
+from groundplan.repository.rules.plan_files import (
+    ExportPlan,
+    FileChange,
+    FileIssue,
+    KnownContent,
+    plan_blocks,
+    plan_files,
+)
+from groundplan.repository.rules.rule import ExportedAtom, normalize_name
 from groundplan.session import Session
+
+PAGE_SIZE = 100
+ATTEMPTS = 3
+
+
+class KnowledgeMoving(Conflict):
+    """The knowledge of the project kept changing while it was read."""
+
+    code = "knowledge_moving"
+
+    def __init__(self) -> None:
+        super().__init__("the knowledge of this project changed while it was read; try again")
+
+
+def load_exported_atoms(session: Session, project: str) -> list[ExportedAtom]:
+    """Return all atoms of a project, sorted by name.
+
+    Raises:
+        NotFound: the project does not exist.
+        KnowledgeMoving: the knowledge changed during every attempt.
+    """
+    molecules = {molecule.id: molecule for molecule in load_molecules(session, project)}
+    return [to_exported_atom(atom, molecules.get(atom.molecule_id)) for atom in _load_all(session, project, "atom")]
+
+
+def load_molecules(session: Session, project: str) -> list[Any]:
+    """Return all molecules of a project, sorted by name.
+
+    Raises:
+        NotFound: the project does not exist.
+        KnowledgeMoving: the knowledge changed during every attempt.
+    """
+    return _load_all(session, project, "molecule")
+
+
+def load_molecule_of(session: Session, atom: Any) -> Any:
+    """Return the molecule of a loaded atom, or None."""
+    if atom.molecule_id is None:
+        return None
+    return session.call("knowledge.get", entityType="molecule", id=atom.molecule_id, includeChangelog=False).molecule
+
+
+def to_exported_atom(atom: Any, molecule: Any) -> ExportedAtom:
+    """Convert an atom, given its molecule or None."""
+    return ExportedAtom(
+        atom_id=atom.id,
+        project_id=atom.project_id,
+        version=atom.version,
+        name=atom.name,
+        patterns=tuple(atom.paths),
+        knowledge=atom.knowledge,
+        part_of=None if molecule is None else molecule.name,
+        molecule_knowledge="" if molecule is None else molecule.knowledge,
+        related=tuple((one.name, one.reason) for one in atom.related_atoms if one.name is not None),
+    )
+
+
+def resolve_project_id(session: Session, project: str) -> str:
+    """Return the id of a project given by id or name.
+
+    Raises:
+        NotFound: the project does not exist.
+    """
+    for one in session.call("project.list", archived=True).projects:
+        if normalize_name(project) in (one.id, one.name):
+            return str(one.id)
+    raise NotFound("project", project)
+
+
+def _load_all(session: Session, project: str, entity: str) -> list[Any]:
+    """Return all entities of a kind, sorted by name. It must be complete: an export treats missing ones as deleted."""
+    for _ in range(ATTEMPTS):
+        found, count = _load_pages(session, project, entity)
+        if len(found) == count:
+            return list(found.values())
+    raise KnowledgeMoving
+
+
+def _load_pages(session: Session, project: str, entity: str) -> tuple[dict[str, Any], int]:
+    found: dict[str, Any] = {}
+    offset: Any = 0
+    while True:
+        page = session.call(
+            "knowledge.search",
+            entityType=entity,
+            projectId=project,
+            includeChangelog=False,
+            limit=PAGE_SIZE,
+            offset=offset,
+        )
+        found.update((one.id, one) for one in page.items)
+        offset = page.next_offset
+        if offset is UNSET:
+            return found, page.count
+
 
 NOT_CARRIED = "its name or knowledge contains one of its own marks as a line; remove that line from the atom"
 
@@ -88,7 +189,7 @@ def _render_pieces(subjects: list[ExportedAtom], form: RuleFormat) -> tuple[dict
     pieces, refused = {}, []
     written: set[tuple[str, str | None, str]] = set()  # the knowledge of molecules, by place
     for one in subjects:
-        place = agents.choose_file(one.patterns) if form is RuleFormat.AGENTS else one.atom_id
+        place = formats.choose_file(one.patterns) if form is RuleFormat.AGENTS else one.atom_id
         text = place, one.part_of, one.molecule_knowledge
         # The blocks of a file are read together, so the first of a molecule speaks for the others.
         subject = replace(one, molecule_knowledge="") if text in written else one
@@ -119,7 +220,7 @@ def _plan(
             raise RulesOutOfReach(own.folder, error.reason) from None
     by_file: dict[str, dict[str, Piece]] = {}
     for one in subjects:
-        by_file.setdefault(agents.choose_file(one.patterns), {})[one.atom_id] = pieces[one.atom_id]
+        by_file.setdefault(formats.choose_file(one.patterns), {})[one.atom_id] = pieces[one.atom_id]
     return plan_blocks(folder, project_id, by_file, known, force=force)
 
 

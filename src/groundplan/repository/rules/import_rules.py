@@ -20,17 +20,16 @@ from typing import Any
 from msgspec import UNSET
 
 from groundplan.kernel.errors import Conflict, Invalid, RuleViolated
-from groundplan.repository.rules.exported_atoms import (
+from groundplan.repository.rules.export import (
     load_molecule_of,
     load_molecules,
     resolve_project_id,
     to_exported_atom,
 )
-from groundplan.repository.rules.formats.registry import RuleFormat, render_piece
-from groundplan.repository.rules.line_breaks import normalize_line_breaks
+from groundplan.repository.rules.formats import RuleFormat, render_piece
 from groundplan.repository.rules.marks import Mark
 from groundplan.repository.rules.read_rules import FoundRule, SkippedFile, read_rules
-from groundplan.repository.rules.rule import normalize_name, normalize_patterns
+from groundplan.repository.rules.rule import normalize_line_breaks, normalize_name, normalize_patterns
 from groundplan.session import Session
 
 PAGE_SIZE = 1000

@@ -17,8 +17,8 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from hashlib import sha256
 
-from groundplan.repository.rules.formats import front_matter
-from groundplan.repository.rules.line_breaks import normalize_line_breaks
+from groundplan.repository.rules import front_matter
+from groundplan.repository.rules.rule import normalize_line_breaks
 
 _ID = "[0-9A-Za-z-]{1,64}"
 _MARK = re.compile(

@@ -13,16 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from groundplan.kernel.errors import NotFound
-from groundplan.repository.rules import marks
+from groundplan.repository.git import find_root
+from groundplan.repository.rules import formats, front_matter, marks
 from groundplan.repository.rules.folder import SKIPPED_FOLDERS, Folder, UnusableFile, to_display_path
-from groundplan.repository.rules.formats import agents, front_matter
-from groundplan.repository.rules.formats.front_matter import UnreadableRule
-from groundplan.repository.rules.formats.registry import OWN_FILES, OwnFiles, RuleFormat, parse_piece
-from groundplan.repository.rules.line_breaks import normalize_line_breaks
-from groundplan.repository.rules.long_rules import split_rule
+from groundplan.repository.rules.formats import OWN_FILES, OwnFiles, RuleFormat, parse_piece
+from groundplan.repository.rules.front_matter import UnreadableRule
 from groundplan.repository.rules.marks import Mark, RuleBlock, UnclosedBlock
-from groundplan.repository.rules.rule import Rule, parse_handwritten
-from groundplan.repository.working_copy import find_root
+from groundplan.repository.rules.rule import Rule, normalize_line_breaks, parse_handwritten, split_rule
 
 BYTE_ORDER_MARK = "\ufeff"
 _NAME_FIELDS = ("name", "title", "description")  # where a rule without a heading has its name
@@ -100,7 +97,7 @@ def _iter_files(given_path: Path, form: RuleFormat) -> Iterator[Path]:
         folders[:] = sorted(folder for folder in folders if folder not in SKIPPED_FOLDERS)
         for name in sorted(names):
             file = Path(above) / name
-            if name == agents.FILE if own is None else _is_rule_file(file, own):
+            if name == formats.AGENTS_FILE if own is None else _is_rule_file(file, own):
                 yield file
 
 
@@ -176,7 +173,7 @@ def _parse_rules(file: Path, text: str, own: OwnFiles, directory: str, form: Rul
     name = next((given for field in _NAME_FIELDS if isinstance(given := fields.get(field), str)), name)
     if not rule.name and not rule.knowledge:
         raise UnreadableRule("has nothing but front matter")
-    above = agents.escape_path(f"{directory}/") if directory else ""
+    above = formats.escape_path(f"{directory}/") if directory else ""
     own_patterns = own.patterns(fields) or (("**",) if _is_general(file, own) else ())
     patterns = tuple(f"{above}{_strip_dot_slash(pattern)}" for pattern in own_patterns)
     warnings = tuple(_find_other_fields(fields, own))
@@ -201,15 +198,15 @@ def _strip_dot_slash(pattern: str) -> str:
 
 
 def _parse_blocks(file: Path, text: str, directory: str) -> Iterator[FoundRule]:
-    here = agents.build_patterns(directory)
+    here = formats.build_patterns(directory)
     parts = marks.parse_text(text)
     for part in parts:
         if isinstance(part, UnclosedBlock):
             raise UnreadableRule(part.reason)
     for piece in (part.piece for part in parts if isinstance(part, RuleBlock)):
         rule = parse_piece(piece, RuleFormat.AGENTS)
-        yield FoundRule(to_display_path(str(file)), rule, agents.FILE, here, piece.mark, piece.is_edited)
+        yield FoundRule(to_display_path(str(file)), rule, formats.AGENTS_FILE, here, piece.mark, piece.is_edited)
     handwritten = "".join(part for part in parts if isinstance(part, str))
     if handwritten.strip():
-        for rule in split_rule(parse_handwritten(handwritten), agents.FILE):
-            yield FoundRule(to_display_path(str(file)), rule, agents.FILE, here)
+        for rule in split_rule(parse_handwritten(handwritten), formats.AGENTS_FILE):
+            yield FoundRule(to_display_path(str(file)), rule, formats.AGENTS_FILE, here)

@@ -17,12 +17,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from groundplan.knowledge.paths.pattern import MalformedPattern, parse_pattern
+from groundplan.knowledge.requests import KNOWLEDGE_BYTES_MAX
 from groundplan.markdown_lines import iter_headings
-from groundplan.repository.rules.line_breaks import normalize_line_breaks
+from groundplan.repository.rules.front_matter import UnreadableRule
 
 FILES_PREFIX, PART_OF_PREFIX, RELATED_PREFIX = "> Files: ", "> Part of: ", "> Related: "
 QUOTE = ">"
@@ -172,3 +174,117 @@ def _parse_code_spans(line: str) -> Iterator[str]:
             is_padded = len(text) > 2 and text[0] == text[-1] == " "
             yield text[1:-1] if is_padded else text
             opening = None
+
+
+# --- Split rules whose text is too long for an atom: each section becomes a rule of its own ---------------------------
+
+NAME_CHARS_MAX = 255
+
+
+def split_rule(rule: Rule, default_name: str) -> list[Rule]:
+    """Return a rule itself if it is short enough, else one for each of its sections, named after both.
+
+    Sections that are too long are split again at the next level of headings.
+
+    Raises:
+        UnreadableRule: a section is too long and has no headings.
+    """
+    if _fits(rule.knowledge):
+        return [rule]
+    name = rule.name or default_name
+    uses: Counter[str] = Counter()
+    rules = []
+    for title, text in _iter_sections(rule.knowledge, "", name):
+        section_name = (f"{name}: {title}" if title else name)[: NAME_CHARS_MAX - 10]
+        uses[section_name] += 1
+        suffix = f" ({uses[section_name]})" if uses[section_name] > 1 else ""
+        rules.append(replace(rule, name=f"{section_name}{suffix}", knowledge=text))
+    return rules
+
+
+def _iter_sections(text: str, title: str, name: str) -> Iterator[tuple[str, str]]:
+    """Yield the title and text of each part of a text; parts without text are left out."""
+    text = text.strip()
+    if _fits(text):
+        if text:
+            yield title, text
+        return
+    headings = list(iter_headings(text))
+    if not headings:
+        raise UnreadableRule(
+            f"has {len(text.encode())} bytes without a heading in {title or name!r}; the limit is"
+            f" {KNOWLEDGE_BYTES_MAX}, so divide it by headings"
+        )
+    level = min(heading.level for heading in headings)
+    cuts = [heading for heading in headings if heading.level == level]
+    lines = text.split("\n")
+    yield from _iter_sections("\n".join(lines[: cuts[0].line]), title, name)
+    for cut, end in zip(cuts, (*(one.line for one in cuts[1:]), len(lines)), strict=True):
+        below = f"{title} / {cut.title}" if title else cut.title
+        # The levels below are deeper, so there are at most six calls within each other.
+        yield from _iter_sections("\n".join(lines[cut.line + 1 : end]), below, name)
+
+
+def _fits(text: str) -> bool:
+    return len(text.encode()) <= KNOWLEDGE_BYTES_MAX
+
+
+# --- File names for atoms: lower-case ASCII, which every file system can store and distinguish ------------------------
+
+SLUG_CHARS_MAX = 60
+ID_CHARS = 8
+
+# Windows reserves these names for devices, with any extension.
+_RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(10))}
+_OTHER = re.compile("[^a-z0-9]+")
+
+
+def assign_slugs(atoms: Sequence[tuple[str, str]], used_slugs: Collection[str] = ()) -> dict[str, str]:
+    """Return a file name without extension for each atom, given by id and name.
+
+    Atoms that would share a name, or whose name is taken, get the beginning of their id as a suffix.
+    """
+    plain = {atom_id: slugify(name) for atom_id, name in atoms}
+    uses = Counter(plain.values())
+    uses.update(used_slugs)
+    found = {}
+    for atom_id, name in plain.items():
+        found[atom_id] = name
+        if not name or uses[name] > 1:
+            found[atom_id] = f"{name or 'atom'}-{atom_id[:ID_CHARS].lower()}"
+    uses = Counter(found.values())
+    uses.update(used_slugs)
+    # Eight characters of two ids are rarely equal; the full ids never are.
+    return {atom_id: name if uses[name] == 1 else f"{name}-{atom_id.lower()}" for atom_id, name in found.items()}
+
+
+def slugify(name: str) -> str:
+    """Return the ASCII letters and digits of a name, joined by dashes; empty if it has none."""
+    ascii_only = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode("ascii").lower()
+    short = _OTHER.sub("-", ascii_only)[:SLUG_CHARS_MAX].strip("-")
+    return f"{short}-rule" if short in _RESERVED else short
+
+
+# --- Conversion of line breaks ----------------------------------------------------------------------------------------
+# Git for Windows may check out every file with CRLF. Texts are compared, hashed and imported with LF, and a file that
+# has CRLF is written with CRLF again.
+
+LF, CRLF = "\n", "\r\n"
+
+# Any number of CR, so that the result never contains another CRLF.
+_BREAK = re.compile("(?<!\r)\r+\n")
+
+
+def normalize_line_breaks(text: str) -> str:
+    """Return the text with LF at the end of every line."""
+    return _BREAK.sub(LF, text)
+
+
+def detect_line_breaks(text: str) -> str:
+    """Return the line break of a file: CRLF if it contains any, else LF."""
+    return CRLF if CRLF in text else LF
+
+
+def apply_line_breaks(text: str, breaks: str) -> str:
+    """Return a text with LF converted to the given line breaks."""
+    return text.replace(LF, breaks)

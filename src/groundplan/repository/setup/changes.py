@@ -19,7 +19,7 @@ import msgspec
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.wording import quote_text
 from groundplan.repository.rules.folder import Folder, UnusableFile
-from groundplan.repository.setup.marked_block import EditedText
+from groundplan.repository.setup.blocks import EditedText
 
 CONTEXT_LINES = 2  # around a change
 RECORD_FILE = "groundplan/setup.json"

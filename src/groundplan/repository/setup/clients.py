@@ -13,14 +13,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from groundplan.repository.setup.json_text import BYTE_ORDER_MARK, BrokenJson, add_member, read_member, remove_member
-from groundplan.repository.setup.marked_block import (
+from groundplan.repository.setup.blocks import (
     EditedText,
     append_block,
     format_block,
     remove_block,
     replace_block,
 )
+from groundplan.repository.setup.json_text import BYTE_ORDER_MARK, BrokenJson, add_member, read_member, remove_member
 
 SERVER = "groundplan"
 DIFFERS = f"has another entry named {SERVER}, which was not written by this command"

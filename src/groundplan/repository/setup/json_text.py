@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from json.decoder import scanstring  # type: ignore[attr-defined] # missing in the type stubs only
 from typing import Any, NoReturn
 
-from groundplan.repository.rules.line_breaks import detect_line_breaks
+from groundplan.repository.rules.rule import detect_line_breaks
 
 DEPTH_MAX = 100
 INDENT_DEFAULT = "  "

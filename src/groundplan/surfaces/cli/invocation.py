@@ -90,7 +90,7 @@ class Invocation:
         """
         from groundplan.catalog import OPERATIONS, build_schema
         from groundplan.kernel.store.open_store import open_store
-        from groundplan.repository.working_copy import WorkingCopy
+        from groundplan.repository.git import WorkingCopy
         from groundplan.surfaces.cli.cancellation import CommandSession
         from groundplan.surfaces.vocabularies import CliVocabulary
 

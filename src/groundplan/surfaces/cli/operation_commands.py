@@ -153,7 +153,7 @@ def _build_command(operation: Operation[Any, Any], command: Command, operations:
 
 def _anchor_patterns(typed: list[str]) -> list[str]:
     """Return typed patterns from the root of the working copy, and print warnings about them."""
-    from groundplan.repository.working_copy import WorkingCopy
+    from groundplan.repository.git import WorkingCopy
     from groundplan.surfaces.cli.knowledge.typed_patterns import anchor_pattern
 
     working_copy = WorkingCopy()

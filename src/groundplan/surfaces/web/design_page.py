@@ -16,7 +16,7 @@ from groundplan.surfaces.http.operation_pool import OperationPool
 from groundplan.surfaces.web.areas.coverage import PICTURE, STATES, draw_cells
 from groundplan.surfaces.web.areas.history import Day
 from groundplan.surfaces.web.areas.inbox import InboxEntry, Need
-from groundplan.surfaces.web.areas.plan.line_chart import Measured, build_chart
+from groundplan.surfaces.web.areas.plan.measures import DayValue, build_chart
 from groundplan.surfaces.web.areas.work import host_of
 from groundplan.surfaces.web.areas.work_graph import MARKS
 from groundplan.surfaces.web.page_routes import Form, make_page_route
@@ -105,7 +105,7 @@ def _get_samples() -> dict[str, Any]:
         "cells": draw_cells(LINKS_NOWHERE, FOLDERS),
         "picture": PICTURE,
         "days": [Day("2026-11-16", LINES)],
-        "chart": build_chart([Measured("2026-09-01", 30.0), Measured("2026-11-01", 42.0)], baseline=30.0, target=45.0),
+        "chart": build_chart([DayValue("2026-09-01", 30.0), DayValue("2026-11-01", 42.0)], baseline=30.0, target=45.0),
         "marks": MARKS,
         "host_of": host_of,
         "address": PATH,

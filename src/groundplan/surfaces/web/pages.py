@@ -27,7 +27,7 @@ from groundplan.surfaces.http.authentication import Authenticator, Principal
 from groundplan.surfaces.http.operation_pool import OperationPool
 from groundplan.surfaces.web.areas import facts, history, home, inbox, knowledge, members, search, throughline, work
 from groundplan.surfaces.web.areas.plan import plan
-from groundplan.surfaces.web.areas.plan.files import send_file
+from groundplan.surfaces.web.areas.plan.present import send_file
 from groundplan.surfaces.web.forms import read_arguments
 from groundplan.surfaces.web.page_routes import Form, FormLimits, make_page_route
 from groundplan.surfaces.web.render import get_assets_path, load_assets, redirect, render_page

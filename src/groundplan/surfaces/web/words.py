@@ -222,7 +222,7 @@ class EventLine(NamedTuple):
     more: int = 0  # changes that are not shown
 
 
-class ChangedItems(NamedTuple):
+class ActorChanges(NamedTuple):
     """What one actor did to several items."""
 
     actor: str
@@ -240,7 +240,7 @@ def describe_events(visit: Visit, events: Sequence[EventRecord]) -> list[EventLi
     return [_describe(event, titles.get(event.subject), base, visit.project.name) for event in events]
 
 
-def group_events(lines: Iterable[EventLine]) -> list[ChangedItems]:
+def group_events(lines: Iterable[EventLine]) -> list[ActorChanges]:
     """Return what each actor did to each item, where the same was done to several items as one; newest first."""
     verbs: dict[tuple[str, str], list[EventLine]] = {}
     for line in lines:
@@ -249,7 +249,7 @@ def group_events(lines: Iterable[EventLine]) -> list[ChangedItems]:
     for (actor, _), done in verbs.items():
         said = _join(list(dict.fromkeys(line.verb for line in reversed(done))))
         grouped.setdefault((actor, said), []).append(done[0])
-    return [ChangedItems(actor, said, items, items[0].at) for (actor, said), items in grouped.items()]
+    return [ActorChanges(actor, said, items, items[0].at) for (actor, said), items in grouped.items()]
 
 
 def _join(words: Sequence[str]) -> str:

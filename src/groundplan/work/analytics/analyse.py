@@ -23,14 +23,13 @@ from groundplan.policies import get_policies
 from groundplan.work.analytics.consequences import WhatIf
 from groundplan.work.analytics.moment_order import MomentOrder
 from groundplan.work.analytics.open_graph import OpenGraph
-from groundplan.work.engine.cycles import describe_stored_loop, find_loop_in_project
-from groundplan.work.engine.drop import AlreadyResolved
-from groundplan.work.engine.move import RootNotAllowed
-from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
-from groundplan.work.engine.row import WorkNodeRow, fetch_node, is_claimed_by_another
 from groundplan.work.graph.update import refuse_open_children
 from groundplan.work.kinds import ROOT_N
+from groundplan.work.nodes import WorkNodeRow, fetch_node, is_claimed_by_another
+from groundplan.work.refs import find_node_in_project, resolve_node_project
 from groundplan.work.requests import NodeRef
+from groundplan.work.restructuring import AlreadyResolved, RootNotAllowed
+from groundplan.work.waiting.cycles import describe_stored_loop, find_loop_in_project
 
 LIMIT = 20
 LIMIT_MAX = 100

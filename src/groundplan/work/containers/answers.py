@@ -14,8 +14,7 @@ from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.container import Container, Feature, ProjectContainer, Task, add_links, load_containers
 from groundplan.work.containers.requests import ContainerType
-from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.statuses import FeatureStatusChange
+from groundplan.work.readiness import FeatureStatusChange, Readiness
 
 ENTITIES_MAX = 50  # in one list; a total beside it counts the rest
 

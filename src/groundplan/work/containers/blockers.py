@@ -8,7 +8,7 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.work.containers.container import BLOCKERS_SHOWN_MAX, HOLD
-from groundplan.work.engine.row import WorkNodeRow
+from groundplan.work.nodes import WorkNodeRow
 
 ANCESTORS_SHOWN_MAX = 5
 

@@ -15,9 +15,8 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.pipeline import Pipelines, decode_pipelines
 from groundplan.work.containers.requests import ContainerType, Priority, priority_from_number
-from groundplan.work.engine.statuses import get_status, is_claim_live
+from groundplan.work.kinds import get_status, is_claim_live, parse_complexity
 from groundplan.work.links.shown_links import ShownLink, load_shown_links
-from groundplan.work.priority import parse_complexity
 
 HOLD = "NO_OP"  # stands for a hold in lists of blockers
 BLOCKERS_SHOWN_MAX = 50

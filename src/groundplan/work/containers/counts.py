@@ -10,7 +10,7 @@ from msgspec import Struct
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.pipeline import load_pipelines
-from groundplan.work.engine.statuses import ACTIVE, CLOSED, NEW, WILL_NOT_IMPLEMENT
+from groundplan.work.kinds import ACTIVE, CLOSED, NEW, WILL_NOT_IMPLEMENT
 
 sql = load_queries(__file__)
 

@@ -41,17 +41,15 @@ from groundplan.work.containers.requests import (
     parse_tags,
 )
 from groundplan.work.containers.tags.container_tags import set_tags
-from groundplan.work.engine.insert import generate_ids, insert_nodes
-from groundplan.work.engine.positions import blocks_descendants
-from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.events import WorkOp
-from groundplan.work.kinds import ROOT_N, get_feature_of_children
+from groundplan.work.kinds import ROOT_N, get_complexity, get_feature_of_children, get_priority
 from groundplan.work.links.own_links import describe_new_links, insert_links, load_targets, read_requested
 from groundplan.work.links.targets import Pointers, PurposeKeys
-from groundplan.work.order.project_order import make_child_key
-from groundplan.work.priority import get_complexity, get_priority
+from groundplan.work.nodes import WorkNodeRow, fetch_node, generate_ids, insert_nodes
+from groundplan.work.positions import blocks_descendants
+from groundplan.work.readiness import Readiness
 from groundplan.work.requests import encode_properties
+from groundplan.work.waiting.order import make_child_key
 
 # Fields that a project does not have, from request name to wire name.
 NOT_OF_PROJECTS = {

@@ -16,15 +16,14 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, 
 from groundplan.kernel.projects import ArchiveProject, archive_project
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.claims import enforce_claims
 from groundplan.work.containers.answers import Entity, list_entities
 from groundplan.work.containers.refs import get_container_type, resolve_container, resolve_container_project
 from groundplan.work.containers.requests import ContainerId, ContainerType, Version
-from groundplan.work.engine.claims import enforce_claims
-from groundplan.work.engine.edges import DEPENDS_ON, touch
-from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.events import WorkOp
-from groundplan.work.importing.removed_nodes import remove_aliases
+from groundplan.work.nodes import DEPENDS_ON, WorkNodeRow, touch
+from groundplan.work.readiness import Readiness
+from groundplan.work.refs import remove_aliases
 
 sql = load_queries(__file__)
 

@@ -12,7 +12,7 @@ from groundplan.kernel.operations.registry import AnswerBudget, Command, Effect,
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.providers import FilesQuery, find_knowledge_of_files
-from groundplan.work import add_briefing as briefing
+from groundplan.work import answers as briefing
 from groundplan.work.containers.answers import OneContainer, load_container_into
 from groundplan.work.containers.counts import TaskCounts, count_feature_tasks, count_project_tasks
 from groundplan.work.containers.refs import resolve_container, resolve_container_project

@@ -21,7 +21,7 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, describe_value, invalid_argument
 from groundplan.work.containers.requests import WorkflowType
-from groundplan.work.engine.statuses import ACTIVE, CLOSED, NEW, WILL_NOT_IMPLEMENT
+from groundplan.work.kinds import ACTIVE, CLOSED, NEW, WILL_NOT_IMPLEMENT
 
 STEPS_MAX = 12
 STEP_PATTERN = re.compile(r"[A-Z][A-Z0-9_]{0,39}")

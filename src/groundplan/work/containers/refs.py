@@ -10,10 +10,10 @@ from typing import NamedTuple
 from groundplan.kernel.errors import MixedProjects, NextStep, NotFound
 from groundplan.kernel.projects import ListProjects, list_projects
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.work import refs
 from groundplan.work.containers.requests import ContainerType
-from groundplan.work.engine import refs
-from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.kinds import ROOT_N
+from groundplan.work.nodes import WorkNodeRow, fetch_node
 
 
 class SearchScope(NamedTuple):

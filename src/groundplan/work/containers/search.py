@@ -30,9 +30,8 @@ from groundplan.work.containers.requests import (
     get_priority_range,
     parse_tags,
 )
-from groundplan.work.engine.statuses import WILL_NOT_IMPLEMENT
 from groundplan.work.graph.search.text import lower_ascii
-from groundplan.work.kinds import ROOT_N
+from groundplan.work.kinds import ROOT_N, WILL_NOT_IMPLEMENT
 
 WORDS_MAX = 32
 

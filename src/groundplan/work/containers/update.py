@@ -45,16 +45,15 @@ from groundplan.work.containers.requests import (
     parse_tags,
 )
 from groundplan.work.containers.tags.container_tags import set_tags
-from groundplan.work.engine.move import move
-from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.update import is_same_json
-from groundplan.work.kinds import ROOT_N
+from groundplan.work.kinds import ROOT_N, get_complexity, get_priority
 from groundplan.work.links.own_links import load_targets, read_requested, set_links
 from groundplan.work.links.targets import Pointers, PurposeKeys
-from groundplan.work.priority import get_complexity, get_priority
+from groundplan.work.nodes import WorkNodeRow, fetch_node
+from groundplan.work.readiness import Readiness
 from groundplan.work.requests import encode_properties
+from groundplan.work.restructuring import move
 
 # Fields that only some container types have, from request name to wire name.
 WORK_FIELDS = {"priority": "priority", "related_to": "relatedTo"}

@@ -13,7 +13,7 @@ from groundplan.work.containers.container import RELATED_SHOWN_MAX
 from groundplan.work.containers.pipeline import find_step_after, find_step_before, format_position, load_pipelines
 from groundplan.work.containers.refs import resolve_container, resolve_container_project
 from groundplan.work.containers.requests import ContainerId, ContainerType, WorkflowType
-from groundplan.work.engine.statuses import TERMINAL, get_status
+from groundplan.work.kinds import TERMINAL, get_status
 
 sql = load_queries(__file__)
 

@@ -14,10 +14,13 @@ from groundplan.kernel.input_gate.types import missing_argument
 from groundplan.kernel.links import LinkSource
 from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.cycles import CycleDetected, WaitingMoments
-from groundplan.work.engine.edges import DEPENDS_ON, add_edge, remove_edge, touch
-from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.refs import (
+from groundplan.work.answers import SideEffects, Warnings, add_side_effects, describe_edge_type
+from groundplan.work.events import WorkOp
+from groundplan.work.links.edge_links import LINK_TYPES, LinkWriter, begins_at_purpose, is_link_target
+from groundplan.work.links.targets import OF_ASSUMPTIONS, Pointer
+from groundplan.work.nodes import DEPENDS_ON, add_edge, fetch_node, remove_edge, touch
+from groundplan.work.readiness import Readiness
+from groundplan.work.refs import (
     AmbiguousNode,
     NodeLocation,
     find_node_in_project,
@@ -25,13 +28,8 @@ from groundplan.work.engine.refs import (
     missing_node,
     resolve_node_project,
 )
-from groundplan.work.engine.row import fetch_node
-from groundplan.work.events import WorkOp
-from groundplan.work.graph.side_effects import SideEffects, add_side_effects
-from groundplan.work.links.edge_links import LINK_TYPES, LinkWriter, begins_at_purpose, is_link_target
-from groundplan.work.links.targets import OF_ASSUMPTIONS, Pointer
 from groundplan.work.requests import Decision, NodeRef, TypeName
-from groundplan.work.warnings import Warnings, describe_edge_type
+from groundplan.work.waiting.cycles import CycleDetected, WaitingMoments
 
 EDGES_MAX = 1_000
 EXPLAINED_MAX = 20  # rejected edges that get a path or near ids; a call with more has a more general mistake

@@ -12,12 +12,10 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
 from groundplan.policies import get_policies
-from groundplan.work.engine.claims import limit_lease_end
-from groundplan.work.engine.node import NodeSummary
-from groundplan.work.engine.refs import find_node_in_project
-from groundplan.work.engine.row import WorkNodeRow, fetch_node, is_claimed_by_another
-from groundplan.work.engine.statuses import ACTIVE
-from groundplan.work.kinds import FEATURE, ROOT_N
+from groundplan.work.claims import limit_lease_end
+from groundplan.work.kinds import ACTIVE, FEATURE, ROOT_N
+from groundplan.work.nodes import NodeSummary, WorkNodeRow, fetch_node, is_claimed_by_another
+from groundplan.work.refs import find_node_in_project
 
 LISTED_MAX, NAMED_MAX = 20, 5  # nodes that an error lists, and of these in its message
 ANCESTORS_LISTED_MAX = 5

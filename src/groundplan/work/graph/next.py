@@ -15,28 +15,28 @@ from groundplan.kernel.input_gate.types import missing_argument
 from groundplan.kernel.operations.registry import AnswerBudget, Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work import add_briefing as briefing
-from groundplan.work.engine.claims import compute_lease_end
-from groundplan.work.engine.node import (
+from groundplan.work import answers as briefing
+from groundplan.work.answers import Warnings
+from groundplan.work.claims import compute_lease_end
+from groundplan.work.events import WorkOp
+from groundplan.work.graph.offer_remarks import explain_no_offer, warn_about_filter
+from groundplan.work.graph.surroundings import SurroundingRow, fetch_surroundings
+from groundplan.work.kinds import rank
+from groundplan.work.nodes import (
+    DEPENDENCIES_MAX,
     TRIMMABLE_FIELDS,
     Evidence,
     NodeSummary,
     WorkNode,
+    WorkNodeRow,
     build_node,
     format_evidence,
     load_evidence,
 )
-from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
-from groundplan.work.engine.row import WorkNodeRow
-from groundplan.work.engine.statuses import begin_features
-from groundplan.work.events import WorkOp
-from groundplan.work.graph.offer_remarks import explain_no_offer, warn_about_filter
-from groundplan.work.graph.surroundings import SurroundingRow, fetch_surroundings
 from groundplan.work.overlap.guard import OverlapGuard
-from groundplan.work.priority import rank
+from groundplan.work.readiness import begin_features
+from groundplan.work.refs import find_node_in_project, resolve_node_project
 from groundplan.work.requests import Decision, NodeRef
-from groundplan.work.shown_fields import DEPENDENCIES_MAX
-from groundplan.work.warnings import Warnings
 
 COUNT_MAX = 50
 SHORTEST_OFFER = "x" * 600  # room for ids, times, names and punctuation, without the node's texts

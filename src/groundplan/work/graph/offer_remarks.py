@@ -7,9 +7,9 @@ from typing import Any
 from groundplan.kernel.errors import NextStep
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.node import WorkCounts
+from groundplan.work.answers import Warnings, join_names
 from groundplan.work.kinds import ROOT_N
-from groundplan.work.warnings import Warnings, join_names
+from groundplan.work.nodes import WorkCounts
 
 # Properties that answers show and no node stores, with the step that finds nodes by them.
 SHOWN_PROPERTIES = (
@@ -51,7 +51,7 @@ def explain_no_offer(tx: Transaction) -> str:
         return f"everything below the root is resolved; resolve {root} to finish the project"
     if not counts.actionable:
         # Here, because whoever asks what is next mostly gets an offer, and so needs no search for loops.
-        from groundplan.work.engine.cycles import describe_stored_loop, find_stored_loop
+        from groundplan.work.waiting.cycles import describe_stored_loop, find_stored_loop
 
         if (loop := find_stored_loop(tx, ROOT_N)) is not None:
             return f"the plan can never be finished: {describe_stored_loop(loop)}"

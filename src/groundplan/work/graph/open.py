@@ -28,11 +28,11 @@ from groundplan.kernel.store.authorize import AgentNotAllowed, authorize_project
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import Policies, PolicyChanges, decode_policies, get_policies
-from groundplan.work.engine.cycles import CycleDetected, find_loop_in_project
-from groundplan.work.engine.node import TRIMMABLE_FIELDS, WorkCounts, WorkNode, load_nodes
-from groundplan.work.engine.positions import recompute_blocked_above
 from groundplan.work.kinds import ROOT_N
+from groundplan.work.nodes import TRIMMABLE_FIELDS, WorkCounts, WorkNode, load_nodes
+from groundplan.work.positions import recompute_blocked_above
 from groundplan.work.requests import Decision
+from groundplan.work.waiting.cycles import CycleDetected, find_loop_in_project
 
 sql = load_queries(__file__)
 

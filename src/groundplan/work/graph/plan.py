@@ -17,30 +17,32 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, 
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
-from groundplan.work.engine.cycles import (
+from groundplan.work.answers import Warnings, list_within_budget
+from groundplan.work.events import WorkOp
+from groundplan.work.graph.planned_keys import assign_order_keys
+from groundplan.work.graph.planned_nodes import ExistingNode, NewNode, PlanNode, TaggedPlanNode
+from groundplan.work.kinds import (
+    PRIORITY_IGNORED,
+    get_complexity,
+    get_feature_of_children,
+    get_priority,
+    ranks_as_absent,
+)
+from groundplan.work.links.own_links import describe_new_links, insert_links, load_targets, read_requested
+from groundplan.work.nodes import NodeSummary, WorkNodeRow, generate_ids, insert_nodes
+from groundplan.work.overlap.planned_overlaps import warn_about_planned_overlaps
+from groundplan.work.positions import blocks_descendants
+from groundplan.work.readiness import Readiness
+from groundplan.work.refs import find_node_in_project, resolve_node_project
+from groundplan.work.requests import Decision, encode_links, encode_properties, validate_properties
+from groundplan.work.waiting.cycles import (
     CycleDetected,
     Loop,
     describe_loop,
     finish_moment,
     start_moment,
 )
-from groundplan.work.engine.insert import generate_ids, insert_nodes
-from groundplan.work.engine.node import NodeSummary
-from groundplan.work.engine.positions import blocks_descendants
-from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
-from groundplan.work.engine.row import WorkNodeRow
-from groundplan.work.events import WorkOp
-from groundplan.work.graph.planned_keys import assign_order_keys
-from groundplan.work.graph.planned_nodes import ExistingNode, NewNode, PlanNode, TaggedPlanNode
-from groundplan.work.graph.side_effects import list_within_budget
-from groundplan.work.kinds import get_feature_of_children
-from groundplan.work.links.own_links import describe_new_links, insert_links, load_targets, read_requested
-from groundplan.work.moment_graph import find_cycle
-from groundplan.work.overlap.planned_overlaps import warn_about_planned_overlaps
-from groundplan.work.priority import PRIORITY_IGNORED, get_complexity, get_priority, ranks_as_absent
-from groundplan.work.requests import Decision, encode_links, encode_properties, validate_properties
-from groundplan.work.warnings import Warnings
+from groundplan.work.waiting.moments import find_cycle
 
 NODES_MAX = 1_000
 ROOT_REF = ""  # stands for the root as the parent of a node without parent_ref; a real ref is never empty

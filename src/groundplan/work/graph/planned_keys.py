@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from groundplan.work.graph.planned_nodes import ExistingNode, NewNode
-from groundplan.work.moment_graph import sort_last_steps_first
-from groundplan.work.order.order_keys import make_key_below, make_keys_between
+from groundplan.work.waiting.moments import sort_last_steps_first
+from groundplan.work.waiting.order import make_key_below, make_keys_between
 
 
 def assign_order_keys(in_order: Sequence[NewNode], now: Mapping[int, ExistingNode]) -> list[int]:

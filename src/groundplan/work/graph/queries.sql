@@ -359,12 +359,3 @@ SELECT count(*)
    AND d.from_n = :n
    AND d.type = 'depends_on'
    AND c.resolved;
-
--- name: ids_from_below
--- Return the ids of some nodes of a project, the deepest first.
-SELECT c.id
-  FROM work_nodes AS c
- WHERE c.tenant_id = :tenant_id
-   AND c.id IN (SELECT value FROM each(:ids))
-   AND c.project_id = :project_id
- ORDER BY c.depth DESC, c.n;

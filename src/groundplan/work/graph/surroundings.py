@@ -9,9 +9,8 @@ from msgspec.structs import astuple
 
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.kinds import ROOT_N
-from groundplan.work.shown_fields import ANCESTORS_MAX, DEPENDENCIES_MAX, separate_surroundings
+from groundplan.work.nodes import ANCESTORS_MAX, DEPENDENCIES_MAX, WorkNodeRow, separate_surroundings
 
 CHAIN_MAX = 6  # the ancestors that `chain_above` joins; nodes below more of them are few
 

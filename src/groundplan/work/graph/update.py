@@ -17,18 +17,23 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.providers import is_knowledge_used
-from groundplan.work.completion_hints import GraphHints, build_graph_hints
-from groundplan.work.engine import claims
-from groundplan.work.engine.node import EvidenceRow, add_evidence
-from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.refs import fetch_node_in_project, resolve_node_project
-from groundplan.work.engine.row import WorkNodeRow, fetch_node, is_claimed_by_another, save_node, save_progress
+from groundplan.work import claims
+from groundplan.work.answers import DONE_WORDS, GraphHints, SideEffects, Warnings, add_side_effects, build_graph_hints
 from groundplan.work.events import WorkOp
-from groundplan.work.graph.side_effects import SideEffects, add_side_effects
-from groundplan.work.kinds import TASK
+from groundplan.work.kinds import PRIORITY, PRIORITY_IGNORED, TASK, get_complexity, get_priority, ranks_as_absent
 from groundplan.work.links.own_links import Requested, load_targets, read_requested, set_links
 from groundplan.work.links.targets import KnownTargets, Pointers, PurposeKeys
-from groundplan.work.priority import PRIORITY, PRIORITY_IGNORED, get_complexity, get_priority, ranks_as_absent
+from groundplan.work.nodes import (
+    EvidenceRow,
+    WorkNodeRow,
+    add_evidence,
+    fetch_node,
+    is_claimed_by_another,
+    save_node,
+    save_progress,
+)
+from groundplan.work.readiness import Readiness
+from groundplan.work.refs import fetch_node_in_project, resolve_node_project
 from groundplan.work.requests import (
     Decision,
     EvidenceRef,
@@ -41,7 +46,6 @@ from groundplan.work.requests import (
     encode_state,
     validate_properties,
 )
-from groundplan.work.warnings import DONE_WORDS, Warnings
 
 UPDATES_MAX = 1_000
 CHILDREN_SHOWN_MAX = 5

@@ -9,9 +9,9 @@ from groundplan.kernel.ids import ALPHABET, PREFIX_CHARS_MIN
 from groundplan.kernel.store.authorize import find_visible_project_ids
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.refs import find_nodes_by_prefix
 from groundplan.work.importing.entries import ImportNote
 from groundplan.work.importing.stored_state import run_in_chunks, split_rows
+from groundplan.work.refs import find_nodes_by_prefix
 
 sql = load_queries(__file__)
 

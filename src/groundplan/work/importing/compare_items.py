@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from groundplan.kernel.audit import changed
-from groundplan.work.engine.edges import DEPENDS_ON
 from groundplan.work.importing.entries import ImportEntry, ImportNote, ImportState, SectionChange
 from groundplan.work.importing.item_fields import (
     PROPERTIES,
@@ -23,8 +22,8 @@ from groundplan.work.importing.plan_graph import PlanNodeState
 from groundplan.work.importing.source_items import DeletedItem, SourceEvidence, SourceItem
 from groundplan.work.importing.stored_state import StoredNode
 from groundplan.work.importing.three_way import ImportConflict, compare_lists, merge_fields
-from groundplan.work.kinds import DROPPED, FEATURE, ROOT_N
-from groundplan.work.priority import get_complexity, get_priority
+from groundplan.work.kinds import DROPPED, FEATURE, ROOT_N, get_complexity, get_priority
+from groundplan.work.nodes import DEPENDS_ON
 from groundplan.work.requests import LINKS_MAX, SECTIONS_MAX, TAGS_MAX, encode_links, encode_properties, encode_state
 
 HELD = "held: "

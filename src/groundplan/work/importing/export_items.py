@@ -12,11 +12,9 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.statuses import is_claim_live
 from groundplan.work.importing.item_fields import ImportBase
 from groundplan.work.importing.source_items import SourceEvidence, SourceSection
-from groundplan.work.kinds import DROPPED, ROOT_N
-from groundplan.work.priority import PRIORITY_ABSENT
+from groundplan.work.kinds import DROPPED, PRIORITY_ABSENT, ROOT_N, is_claim_live
 
 sql = load_queries(__file__)
 

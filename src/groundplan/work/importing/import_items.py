@@ -30,7 +30,6 @@ from groundplan.kernel.projects import (
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import Policies, decode_policies, get_policies
-from groundplan.work.engine.insert import generate_ids
 from groundplan.work.importing.aliases import WantedAlias, add_aliases, check_aliases
 from groundplan.work.importing.compare_items import add_changed_entries, add_missing_evidence, add_new_entries
 from groundplan.work.importing.entries import ImportEntry, ImportNote, ImportState
@@ -50,8 +49,9 @@ from groundplan.work.importing.stored_state import (
 from groundplan.work.importing.three_way import ImportConflict
 from groundplan.work.importing.write_entries import build_new_properties, has_effect, write_entries
 from groundplan.work.kinds import ROOT_N
-from groundplan.work.order.project_order import ProjectOrder
+from groundplan.work.nodes import generate_ids
 from groundplan.work.requests import encode_properties
+from groundplan.work.waiting.order import ProjectOrder
 
 sql = load_queries(__file__)
 

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from groundplan.work.importing.source_items import SourceEvidence, SourceItem, SourceLink
-from groundplan.work.priority import PRIORITY
+from groundplan.work.kinds import PRIORITY
 
 KEPT_CHARS_MAX = 200  # of a text; a longer one is kept as a digest
 DIGEST = "sha256:"

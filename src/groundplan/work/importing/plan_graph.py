@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from groundplan.work.engine.cycles import finish_moment, start_moment
-from groundplan.work.engine.statuses import ACTIVE
-from groundplan.work.kinds import FEATURE, ROOT_N
-from groundplan.work.moment_graph import MomentGraph
+from groundplan.work.kinds import ACTIVE, FEATURE, ROOT_N
+from groundplan.work.waiting.cycles import finish_moment, start_moment
+from groundplan.work.waiting.moments import MomentGraph
 
 
 class DerivedColumns(NamedTuple):

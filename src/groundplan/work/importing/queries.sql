@@ -288,26 +288,3 @@ SELECT c.id
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
    AND c.n = :n;
-
--- name: move_aliases
--- Give the aliases of a node that is merged into another to the other one.
-UPDATE work_aliases
-   SET node_n = :to_n
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND node_n = :n;
-
--- name: remove_aliases
--- Remove the aliases of nodes that are deleted.
-DELETE FROM work_aliases
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND node_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
-
--- name: detach_imports
--- Keep that items were imported whose nodes are removed, so that the next import does not make them again.
-UPDATE work_imports
-   SET node_n = NULL
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND node_n IN (SELECT CAST(value AS bigint) FROM each(:ns));

@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.importing.item_fields import ImportBase
 from groundplan.work.importing.plan_graph import DerivedColumns, PlanGraph, PlanNodeState
+from groundplan.work.nodes import WorkNodeRow
 
 T = TypeVar("T")
 

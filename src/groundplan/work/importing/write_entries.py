@@ -14,18 +14,14 @@ from groundplan.kernel.operations.progress import WorkCounter
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.sections.section import delete_sections
-from groundplan.work.engine.edges import DEPENDS_ON
-from groundplan.work.engine.insert import insert_nodes
-from groundplan.work.engine.node import EvidenceRow, add_evidence
-from groundplan.work.engine.row import WorkNodeRow, save_node
 from groundplan.work.events import WorkOp
 from groundplan.work.importing.compare_items import read_fate, set_properties
 from groundplan.work.importing.entries import ImportEntry, ImportState
 from groundplan.work.importing.item_fields import build_properties, describe_fate, is_same, shorten
 from groundplan.work.importing.plan_graph import DerivedColumns, PlanNodeState
 from groundplan.work.importing.stored_state import load_bases, load_nodes, run_in_chunks, split_rows
-from groundplan.work.kinds import DROPPED, FEATURE, ROOT_N
-from groundplan.work.priority import get_complexity, get_priority
+from groundplan.work.kinds import DROPPED, FEATURE, ROOT_N, get_complexity, get_priority
+from groundplan.work.nodes import DEPENDS_ON, EvidenceRow, WorkNodeRow, add_evidence, insert_nodes, save_node
 from groundplan.work.requests import encode_links, encode_properties, encode_state, validate_properties
 
 ROUNDS_OF_NEW = 3  # over new nodes: rows, events, parts

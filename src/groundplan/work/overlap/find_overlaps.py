@@ -11,7 +11,7 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
 from groundplan.providers import PathsQuery, find_shared_paths
-from groundplan.work.engine.row import WorkNodeRow
+from groundplan.work.nodes import WorkNodeRow
 from groundplan.work.overlap.node_paths import load_paths
 
 PATH_SHOWN_CHARS_MAX = 120

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from groundplan.kernel.errors import Conflict, NextStep
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
-from groundplan.work.engine.row import WorkNodeRow
-from groundplan.work.warnings import Warnings
+from groundplan.work.answers import Warnings
+from groundplan.work.nodes import WorkNodeRow
 
 if TYPE_CHECKING:
     from groundplan.work.overlap.find_overlaps import OverlappingNode, WorkInProgress

@@ -13,13 +13,13 @@ from itertools import chain, islice
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.providers import PathsQuery, find_shared_paths
-from groundplan.work.engine.cycles import WaitingMoments, finish_moment, start_moment
+from groundplan.work.answers import WARNINGS_MAX, Warnings
 from groundplan.work.graph.planned_nodes import NewNode
 from groundplan.work.overlap.find_overlaps import WorkInProgress, shorten_path
 from groundplan.work.overlap.node_paths import extract_paths
-from groundplan.work.warnings import LINES_MAX, Warnings
+from groundplan.work.waiting.cycles import WaitingMoments, finish_moment, start_moment
 
-PAIRS_MAX = 2 * LINES_MAX  # pairs that are reported; the answer has fewer lines
+PAIRS_MAX = 2 * WARNINGS_MAX  # pairs that are reported; the answer has fewer lines
 LOOKUPS_MAX = 20  # paths through existing nodes that are looked for; each may walk through much of the graph
 HINT = "serialise them with depends_on"
 

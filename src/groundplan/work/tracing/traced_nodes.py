@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.statuses import is_claim_live
+from groundplan.work.kinds import is_claim_live
 
 sql = load_queries(__file__)
 

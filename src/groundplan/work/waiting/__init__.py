@@ -1,1 +1,1 @@
-"""Work that waits for a person."""
+"""What waits for what: the order of a project, and the search for loops."""

@@ -19,9 +19,9 @@ from groundplan.work.containers.sections.section import NewSection, add_sections
 from groundplan.work.containers.tags import list as listing
 from groundplan.work.containers.tags import rename, usage
 from groundplan.work.containers.tags.container_tags import set_tags
-from groundplan.work.engine.refs import find_node
-from groundplan.work.engine.row import fetch_node
 from groundplan.work.events import WorkOp
+from groundplan.work.nodes import fetch_node
+from groundplan.work.refs import find_node
 from tests.engines import Engine
 
 

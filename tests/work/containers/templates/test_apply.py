@@ -14,7 +14,7 @@ from groundplan.kernel.errors import Forbidden, GroundplanError, NotFound, RuleV
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.work.containers.sections.section import Section, load_sections
 from groundplan.work.containers.templates.built_in import FEATURE, TASK
-from groundplan.work.engine.row import fetch_node
+from groundplan.work.nodes import fetch_node
 from tests.answers import to_json
 from tests.engines import Engine, person
 from tests.errors import error_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from groundplan.work.check_plans import check_plans
+from groundplan.work.checks import check_plans
 from tests.engines import Engine
 from tests.work.client import WorkClient
 

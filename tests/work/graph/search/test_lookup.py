@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.errors import MixedProjects, NotFound
-from groundplan.work.engine.refs import AmbiguousNode
 from groundplan.work.graph.search.lookup import NotOneTitle
+from groundplan.work.refs import AmbiguousNode
 from tests.work.client import WorkClient
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from groundplan.briefing.coverage.coverage import Coverage
-from groundplan.repository.working_copy import WorkingCopy
+from groundplan.repository.git import WorkingCopy
 from groundplan.surfaces.cli.drawing import GAP, Lines, Part, Rows, View
 
 SHOWN_MAX = 5

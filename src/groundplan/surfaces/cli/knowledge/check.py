@@ -17,8 +17,7 @@ from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.screen.progress import show_progress
 
 if TYPE_CHECKING:
-    from groundplan.repository.check import CheckedAtom, Report
-    from groundplan.repository.confirm import Confirmation
+    from groundplan.repository.check import CheckedAtom, Confirmation, Report
 
 FILES_SHOWN_MAX = 3
 UNCOVERED_SHOWN_MAX = 20
@@ -104,7 +103,7 @@ def confirm(
     ] = None,
 ) -> CommandResult:
     """Confirm that atoms match the files at a commit. Later checks compare with that commit."""
-    from groundplan.repository.confirm import confirm as confirm_atoms
+    from groundplan.repository.check import confirm as confirm_atoms
 
     with invocation.session(reads_only=True) as session:
         done = confirm_atoms(session, project, Path(repo), atoms or [], every=every, revision=rev, task=task)

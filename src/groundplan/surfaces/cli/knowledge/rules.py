@@ -14,8 +14,8 @@ from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 
 if TYPE_CHECKING:
     from groundplan.repository.rules.export import ExportedRules
-    from groundplan.repository.rules.export_plan import FileIssue
     from groundplan.repository.rules.import_rules import ImportedAtom, ImportedRules
+    from groundplan.repository.rules.plan_files import FileIssue
 
 FormatOption = Annotated[
     Literal["claude", "cursor", "agents", "copilot"],
@@ -54,7 +54,7 @@ def export_rules(
     """Write path-scoped rule files from atoms, update existing ones, and report those edited by hand."""
     from groundplan.repository.rules.export import export
     from groundplan.repository.rules.folder import Folder
-    from groundplan.repository.rules.formats.registry import RuleFormat
+    from groundplan.repository.rules.formats import RuleFormat
 
     if check and force:
         raise UsageError("--check and --force cannot be combined; use one of them")
@@ -103,7 +103,7 @@ def import_rules(
     ],
 ) -> CommandResult:
     """Import rule files as atoms. Exit status 6 means that some files were skipped and the others imported."""
-    from groundplan.repository.rules.formats.registry import RuleFormat
+    from groundplan.repository.rules.formats import RuleFormat
     from groundplan.repository.rules.import_rules import import_rules as import_files
 
     with invocation.session(reads_only=True) as session:
@@ -166,7 +166,7 @@ def _draw_export(done: ExportedRules, rules_format: str, project: str, root: Pat
 
 def _list_next_steps(drifted: list[FileIssue], rules_format: str, project: str, root: Path) -> list[str]:
     """Return what to do about each kind of unchanged file. The last line introduces the --force command."""
-    from groundplan.repository.rules.export_plan import NOT_OURS
+    from groundplan.repository.rules.plan_files import NOT_OURS
 
     edited = [shlex.quote(str(root / one.path)) for one in drifted if one.can_be_overwritten]
     is_theirs = any(one.reason == NOT_OURS for one in drifted)

@@ -12,7 +12,7 @@ from groundplan.kernel.wording import quote_text
 from groundplan.knowledge.paths.malformed import MalformedPattern
 from groundplan.knowledge.paths.names import EVERY_FILE
 from groundplan.knowledge.paths.pattern import parse_pattern
-from groundplan.repository.working_copy import FROM_ROOT, WorkingCopy
+from groundplan.repository.git import FROM_ROOT, WorkingCopy
 
 SPECIAL = re.compile(r"[\\*?\[\]{}]|^!")
 

@@ -11,7 +11,7 @@ from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 
 if TYPE_CHECKING:
     from groundplan.repository.check import Report
-    from groundplan.repository.commit_links import CommitLinks
+    from groundplan.repository.git import CommitLinks
 
 COMMIT_CHARS_SHOWN = 12
 NAMES_SHOWN_MAX = 3
@@ -35,7 +35,7 @@ def after_commit(
     The git hook of groundplan init --hook runs it after every commit.
     """
     from groundplan.repository.check import check
-    from groundplan.repository.commit_links import link_commit, make_prefix
+    from groundplan.repository.git import link_commit, make_prefix
 
     with invocation.session(reads_only=True) as session:
         links = link_commit(session, ".", (make_prefix(project), invocation.settings.short_name), revision)

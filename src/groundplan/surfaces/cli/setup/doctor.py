@@ -15,8 +15,7 @@ from groundplan.kernel.store.open_store import is_postgres
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
-from groundplan.work.check_leases import check_leases
-from groundplan.work.check_plans import check_plans
+from groundplan.work.checks import check_leases, check_plans
 
 
 def doctor(invocation: Invocation) -> CommandResult:

@@ -131,7 +131,7 @@ def _open_session(
     from groundplan.kernel.actors import ActorKind
     from groundplan.kernel.answers import ANSWER_TOKENS_MAX
     from groundplan.kernel.store.open_store import open_store
-    from groundplan.repository.working_copy import WorkingCopy
+    from groundplan.repository.git import WorkingCopy
     from groundplan.session import Session
     from groundplan.surfaces.vocabularies import McpVocabulary
 

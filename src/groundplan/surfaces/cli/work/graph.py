@@ -26,13 +26,13 @@ from groundplan.surfaces.cli.drawing import (
 from groundplan.surfaces.cli.terminal import INDENT, format_time, format_title, format_value, to_one_line
 from groundplan.surfaces.cli.work import history
 from groundplan.surfaces.cli.work.links import list_links
-from groundplan.work.engine.node import Evidence, WorkCounts
 from groundplan.work.graph.next import Offer
 from groundplan.work.graph.open import OpenedProject, ProjectLines
 from groundplan.work.graph.reading.context import NodeContext
 from groundplan.work.graph.reading.orientation import BlockedBrief, BranchBrief, ProjectBrief, RecentBrief
 from groundplan.work.graph.reading.tree import NodeTree
 from groundplan.work.graph.search.query import FoundNodes
+from groundplan.work.nodes import Evidence, WorkCounts
 
 Pairs = Iterator[tuple[str, Any]]
 

@@ -12,7 +12,7 @@ from groundplan.kernel.clock import read_timestamp, system_clock
 from groundplan.surfaces.web.areas.inbox import SETTLING, build_entries, build_entry
 from groundplan.surfaces.web.areas.plan.health import BANDS, FIGURES
 from groundplan.surfaces.web.visit import Area, Visit
-from groundplan.surfaces.web.words import ChangedItems, describe_events, group_events
+from groundplan.surfaces.web.words import ActorChanges, describe_events, group_events
 
 READY_MAX = 6
 CLAIMED_MAX = 8
@@ -28,7 +28,7 @@ class ChangesOfDay(NamedTuple):
 
     day: str
     is_today: bool
-    groups: Sequence[ChangedItems]
+    groups: Sequence[ActorChanges]
     more: bool
 
 

@@ -12,7 +12,7 @@ from zlib import crc32
 from groundplan.briefing.inbox.item import InboxItem, InboxKind
 from groundplan.kernel.operations.registry import Effect
 from groundplan.purpose.model import AssumptionStatus
-from groundplan.surfaces.web.areas.plan.check_words import CHECKS
+from groundplan.surfaces.web.areas.plan.gate_words import CHECKS
 from groundplan.surfaces.web.visit import Area, Visit, find_place, get_base
 
 ROWS = 25

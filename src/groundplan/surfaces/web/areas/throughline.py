@@ -46,7 +46,7 @@ class Item(NamedTuple):
     place: str
 
 
-class TiedItem(NamedTuple):
+class LinkedItem(NamedTuple):
     """An item that is no step of a line, and the refs of the tasks or nodes that it is tied to."""
 
     item: Item
@@ -61,7 +61,7 @@ class PathStep(NamedTuple):
     doubts: list[ChainAssumption]
 
 
-class ShownLine(NamedTuple):
+class ItemLine(NamedTuple):
     """An item, and what it is for."""
 
     item: Item
@@ -114,7 +114,7 @@ def read_page(visit: Visit) -> Mapping[str, Any]:
     return {**shown, "line": line, **_read_whole_line(visit, line)}
 
 
-def _read_whole_line(visit: Visit, line: ShownLine) -> dict[str, Any]:
+def _read_whole_line(visit: Visit, line: ItemLine) -> dict[str, Any]:
     start = line.up.start if line.up is not None else None
     down = follow(visit, start, "down") if start is not None and line.item.kind in BELOW else None
     lines = [one for one in (line.up, down) if one is not None]
@@ -196,7 +196,7 @@ def _read_gaps(visit: Visit) -> dict[str, Any]:
     }
 
 
-def read_throughline(visit: Visit, ref: str) -> ShownLine | None:
+def read_throughline(visit: Visit, ref: str) -> ItemLine | None:
     """Return what an item of any area is for; None if the versions in force do not have it."""
     try:
         return find_throughline(visit, ref)
@@ -206,7 +206,7 @@ def read_throughline(visit: Visit, ref: str) -> ShownLine | None:
         return None
 
 
-def find_throughline(visit: Visit, ref: str) -> ShownLine:
+def find_throughline(visit: Visit, ref: str) -> ItemLine:
     """Return what an item of any area is for.
 
     Raises:
@@ -215,10 +215,10 @@ def find_throughline(visit: Visit, ref: str) -> ShownLine:
     try:
         up = follow(visit, ref, "up")
     except NotFound:
-        tied = find_tied_item(visit, ref)
+        tied = find_linked_item(visit, ref)
         if tied is None:
             raise
-        return _build_tied_line(visit, tied)
+        return _build_linked_line(visit, tied)
     return _build_line(visit, to_item(visit, find_start(up)), up)
 
 
@@ -238,13 +238,13 @@ def make_address(visit: Visit, ref: str) -> str:
     return f"{get_base(visit.project.name)}/throughline?{urlencode({'ref': ref})}"
 
 
-def _build_tied_line(visit: Visit, tied: TiedItem) -> ShownLine:
+def _build_linked_line(visit: Visit, tied: LinkedItem) -> ItemLine:
     """Return the line of an item that is no step itself: the line of the first that it is tied to."""
     lines = [line for ref in tied.starts[:STARTS_MAX] if (line := _try_follow(visit, ref)) is not None]
     starts = [to_item(visit, find_start(line)) for line in lines]
     best = next((line for line in lines if line.goals), lines[0] if lines else None)
     if best is None:
-        return ShownLine(tied.item, [], False, 0, [], None, make_address(visit, tied.item.ref))
+        return ItemLine(tied.item, [], False, 0, [], None, make_address(visit, tied.item.ref))
     shown = _build_line(visit, tied.item, best)
     return shown._replace(path=[*shown.path, PathStep(tied.item, False, [])], starts=starts)
 
@@ -256,12 +256,12 @@ def _try_follow(visit: Visit, ref: str) -> Throughline | None:
         return None
 
 
-def _build_line(visit: Visit, item: Item, up: Throughline) -> ShownLine:
+def _build_line(visit: Visit, item: Item, up: Throughline) -> ItemLine:
     steps = find_path(up)
     reaches_goal = steps[-1].type is StepType.GOAL
     path = [PathStep(to_item(visit, step), bool(step.draft), _find_doubts(step, steps)) for step in reversed(steps)]
     more_goals = len(up.goals) - 1 if reaches_goal else len(up.goals)
-    return ShownLine(item, path, reaches_goal, more_goals, [], up, make_address(visit, item.ref))
+    return ItemLine(item, path, reaches_goal, more_goals, [], up, make_address(visit, item.ref))
 
 
 def find_path(line: Throughline) -> list[ChainStep]:
@@ -301,7 +301,7 @@ def to_item(visit: Visit, step: ChainStep) -> Item:
     return make_item(visit, "work" if step.is_work else "purpose", step.ref, step.type.lower(), step.title)
 
 
-def find_tied_item(visit: Visit, ref: str) -> TiedItem | None:
+def find_linked_item(visit: Visit, ref: str) -> LinkedItem | None:
     """Return a fact, a note, an assumption or an indicator; None if the ref can only name a task or a node.
 
     Raises:
@@ -319,18 +319,18 @@ def make_item(visit: Visit, slice_: str, ref: str, kind: str, title: str) -> Ite
     return Item(ref, kind, title, find_place(get_base(visit.project.name), slice_, ref))
 
 
-def _find_fact(visit: Visit, pointer: str) -> TiedItem:
+def _find_fact(visit: Visit, pointer: str) -> LinkedItem:
     trace = visit.session.call("context.trace", scopeId=visit.project.name, pointer=pointer)
     title = trace.runs[0].label if trace.runs else pointer
-    return TiedItem(make_item(visit, "context", pointer, "fact", title), [one.ref for one in trace.resting])
+    return LinkedItem(make_item(visit, "context", pointer, "fact", title), [one.ref for one in trace.resting])
 
 
-def _find_note(visit: Visit, id_: str) -> TiedItem:
+def _find_note(visit: Visit, id_: str) -> LinkedItem:
     found = _get_note(visit, "atom", id_) or _get_note(visit, "molecule", id_)
     if found is None:
         raise NotFound("note", id_)
     tasks = dict.fromkeys((found.last_task_id, found.created_by_task_id))
-    return TiedItem(make_item(visit, "knowledge", found.id, "note", found.name), [one for one in tasks if one])
+    return LinkedItem(make_item(visit, "knowledge", found.id, "note", found.name), [one for one in tasks if one])
 
 
 def _get_note(visit: Visit, kind: str, id_: str) -> Any:
@@ -341,7 +341,7 @@ def _get_note(visit: Visit, kind: str, id_: str) -> Any:
         return None
 
 
-def _find_part_of_plan(visit: Visit, key: str) -> TiedItem | None:
+def _find_part_of_plan(visit: Visit, key: str) -> LinkedItem | None:
     """Return an assumption or an indicator of the draft, else of the published version."""
     for version in ("draft", "published"):
         theory = visit.try_call("purpose.open", detail="full", version=version)
@@ -349,12 +349,12 @@ def _find_part_of_plan(visit: Visit, key: str) -> TiedItem | None:
             continue
         for indicator in theory.indicators or ():
             if indicator.key == key:
-                return TiedItem(make_item(visit, "purpose", key, "indicator", indicator.name), [indicator.node])
+                return LinkedItem(make_item(visit, "purpose", key, "indicator", indicator.name), [indicator.node])
         for subject in (*(theory.nodes or ()), *(theory.edges or ())):
             for one in subject.assumptions or ():
                 if one.key == key:
                     start = getattr(subject, "key", None) or subject.source
-                    return TiedItem(make_item(visit, "purpose", key, "assumption", one.assumption_text), [start])
+                    return LinkedItem(make_item(visit, "purpose", key, "assumption", one.assumption_text), [start])
     return None
 
 

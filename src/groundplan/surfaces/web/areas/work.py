@@ -14,9 +14,9 @@ from groundplan.surfaces.web.areas.work_graph import read_graph
 from groundplan.surfaces.web.forms import read_pairs, write_pairs
 from groundplan.surfaces.web.visit import Area, Visit
 from groundplan.work.containers.pipeline import DEFAULT_PIPELINES
-from groundplan.work.engine.statuses import WILL_NOT_IMPLEMENT
 from groundplan.work.graph.search.orders import Sort
 from groundplan.work.graph.search.outline import Lane
+from groundplan.work.kinds import WILL_NOT_IMPLEMENT
 
 VIEWS = ("tree", "graph", "board")
 FILTERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {  # chips of the search: address → filter of work.query
@@ -75,7 +75,7 @@ class Column(NamedTuple):
     list_of: Mapping[str, str]
 
 
-class ListedTask(NamedTuple):
+class TaskRow(NamedTuple):
     """A task of a list by status, with the fields that a found node has."""
 
     id: str
@@ -84,10 +84,10 @@ class ListedTask(NamedTuple):
     resolved: bool = False  # the status says more
 
 
-class FoundTasks(NamedTuple):
+class TaskPage(NamedTuple):
     """A page of tasks with a status."""
 
-    nodes: list[ListedTask]
+    nodes: list[TaskRow]
     total: int
     next_cursor: str | None
 
@@ -184,10 +184,8 @@ def _list_status(visit: Visit, status: str) -> Mapping[str, Any]:
         if error.status >= 500:
             raise
         return {"found": None, "search_error": error.message}
-    nodes = [
-        ListedTask(one.id, one.title, {CLAIMED_BY: one.claimed_by} if one.claimed_by else {}) for one in page.items
-    ]
-    return {"found": FoundTasks(nodes, page.count, str(page.next_offset) if page.next_offset else None)}
+    nodes = [TaskRow(one.id, one.title, {CLAIMED_BY: one.claimed_by} if one.claimed_by else {}) for one in page.items]
+    return {"found": TaskPage(nodes, page.count, str(page.next_offset) if page.next_offset else None)}
 
 
 def _list_opened(visit: Visit, task: Mapping[str, Any] | None) -> list[str]:

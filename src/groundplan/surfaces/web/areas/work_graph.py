@@ -111,7 +111,7 @@ def _read_blockers(visit: Visit, selected: str, ancestors: list[str]) -> Mapping
     )
 
 
-class DrawnLink(NamedTuple):
+class TaskArrow(NamedTuple):
     """A link of the picture, from what is waited for to what waits."""
 
     before: str
@@ -122,7 +122,7 @@ class DrawnLink(NamedTuple):
     is_step: bool  # of the critical path, between tasks that only a tree joins
 
 
-class DrawnTask(NamedTuple):
+class TaskCard(NamedTuple):
     """A card of the picture: where it is, what is written on it, and where the arrow keys lead."""
 
     node: GraphNode
@@ -150,8 +150,8 @@ class DrawnTask(NamedTuple):
 class GraphDrawing(NamedTuple):
     """A whole picture."""
 
-    tasks: list[DrawnTask]
-    links: list[DrawnLink]
+    tasks: list[TaskCard]
+    links: list[TaskArrow]
     width: float
     height: float
 
@@ -170,7 +170,7 @@ def draw_graph(
     layout = compute_layout({node.id: CardSize(WorkType.WORK, WIDTH, HEIGHT) for node in nodes}, edges, edges)
     height = max((y for route in layout.routes.values() for _, y in route.points), default=0.0)
     drawn = [
-        DrawnLink(
+        TaskArrow(
             edge.source,
             edge.target,
             build_route_path(route),
@@ -238,7 +238,7 @@ def _draw_task(
     links: Sequence[GraphLink],
     columns: Mapping[float, Sequence[str]],
     lit: frozenset[str] | None,
-) -> DrawnTask:
+) -> TaskCard:
     box = boxes[node.id]
     column = columns[box.x]
     at = column.index(node.id)
@@ -246,7 +246,7 @@ def _draw_task(
     def sort_by_distance(ids: list[str]) -> list[str]:
         return sorted(ids, key=lambda one: abs(boxes[one].y - box.y))
 
-    return DrawnTask(
+    return TaskCard(
         node,
         box,
         wrap_to_width(node.summary, TITLE_PX, WIDTH - 2 * INSET - MARK, LINES_MAX),

@@ -16,8 +16,8 @@ from groundplan.work.containers.answers import to_container_type
 from groundplan.work.containers.dependencies.manage import DependencyType
 from groundplan.work.containers.refs import resolve_container, resolve_container_project
 from groundplan.work.containers.requests import ContainerId, ContainerType, WorkflowType
-from groundplan.work.engine.row import WorkNodeRow
-from groundplan.work.engine.statuses import get_status
+from groundplan.work.kinds import get_status
+from groundplan.work.nodes import WorkNodeRow
 
 DEPENDENCIES_SHOWN_MAX = 100
 

@@ -17,11 +17,10 @@ from groundplan.kernel.wording import invalid_argument
 from groundplan.work.containers.blockers import load_blockers
 from groundplan.work.containers.refs import find_any_container, get_container_type, resolve_container_project
 from groundplan.work.containers.requests import ContainerId, ContainerType, WorkflowType
-from groundplan.work.engine.cycles import CycleDetected, Loop, WaitingMoments
-from groundplan.work.engine.edges import DEPENDS_ON, RELATES_TO, add_edge, remove_edge, touch
-from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.events import WorkOp
+from groundplan.work.nodes import DEPENDS_ON, RELATES_TO, WorkNodeRow, add_edge, fetch_node, remove_edge, touch
+from groundplan.work.readiness import Readiness
+from groundplan.work.waiting.cycles import CycleDetected, Loop, WaitingMoments
 
 CYCLE_HINT = "; leave this dependency out, or remove another one of the cycle first"
 

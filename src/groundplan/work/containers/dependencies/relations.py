@@ -11,10 +11,9 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.work.containers.refs import find_any_container
 from groundplan.work.containers.requests import IDS_MAX, parse_list
-from groundplan.work.engine.edges import RELATES_TO, add_edge, remove_edge, touch
-from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.events import WorkOp
 from groundplan.work.kinds import ROOT_N
+from groundplan.work.nodes import RELATES_TO, WorkNodeRow, add_edge, remove_edge, touch
 
 sql = load_queries(__file__)
 

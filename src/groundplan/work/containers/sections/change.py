@@ -49,8 +49,8 @@ from groundplan.work.containers.sections.section import (
     resolve_section_project,
     to_event_fields,
 )
-from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.events import WorkOp
+from groundplan.work.nodes import WorkNodeRow, fetch_node
 
 BULK_MAX = 50  # in one call
 

@@ -23,8 +23,8 @@ from groundplan.kernel.wording import ArgumentPath, format_argument_path, invali
 from groundplan.work.containers import refs
 from groundplan.work.containers.refs import get_container_type
 from groundplan.work.containers.requests import ContainerType, EntityType, StringList, parse_list, parse_tags
-from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.events import WorkOp
+from groundplan.work.nodes import WorkNodeRow
 from groundplan.work.requests import SECTIONS_MAX
 
 USAGE_BYTES_MAX = 4_096

@@ -5,7 +5,7 @@ from __future__ import annotations
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.row import WorkNodeRow
+from groundplan.work.nodes import WorkNodeRow
 
 sql = load_queries(__file__)
 

@@ -22,7 +22,8 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.policies import get_policies
-from groundplan.work.completion_hints import GraphHints, build_graph_hints
+from groundplan.work.answers import GraphHints, Warnings, build_graph_hints
+from groundplan.work.claims import compute_lease_end, enforce_claims
 from groundplan.work.containers.answers import (
     Entity,
     FeatureTransition,
@@ -48,13 +49,9 @@ from groundplan.work.containers.requests import (
     WorkflowType,
     parse_list,
 )
-from groundplan.work.engine.claims import compute_lease_end, enforce_claims
-from groundplan.work.engine.cycles import WaitingMoments
-from groundplan.work.engine.drop import drop, find_open_subtree
-from groundplan.work.engine.edges import DEPENDS_ON, add_edge, load_dependents, remove_edge
-from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.row import WorkNodeRow, fetch_node, is_claimed_by_another
-from groundplan.work.engine.statuses import (
+from groundplan.work.events import WorkOp
+from groundplan.work.graph.update import EvidenceRequired, refuse_open_children
+from groundplan.work.kinds import (
     ACTIVE,
     CLOSED,
     NEW,
@@ -63,9 +60,18 @@ from groundplan.work.engine.statuses import (
     get_status,
     is_claim_live,
 )
-from groundplan.work.events import WorkOp
-from groundplan.work.graph.update import EvidenceRequired, refuse_open_children
-from groundplan.work.warnings import Warnings
+from groundplan.work.nodes import (
+    DEPENDS_ON,
+    WorkNodeRow,
+    add_edge,
+    fetch_node,
+    is_claimed_by_another,
+    load_dependents,
+    remove_edge,
+)
+from groundplan.work.readiness import Readiness
+from groundplan.work.restructuring import drop, find_open_subtree
+from groundplan.work.waiting.cycles import WaitingMoments
 
 BLOCKERS_NAMED_MAX = 5  # in the message; the details list more
 DEFAULT_REASON = "terminated"  # recorded as evidence if the caller gives no reason

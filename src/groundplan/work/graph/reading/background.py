@@ -12,8 +12,7 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.sections.context_files import extract_context_files
 from groundplan.work.containers.sections.section import load_sections
-from groundplan.work.engine.node import Evidence, load_evidence
-from groundplan.work.engine.row import WorkNodeRow
+from groundplan.work.nodes import Evidence, WorkNodeRow, load_evidence
 
 ANCESTORS_MAX = 50  # the nearest ones
 SIBLINGS_MAX = 50  # that are looked through

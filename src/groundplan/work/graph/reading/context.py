@@ -15,9 +15,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming
 from groundplan.kernel.operations.registry import AnswerBudget, Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work import add_briefing as briefing
-from groundplan.work.engine.node import WorkNode, load_nodes
-from groundplan.work.engine.refs import find_node, find_node_in_project
+from groundplan.work import answers as briefing
 from groundplan.work.graph.reading.neighbours import (
     Ancestor,
     NodeDependency,
@@ -27,6 +25,8 @@ from groundplan.work.graph.reading.neighbours import (
 )
 from groundplan.work.graph.reading.tree import NodeTree, count_left_out, fit_branches, join_branches, load_branches
 from groundplan.work.links.shown_links import load_shown_links
+from groundplan.work.nodes import WorkNode, load_nodes
+from groundplan.work.refs import find_node, find_node_in_project
 from groundplan.work.requests import NodeRef
 
 DEPTH_MAX = 10

@@ -18,8 +18,8 @@ from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_curso
 from groundplan.kernel.events.history import AFTER_ALL_EVENTS, PastEvent, list_events_about
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.refs import find_node, find_removed_node
 from groundplan.work.events import ACTIONS
+from groundplan.work.refs import find_node, find_removed_node
 from groundplan.work.requests import NodeRef
 
 EVENT_PREFIX = "work"  # the part of an event's name before the dot; a project has other events too

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.node import WorkNode, load_nodes
+from groundplan.work.nodes import WorkNode, load_nodes
 
 ANCESTORS_MAX = 50  # the root and the nearest ones
 DEPENDENCIES_MAX = 20  # in each direction

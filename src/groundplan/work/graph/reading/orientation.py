@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from groundplan.kernel.answers import LeftOut, fit_excerpts
-from groundplan.work.engine.node import WorkCounts
+from groundplan.work.nodes import WorkCounts
 
 TOKENS_MAX = 600
 

@@ -13,8 +13,6 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.providers import MarkLines
-from groundplan.work.engine.cycles import describe_stored_loop, find_stored_loop
-from groundplan.work.engine.node import WorkCounts
 from groundplan.work.events import ACTIONS, WorkOp
 from groundplan.work.graph.next import Next, offer
 from groundplan.work.graph.reading.history import EVENT_PREFIX
@@ -28,6 +26,8 @@ from groundplan.work.graph.reading.orientation import (
     ProjectBrief,
     RecentBrief,
 )
+from groundplan.work.nodes import WorkCounts
+from groundplan.work.waiting.cycles import describe_stored_loop, find_stored_loop
 
 # How many rows are scanned where no index leads straight to the wanted ones.
 CLAIMS_SCANNED_MAX = 200

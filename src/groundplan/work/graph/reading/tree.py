@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.kernel.answers import Budget
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.node import WorkNode
+from groundplan.work.nodes import WorkNode
 
 CHILDREN_MAX = 50  # per node in one answer
 TREE_NODES_MAX = 200  # in one answer

@@ -18,8 +18,8 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.refs import find_node_in_project
 from groundplan.work.graph.search.outline import NodeState, OutlineNode, load_rows, to_outline_node
+from groundplan.work.refs import find_node_in_project
 from groundplan.work.requests import NodeRef
 
 LIMIT = 60

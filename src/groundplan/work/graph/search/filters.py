@@ -13,9 +13,9 @@ from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marke
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import describe_value, invalid_argument
-from groundplan.work.engine.refs import find_node_in_project
 from groundplan.work.graph.search.text import TRIGRAM_CHARS, build_index_query, index_term, list_trigrams, lower_ascii
 from groundplan.work.kinds import ROOT_N
+from groundplan.work.refs import find_node_in_project
 from groundplan.work.requests import RESERVED_PREFIX, NodeRef, ReservedProperty
 
 TEXT_KEYS = 2**32  # how many keys of the text index belong to each project

@@ -17,7 +17,11 @@ from groundplan.kernel.operations.registry import Command, Effect, Route, declar
 from groundplan.kernel.store.authorize import find_visible_project_ids
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.refs import (
+from groundplan.work.graph.search.filters import Filter, build_search
+from groundplan.work.graph.search.orders import ORDERS, Sort, fetch_page
+from groundplan.work.graph.search.outline import OutlineNode, OutlineRow, load_rows, to_outline_node
+from groundplan.work.kinds import ROOT_N
+from groundplan.work.refs import (
     AmbiguousNode,
     NodeLocation,
     find_node_or_none,
@@ -25,10 +29,6 @@ from groundplan.work.engine.refs import (
     missing_node,
     node_elsewhere,
 )
-from groundplan.work.graph.search.filters import Filter, build_search
-from groundplan.work.graph.search.orders import ORDERS, Sort, fetch_page
-from groundplan.work.graph.search.outline import OutlineNode, OutlineRow, load_rows, to_outline_node
-from groundplan.work.kinds import ROOT_N
 from groundplan.work.requests import Summary
 
 REFS_MAX = 100

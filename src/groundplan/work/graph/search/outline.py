@@ -17,13 +17,12 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.claims import limit_lease_end
-from groundplan.work.engine.refs import find_node_in_project
+from groundplan.work.claims import limit_lease_end
 from groundplan.work.graph.search.counts_below import count_below
 from groundplan.work.graph.search.filters import Filter, TagFilter, build_search
 from groundplan.work.graph.search.orders import ORDERS, Position, Sort, count_total, fetch_page, from_cursor, to_cursor
-from groundplan.work.kinds import ROOT_N
-from groundplan.work.priority import PRIORITY_ABSENT
+from groundplan.work.kinds import PRIORITY_ABSENT, ROOT_N
+from groundplan.work.refs import find_node_in_project
 from groundplan.work.requests import NodeRef
 
 LIMIT = 50

@@ -17,7 +17,7 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.graph.search.filters import Filter, build_search
 from groundplan.work.graph.search.orders import ORDERS, Position, Sort, count_total, fetch_page, from_cursor, to_cursor
-from groundplan.work.shown_fields import add_claim_properties
+from groundplan.work.nodes import add_claim_properties
 
 LIMIT = 20
 LIMIT_MAX = 100

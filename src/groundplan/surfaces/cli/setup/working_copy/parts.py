@@ -16,7 +16,7 @@ from groundplan.kernel.errors import GroundplanError, Invalid
 from groundplan.kernel.wording import find_nearest, join_alternatives, quote_text
 from groundplan.repository.git import Repository
 from groundplan.repository.rules.folder import Folder
-from groundplan.repository.setup import git_hook, instructions
+from groundplan.repository.setup import blocks
 from groundplan.repository.setup.changes import PlannedSetup, SetupPart, SetupRecord, plan_additions, plan_removals
 from groundplan.repository.setup.clients import CLIENTS, AiClient, find_clients
 from groundplan.surfaces.cli.failures import UsageError
@@ -78,7 +78,7 @@ class WorkingCopyParts:
     def plan_removal(self) -> PlannedSetup:
         """Return the changes that take back everything that was set up here."""
         parts = [self._make_client_part(client) for client in CLIENTS.values()]
-        texts = [file for file in instructions.FILES if not (self.root / file).is_symlink()]
+        texts = [file for file in blocks.FILES if not (self.root / file).is_symlink()]
         parts += map(self._make_instructions_part, texts)
         shared = [self._make_setting_part(self._short_name)]
         with suppress(GroundplanError):  # without git there is no hook
@@ -91,13 +91,13 @@ class WorkingCopyParts:
         for client in named if choice.clients else find_clients(self.root):
             yield self._make_client_part(client)
         if choice.instructions:
-            yield from map(self._make_instructions_part, instructions.choose_files(Folder(self.root)))
+            yield from map(self._make_instructions_part, blocks.choose_files(Folder(self.root)))
         if choice.hook:
             hook = self._make_hook_part()
             if hook is None:
                 raise UsageError(
                     "git runs the hooks of a folder outside of this repository (core.hooksPath), which others use too; "
-                    f"let its {git_hook.HOOK} start: {PROGRAM} after-commit"
+                    f"let its {blocks.HOOK} start: {PROGRAM} after-commit"
                 )
             yield hook
 
@@ -105,8 +105,8 @@ class WorkingCopyParts:
         return SetupPart(self.root, client.file, client.add_entry, client.remove_entry)
 
     def _make_instructions_part(self, file: str) -> SetupPart:
-        add = partial(instructions.add_instructions, program=self._short_name)
-        return SetupPart(self.root, file, add, instructions.remove_instructions)
+        add = partial(blocks.add_instructions, program=self._short_name)
+        return SetupPart(self.root, file, add, blocks.remove_instructions)
 
     def _make_hook_part(self) -> SetupPart | None:
         """Return the part of the hook, or None if the hooks are not those of this repository."""
@@ -114,11 +114,11 @@ class WorkingCopyParts:
         folders = find_git_folders(str(self.root))
         for folder in (Path(folders.shared) if folders else None, self.root):
             if folder is not None and hooks.resolve().is_relative_to(folder.resolve()):
-                file = str(hooks.resolve().relative_to(folder.resolve()) / git_hook.HOOK)
+                file = str(hooks.resolve().relative_to(folder.resolve()) / blocks.HOOK)
                 # A hook in the working copy is shared, so it names no path of this machine.
                 program = PROGRAM if folder == self.root or shutil.which(PROGRAM) else str(Path(sys.argv[0]).absolute())
-                add = partial(git_hook.add_hook, program=program, is_started=os.access(hooks / git_hook.HOOK, os.X_OK))
-                return SetupPart(folder, file, add, git_hook.remove_hook, is_program=True)
+                add = partial(blocks.add_hook, program=program, is_started=os.access(hooks / blocks.HOOK, os.X_OK))
+                return SetupPart(folder, file, add, blocks.remove_hook, is_program=True)
         return None
 
     def _make_setting_part(self, name: str) -> SetupPart:

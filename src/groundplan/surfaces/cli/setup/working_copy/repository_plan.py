@@ -8,9 +8,9 @@ from typing import NamedTuple
 from groundplan.configuration import Flags, Settings
 from groundplan.discovery import CONFIG_NAMES, PLAN_FOLDER, REPOSITORY_DB_NAME, find_plans
 from groundplan.git_folders import find_git_folders
+from groundplan.repository.git import find_root
 from groundplan.repository.rules.folder import Folder, UnusableFile
 from groundplan.repository.setup.changes import NotWritable
-from groundplan.repository.working_copy import find_root
 from groundplan.surfaces.cli.failures import UsageError
 
 PROJECT_CHARS_MAX = 60

@@ -10,8 +10,8 @@ from pathlib import Path
 from groundplan.configuration import Settings
 from groundplan.git_folders import find_git_folders
 from groundplan.kernel.store.open_store import is_postgres
+from groundplan.repository.git import find_root
 from groundplan.repository.setup.changes import FileRecord, PlannedSetup, apply_changes
-from groundplan.repository.working_copy import find_root
 from groundplan.skills import SKILL_FILE, SKILL_NAMES
 from groundplan.surfaces.cli import completion
 from groundplan.surfaces.cli.failures import UsageError

@@ -12,7 +12,7 @@ import shutil
 from pathlib import Path
 
 from groundplan.kernel.wording import quote_text
-from groundplan.repository.setup.marked_block import EditedText
+from groundplan.repository.setup.blocks import EditedText
 from groundplan.setting_values import SHORT_NAME_DEFAULT, check_short_name
 from groundplan.surfaces.cli.failures import UsageError
 

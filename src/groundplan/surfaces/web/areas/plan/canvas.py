@@ -1,4 +1,7 @@
-"""The canvas: the theory of change as a picture that is edited in place."""
+"""The canvas, the theory of change as a picture that is edited in place; and the list, the same as a table.
+
+The list is for phones, screen readers and browsers without script.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,23 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from groundplan.purpose.model import RiskLevel
-from groundplan.surfaces.web.areas.plan.item import CHOICES, find_subject
-from groundplan.surfaces.web.areas.plan.kept_reads import list_items, read_once
-from groundplan.surfaces.web.areas.plan.quick_entry import find_plan_line
-from groundplan.surfaces.web.areas.plan.theory import TheoryItems
-from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
-from groundplan.surfaces.web.canvas.drawing import CanvasAddress, CanvasState, draw_canvas
-from groundplan.surfaces.web.canvas.items import (
+from groundplan.purpose.model import EdgeType, NodeType, RiskLevel
+from groundplan.surfaces.web.areas.plan.canvas_cards import (
+    ALL,
     CanvasCard,
     CanvasLink,
+    CanvasPart,
+    CanvasQuery,
+    describe_part,
     find_worst_risk,
-    format_edge,
+    list_items,
+    select_part,
 )
-from groundplan.surfaces.web.canvas.shown_part import ShownPart, WantedPart, describe_part, select_part
+from groundplan.surfaces.web.areas.plan.canvas_drawing import CanvasAddress, CanvasState, draw_canvas
+from groundplan.surfaces.web.areas.plan.item import CHOICES, find_subject
+from groundplan.surfaces.web.areas.plan.plan_visit import PlanView, PlanVisit, read_cached
+from groundplan.surfaces.web.areas.plan.quick_entry import find_plan_line
+from groundplan.surfaces.web.areas.plan.theory import TheoryItems, format_edge
 from groundplan.surfaces.web.visit import Visit
 
 RISK_LEVELS = frozenset(RiskLevel)
@@ -32,7 +38,7 @@ PART_CHARS_MAX = 300
 def read_canvas(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
     """Return the drawn canvas, and what its forms need."""
     visit, query = plan.visit, plan.visit.query
-    wanted = WantedPart(
+    wanted = CanvasQuery(
         _find_item(theory, query),
         *(query.get(name, "")[:PART_CHARS_MAX] for name in ("group", "drawn", "pathway", "detail")),
     )
@@ -48,10 +54,10 @@ def read_canvas(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
     return {"svg": svg, "cards": cards, "part": part, "said": describe_part(part), **read_tools(plan)}
 
 
-def read_part(plan: PlanVisit, theory: TheoryItems, wanted: WantedPart) -> ShownPart:
+def read_part(plan: PlanVisit, theory: TheoryItems, wanted: CanvasQuery) -> CanvasPart:
     """Return the part of the version that the address asks for."""
     cards, links = list_items(plan, theory)
-    return read_once(plan, ("part", wanted), lambda: select_part(theory.opened, cards, links, wanted))
+    return read_cached(plan, ("part", wanted), lambda: select_part(theory.opened, cards, links, wanted))
 
 
 def _find_item(theory: TheoryItems, query: Mapping[str, str]) -> str:
@@ -91,4 +97,32 @@ def find_lit(visit: Visit, cards: list[CanvasCard], links: list[CanvasLink]) -> 
     return lit
 
 
-VIEW = PlanView("canvas", "Canvas", "1", "plan_canvas.html", read_canvas)
+def read_list(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
+    """Return the rows of the list."""
+    leads: dict[str, list[Any]] = {}
+    for edge in theory.edges.values():
+        leads.setdefault(edge.source, []).append(edge)
+    cards, _ = list_items(plan, theory)
+    wanted = CanvasQuery(pathway=plan.visit.query.get("pathway", "")[:PART_CHARS_MAX], detail=ALL)
+    part = read_part(plan, theory, wanted)
+    lit = find_lit(plan.visit, part.cards, part.links)
+    shown = part.cards if lit is None else [card for card in part.cards if card.key in lit]
+    return {
+        "cards": cards,
+        "shown": shown,
+        "part": part,
+        "leads": leads,
+        "dead_ends": _find_dead_ends(theory),
+        "address_of": make_address(plan.visit),
+        **read_tools(plan),
+    }
+
+
+def _find_dead_ends(theory: TheoryItems) -> set[str]:
+    """Return the items, other than goals, that lead to nothing."""
+    causes = {edge.source for edge in theory.edges.values() if edge.edge_type is not EdgeType.FEEDBACK}
+    return {node.key for node in theory.nodes.values() if node.node_type is not NodeType.GOAL} - causes
+
+
+CANVAS_VIEW = PlanView("canvas", "Canvas", "1", "plan_canvas.html", read_canvas)
+LIST_VIEW = PlanView("list", "List", "l", "plan_list.html", read_list)

@@ -10,9 +10,8 @@ from msgspec import UNSET
 
 from groundplan.purpose.model import NodeType, RiskLevel
 from groundplan.purpose.versions.versions import Version
-from groundplan.surfaces.web.areas.plan.kept_reads import open_version
+from groundplan.surfaces.web.areas.plan.plan_visit import PlanView, PlanVisit, open_version
 from groundplan.surfaces.web.areas.plan.theory import TheoryItems
-from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
 from groundplan.surfaces.web.areas.throughline import Item, read_linked_work
 from groundplan.surfaces.web.render import inline_picture
 from groundplan.surfaces.web.words import FieldChange, describe_value

@@ -12,15 +12,15 @@ from groundplan.policies import Policies
 from groundplan.purpose.gates.gates import Check, GateResult, is_waivable, list_required_gates
 from groundplan.purpose.model import NodeType, VersionStatus
 from groundplan.surfaces.web.areas.plan.changes import compare_versions, group_changes
-from groundplan.surfaces.web.areas.plan.check_words import CHECKS, GATES, PROFILES
-from groundplan.surfaces.web.areas.plan.mends import MENDING
+from groundplan.surfaces.web.areas.plan.fixes import FIX_OPERATIONS
+from groundplan.surfaces.web.areas.plan.gate_words import CHECKS, GATES, PROFILES
+from groundplan.surfaces.web.areas.plan.plan_visit import PlanView, PlanVisit
 from groundplan.surfaces.web.areas.plan.theory import TheoryItems
-from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
 
 PLACES_MAX = 8  # of one check; the address of the check shows more
 PLACES_OF_ONE_MAX = 100
 WAIVED_REFS_MAX = 100  # as many as a waiver takes
-MENDED_IN_FACTS = ("GA_CONTEXT", "GB_FACTS")
+FIXED_IN_FACTS = ("GA_CONTEXT", "GB_FACTS")
 
 # What a refusal of the form means for a person who reads the summary.
 SENTENCES = {
@@ -60,7 +60,7 @@ def read_gates(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
         "places_max": lambda check: PLACES_OF_ONE_MAX if asked == check.code else PLACES_MAX,
         "places_of": lambda check: list_places(theory, check),
         "waived_refs_max": WAIVED_REFS_MAX,
-        "in_facts": MENDED_IN_FACTS,
+        "in_facts": FIXED_IN_FACTS,
         "is_waivable": is_waivable,
         "profile_words": PROFILES,
         "compliance": None if plan.as_of else _read_compliance(plan),
@@ -133,7 +133,7 @@ def _may_publish(plan: PlanVisit, policies: Policies) -> bool:
     return project.archived_at is None and allows(project.role, Permission.PURPOSE_PUBLISH, stored)
 
 
-GATES_VIEW = PlanView("gates", "Gates", "2", "plan_gates.html", read_gates, MENDING)
+GATES_VIEW = PlanView("gates", "Gates", "2", "plan_gates.html", read_gates, FIX_OPERATIONS)
 PUBLISH_VIEW = PlanView(
     "publish", "Publish", "3", "plan_publish.html", read_publish, frozenset({"purpose.publish", "purpose.discard"})
 )

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from groundplan.purpose.model import AssumptionStatus, EdgeName, EdgeType, NodeType, RiskLevel
+from groundplan.surfaces.web.areas.plan.plan_visit import PlanView, PlanVisit
 from groundplan.surfaces.web.areas.plan.theory import TheoryItems
-from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
 
 PLACES_MAX = 5
 EFFECTS = (NodeType.OUTCOME, NodeType.GOAL)

@@ -7,14 +7,12 @@ from typing import Any, NamedTuple
 
 from groundplan.purpose.model import LEVELS, Confidence, EdgeType, IndicatorDirection, NodeType, RiskLevel
 from groundplan.purpose.open import AssumptionView, IndicatorView, PurposeEdgeView, PurposeNodeView
-from groundplan.surfaces.web.areas.plan.kept_reads import read_linked_work
-from groundplan.surfaces.web.areas.plan.line_chart import LineChart
-from groundplan.surfaces.web.areas.plan.measures import draw_indicator, read_recorded
+from groundplan.surfaces.web.areas.plan.canvas_cards import TYPE_NAMES, read_linked_work
+from groundplan.surfaces.web.areas.plan.measures import LineChart, draw_indicator, read_observations
+from groundplan.surfaces.web.areas.plan.plan_visit import PlanVisit
 from groundplan.surfaces.web.areas.plan.quick_entry import STEPS
-from groundplan.surfaces.web.areas.plan.theory import TheoryItems
-from groundplan.surfaces.web.areas.plan.view import PlanVisit
-from groundplan.surfaces.web.areas.throughline import ShownLine, read_throughline
-from groundplan.surfaces.web.canvas.items import TYPE_NAMES, format_edge, name_edge
+from groundplan.surfaces.web.areas.plan.theory import TheoryItems, format_edge, name_edge
+from groundplan.surfaces.web.areas.throughline import ItemLine, read_throughline
 from groundplan.surfaces.web.words import EventLine, describe_events
 
 HISTORY_SHOWN = 8
@@ -62,7 +60,7 @@ class PlanItem(NamedTuple):
     effects: Sequence[ItemLink]
     others: Sequence[tuple[str, str]]  # the other nodes, to choose from
     work: Sequence[Any]
-    line: ShownLine | None  # up to the goals; None if the versions in force do not have the item
+    line: ItemLine | None  # up to the goals; None if the versions in force do not have the item
     history: Sequence[EventLine]
     focus: str | None  # the assumption or indicator that the address names
     choices: Mapping[str, Any]
@@ -146,7 +144,7 @@ def _make_link(theory: TheoryItems, edge: PurposeEdgeView, other: str) -> ItemLi
 def _read_indicators(plan: PlanVisit, theory: TheoryItems, key: str) -> list[ItemIndicator]:
     """Return the indicators of a node. What was measured is read only if it has some."""
     found = [one for one in theory.indicators.values() if one.node == key]
-    measured = read_recorded(plan).measurements if found else {}
+    measured = read_observations(plan).measurements if found else {}
     return [
         ItemIndicator(
             one,
@@ -157,7 +155,7 @@ def _read_indicators(plan: PlanVisit, theory: TheoryItems, key: str) -> list[Ite
     ]
 
 
-def _read_line(plan: PlanVisit, key: str) -> ShownLine | None:
+def _read_line(plan: PlanVisit, key: str) -> ItemLine | None:
     """Return what a node is for. A line follows the versions in force, so a day in the past has none."""
     return None if plan.as_of else read_throughline(plan.visit, key)
 

@@ -1,25 +1,29 @@
-"""Measures: the indicators with their numbers over time, the assumptions with their reviews, and open questions."""
+"""Measures: indicators with their numbers over time as charts, assumptions with their reviews, and open questions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
 from groundplan.briefing.inbox.item import InboxKind
+from groundplan.purpose.dates import get_day
 from groundplan.purpose.model import AssumptionStatus, IndicatorDirection
 from groundplan.purpose.observing.observations import MeasurementView, ReviewView
 from groundplan.purpose.open import IndicatorView
 from groundplan.surfaces.web.areas.inbox import InboxEntry, build_entry
-from groundplan.surfaces.web.areas.plan.line_chart import LineChart, Measured, build_chart, format_number
+from groundplan.surfaces.web.areas.plan.plan_visit import PlanView, PlanVisit
 from groundplan.surfaces.web.areas.plan.theory import PlacedAssumption, TheoryItems
-from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
 from groundplan.surfaces.web.areas.work import host_of
 
 ROWS = 60  # indicators on one page, and assumptions
 SHOWN_MAX = 50  # measurements in the table of one indicator, the latest first
 STATUSES = [one.value for one in AssumptionStatus if one is not AssumptionStatus.UNTESTED]
+WIDTH, HEIGHT = 220, 64
+MARGIN = 6
+POINTS_MAX = 120  # more than pixels show; the first and the last of equal steps are kept
 
 
 class IndicatorCard(NamedTuple):
@@ -34,7 +38,7 @@ class IndicatorCard(NamedTuple):
     is_selected: bool
 
 
-class ReviewedAssumption(NamedTuple):
+class AssumptionRow(NamedTuple):
     """An assumption with its latest review."""
 
     key: str
@@ -46,7 +50,7 @@ class ReviewedAssumption(NamedTuple):
     is_selected: bool
 
 
-class Recorded(NamedTuple):
+class Observations(NamedTuple):
     """What was recorded, by the key that it is about, oldest first."""
 
     measurements: Mapping[str, list[MeasurementView]]
@@ -55,7 +59,7 @@ class Recorded(NamedTuple):
 
 def read_measures(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
     """Return the indicators and assumptions of the version, with what was recorded about them."""
-    recorded = read_recorded(plan)
+    recorded = read_observations(plan)
     cards = [_make_card(plan, theory, one, recorded) for one in theory.indicators.values()]
     rows = [_make_row(plan, theory, key, recorded) for key in theory.assumptions]
     rows.sort(key=lambda row: (not row.is_due, row.placed.one.review_by or "9999"))
@@ -74,7 +78,7 @@ def read_measures(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
     }
 
 
-def read_recorded(plan: PlanVisit) -> Recorded:
+def read_observations(plan: PlanVisit) -> Observations:
     """Return everything that was measured and reviewed, up to the day that the page shows."""
     measurements: dict[str, list[MeasurementView]] = {}
     reviews: dict[str, list[ReviewView]] = {}
@@ -86,13 +90,13 @@ def read_recorded(plan: PlanVisit) -> Recorded:
         for review in page.reviews:
             reviews.setdefault(review.assumption, []).append(review)
         if page.next_cursor is UNSET:
-            return Recorded(measurements, reviews)
+            return Observations(measurements, reviews)
         asked["cursor"] = page.next_cursor
 
 
 def draw_indicator(one: IndicatorView, measurements: Sequence[MeasurementView]) -> LineChart | None:
     """Return the chart of an indicator; None without measurements."""
-    points = [Measured(measured.as_of, measured.value) for measured in measurements]
+    points = [DayValue(measured.as_of, measured.value) for measured in measurements]
     return build_chart(points, baseline=one.baseline, target=one.target, unit=one.unit or "")
 
 
@@ -102,7 +106,7 @@ def list_questions(plan: PlanVisit) -> list[InboxEntry]:
     return [build_entry(plan.visit, item) for item in items if item.kind is InboxKind.REQUEST]
 
 
-def _make_card(plan: PlanVisit, theory: TheoryItems, one: IndicatorView, recorded: Recorded) -> IndicatorCard:
+def _make_card(plan: PlanVisit, theory: TheoryItems, one: IndicatorView, recorded: Observations) -> IndicatorCard:
     found = sorted(recorded.measurements.get(one.key, ()), key=lambda measured: measured.as_of)
     return IndicatorCard(
         one,
@@ -130,11 +134,11 @@ def _describe_progress(one: IndicatorView, latest: float | None) -> str:
     )
 
 
-def _make_row(plan: PlanVisit, theory: TheoryItems, key: str, recorded: Recorded) -> ReviewedAssumption:
+def _make_row(plan: PlanVisit, theory: TheoryItems, key: str, recorded: Observations) -> AssumptionRow:
     placed = theory.assumptions[key]
     reviews = recorded.reviews.get(key)
     due = placed.one.review_by or ""
-    return ReviewedAssumption(
+    return AssumptionRow(
         key,
         placed,
         theory.describe(placed.on),
@@ -157,6 +161,96 @@ def _select(rows: Sequence[Any], page: int) -> Sequence[Any]:
 
 def _read_page_number(text: str) -> int:
     return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < 5 else 1
+
+
+class DayValue(NamedTuple):
+    """A value on a day."""
+
+    day: str
+    value: float
+
+
+class Dot(NamedTuple):
+    """A measurement in the picture."""
+
+    x: float
+    y: float
+    words: str
+
+
+class LineChart(NamedTuple):
+    """The shapes of a chart. A baseline or target that the indicator lacks is None."""
+
+    width: int
+    height: int
+    line: str  # of a polyline
+    dots: Sequence[Dot]
+    baseline_y: float | None
+    target_y: float | None
+    words: str  # the chart in one sentence
+
+
+def build_chart(
+    points: Sequence[DayValue], *, baseline: float | None = None, target: float | None = None, unit: str = ""
+) -> LineChart | None:
+    """Return the chart of some measurements, oldest first; None if there are none."""
+    if not points:
+        return None
+    ordered = _thin_out(sorted(points, key=lambda one: one.day))
+    values = [one.value for one in ordered] + [one for one in (baseline, target) if one is not None]
+    low, high = min(values), max(values)
+    days = [date.fromisoformat(get_day(one.day)).toordinal() for one in ordered]
+
+    def scale(value: float, least: float, most: float, size: int) -> float:
+        inner = size - 2 * MARGIN
+        # Halves first: the difference of two large numbers can be too large for a number.
+        share = 0.5 if most == least else (value / 2 - least / 2) / (most / 2 - least / 2)
+        return round(MARGIN + share * inner, 1)
+
+    dots = [
+        Dot(
+            scale(day, days[0], days[-1], WIDTH),
+            HEIGHT - scale(one.value, low, high, HEIGHT),
+            f"{get_day(one.day)}: {format_number(one.value, unit)}",
+        )
+        for one, day in zip(ordered, days, strict=True)
+    ]
+    return LineChart(
+        WIDTH,
+        HEIGHT,
+        " ".join(f"{dot.x},{dot.y}" for dot in dots),
+        dots,
+        None if baseline is None else HEIGHT - scale(baseline, low, high, HEIGHT),
+        None if target is None else HEIGHT - scale(target, low, high, HEIGHT),
+        _describe(ordered, baseline, target, unit),
+    )
+
+
+def format_number(value: float, unit: str = "") -> str:
+    """Return a number as people write it, with its unit."""
+    text = f"{value:,.0f}" if value == round(value) and abs(value) < 1e15 else f"{value:,.6g}"
+    return f"{text} {unit}".strip()
+
+
+def _thin_out(points: Sequence[DayValue]) -> list[DayValue]:
+    if len(points) <= POINTS_MAX:
+        return list(points)
+    step = (len(points) - 1) / (POINTS_MAX - 1)
+    return [points[round(number * step)] for number in range(POINTS_MAX)]
+
+
+def _describe(points: Sequence[DayValue], baseline: float | None, target: float | None, unit: str) -> str:
+    last = points[-1]
+    parts = [f"{format_number(last.value, unit)} on {get_day(last.day)}"]
+    if len(points) > 1:
+        first = points[0]
+        parts.insert(0, f"from {format_number(first.value, unit)} on {get_day(first.day)} to")
+    goals = [
+        f"{name} {format_number(value, unit)}"
+        for name, value in (("baseline", baseline), ("target", target))
+        if value is not None
+    ]
+    return " ".join(parts) + (f"; {', '.join(goals)}" if goals else "")
 
 
 VIEW = PlanView("measures", "Measures", "4", "plan_measures.html", read_measures, frozenset({"purpose.record"}))

@@ -6,20 +6,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from groundplan.purpose.model import Profile
-from groundplan.surfaces.web.areas.plan import canvas, changes, gates, health, measures, present, theory_list
-from groundplan.surfaces.web.areas.plan.check_words import PROFILES
-from groundplan.surfaces.web.areas.plan.chosen_version import choose_version, read_today
+from groundplan.surfaces.web.areas.plan import canvas, changes, gates, health, measures, present
+from groundplan.surfaces.web.areas.plan.fixes import offer_fix
+from groundplan.surfaces.web.areas.plan.gate_words import PROFILES
 from groundplan.surfaces.web.areas.plan.item import read_item
-from groundplan.surfaces.web.areas.plan.kept_reads import open_version
-from groundplan.surfaces.web.areas.plan.mends import offer_mend
-from groundplan.surfaces.web.areas.plan.view import PlanView, PlanVisit
+from groundplan.surfaces.web.areas.plan.plan_visit import PlanView, PlanVisit, choose_version, open_version, read_today
 from groundplan.surfaces.web.visit import Area, Visit
 
 VIEWS: Mapping[str, PlanView] = {
     view.name: view
     for view in (
-        canvas.VIEW,
-        theory_list.VIEW,
+        canvas.CANVAS_VIEW,
+        canvas.LIST_VIEW,
         gates.GATES_VIEW,
         gates.PUBLISH_VIEW,
         measures.VIEW,
@@ -28,7 +26,7 @@ VIEWS: Mapping[str, PlanView] = {
         present.VIEW,
     )
 }
-FIRST_VIEW = canvas.VIEW
+FIRST_VIEW = canvas.CANVAS_VIEW
 NAME_CHARS_MAX = 80  # of an item that the address names
 PROFILE_CHOICES = [(one.value, f"{one.value}: {PROFILES[one].partition('.')[0].lower()}") for one in Profile]
 
@@ -48,7 +46,7 @@ def read_plan(visit: Visit) -> Mapping[str, Any]:
         "theory": plan.theory,
         "item": item,
         "profiles": PROFILE_CHOICES,
-        "offer_mend": lambda code, ref: offer_mend(plan, code, ref),
+        "offer_mend": lambda code, ref: offer_fix(plan, code, ref),
     }
     return {**shown, **(view.read(plan, plan.items) if plan.items is not None else {})}
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from groundplan.purpose.model import EdgeType
+from groundplan.purpose.model import EdgeName, EdgeType
 from groundplan.purpose.open import AssumptionView, IndicatorView, OpenedPurpose, PurposeEdgeView, PurposeNodeView
 from groundplan.purpose.versions.versions import Version
-from groundplan.surfaces.web.canvas.items import format_edge, name_edge
 
 
 class PlacedAssumption(NamedTuple):
@@ -78,3 +77,14 @@ class TheoryItems:
     def list_nodes(self, *types: str) -> Sequence[PurposeNodeView]:
         """Return the nodes of some types."""
         return [node for node in self.nodes.values() if node.node_type in types]
+
+
+def name_edge(edge: PurposeEdgeView) -> EdgeName:
+    """Return the name of an edge."""
+    return EdgeName(edge.source, edge.target, edge.edge_type or EdgeType.CONTRIBUTES_TO)
+
+
+def format_edge(name: EdgeName) -> str:
+    """Return the name of an edge as in addresses: `AC1-OP2`, with its type if that is not the usual one."""
+    short = f"{name.source}-{name.target}"
+    return short if name.edge_type is EdgeType.CONTRIBUTES_TO else f"{short}-{name.edge_type}"

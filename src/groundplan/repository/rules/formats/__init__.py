@@ -1,1 +1,0 @@
-"""The formats of rule files: where each stores them, and how it writes patterns."""

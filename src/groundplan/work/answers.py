@@ -1,0 +1,167 @@
+"""What answers of work say beside their result: warnings, side effects, reminders and the briefing of a node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.answers import CHARS_PER_TOKEN, Budget, CutLists, count_chars, trim
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import find_nearest, quote_text
+from groundplan.providers import BRIEFING_LISTS, BriefingRequest, build_briefing
+from groundplan.work.nodes import DEPENDS_ON, RELATES_TO, NodeSummary, load_best
+from groundplan.work.readiness import Readiness
+
+WARNINGS_MAX = 5
+NAMES_MAX = 5  # in one line
+
+# Words for a finished node, which people set as its state.
+DONE_WORDS = frozenset({"done", "complete", "completed", "finished", "resolved", "closed", "fixed", "shipped"})
+
+# Types that say how two nodes are related and promise no order, so that nobody is surprised.
+RELATIONS = frozenset(
+    {RELATES_TO, "related_to", "references", "see_also", "duplicates", "duplicate_of", "supersedes", "implements"}
+    | {"tests", "documents", "discovered_from", "serves", "rests_on", "supports", "refutes"}
+)
+
+# Types that promise an order, folded: from the node that waits, and from the node that comes first.
+WAITING_TYPES = frozenset(
+    {"depends", "dependson", "dependenton", "dependency", "requires", "require", "needs", "need", "waitsfor"}
+    | {"waitson", "waitfor", "blockedby", "isblockedby", "after", "follows"}
+)
+LEADING_TYPES = frozenset(
+    {"blocks", "block", "blocking", "before", "precedes", "enables", "unblocks", "prerequisiteof", "requiredby"}
+    | {"neededby", "dependencyof", "dependedby"}
+)
+
+LISTED_NODES_MAX = 50  # nodes in one list; the rest are only counted
+# Each list gets at most this fraction of the answer's cap, so that it does not crowd out the main answer.
+LIST_BUDGET_DIVISOR = 8
+
+COMPLETION_HINT = "Task completed. Consider updating the knowledge graph."
+SUGGESTED_ACTIONS = (
+    "Update atom knowledge for areas affected by this task",
+    "Update atom paths if files were moved or new directories created",
+    "Append changelog entries for significant changes",
+)
+
+BRIEFING_CHARS_MIN = 160  # what is left out, and the call that gets it; an answer without this room is trimmed
+KEPT_THIRDS = 2  # of the budget, for an answer that has to be trimmed anyway
+FIELD_CHARS = len(',"briefing":')
+
+# A warning that is added later can make an answer too long; then the briefing is cut, the least important list first.
+TRIMMING = tuple(CutLists((f"briefing.{name}",)) for name in reversed(BRIEFING_LISTS))
+
+
+class Warnings:
+    """The warnings of one answer. Equal ones about several nodes become one line with their number."""
+
+    def __init__(self) -> None:
+        self._subjects: dict[str, list[str]] = {}  # the nodes, by sentence
+
+    def add(self, subject: str, sentence: str) -> None:
+        """Add a warning about a node."""
+        self._subjects.setdefault(sentence, []).append(subject)
+
+    def add_ended_claims(self, claimants: Mapping[str, str], *, verb: str = "resolved") -> None:
+        """Add a warning for each node that was resolved, moved on or merged while another actor's claim was live."""
+        for node_id, claimant in claimants.items():
+            self.add(node_id, f"{verb} while {quote_text(claimant)} holds its claim")
+
+    def lines(self) -> list[str] | UnsetType:
+        """Return at most WARNINGS_MAX lines, of which the last counts those that are left out."""
+        lines = [
+            f"{first}{f' and {len(others)} more' if others else ''}: {sentence}"
+            for sentence, (first, *others) in self._subjects.items()
+        ]
+        if len(lines) > WARNINGS_MAX:
+            kept = WARNINGS_MAX - 1
+            lines = [*lines[:kept], f"{len(lines) - kept} more warnings"]
+        return lines or UNSET
+
+
+def join_names(names: Sequence[str]) -> str:
+    """Return names of the caller for one line: `'a', 'b'`, or the first NAMES_MAX `and 2 more`."""
+    more = f" and {len(names) - NAMES_MAX} more" if len(names) > NAMES_MAX else ""
+    return f"{', '.join(map(quote_text, names[:NAMES_MAX]))}{more}"
+
+
+def describe_edge_type(type_: str) -> str | None:
+    """Return a warning if an edge of this type does not do what its name promises; None for plain relations."""
+    if type_ == DEPENDS_ON or type_ in RELATIONS:
+        return None
+    folded = "".join(filter(str.isalnum, type_[:64].casefold()))
+    problem = f"edge type {quote_text(type_)} has no effect on the order"
+    if folded in LEADING_TYPES:
+        return f"{problem}; use '{DEPENDS_ON}' with from and to swapped: from is the node that waits"
+    if folded in WAITING_TYPES or find_nearest(type_, [DEPENDS_ON]):
+        return f"{problem}; use '{DEPENDS_ON}'"
+    return f"{problem}; only '{DEPENDS_ON}' has"
+
+
+class SideEffects(Struct, kw_only=True):
+    """The side effects of a change. Empty fields are omitted."""
+
+    newly_actionable: list[NodeSummary] | UnsetType = UNSET
+    newly_actionable_total: int | UnsetType = UNSET  # set when more became actionable than are listed
+    reopened: list[NodeSummary] | UnsetType = UNSET
+    reopened_total: int | UnsetType = UNSET
+    auto_resolved: list[str] | UnsetType = UNSET
+    auto_resolved_total: int | UnsetType = UNSET
+    warnings: list[str] | UnsetType = UNSET
+
+
+T = TypeVar("T", bound=SideEffects)
+N = TypeVar("N")
+
+
+def add_side_effects(answer: T, tx: Transaction, readiness: Readiness, warnings: Warnings) -> T:
+    """Settle readiness, and return the answer with the side effects of the change."""
+    settled = readiness.settle()
+    newly = settled.newly_actionable
+    listed = load_best(tx, newly, at_most=LISTED_NODES_MAX) if newly else []
+    answer.newly_actionable, answer.newly_actionable_total = list_within_budget(tx, listed, total=len(newly))
+    answer.reopened, answer.reopened_total = list_within_budget(tx, settled.reopened)
+    answer.auto_resolved, answer.auto_resolved_total = list_within_budget(tx, settled.auto_resolved)
+    warnings.add_ended_claims(readiness.ended_claims)
+    answer.warnings = warnings.lines()
+    return answer
+
+
+def list_within_budget(
+    tx: Transaction, entries: list[N], *, total: int | None = None
+) -> tuple[list[N] | UnsetType, int | UnsetType]:
+    """Return the entries that fit beside the main answer, and the total if these are not all."""
+    if not entries:
+        return UNSET, UNSET
+    listed = tx.budget.share(1, of=LIST_BUDGET_DIVISOR).take_rows(entries[:LISTED_NODES_MAX])
+    total = len(entries) if total is None else total
+    return listed or UNSET, total if len(listed) < total else UNSET
+
+
+class GraphHints(Struct, rename="camel"):
+    """Reminders after a completed task."""
+
+    message: str
+    suggested_actions: list[str]
+
+
+def build_graph_hints() -> GraphHints:
+    """Return the reminders."""
+    return GraphHints(COMPLETION_HINT, list(SUGGESTED_ACTIONS))
+
+
+def add_briefing(tx: Transaction, answer: Any, n: int, *, lean: bool, envelope_chars: int = 0) -> None:
+    """Set the field `briefing` of an answer about a node, so that both are within the cap on the answer.
+
+    The answer comes first: the briefing uses what is left.
+    """
+    chars_max = tx.preferences.answer_tokens_max * CHARS_PER_TOKEN - envelope_chars
+    if count_chars(answer) > chars_max - BRIEFING_CHARS_MIN:
+        trim(answer, Budget(chars_max * KEPT_THIRDS // 3))
+    room = chars_max - count_chars(answer) - FIELD_CHARS
+    briefing = build_briefing(tx, BriefingRequest(n, room, lean))
+    if briefing is not None:
+        answer.briefing = briefing

@@ -1,0 +1,197 @@
+"""Claims: who works on a node, until when, and how a late writer is detected.
+
+A claim is a lease by the store's clock. Each new claim of a node gets a number, one higher than the last. A change that
+sends the number of an earlier claim is refused (fencing). A person may hold a claim, which then never expires.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Protocol
+
+import msgspec
+
+from groundplan.kernel.actors import ActorKind
+from groundplan.kernel.audit import Change, changed
+from groundplan.kernel.clock import compute_difference, subtract_time
+from groundplan.kernel.errors import Conflict, Forbidden, NextStep
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.policies import get_policies
+from groundplan.work.events import WorkOp
+from groundplan.work.kinds import ACTIVE, WorkPreferences
+from groundplan.work.nodes import WorkNodeRow, is_claimed_by_another
+
+NOTICE_SHARE = 4  # a claim is about to lapse in the last quarter of its duration
+HELD_LONG = timedelta(days=7)
+
+sql = load_queries(__file__)
+
+
+class StaleClaim(Conflict):
+    """The caller's claim has ended, or the caller holds none."""
+
+    code = "stale_claim"
+
+    def __init__(self, node: WorkNodeRow, *, given: int | None = None) -> None:
+        problem = (
+            f"claim {given} of node {node.id} has ended"
+            if given is not None
+            else f"you hold no claim on node {node.id}"
+        )
+        super().__init__(
+            problem,
+            next_steps=(
+                NextStep("work.history", "shows what happened since", {"node_id": node.id}),
+                NextStep("work.next", "claims it again", {"claim": True}),
+            ),
+            node_id=node.id,
+            current=node.claim_number if node.claimed_by is not None else None,
+            claimed_by=node.claimed_by,
+        )
+
+
+class ClaimedByAnother(Conflict):
+    """Another actor has claimed the node, and the project enforces claims."""
+
+    code = "claimed_by_another"
+
+    def __init__(self, node_id: str, claimed_by: str | None, claimed_until: str | None) -> None:
+        super().__init__(
+            f"node {node_id} is claimed by {claimed_by!r}, and this project enforces claims; "
+            "wait until they finish or release it",
+            node_id=node_id,
+            claimed_by=claimed_by,
+            claimed_until=claimed_until,
+        )
+
+
+class HoldRequiresPerson(Forbidden):
+    """Only a person may hold a claim without expiry, because an agent can stop without notice."""
+
+    code = "hold_needs_person"
+
+    def __init__(self) -> None:
+        super().__init__("only a person may hold a claim without expiry; renew it instead")
+
+
+class ClaimFlags(Protocol):
+    """The fields of an update that change a claim."""
+
+    renew: bool
+    release: bool
+    hold: bool
+
+
+def compute_lease_end(tx: Transaction) -> str:
+    """Return the time at which a claim taken now expires."""
+    minutes = get_policies(tx).claim_ttl_minutes or tx.preferences.of(WorkPreferences).claim_ttl_minutes
+    return subtract_time(tx.now, timedelta(minutes=-minutes))
+
+
+def limit_lease_end(tx: Transaction, claimed_until: str | None) -> str | None:
+    """Return when a claim ends: as stored, but at most one duration from now, whoever wrote it."""
+    return claimed_until and min(claimed_until, compute_lease_end(tx))
+
+
+def check_claim_number(node: WorkNodeRow, number: int) -> None:
+    """Raise StaleClaim when `number` is not the number of the node's current claim."""
+    if node.claimed_by is None or node.claim_number != number:
+        raise StaleClaim(node, given=number)
+
+
+def enforce_claims(tx: Transaction, node_id: str, claimed_by: str | None, claimed_until: str | None) -> None:
+    """Raise ClaimedByAnother when the project enforces claims and another actor's claim is live."""
+    if get_policies(tx).claims == "enforced" and is_claimed_by_another(tx, claimed_by, claimed_until):
+        raise ClaimedByAnother(node_id, claimed_by, limit_lease_end(tx, claimed_until))
+
+
+def update_claim(tx: Transaction, node: WorkNodeRow, flags: ClaimFlags, changes: list[Change]) -> WorkOp | None:
+    """Renew, hold, release or end the claim of a node, and return the operation to record, or None.
+
+    Raises:
+        StaleClaim: the caller does not hold the node.
+        HoldRequiresPerson: an agent asks to hold it without expiry.
+    """
+    if flags.renew or flags.release or flags.hold:
+        if node.claimed_by != tx.actor.id:
+            raise StaleClaim(node)
+        if flags.hold and tx.actor.kind is not ActorKind.PERSON:
+            raise HoldRequiresPerson
+    if node.claimed_by is None:
+        return None
+    if node.resolved:  # the resolve event implies that the claim ended, so no change is added
+        node.unclaim()
+        return None
+    before = node.claimed_by, node.claimed_until
+    if flags.release:
+        node.unclaim()
+    elif flags.hold:
+        node.claimed_until = None
+    elif flags.renew:
+        node.claimed_until = compute_lease_end(tx)
+    if node.claimed_by != before[0]:
+        changes.append(changed("claimed_by", before[0], None))
+        if node.status == ACTIVE:  # nobody works on it any more
+            node.status = None
+            changes.append(changed("status", ACTIVE, None))
+        return WorkOp.RELEASED
+    if node.claimed_until != before[1]:
+        changes.append(changed("claimed_until", before[1], node.claimed_until))
+        return WorkOp.RENEWED
+    return None
+
+
+class Lease(msgspec.Struct, frozen=True, order=True):
+    """The end of a claim that is not held for ever."""
+
+    n: int
+    node_id: str
+    claimed_until: str
+
+
+def list_leases_after(tx: Transaction, moment: str) -> list[Lease]:
+    """Return the leases of the current project that end after a moment."""
+    return sorted(tx.all(sql.leases_after, Lease, project_id=tx.project.id, moment=moment))
+
+
+def move_leases(tx: Transaction, by: timedelta) -> None:
+    """Move the end of every lease by the jump, and to at most one duration from now.
+
+    Without a known jump (zero) they only get that limit. A lease that was over before the jump stays over.
+    """
+    latest = compute_lease_end(tx)
+    was_now = subtract_time(tx.now, max(by, timedelta()))
+    for lease in list_leases_after(tx, was_now):
+        moved = min(subtract_time(lease.claimed_until, -by), latest)
+        if moved != lease.claimed_until:
+            tx.run(sql.move_lease, project_id=tx.project.id, n=lease.n, claimed_until=moved)
+            tx.record(WorkOp.LEASE_MOVED, lease.node_id, changed("claimed_until", lease.claimed_until, moved))
+
+
+class EndingClaim(msgspec.Struct, frozen=True):
+    """A claim; without `claimed_until` it is held."""
+
+    id: str
+    summary: str
+    claimed_by: str
+    claimed_at: str
+    claimed_until: str | None
+
+    def has_lapsed(self, now: str) -> bool:
+        """Return whether somebody else may take the node."""
+        return self.claimed_until is not None and self.claimed_until <= now
+
+
+def list_ending_claims(tx: Transaction, *, since: str, at_most: int) -> list[EndingClaim]:
+    """Return the claims taken at or after a moment that end soon, have lapsed or are held for long, oldest first."""
+    notice = compute_difference(compute_lease_end(tx), tx.now) / NOTICE_SHARE
+    return tx.all(
+        sql.ending_claims,
+        EndingClaim,
+        project_id=tx.project.id,
+        since=since,
+        ends_before=subtract_time(tx.now, -notice),
+        held_before=subtract_time(tx.now, HELD_LONG),
+        at_most=at_most,
+    )

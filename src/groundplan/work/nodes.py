@@ -1,0 +1,400 @@
+"""Work nodes: the stored row, the node as callers see it, its evidence and edges, and how new ones are inserted.
+
+The root of a project is a node, too. All others are below it, and it is never work itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.audit import Change, changed
+from groundplan.kernel.errors import Unavailable
+from groundplan.kernel.ids import new_short_ids
+from groundplan.kernel.store.queries import load_queries, to_json_array
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.events import WorkOp
+from groundplan.work.kinds import (
+    ACTIVE,
+    COMPLEXITY_ABSENT,
+    FEATURE,
+    PRIORITY_ABSENT,
+    PROJECT,
+    ROOT_N,
+    WorkPreferences,
+    is_claim_live,
+)
+from groundplan.work.links.shown_links import ShownLink
+from groundplan.work.waiting.order import ROOT_KEY
+
+DEPENDS_ON = "depends_on"
+RELATES_TO = "relates_to"
+TEXT_KEY_BITS = 32  # the low bits are the node's number, the high bits the project's
+PROJECT_NUMBER_LIMIT = 2**31  # the upper half of a 63-bit key, see work_text in the migration
+NUMBER_TRIES_MAX = 8
+ANCESTORS_MAX = 50  # the root and the nearest ones
+DEPENDENCIES_MAX = 20
+EVIDENCE_MAX = 2**31  # more than a node can have
+EVIDENCE_SHOWN_MAX = 20  # the newest of one node in an answer with a cap; its history has all of them
+# What a long answer drops from a node, in this order.
+TRIMMABLE_FIELDS = ("evidence", "context_links", "properties", "state")
+
+sql = load_queries(__file__)
+
+
+class WorkNodeRow(Struct):
+    """The fields of one node; the defaults are those of a new node. JSON fields stay text until they are read."""
+
+    n: int
+    id: str
+    parent_n: int | None
+    kind: str | None
+    feature_n: int | None
+    depth: int
+    open_children: int
+    open_deps: int
+    blocked_above: int
+    summary: str
+    properties: str = "{}"
+    priority: float = PRIORITY_ABSENT
+    complexity: int = COMPLEXITY_ABSENT
+    context_links: str = "[]"
+    resolved: bool = False
+    outcome: str | None = None
+    status: str | None = None
+    held_reason: str | None = None
+    blocked_reason: str | None = None
+    state: str | None = None
+    claimed_by: str | None = None
+    claimed_at: str | None = None
+    claimed_until: str | None = None
+    rev: int = 1
+    claim_number: int = 0
+    created_at: str = ""  # this and the next three are set when the row is inserted
+    created_by: str = ""
+    updated_at: str = ""
+    changed_rev: int = 0  # the revision of the project at the last change
+    evidence_total: int = 0
+    parent: str | None = None  # the id of the parent, where the query selects it
+    others_work: bool | None = None  # whether others work on a node of the project, where the query selects it
+    order_key: str | None = None  # of a new node; reads do not select it
+
+    @property
+    def state_value(self) -> Any:
+        return None if self.state is None else msgspec.json.decode(self.state)
+
+    @property
+    def properties_value(self) -> dict[str, Any]:
+        value: dict[str, Any] = msgspec.json.decode(self.properties)
+        return value
+
+    @property
+    def links_value(self) -> list[str]:
+        value: list[str] = msgspec.json.decode(self.context_links)
+        return value
+
+    @property
+    def waits(self) -> bool:
+        """Whether the node itself, open or resolved, has an open dependency or is on hold."""
+        return self.open_deps > 0 or self.held_reason is not None
+
+    def resolve(self, outcome: str | None = None) -> None:
+        """Mark the node as resolved, which also clears its own status."""
+        self.resolved, self.outcome, self.status = True, outcome, None
+
+    def reopen(self) -> list[Change]:
+        """Mark the node as open and return the changes beyond `resolved`. A reopened feature is active, not new."""
+        changes = [] if self.outcome is None else [changed("outcome", self.outcome, None)]
+        if self.kind == FEATURE:
+            self.status = ACTIVE
+            changes.append(changed("status", None, ACTIVE))
+        self.resolved, self.outcome = False, None
+        return changes
+
+    def unclaim(self) -> None:
+        """Remove the claim. Its number stays, so that a late holder is detected."""
+        self.claimed_by = self.claimed_at = self.claimed_until = None
+
+
+def is_claimed_by_another(tx: Transaction, claimed_by: str | None, claimed_until: str | None) -> bool:
+    """Return whether another actor's claim is live now."""
+    return claimed_by != tx.actor.id and is_claim_live(claimed_by, claimed_until, now=tx.now)
+
+
+def fetch_node(tx: Transaction, n: int) -> WorkNodeRow:
+    """Return a node of the current project as stored now."""
+    return tx.one(sql.node_by_number, WorkNodeRow, project_id=tx.project.id, n=n)
+
+
+def list_open_nodes(tx: Transaction, ns: Iterable[int]) -> list[int]:
+    """Return those of these nodes that are open."""
+    return tx.scalars(sql.open_nodes_among, project_id=tx.project.id, ns=to_json_array(ns))
+
+
+def save_node(tx: Transaction, node: WorkNodeRow) -> None:
+    """Save the fields of a node under its next revision."""
+    tx.run_with_record(sql.update_node, node, project_id=tx.project.id)
+    node.rev += 1
+
+
+def save_progress(tx: Transaction, node: WorkNodeRow) -> None:
+    """Save a node whose content has not changed under its next revision."""
+    tx.run_with_record(sql.update_progress, node, project_id=tx.project.id)
+    node.rev += 1
+
+
+def add_edge(tx: Transaction, from_n: int, type_: str, to_n: int) -> bool:
+    """Add an edge between two nodes, and return False if it exists already."""
+    return tx.run(sql.add_edge, project_id=tx.project.id, from_n=from_n, type=type_, to_n=to_n) > 0
+
+
+def remove_edge(tx: Transaction, from_n: int, type_: str, to_n: int) -> bool:
+    """Remove an edge between two nodes, and return False if there is none."""
+    return tx.run(sql.remove_edge, project_id=tx.project.id, from_n=from_n, type=type_, to_n=to_n) > 0
+
+
+def touch(tx: Transaction, n: int) -> None:
+    """Increment the revision of a node for a change outside its row, such as a new edge."""
+    tx.run(sql.touch_node, project_id=tx.project.id, n=n)
+
+
+def load_dependents(tx: Transaction, ns: Collection[int]) -> list[int]:
+    """Return the nodes that depend on these nodes, once for each dependency."""
+    return tx.scalars(sql.dependents, project_id=tx.project.id, ns=to_json_array(ns))
+
+
+def insert_nodes(tx: Transaction, project_id: str, rows: Sequence[WorkNodeRow]) -> None:
+    """Insert nodes of one project, parents first, and index their summaries for search."""
+    number = tx.scalar(sql.project_number, project_id=project_id)
+    # A project that this write creates starts at revision 1.
+    changed_rev = tx.rev if tx.has_project else 1
+    now = {"project_id": project_id, "created_at": tx.now, "updated_at": tx.now, "changed_rev": changed_rev}
+    tx.run_many(sql.add_nodes, [msgspec.structs.asdict(row) | now for row in rows])
+    tx.run_many(
+        sql.index_summaries, [{"key": (number << TEXT_KEY_BITS) + row.n, "summary": row.summary} for row in rows]
+    )
+
+
+def generate_ids(tx: Transaction, count: int, *, population: int) -> list[str]:
+    """Return `count` unused ids; they get longer as the project grows."""
+    found: dict[str, None] = {}
+    while len(found) < count:
+        proposed = to_json_array(new_short_ids(count - len(found), population + count))
+        found |= dict.fromkeys(tx.scalars(sql.find_unused_ids, ids=proposed))
+    return list(found)
+
+
+def generate_project_id(tx: Transaction, _: None) -> str:
+    """Return an id for a project that its root can have, too."""
+    return generate_ids(tx, 1, population=0)[0]
+
+
+def create_root(tx: Transaction, project_id: str, summary: str) -> None:
+    """Create the root of a new project, with the project's own id."""
+    pipelines = tx.preferences.of(WorkPreferences).pipelines
+    _create_work_project(tx, project_id, pipelines)
+    root = WorkNodeRow(
+        n=ROOT_N,
+        id=project_id,
+        parent_n=None,
+        kind=PROJECT,
+        feature_n=None,
+        depth=0,
+        open_children=0,
+        open_deps=0,
+        blocked_above=0,
+        summary=summary,
+        order_key=ROOT_KEY,
+    )
+    insert_nodes(tx, project_id, [root])
+    changes = [changed("summary", None, summary)]
+    if pipelines is not None:
+        changes.append(changed("pipelines", None, msgspec.json.decode(pipelines)))
+    tx.record(WorkOp.CREATED, project_id, *changes, project_id=project_id)
+
+
+def _create_work_project(tx: Transaction, project_id: str, pipelines: str | None) -> None:
+    from random import SystemRandom  # only a new project needs it
+
+    # A random number, because only an actor who sees every project could know the next free one.
+    for _ in range(NUMBER_TRIES_MAX):
+        number = SystemRandom().randrange(1, PROJECT_NUMBER_LIMIT)
+        if tx.run(sql.add_work_project, project_id=project_id, number=number, pipelines=pipelines):
+            return
+    raise Unavailable("found no free number for this project; try again")
+
+
+class ClaimFields(Protocol):
+    """The claim fields of a row."""
+
+    @property
+    def claimed_by(self) -> str | None: ...
+    @property
+    def claimed_at(self) -> str | None: ...
+    @property
+    def claimed_until(self) -> str | None: ...
+
+
+def add_claim_properties(properties: dict[str, Any], row: ClaimFields, *, now: str) -> None:
+    """Add a claim that has not expired to the properties of its node."""
+    if row.claimed_by is not None and (row.claimed_until is None or row.claimed_until > now):
+        properties["_claimed_by"], properties["_claimed_at"] = row.claimed_by, row.claimed_at
+        if row.claimed_until is None:
+            properties["_held"] = True
+
+
+class HoldFields(Protocol):
+    """The fields of a row that say whether it is on hold."""
+
+    @property
+    def held_reason(self) -> str | None: ...
+    @property
+    def resolved(self) -> bool: ...
+
+
+def add_hold_property(properties: dict[str, Any], row: HoldFields) -> None:
+    """Add the reason of a hold to the properties of an open node."""
+    if row.held_reason is not None and not row.resolved:
+        properties["_hold"] = row.held_reason
+
+
+class SurroundingFields(Protocol):
+    """The field that tells ancestors from dependencies, which have no depth."""
+
+    @property
+    def depth(self) -> int | None: ...
+
+
+S = TypeVar("S", bound=SurroundingFields)
+
+
+def separate_surroundings(rows: list[S]) -> tuple[list[S], list[S]]:
+    """Return the ancestors among the surroundings of a node, from the top, and its resolved dependencies."""
+    done = [one for one in rows if one.depth is None]
+    above = [one for one in rows if one.depth is not None] if done else rows
+    above.sort(key=lambda one: one.depth or 0)
+    return above, done
+
+
+class Evidence(Struct):
+    """A reference that shows what was done, or that helps the next reader."""
+
+    type: str
+    ref: str
+    agent: str | UnsetType = UNSET
+    timestamp: str | UnsetType = UNSET
+
+
+class WorkNode(Struct, kw_only=True):
+    """A node in full. A lean one omits empty and bookkeeping fields."""
+
+    id: str
+    rev: int | UnsetType = UNSET
+    parent: str | UnsetType = UNSET
+    summary: str
+    resolved: bool
+    state: Any = UNSET
+    properties: dict[str, Any] | UnsetType = UNSET
+    context_links: list[str] | UnsetType = UNSET
+    serves: list[ShownLink] | UnsetType = UNSET  # this and the next three: only where a node is read by itself
+    rests_on: list[ShownLink] | UnsetType = UNSET
+    supports: list[ShownLink] | UnsetType = UNSET
+    refutes: list[ShownLink] | UnsetType = UNSET
+    evidence: list[Evidence] | UnsetType = UNSET
+    evidence_total: int | UnsetType = UNSET  # set when there are more than are listed
+    created_at: str | UnsetType = UNSET
+    updated_at: str | UnsetType = UNSET
+    created_by: str | UnsetType = UNSET
+
+
+class NodeSummary(Struct):
+    """The id and summary of a node."""
+
+    id: str
+    summary: str
+
+
+class WorkCounts(Struct):
+    """Numbers of nodes by state. `total` includes the root."""
+
+    total: int
+    resolved: int
+    unresolved: int
+    blocked: int
+    actionable: int
+
+
+class EvidenceRow(Struct):
+    """One stored entry of evidence."""
+
+    node_n: int
+    k: int
+    type: str
+    ref: str
+    agent: str
+    at: str
+
+
+def load_nodes(tx: Transaction, ns: Iterable[int], *, lean: bool, project_id: str | None = None) -> dict[int, WorkNode]:
+    """Return nodes by number, from the current project or from one that is being created (`project_id`)."""
+    numbers = to_json_array(ns)
+    rows = tx.all(sql.nodes, WorkNodeRow, project_id=project_id or tx.project.id, ns=numbers)
+    evidence = load_evidence(tx, numbers) if any(row.evidence_total for row in rows) else {}
+    return {row.n: _to_node(row, evidence.get(row.n, []), now=tx.now, lean=lean) for row in rows}
+
+
+def load_best(tx: Transaction, ns: Iterable[int], *, at_most: int) -> list[NodeSummary]:
+    """Return the ids and summaries of some nodes, the best first."""
+    return tx.all(sql.best_of_nodes, NodeSummary, project_id=tx.project.id, ns=to_json_array(ns), at_most=at_most)
+
+
+def build_node(tx: Transaction, row: WorkNodeRow, *, lean: bool) -> WorkNode:
+    """Return a node of the current project from its row."""
+    evidence = load_evidence(tx, f"[{row.n}]").get(row.n, []) if row.evidence_total else []
+    return _to_node(row, evidence, now=tx.now, lean=lean)
+
+
+def _to_node(row: WorkNodeRow, evidence: list[Evidence], *, now: str, lean: bool) -> WorkNode:
+    properties: dict[str, Any] = msgspec.json.decode(row.properties) if row.properties != "{}" else {}
+    add_claim_properties(properties, row, now=now)
+    add_hold_property(properties, row)
+    links: list[str] = msgspec.json.decode(row.context_links) if row.context_links != "[]" else []
+    node = WorkNode(id=row.id, summary=row.summary, resolved=row.resolved)
+    if row.parent is not None:
+        node.parent = row.parent
+    if row.state is not None:
+        node.state = msgspec.json.decode(row.state)
+    if row.evidence_total > len(evidence):
+        node.evidence_total = row.evidence_total
+    node.evidence = format_evidence(evidence, lean=lean)
+    if lean:
+        node.properties = properties or UNSET
+        node.context_links = links or UNSET
+        return node
+    node.rev, node.properties, node.context_links = row.rev, properties, links
+    node.created_at, node.updated_at, node.created_by = row.created_at, row.updated_at, row.created_by
+    return node
+
+
+def format_evidence(evidence: list[Evidence], *, lean: bool) -> list[Evidence] | UnsetType:
+    """Return evidence for an answer; lean omits agent and timestamp, and the whole list if it is empty."""
+    if not lean:
+        return evidence
+    return [Evidence(entry.type, entry.ref) for entry in evidence] or UNSET
+
+
+def load_evidence(tx: Transaction, numbers: str) -> dict[int, list[Evidence]]:
+    """Return the newest evidence of the nodes in `numbers`, a JSON array, oldest first; all of it without a cap."""
+    at_most = EVIDENCE_SHOWN_MAX if tx.budget.is_limited else EVIDENCE_MAX
+    found: dict[int, list[Evidence]] = {}
+    for row in tx.all(sql.newest_evidence, EvidenceRow, project_id=tx.project.id, ns=numbers, at_most=at_most):
+        found.setdefault(row.node_n, []).append(Evidence(row.type, row.ref, row.agent, row.at))
+    return found
+
+
+def add_evidence(tx: Transaction, rows: Iterable[EvidenceRow]) -> None:
+    """Append evidence to nodes."""
+    tx.run_many(sql.add_evidence, [{"project_id": tx.project.id, **msgspec.structs.asdict(row)} for row in rows])

@@ -1,0 +1,151 @@
+-- name: nodes
+-- Nodes by number, each with the id of its parent.
+SELECT {node}, p.id AS parent
+  FROM work_nodes AS c
+  LEFT JOIN work_nodes AS p
+    ON p.tenant_id = c.tenant_id
+   AND p.project_id = c.project_id
+   AND p.n = c.parent_n
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: newest_evidence
+-- The newest evidence of some nodes, a few of each, in the order in which it was added.
+SELECT {e.evidence}
+  FROM work_evidence AS e
+ WHERE e.tenant_id = :tenant_id
+   AND e.project_id = :project_id
+   AND e.node_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND e.k > (SELECT max(m.k)
+                FROM work_evidence AS m
+               WHERE m.tenant_id = :tenant_id
+                 AND m.project_id = :project_id
+                 AND m.node_n = e.node_n) - CAST(:at_most AS bigint)
+ ORDER BY e.node_n, e.k;
+
+-- name: find_unused_ids
+-- The ids among these that no node of the organization has, or had before a merge or a deletion.
+SELECT proposed.value
+  FROM each(:ids) AS proposed
+ WHERE NOT EXISTS (SELECT 1 FROM work_nodes AS c WHERE c.tenant_id = :tenant_id AND c.id = proposed.value)
+   AND NOT EXISTS (SELECT 1 FROM work_merged AS m WHERE m.tenant_id = :tenant_id AND m.id = proposed.value)
+   AND NOT EXISTS (SELECT 1 FROM work_deleted AS g WHERE g.tenant_id = :tenant_id AND g.id = proposed.value);
+
+-- name: add_work_project
+-- Add the row with the counts of a project. No row means that the number is in use.
+INSERT INTO work_projects (tenant_id, project_id, number, last_n, total, resolved, blocked, actionable, pipelines,
+                           features, tasks, tasks_closed, tasks_dropped, is_ordered)
+VALUES (:tenant_id, :project_id, :number, 1, 1, 0, 0, 0, :pipelines, 0, 0, 0, 0, true)
+    ON CONFLICT DO NOTHING;
+
+-- name: add_nodes
+-- Insert new nodes, parents first.
+INSERT INTO work_nodes (tenant_id, project_id, {position}, {content}, {imported}, order_key,
+                        rev, claim_number, changed_rev, created_at, created_by, updated_at, updated_by)
+VALUES (:tenant_id, :project_id, {position:values}, {content:values}, {imported:values}, :order_key, 1, 0, :changed_rev,
+        :now, :actor_id, :now, :actor_id);
+
+-- name: index_summaries
+-- Add the summaries of new nodes to the text index. The key of a text is made of the project's and the node's number.
+INSERT INTO work_text (rowid, summary)
+VALUES (:key, lower(:summary));
+
+-- name: project_number
+-- The number of a project, with which the keys of its texts begin.
+SELECT number
+  FROM work_projects
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id;
+
+-- name: add_edge
+-- Add an edge. No row means that it exists already.
+INSERT INTO work_edges (tenant_id, project_id, from_n, type, to_n)
+VALUES (:tenant_id, :project_id, :from_n, :type, :to_n)
+    ON CONFLICT DO NOTHING;
+
+-- name: remove_edge
+-- Remove an edge.
+DELETE FROM work_edges
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND from_n = :from_n
+   AND type = :type
+   AND to_n = :to_n;
+
+-- name: add_evidence
+-- Append evidence to a node.
+INSERT INTO work_evidence (tenant_id, project_id, {evidence})
+VALUES (:tenant_id, :project_id, {evidence:values});
+
+-- name: best_of_nodes
+-- The ids and summaries of some nodes, in the order in which they are offered.
+SELECT c.id, c.summary
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+ ORDER BY c.priority DESC, c.depth DESC, c.changed_rev, c.n
+ LIMIT :at_most;
+
+-- name: node_by_number
+-- All fields of a node, by its number.
+SELECT {node}
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n = :n;
+
+-- name: update_node
+-- Write the fields of a node under its next revision.
+UPDATE work_nodes
+   SET rev = rev + 1,
+       changed_rev = :write_rev,
+       updated_at = :now,
+       updated_by = :actor_id,
+       {content:set}, {progress:set}
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n;
+
+-- name: update_progress
+-- Do the same for a node whose content is as before: SQLite updates every index of a column that is set, whether its
+-- value changes or not.
+UPDATE work_nodes
+   SET rev = rev + 1,
+       changed_rev = :write_rev,
+       updated_at = :now,
+       updated_by = :actor_id,
+       {progress:set}
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n;
+
+-- name: touch_node
+-- Increment the revision of a node for a change outside its row, such as a new edge.
+UPDATE work_nodes
+   SET rev = rev + 1,
+       changed_rev = :write_rev,
+       updated_at = :now,
+       updated_by = :actor_id
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n;
+
+-- name: dependents
+-- The nodes that depend on these, once per dependency. The caller counts: with GROUP BY, SQLite would read every edge.
+SELECT d.from_n
+  FROM work_edges AS d
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.to_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND d.type = 'depends_on';
+
+-- name: open_nodes_among
+-- The nodes among these that are open.
+SELECT c.n
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND NOT c.resolved;

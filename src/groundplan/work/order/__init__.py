@@ -1,1 +1,0 @@
-"""The order of a plan: keys that prove that nothing waits for itself."""

@@ -1,0 +1,271 @@
+"""Resolve references to nodes: whole ids, aliases and unique prefixes of ids, with helpful errors for anything else.
+
+An alias is the id of an imported item in the tool that it came from. A whole id wins over an alias, and an alias over
+the prefix of an id.
+
+Only nodes that the actor may see are considered: a node in a hidden project looks the same as a missing one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import starmap
+
+import msgspec
+
+from groundplan.kernel.errors import Invalid, MixedProjects, NextStep, NotFound
+from groundplan.kernel.ids import PREFIX_CHARS_MIN
+from groundplan.kernel.store.authorize import ProjectId, find_visible_project_ids
+from groundplan.kernel.store.queries import load_queries, to_json_array
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.providers import LinkTarget, LinkTargets
+from groundplan.work.kinds import TASK
+from groundplan.work.nodes import WorkNodeRow, fetch_node
+
+SUGGESTION_PREFIX_CHARS = 2  # how much of an unknown id must match for other ids to be suggested
+CANDIDATES_MAX = 2_000
+ID_CHARS_MAX = 32
+
+sql = load_queries(__file__)
+
+
+class AmbiguousNode(Invalid):
+    """The given text is the prefix of several node ids."""
+
+    code = "ambiguous_node"
+
+    def __init__(self, ref: str, matches: list[str]) -> None:
+        super().__init__(
+            f"several node ids begin with {ref!r}: {', '.join(matches)}; write more of the id", ref=ref, near=matches
+        )
+
+
+class AmbiguousAlias(Invalid):
+    """Nodes of several projects have the given alias."""
+
+    code = "ambiguous_alias"
+
+    def __init__(self, ref: str, matches: list[str]) -> None:
+        super().__init__(
+            f"nodes of several projects were imported under {ref!r}: {', '.join(matches)}; name one of these ids",
+            ref=ref,
+            near=matches,
+        )
+
+
+class NotTask(Invalid):
+    """The given node is the root of a project or a feature, and only tasks are accepted."""
+
+    code = "not_a_task"
+
+    def __init__(self, ref: str, kind: str) -> None:
+        super().__init__(f"node {ref!r} is a {kind}, not a task; name a task", ref=ref, kind=kind)
+
+
+class NodeLocation(msgspec.Struct, frozen=True):
+    """The project, number and id of a node."""
+
+    project_id: str
+    n: int
+    id: str
+
+
+def node_elsewhere(found: NodeLocation, project_id: str, *, beside: str | None) -> MixedProjects:
+    """Return the error for a node of another project; `beside` is a node of this one that the same call names."""
+    where = f"node {beside} is in project {project_id}" if beside else f"the call is about project {project_id}"
+    return MixedProjects(
+        f"{where} and node {found.id} is in project {found.project_id}; send one call for each project",
+        nodes=[beside, found.id] if beside else [found.id],
+        projects=[str(project_id), str(found.project_id)],  # the encoder needs plain str
+    )
+
+
+def find_node(tx: Transaction, ref: str) -> NodeLocation:
+    """Return the node with this id or alias, or the only node whose id begins with it.
+
+    Raises:
+        NotFound: there is none that the actor may see.
+        AmbiguousNode: several ids begin with it.
+        AmbiguousAlias: nodes of several projects have this alias.
+    """
+    found = find_node_or_none(tx, ref)
+    if found is None:
+        raise missing_node(tx, ref)
+    return found
+
+
+def find_node_or_none(tx: Transaction, ref: str) -> NodeLocation | None:
+    """Return the node with this id or alias, or the only node whose id begins with it, or None."""
+    seen = find_visible_project_ids(tx)
+    row = tx.one_or_none(sql.node_by_id, id=ref)
+    found = None if row is None else _to_location(*row)
+    if found is not None and (seen is None or found.project_id in seen):
+        return found
+    if (aliased := _find_by_alias(tx, ref, seen)) is not None:
+        return aliased
+    # The id of a node that was merged away or deleted is never read as a prefix. Hidden nodes do not count here.
+    if not PREFIX_CHARS_MIN <= len(ref) <= ID_CHARS_MAX or find_removed_node(tx, ref) is not None:
+        return None
+    matches = find_nodes_by_prefix(tx, ref, seen, at_most=CANDIDATES_MAX)
+    if len(matches) > 1:
+        raise AmbiguousNode(ref, [node.id for node in matches[:3]])
+    return matches[0] if matches else None
+
+
+def resolve_node_project(tx: Transaction, ref: str) -> str:
+    """Return the project of a node, also of a removed one, because a repeated request must find its answer.
+
+    Raises:
+        NotFound: there is and was none that the actor may see.
+        AmbiguousNode: several ids begin with it.
+    """
+    found = find_node_or_none(tx, ref)
+    if found is not None:
+        return found.project_id
+    removed = find_removed_node(tx, ref)
+    if removed is None:
+        raise missing_node(tx, ref)
+    return removed.project_id
+
+
+def missing_node(tx: Transaction, ref: str) -> NotFound:
+    """Return the error for an unknown id, with similar ids as suggestions."""
+    seen = find_visible_project_ids(tx)
+    removed = find_removed_node(tx, ref)
+    if removed is not None:
+        return NotFound("node", ref, hint=f"it was merged into {removed.into!r}" if removed.into else "it was deleted")
+    from difflib import get_close_matches  # imported here because only this error needs it
+
+    candidates = (
+        find_nodes_by_prefix(tx, ref[:SUGGESTION_PREFIX_CHARS], seen, at_most=CANDIDATES_MAX)
+        if len(ref) >= SUGGESTION_PREFIX_CHARS
+        else []
+    )
+    near = get_close_matches(ref[:ID_CHARS_MAX], [node.id for node in candidates], n=2)
+    return NotFound("node", ref, near=near, next_steps=NextStep("work.query", "finds nodes by text"))
+
+
+def find_node_in_project(tx: Transaction, ref: str, *, beside: str | None = None) -> NodeLocation:
+    """Return the node with this id, or the only node whose id begins with it, in the current project.
+
+    `beside` is another node of the call, which the error names if this one is in another project.
+
+    Raises:
+        NotFound: there is none that the actor may see.
+        MixedProjects: it is in another project.
+    """
+    found = find_node(tx, ref)
+    if found.project_id != tx.project.id:
+        raise node_elsewhere(found, tx.project.id, beside=beside)
+    return found
+
+
+def fetch_node_in_project(tx: Transaction, ref: str, *, beside: str | None = None) -> WorkNodeRow:
+    """Return the fields of the node that `find_node_in_project` finds."""
+    # Nearly every reference is a whole id of this project, and then one statement is enough.
+    node = tx.one_or_none(sql.node_by_own_id, WorkNodeRow, project_id=tx.project.id, id=ref)
+    return node or fetch_node(tx, find_node_in_project(tx, ref, beside=beside).n)
+
+
+def resolve_task(tx: Transaction, ref: str) -> tuple[str, str]:
+    """Return the project and the whole id of a task, for slices that refer to tasks.
+
+    Raises:
+        NotFound: there is none that the actor may see.
+        AmbiguousNode: several ids begin with it.
+        NotTask: it is the root of a project or a feature.
+    """
+    found = find_node(tx, ref)
+    kind = tx.scalar(sql.kind_of_node, project_id=found.project_id, n=found.n)
+    if kind not in (None, TASK):
+        raise NotTask(ref, kind)
+    return found.project_id, found.id
+
+
+def find_work_targets(tx: Transaction, refs: list[str]) -> LinkTargets:
+    """Return the nodes of the current project with these ids or unique prefixes, for slices that refer to nodes.
+
+    Raises:
+        AmbiguousNode: several ids begin with one of them.
+    """
+    found = find_known_targets(tx, dict.fromkeys(refs))
+    near: dict[str, list[str]] = {}
+    for ref in refs:
+        if ref not in found:
+            node = find_node_or_none(tx, ref)
+            if node is not None and node.project_id == tx.project.id:
+                found[ref] = find_known_targets(tx, [node.id])[node.id]
+            else:
+                near[ref] = list(missing_node(tx, ref).details.get("near", ()))
+    return LinkTargets(found, near)
+
+
+def find_known_targets(tx: Transaction, ids: Iterable[str]) -> dict[str, LinkTarget]:
+    """Return the nodes of the current project with these ids; an id that no node has is left out."""
+    rows = tx.all(sql.link_targets, project_id=tx.project.id, ids=to_json_array(ids))
+    return {id_: LinkTarget(id_, kind or "node", summary) for id_, kind, summary in rows}
+
+
+class RemovedNode(msgspec.Struct, frozen=True):
+    """The project of a removed node, and the node it was merged into."""
+
+    project_id: str
+    into: str | None  # the node it was merged into; None when it was deleted
+
+
+def find_removed_node(tx: Transaction, ref: str) -> RemovedNode | None:
+    """Return the removed node with this id, or None if there is none that the actor may see."""
+    row = tx.one_or_none(sql.removed_node, id=ref)
+    if row is None:
+        return None
+    project_id, into = row
+    seen = find_visible_project_ids(tx)
+    return RemovedNode(ProjectId(project_id), into) if seen is None or project_id in seen else None
+
+
+def _find_by_alias(tx: Transaction, alias: str, visible_project_ids: frozenset[str] | None) -> NodeLocation | None:
+    """Return the node with an alias, preferably of the current project, or None."""
+    found = [
+        node
+        for node in starmap(_to_location, tx.all(sql.nodes_by_alias, alias=alias))
+        if visible_project_ids is None or node.project_id in visible_project_ids
+    ]
+    if len(found) > 1:
+        here = [node for node in found if tx.has_project and node.project_id == tx.project.id]
+        if not here:
+            raise AmbiguousAlias(alias, [node.id for node in found[:3]])
+        found = here
+    return found[0] if found else None
+
+
+def find_nodes_by_prefix(
+    tx: Transaction, prefix: str, visible_project_ids: frozenset[str] | None, *, at_most: int
+) -> list[NodeLocation]:
+    """Return the nodes whose ids begin with a text, in the order of their ids."""
+    last = prefix[-1:]
+    behind = prefix[:-1] + chr(ord(last) + 1) if last and ord(last) < 0x7F else None
+    if behind is None:  # no id contains such a character
+        return []
+    found = starmap(_to_location, tx.all(sql.nodes_by_prefix, first=prefix, behind=behind, at_most=at_most))
+    return [node for node in found if visible_project_ids is None or node.project_id in visible_project_ids]
+
+
+def _to_location(project_id: str, n: int, node_id: str) -> NodeLocation:
+    return NodeLocation(ProjectId(project_id), n, node_id)
+
+
+def move_aliases(tx: Transaction, from_n: int, to_n: int) -> None:
+    """Give the aliases of a node that is merged into another to the other one."""
+    tx.run(sql.move_aliases, project_id=tx.project.id, n=from_n, to_n=to_n)
+    _detach_imports(tx, [from_n])
+
+
+def remove_aliases(tx: Transaction, ns: Iterable[int]) -> None:
+    """Remove the aliases of nodes that are deleted."""
+    tx.run(sql.remove_aliases, project_id=tx.project.id, ns=to_json_array(ns))
+    _detach_imports(tx, ns)
+
+
+def _detach_imports(tx: Transaction, ns: Iterable[int]) -> None:
+    """Keep that the items of these nodes were imported, so that the next import does not make them again."""
+    tx.run(sql.detach_imports, project_id=tx.project.id, ns=to_json_array(ns))

@@ -1,0 +1,523 @@
+"""Restructure a project: move, merge and drop nodes, by themselves or in order as one request.
+
+Moving takes a node and everything below it under another parent. Dropping resolves a node and every open node below it
+as work that will not be done. Merging gives a node everything of another one, which is removed; its history stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from typing import Annotated, NamedTuple
+
+import msgspec
+from msgspec import Meta, Struct
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import Change, changed
+from groundplan.kernel.errors import MixedProjects, NextStep, RuleViolated
+from groundplan.kernel.links import LINKS_MAX, LinkSource, move_links
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.store.queries import Row, load_queries, to_json_array
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.answers import SideEffects, Warnings, add_side_effects, join_names
+from groundplan.work.claims import enforce_claims
+from groundplan.work.events import WorkOp
+from groundplan.work.graph.update import is_same_json
+from groundplan.work.kinds import DROPPED, FEATURE, ROOT_N
+from groundplan.work.nodes import (
+    DEPENDS_ON,
+    EvidenceRow,
+    WorkNodeRow,
+    add_edge,
+    add_evidence,
+    fetch_node,
+    is_claimed_by_another,
+    list_open_nodes,
+    remove_edge,
+    save_node,
+    touch,
+)
+from groundplan.work.readiness import Readiness
+from groundplan.work.refs import find_node, find_node_in_project, move_aliases, resolve_node_project
+from groundplan.work.requests import SECTIONS_MAX, TAGS_MAX, Decision, EvidenceRef, NodeRef, encode_links
+from groundplan.work.waiting.cycles import CycleDetected, Loop
+
+OPERATIONS_MAX = 100
+
+sql = load_queries(__file__)
+
+
+class RootNotAllowed(RuleViolated):
+    """The root is the project itself and cannot be moved, merged or dropped."""
+
+    code = "root_stays"
+    contract_code = "INVALID_OPERATION"
+
+    def __init__(self, verb: str) -> None:
+        super().__init__(f"the root of a project cannot be {verb}; name a node below it")
+
+
+def move(tx: Transaction, readiness: Readiness, node: WorkNodeRow, parent: WorkNodeRow, *, decision: str | None) -> str:
+    """Move a node under another parent and return the result in words.
+
+    Raises:
+        RootNotAllowed: the node is the root.
+        CycleDetected: the new parent is below the node, or a node would wait for itself.
+    """
+    if node.n == ROOT_N:
+        raise RootNotAllowed("moved")
+    if readiness.positions.is_above(node, parent):
+        raise CycleDetected(Loop([node.id, parent.id, node.id]), hint=f"; {parent.id} is below {node.id}")
+    if node.parent_n == parent.n:
+        return f"already under {parent.id}"
+    assert node.parent_n is not None  # noqa: S101 - only the root has none
+    before = fetch_node(tx, node.parent_n)
+    reparent(tx, readiness, [node.n], before, parent)
+    tx.record(WorkOp.MOVED, node.id, changed("parent", before.id, parent.id), decision=decision)
+    return f"moved under {parent.id}"
+
+
+def reparent(tx: Transaction, readiness: Readiness, ns: Sequence[int], before: WorkNodeRow, after: WorkNodeRow) -> None:
+    """Move children of a node, with everything below them, under another parent."""
+    project_id = tx.project.id
+    left, entered = (_find_feature_of_children(readiness, parent) for parent in (before, after))
+    readiness.check_for_loops(ns)
+    readiness.snapshot([*ns, before.n, after.n])
+    open_count = len(list_open_nodes(tx, ns))
+    if open_count:
+        readiness.remove_open_children(before.n, open_count)
+    tx.run(sql.set_parent, project_id=project_id, ns=to_json_array(ns), parent_n=after.n)
+    readiness.positions.mark_stale(ns)
+    if left != entered and entered is not None:
+        readiness.check_for_loops([entered])  # what it waits for now blocks the moved nodes
+    if open_count:
+        readiness.add_open_children({after.n: open_count})
+    readiness.start_entered_feature(ns, entered if left != entered else None)
+
+
+def _find_feature_of_children(readiness: Readiness, parent: WorkNodeRow) -> int | None:
+    """Return the nearest feature above the children of a node, or None."""
+    return parent.n if parent.kind == FEATURE else readiness.positions.get(parent).feature_n
+
+
+class AlreadyResolved(RuleViolated):
+    """A resolved node cannot be dropped."""
+
+    code = "already_resolved"
+    contract_code = "INVALID_OPERATION"
+
+    def __init__(self, node: WorkNodeRow) -> None:
+        super().__init__(f"node {node.id} is already resolved; reopen it before you drop it", node_id=node.id)
+
+
+class ClaimRow(NamedTuple):
+    """A live claim of another actor."""
+
+    n: int
+    id: str
+    claimed_by: str
+    claimed_until: str | None
+
+
+def find_open_subtree(tx: Transaction, node: WorkNodeRow) -> list[int]:
+    """Return the numbers of a node and of every open node below it."""
+    return [n for n, _, _ in _load_open_rows(tx, node)]
+
+
+def _load_open_rows(tx: Transaction, node: WorkNodeRow) -> list[Row]:
+    """Return the number, id and parent of a node and of every open node below it."""
+    return tx.all(sql.open_subtree, project_id=tx.project.id, n=node.n)
+
+
+def drop(tx: Transaction, readiness: Readiness, node: WorkNodeRow, reason: str, *, decision: str | None) -> str:
+    """Resolve a node and every open node below it with the reason as evidence, and return the result in words.
+
+    Raises:
+        RootNotAllowed: the node is the root; archive the project instead.
+        AlreadyResolved: the node is resolved.
+        ClaimedByAnother: the project enforces claims and another actor has claimed one of the nodes.
+    """
+    if node.n == ROOT_N:
+        raise RootNotAllowed("dropped")
+    if node.resolved:  # and so is everything below it
+        raise AlreadyResolved(node)
+    rows = _load_open_rows(tx, node)
+    parents = {n: parent_n for n, _, parent_n in rows}
+    _end_claims(tx, readiness, parents)
+    place = {"project_id": tx.project.id, "ns": to_json_array(parents)}
+    readiness.snapshot(parents)
+    tx.run(sql.resolve_nodes, **place, outcome=DROPPED)
+    tx.run(sql.add_evidence_to_all, **place, type=DROPPED, ref=reason)
+    changes = (
+        changed("resolved", False, True),
+        changed("outcome", None, DROPPED),
+        changed("evidence", None, [{"type": DROPPED, "ref": reason}]),
+    )
+    # In the order of the index by subject: in any other one, most events are put on a page that is not in memory.
+    below = sorted(node_id for n, node_id, _ in rows if n != node.n)
+    tx.record_each(WorkOp.DROPPED, [node.id, *below], *changes, decision=decision)
+    readiness.propagate_resolved(parents)
+    return "dropped" if len(rows) == 1 else f"dropped with {len(rows) - 1} below"
+
+
+def _end_claims(tx: Transaction, readiness: Readiness, ns: Container[int]) -> None:
+    """Note whose claims end with these nodes, or raise ClaimedByAnother when the project enforces claims."""
+    # All live claims of others are fewer than the nodes of a large drop, and an index has them.
+    for claim in sorted(tx.all(sql.live_claims_of_others, ClaimRow, project_id=tx.project.id)):
+        if claim.n in ns:
+            enforce_claims(tx, claim.id, claim.claimed_by, claim.claimed_until)
+            readiness.ended_claims[claim.id] = claim.claimed_by
+
+
+class WorkEdgeRow(Struct):
+    """An edge of a node, with the id of the node at its other end and whether that node is open."""
+
+    from_n: int
+    type: str
+    to_n: int
+    other_id: str
+    other_is_open: bool
+
+
+class CannotMerge(RuleViolated):
+    """The two nodes are the same, one is above the other, or only one is a feature."""
+
+    code = "cannot_merge"
+
+    def __init__(self, source: WorkNodeRow, target: WorkNodeRow, why: str) -> None:
+        super().__init__(
+            f"node {source.id} cannot be merged into {target.id}: {why}", source=source.id, target=target.id
+        )
+
+
+class MergeLimitExceeded(RuleViolated):
+    """The merged node would have more sections, tags or links than one node may have."""
+
+    code = "too_much_together"
+
+    def __init__(self, target: WorkNodeRow, what: str, limit: int) -> None:
+        super().__init__(
+            f"node {target.id} would have {what}, the limit is {limit}; remove some from one of the two nodes first",
+            target=target.id,
+            limit=limit,
+        )
+
+
+def merge(
+    tx: Transaction, readiness: Readiness, source: WorkNodeRow, target: WorkNodeRow, *, decision: str | None
+) -> str:
+    """Merge the source into the target and return the result in words.
+
+    Raises:
+        RootNotAllowed: one of the nodes is the root.
+        CannotMerge: the nodes are the same, one is above the other, or only one is a feature.
+        ClaimedByAnother: the project enforces claims and another actor has claimed the source.
+        MergeLimitExceeded: together they have more sections, tags or links than one node may have.
+    """
+    _refuse_unmergeable(readiness, source, target)
+    enforce_claims(tx, source.id, source.claimed_by, source.claimed_until)
+    readiness.snapshot([source.n, target.n])
+    changes = [changed("merged_from", None, source.id)]
+    children = _move_children(tx, readiness, source, target, decision)
+    changes += _move_edges(tx, readiness, source, target, decision)
+    changes += _append_evidence(tx, source, target)
+    changes += _move_hold(tx, readiness, source, target)
+    changes += _merge_sections_and_tags(tx, source, target)
+    changes += _move_links(tx, source, target)
+    links = target.links_value + [link for link in source.links_value if link not in target.links_value]
+    if links != target.links_value:
+        changes.append(changed("context_links", target.links_value, links))
+        target.context_links = encode_links(links, ("operations",))
+    _remove_source(tx, readiness, fetch_node(tx, source.n), target, decision)
+    _write_target(tx, readiness, source, target, changes, decision)
+    readiness.check_for_loops([target.n])
+    return f"merged into {target.id}" + (f" with {children} children" if children else "")
+
+
+def _refuse_unmergeable(readiness: Readiness, source: WorkNodeRow, target: WorkNodeRow) -> None:
+    if ROOT_N in (source.n, target.n):
+        raise RootNotAllowed("merged")
+    if source.n == target.n:
+        raise CannotMerge(source, target, "they are the same node")
+    if FEATURE in (source.kind, target.kind) and source.kind != target.kind:
+        raise CannotMerge(source, target, "only one of them is a feature; move its tasks instead")
+    for upper, lower in ((source, target), (target, source)):
+        if readiness.positions.is_above(upper, lower):
+            why = f"{upper.id} is an ancestor of {lower.id}; move or drop one of them instead"
+            raise CannotMerge(source, target, why)
+
+
+def _move_children(
+    tx: Transaction, readiness: Readiness, source: WorkNodeRow, target: WorkNodeRow, decision: str | None
+) -> int:
+    children = tx.all(sql.children, project_id=tx.project.id, n=source.n)
+    if children:
+        reparent(tx, readiness, [n for n, _ in children], source, target)
+    for _, child_id in children:
+        tx.record(WorkOp.MOVED, child_id, changed("parent", source.id, target.id), decision=decision)
+    return len(children)
+
+
+def _move_edges(
+    tx: Transaction, readiness: Readiness, source: WorkNodeRow, target: WorkNodeRow, decision: str | None
+) -> list[Change]:
+    """Move every edge of the source to the target, except edges between the two and those the target already has."""
+    changes = []
+    for edge in tx.all(sql.edges_of_node, WorkEdgeRow, project_id=tx.project.id, n=source.n):
+        remove_edge(tx, edge.from_n, edge.type, edge.to_n)
+        leaves = edge.from_n == source.n
+        waits = edge.type == DEPENDS_ON
+        if leaves and waits and edge.other_is_open:
+            readiness.adjust_open_dependencies([source.n], by=-1)
+        if not leaves and waits and not source.resolved:
+            readiness.adjust_open_dependencies([edge.from_n], by=-1)
+        joins = target.n in (edge.from_n, edge.to_n)
+        new = (target.n if leaves else edge.from_n), edge.type, (edge.to_n if leaves else target.n)
+        is_added = not joins and add_edge(tx, *new)
+        if leaves and is_added:
+            changes.append(changed(edge.type, None, edge.other_id))
+            if waits and edge.other_is_open:
+                readiness.adjust_open_dependencies([target.n], by=1)
+        elif not leaves:
+            readiness.snapshot([edge.from_n])
+            if joins:  # an edge from the target to the source: the event of the target records it
+                changes.append(changed(edge.type, source.id, None))
+                continue
+            touch(tx, edge.from_n)
+            op = WorkOp.CONNECTED if is_added else WorkOp.DISCONNECTED
+            after = target.id if is_added else None
+            tx.record(op, edge.other_id, changed(edge.type, source.id, after), decision=decision)
+            if waits and is_added and not fetch_node(tx, target.n).resolved:
+                readiness.adjust_open_dependencies([edge.from_n], by=1)
+    return changes
+
+
+def _move_hold(tx: Transaction, readiness: Readiness, source: WorkNodeRow, target: WorkNodeRow) -> list[Change]:
+    """Move the hold of the source to the target, unless the target has a hold of its own."""
+    if source.held_reason is None or source.resolved or target.held_reason is not None:
+        return []
+    was_waiting = fetch_node(tx, target.n).waits
+    target.held_reason = source.held_reason
+    if not was_waiting:
+        readiness.propagate_waiting(target.n, target.kind)
+    return [changed("held_reason", None, target.held_reason)]
+
+
+def _append_evidence(tx: Transaction, source: WorkNodeRow, target: WorkNodeRow) -> list[Change]:
+    rows = tx.all(sql.evidence_of_node, EvidenceRow, project_id=tx.project.id, n=source.n)
+    if not rows:
+        return []
+    tx.run(sql.remove_evidence, project_id=tx.project.id, n=source.n)
+    numbered = enumerate(rows, target.evidence_total + 1)
+    add_evidence(tx, [msgspec.structs.replace(row, node_n=target.n, k=k) for k, row in numbered])
+    added = [{"type": row.type, "ref": row.ref, "agent": row.agent, "timestamp": row.at} for row in rows]
+    return [changed("evidence", None, added)]
+
+
+def _remove_source(
+    tx: Transaction, readiness: Readiness, source: WorkNodeRow, target: WorkNodeRow, decision: str | None
+) -> None:
+    assert source.parent_n is not None  # noqa: S101 - it is not the root
+    if not source.resolved:
+        readiness.remove_open_children(source.parent_n)
+    tx.run(sql.remove_feature, project_id=tx.project.id, n=source.n)
+    move_aliases(tx, source.n, target.n)
+    tx.run(sql.remove_node, project_id=tx.project.id, n=source.n)
+    tx.run(sql.record_merge, project_id=tx.project.id, id=source.id, into_id=target.id)
+    tx.record(WorkOp.MERGED, source.id, changed("merged_into", None, target.id), decision=decision)
+
+
+def _write_target(
+    tx: Transaction,
+    readiness: Readiness,
+    source: WorkNodeRow,
+    target: WorkNodeRow,
+    changes: list[Change],
+    decision: str | None,
+) -> None:
+    links, held_reason = target.context_links, target.held_reason
+    current = fetch_node(tx, target.n)  # the children that moved may have reopened it
+    current.context_links, current.held_reason = links, held_reason
+    save_node(tx, current)
+    tx.record(WorkOp.MERGED, target.id, *changes, decision=decision)
+    if current.resolved and not source.resolved:  # the source was open, so the merged node is open
+        readiness.reopen(target.n)
+
+
+def _merge_sections_and_tags(tx: Transaction, source: WorkNodeRow, target: WorkNodeRow) -> list[Change]:
+    """Move the sections and tags of `source` to `target` and return the changes of `target`.
+
+    Raises:
+        MergeLimitExceeded: together they are more than one node may have.
+    """
+    changes = []
+    sections = tx.all(sql.sections_of, project_id=tx.project.id, n=source.n)
+    if sections:
+        next_ordinal, section_count = tx.one(sql.next_ordinal, project_id=tx.project.id, n=target.n)
+        if section_count + len(sections) > SECTIONS_MAX:
+            raise MergeLimitExceeded(target, f"{section_count + len(sections)} sections", SECTIONS_MAX)
+        tx.run(sql.move_sections, project_id=tx.project.id, n=source.n, to_n=target.n, by=next_ordinal)
+        changes.append(changed("sections", None, [section_id for section_id, _ in sections]))
+    before = _tags(tx, target)
+    gained = [tag for tag in _tags(tx, source) if tag not in before]
+    if len(before) + len(gained) > TAGS_MAX:
+        raise MergeLimitExceeded(target, f"{len(before) + len(gained)} tags", TAGS_MAX)
+    tx.run(sql.remove_tags, project_id=tx.project.id, n=source.n)
+    for tag in gained:
+        tx.run(sql.add_tag, project_id=tx.project.id, n=target.n, tag=tag)
+    if gained:
+        changes.append(changed("tags", before, sorted([*before, *gained])))
+    return changes
+
+
+def _move_links(tx: Transaction, source: WorkNodeRow, target: WorkNodeRow) -> Sequence[Change]:
+    """Move what `source` serves and rests on to `target`, and return the changes of `target`.
+
+    Raises:
+        MergeLimitExceeded: together they are more links than one node may have.
+    """
+    changes = move_links(tx, LinkSource(source.id, source.n), LinkSource(target.id, target.n))
+    for change in changes:
+        if len(change.after) > LINKS_MAX:
+            raise MergeLimitExceeded(target, f"{len(change.after)} links of type {change.field}", LINKS_MAX)
+    return changes
+
+
+def _tags(tx: Transaction, node: WorkNodeRow) -> list[str]:
+    return tx.scalars(sql.tags_of_node, project_id=tx.project.id, n=node.n)
+
+
+class Move(Struct, forbid_unknown_fields=True, tag_field="op", tag="move"):
+    """Move a node under another parent."""
+
+    node_id: NodeRef
+    new_parent: NodeRef
+
+
+class Merge(Struct, forbid_unknown_fields=True, tag_field="op", tag="merge"):
+    """Merge the source into the target."""
+
+    source: NodeRef
+    target: NodeRef
+
+
+class Drop(Struct, forbid_unknown_fields=True, tag_field="op", tag="drop"):
+    """Drop a node and everything below it."""
+
+    node_id: NodeRef
+    reason: EvidenceRef
+
+
+class Restructure(Struct, forbid_unknown_fields=True):
+    """Changes to the structure of one project."""
+
+    operations: Annotated[list[Move | Merge | Drop], Meta(min_length=1, max_length=OPERATIONS_MAX)]
+    lean: bool | None = None
+    decision: Decision | None = None
+    op_id: OpId = None
+
+
+class OperationResult(Struct):
+    """The result of one operation."""
+
+    op: str
+    node_id: str
+    result: str
+
+
+class Restructured(SideEffects, kw_only=True):
+    """The operations that were applied, and their side effects."""
+
+    applied: int
+    details: list[OperationResult]
+
+
+def restructure(tx: Transaction, request: Restructure) -> Restructured:
+    """Move, merge and drop nodes.
+
+    Raises:
+        NotFound: the project has no such node.
+        MixedProjects: the nodes are in several projects; a node never changes its project.
+        CycleDetected: a node would be below itself, or wait for itself.
+        CannotMerge: the nodes are the same, one is above the other, or only one is a feature.
+        ClaimedByAnother: the project enforces claims and another actor has claimed a node.
+        AlreadyResolved: a node to drop is resolved.
+        RootNotAllowed: a node to move, merge or drop is the root.
+    """
+    readiness = Readiness(tx, decision=request.decision)
+    warnings = Warnings()
+    details = []
+    first = _first_node(request)
+    for operation in request.operations:
+        match operation:
+            case Move():
+                node = _fetch(tx, operation.node_id, beside=first)
+                parent = _fetch_destination(tx, operation.new_parent, node)
+                result = move(tx, readiness, node, parent, decision=request.decision)
+                details.append(OperationResult("move", node.id, result))
+            case Merge():
+                node = _fetch(tx, operation.source, beside=first)
+                target = _fetch_destination(tx, operation.target, node)
+                _warn_about_properties(warnings, node, target)
+                if is_claimed_by_another(tx, node.claimed_by, node.claimed_until):
+                    warnings.add_ended_claims({node.id: str(node.claimed_by)}, verb="merged")
+                result = merge(tx, readiness, node, target, decision=request.decision)
+                details.append(OperationResult("merge", node.id, result))
+            case Drop():
+                node = _fetch(tx, operation.node_id, beside=first)
+                result = drop(tx, readiness, node, operation.reason, decision=request.decision)
+                details.append(OperationResult("drop", node.id, result))
+    return add_side_effects(Restructured(applied=len(details), details=details), tx, readiness, warnings)
+
+
+def _warn_about_properties(warnings: Warnings, source: WorkNodeRow, target: WorkNodeRow) -> None:
+    """Warn about the properties of a source that the target does not take over."""
+    kept = target.properties_value
+    lost = [name for name, value in source.properties_value.items() if not is_same_json(value, kept.get(name))]
+    if lost:
+        warnings.add(source.id, f"its properties {join_names(lost)} are not taken over by {target.id}")
+
+
+def _fetch(tx: Transaction, ref: str, *, beside: str) -> WorkNodeRow:
+    return fetch_node(tx, find_node_in_project(tx, ref, beside=beside).n)
+
+
+def _fetch_destination(tx: Transaction, ref: str, node: WorkNodeRow) -> WorkNodeRow:
+    """Return the node under which, or into which, a node of this project goes."""
+    found = find_node(tx, ref)
+    if found.project_id != tx.project.id:
+        raise MixedProjects(
+            f"node {node.id} is in project {tx.project.id} and node {found.id} is in project {found.project_id}; "
+            "a node never changes its project",
+            next_steps=(
+                NextStep("work.plan", "plans it there", {"project": str(found.project_id)}),
+                NextStep("work.restructure", "drops it here"),
+                NextStep("work.update", "resolves it here"),
+            ),
+            nodes=[node.id, found.id],
+            projects=[str(tx.project.id), str(found.project_id)],  # the encoder needs plain str
+        )
+    return fetch_node(tx, found.n)
+
+
+def locate(tx: Transaction, request: Restructure) -> str:
+    """Return the project of the first node; the others must be in the same project."""
+    return resolve_node_project(tx, _first_node(request))
+
+
+def _first_node(request: Restructure) -> str:
+    first = request.operations[0]
+    return first.source if isinstance(first, Merge) else first.node_id
+
+
+OPERATION = declare(
+    restructure,
+    name="work.restructure",
+    summary="Move, merge or drop nodes with all below them.",
+    permission=Permission.WORK_RESTRUCTURE,
+    effect=Effect.DESTROY,
+    project=locate,
+    tool=Tool("graph_restructure", Group.WORK),
+    command=Command(("work", "restructure")),
+    http=Route("POST", "/projects/{project}/work/restructure"),
+)

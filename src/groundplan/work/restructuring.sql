@@ -1,0 +1,170 @@
+-- name: set_parent
+-- Move nodes under another parent.
+UPDATE work_nodes
+   SET parent_n = :parent_n,
+       rev = rev + 1,
+       changed_rev = :write_rev,
+       updated_at = :now,
+       updated_by = :actor_id
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: open_subtree
+-- A node and every open node below it. Below a resolved node nothing is open.
+WITH RECURSIVE below (n, id, parent_n) AS (
+    SELECT c.n, c.id, c.parent_n
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = :n
+    UNION ALL
+    SELECT c.n, c.id, c.parent_n
+      FROM below AS walk
+      {join_children}
+     WHERE NOT c.resolved
+)
+SELECT n, id, parent_n
+  FROM below;
+
+-- name: live_claims_of_others
+-- The live claims of other actors. In no order, so that SQLite takes the index of the claimed and not the order of the key.
+SELECT c.n, c.id, c.claimed_by, c.claimed_until
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.claimed_by IS NOT NULL
+   AND c.claimed_by <> :actor_id
+   AND coalesce(c.claimed_until > :now, true);
+
+-- name: add_evidence_to_all
+-- Append the same evidence to many nodes.
+INSERT INTO work_evidence (tenant_id, project_id, {evidence})
+SELECT c.tenant_id, c.project_id, c.n,
+       (SELECT coalesce(max(e.k), 0) + 1
+          FROM work_evidence AS e
+         WHERE e.tenant_id = c.tenant_id
+           AND e.project_id = c.project_id
+           AND e.node_n = c.n),
+       :type, :ref, :actor_id, :now
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: children
+-- The children of a node.
+SELECT c.n, c.id
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.parent_n = :n
+ ORDER BY c.n;
+
+-- name: edges_of_node
+-- Every edge of a node, with the id of the node at its other end and whether that node is open.
+SELECT d.from_n, d.type, d.to_n, o.id AS other_id, NOT o.resolved AS other_is_open
+  FROM work_edges AS d
+  JOIN work_nodes AS o
+    ON o.tenant_id = d.tenant_id
+   AND o.project_id = d.project_id
+   AND o.n = d.to_n
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.from_n = :n
+UNION ALL
+SELECT d.from_n, d.type, d.to_n, o.id AS other_id, NOT o.resolved AS other_is_open
+  FROM work_edges AS d
+  JOIN work_nodes AS o
+    ON o.tenant_id = d.tenant_id
+   AND o.project_id = d.project_id
+   AND o.n = d.from_n
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.to_n = :n;
+
+-- name: evidence_of_node
+-- All evidence of a node, oldest first.
+SELECT {evidence}
+  FROM work_evidence
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n
+ ORDER BY k;
+
+-- name: remove_evidence
+-- Remove the evidence of a node that is merged into another.
+DELETE FROM work_evidence
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n;
+
+-- name: remove_node
+-- Remove a node that was merged into another or deleted.
+DELETE FROM work_nodes
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n;
+
+-- name: remove_feature
+-- Remove the task counts of a feature that is being removed.
+DELETE FROM work_features
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n;
+
+-- name: sections_of
+-- The sections of a node, in their order.
+SELECT id, title
+  FROM work_sections
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n
+ ORDER BY ordinal;
+
+-- name: next_ordinal
+-- The ordinal after the last section of a node, and the number of its sections.
+SELECT coalesce(max(ordinal) + 1, 0), count(*)
+  FROM work_sections
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n;
+
+-- name: move_sections
+-- Move the sections of a node after those of another.
+UPDATE work_sections
+   SET node_n = :to_n,
+       ordinal = ordinal + :by,
+       version = version + 1,
+       modified_at = :now,
+       modified_by = :actor_id
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n;
+
+-- name: tags_of_node
+-- The tags of a node.
+SELECT tag
+  FROM work_node_tags
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n
+ ORDER BY tag;
+
+-- name: add_tag
+-- Add a tag to a node, unless it has the tag already.
+INSERT INTO work_node_tags (tenant_id, project_id, node_n, tag)
+VALUES (:tenant_id, :project_id, :n, :tag)
+    ON CONFLICT DO NOTHING;
+
+-- name: remove_tags
+-- Remove the tags of a node.
+DELETE FROM work_node_tags
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n;
+
+-- name: record_merge
+-- Record which node a node was merged into.
+INSERT INTO work_merged (tenant_id, id, project_id, into_id)
+VALUES (:tenant_id, :id, :project_id, :into_id);
