@@ -45,8 +45,8 @@ from groundplan.purpose.model import (
     RiskLevel,
     build_content,
 )
-from groundplan.purpose.observing.observation_rows import Observations
-from groundplan.purpose.observing.read_observations import sql as observation_sql
+from groundplan.purpose.observing.read import sql as observation_sql
+from groundplan.purpose.observing.records import Observations
 from groundplan.session import Session
 
 PROJECT = "atlas"

@@ -27,7 +27,7 @@ from groundplan.kernel.access import ADMINISTRATOR_PERMISSIONS, GRANTS, PERSON_P
 from groundplan.kernel.operations.registry import Command, Effect, Operation
 from groundplan.knowledge.atom import Atom
 from groundplan.knowledge.molecule import Molecule
-from groundplan.purpose.analysis.analyse import AssumptionImpact
+from groundplan.purpose.analysis import AssumptionImpact
 from groundplan.purpose.gates.gates import GateResult
 from groundplan.purpose.open import AssumptionView
 from groundplan.purpose.versions.compare import Changed

@@ -27,10 +27,10 @@ from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.members import OneMember
 from groundplan.kernel.operations.registry import Operation
 from groundplan.kernel.projects import OneProject
-from groundplan.purpose.analysis.analyse import Analysis
-from groundplan.purpose.analysis.health_metrics import Health
+from groundplan.purpose.analysis import Analysis
 from groundplan.purpose.compliance.section import Compliance
 from groundplan.purpose.gates.gates import GateResult
+from groundplan.purpose.health import Health
 from groundplan.session import Session
 from groundplan.verbs import to_python_name
 from groundplan.work.containers.container import Task

@@ -33,16 +33,11 @@ import groundplan.kernel.actors
 import groundplan.kernel.events.history
 import groundplan.kernel.identities.invitation
 import groundplan.kernel.members
-import groundplan.kernel.organizations.add_person
-import groundplan.kernel.organizations.list_events
-import groundplan.kernel.organizations.list_people
+import groundplan.kernel.organizations.history
 import groundplan.kernel.organizations.organization
-import groundplan.kernel.organizations.remove_person
-import groundplan.kernel.organizations.unlink_account
+import groundplan.kernel.organizations.people
 import groundplan.kernel.projects
-import groundplan.kernel.tokens.create
-import groundplan.kernel.tokens.list
-import groundplan.kernel.tokens.revoke
+import groundplan.kernel.tokens.operations
 import groundplan.knowledge.freshness
 import groundplan.knowledge.reading.context
 import groundplan.knowledge.reading.coverage
@@ -57,8 +52,7 @@ import groundplan.knowledge.writing.create
 import groundplan.knowledge.writing.delete
 import groundplan.knowledge.writing.record_check
 import groundplan.knowledge.writing.update
-import groundplan.purpose.analysis.analyse
-import groundplan.purpose.analysis.health_metrics
+import groundplan.purpose.analysis
 import groundplan.purpose.compliance.proposal
 import groundplan.purpose.compliance.section
 import groundplan.purpose.editing.edit
@@ -66,8 +60,9 @@ import groundplan.purpose.exchange.export
 import groundplan.purpose.exchange.import_document
 import groundplan.purpose.exchange.render
 import groundplan.purpose.gates.gates
+import groundplan.purpose.health
 import groundplan.purpose.model
-import groundplan.purpose.observing.observations
+import groundplan.purpose.observing.read
 import groundplan.purpose.observing.record
 import groundplan.purpose.open
 import groundplan.purpose.versions.compare
@@ -153,7 +148,7 @@ class OrganizationVerbs:
         *,
         limit: int = 200,
         cursor: str | None = None,
-    ) -> groundplan.kernel.organizations.list_people.People:
+    ) -> groundplan.kernel.organizations.people.People:
         """List the members of your organization."""
 
     def add_member(
@@ -164,7 +159,7 @@ class OrganizationVerbs:
         kind: groundplan.kernel.actors.ActorKind | Literal["person", "agent", "service"] = "person",
         email: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.kernel.organizations.add_person.OnePerson:
+    ) -> groundplan.kernel.organizations.people.OnePerson:
         """Add somebody to your organization, or change their role in it; an e-mail address is invited."""
 
     def remove_member(
@@ -172,14 +167,14 @@ class OrganizationVerbs:
         *,
         name: str,
         op_id: str | None = None,
-    ) -> groundplan.kernel.organizations.remove_person.RemovedPerson:
+    ) -> groundplan.kernel.organizations.people.RemovedPerson:
         """Remove somebody from your organization and its projects, and end their tokens and logins."""
 
     def leave(
         self,
         *,
         op_id: str | None = None,
-    ) -> groundplan.kernel.organizations.remove_person.RemovedPerson:
+    ) -> groundplan.kernel.organizations.people.RemovedPerson:
         """Leave your organization and its projects; your tokens and logins end."""
 
     def unlink_account(
@@ -187,7 +182,7 @@ class OrganizationVerbs:
         *,
         name: str,
         op_id: str | None = None,
-    ) -> groundplan.kernel.organizations.unlink_account.UnlinkedAccounts:
+    ) -> groundplan.kernel.organizations.people.UnlinkedAccounts:
         """Unlink the account that a person logs in with, so that another one can be bound; their logins end."""
 
     def events(
@@ -195,7 +190,7 @@ class OrganizationVerbs:
         *,
         limit: int = 50,
         cursor: str | None = None,
-    ) -> groundplan.kernel.organizations.list_events.OrganizationEvents:
+    ) -> groundplan.kernel.organizations.history.OrganizationEvents:
         """What happened in your organization, newest first."""
 
 class InvitationVerbs:
@@ -300,14 +295,14 @@ class TokenVerbs:
         label: str | None = None,
         trusted: bool = False,
         op_id: str | None = None,
-    ) -> groundplan.kernel.tokens.create.CreatedToken:
+    ) -> groundplan.kernel.tokens.operations.CreatedToken:
         """Create a token for yourself, an agent or a service; its secret is shown once."""
 
     def list(
         self,
         *,
         ended: bool = False,
-    ) -> groundplan.kernel.tokens.list.Tokens:
+    ) -> groundplan.kernel.tokens.operations.Tokens:
         """List your tokens; expired and revoked ones too when asked."""
 
     def revoke(
@@ -315,7 +310,7 @@ class TokenVerbs:
         *,
         id: str,
         op_id: str | None = None,
-    ) -> groundplan.kernel.tokens.revoke.RevokedToken:
+    ) -> groundplan.kernel.tokens.operations.RevokedToken:
         """Revoke a token, and every token that was created with it."""
 
 class EventVerbs:
@@ -766,7 +761,7 @@ class PurposeVerbs:
         as_of: str | None = None,
         cursor: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.purpose.open.OpenedPurpose | groundplan.purpose.observing.observations.ObservationsPage:
+    ) -> groundplan.purpose.open.OpenedPurpose | groundplan.purpose.observing.read.ObservationsPage:
         """Read the theory of change: versions, nodes, edges, assumptions, indicators, health; or observations."""
 
     def observations(
@@ -778,7 +773,7 @@ class PurposeVerbs:
         as_of: str | None = None,
         cursor: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.purpose.observing.observations.ObservationsPage:
+    ) -> groundplan.purpose.observing.read.ObservationsPage:
         """Read what was observed: measurements, reviews, waivers, decisions; with as_of, as known then."""
 
     def edit(
@@ -857,7 +852,7 @@ class PurposeVerbs:
         limit: int | None = None,
         as_of: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.purpose.gates.gates.GateResult | groundplan.purpose.analysis.health_metrics.Health | groundplan.purpose.analysis.analyse.Analysis | groundplan.purpose.compliance.section.Compliance:
+    ) -> groundplan.purpose.gates.gates.GateResult | groundplan.purpose.health.Health | groundplan.purpose.analysis.Analysis | groundplan.purpose.compliance.section.Compliance:
         """Check a version: gate A or B, health, analysis, or compliance of a proposed operation."""
 
     def health(
@@ -873,7 +868,7 @@ class PurposeVerbs:
         limit: int | None = None,
         as_of: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.purpose.analysis.health_metrics.Health:
+    ) -> groundplan.purpose.health.Health:
         """Return the health of a version: metrics, bands, and how each goal is reached."""
 
     def analysis(
@@ -889,7 +884,7 @@ class PurposeVerbs:
         limit: int | None = None,
         as_of: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.purpose.analysis.analyse.Analysis:
+    ) -> groundplan.purpose.analysis.Analysis:
         """Analyse the structure of a version: pathways to goals, orphans, weak links, assumption impacts."""
 
     def compliance(

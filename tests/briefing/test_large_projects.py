@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from groundplan.purpose.graph.indexed_graph import build_graph
-from groundplan.purpose.graph.strongest_paths import find_ways_to_goals
-from groundplan.purpose.reading.purpose_chains import CACHED_VERSIONS_MAX, ChainsCache
+from groundplan.purpose.graph.graph import build_graph
+from groundplan.purpose.graph.paths import find_ways_to_goals
+from groundplan.purpose.in_force import CACHED_VERSIONS_MAX, ChainsCache
 from tests.briefing.client import BriefingClient, count_tokens
 from tests.purpose.client import add_edge, add_node, op
 

@@ -14,16 +14,15 @@ from msgspec.structs import replace
 from groundplan.kernel.store import idempotency
 from groundplan.kernel.store.queries import Queries, Query, to_json_array
 from groundplan.purpose import check
-from groundplan.purpose.content import read_content
+from groundplan.purpose.content import read_content, reserve_keys
 from groundplan.purpose.editing import edit, items
-from groundplan.purpose.events import Op
 from groundplan.purpose.exchange import export, import_document, incoming_keys
 from groundplan.purpose.gates import gates, run
 from groundplan.purpose.gates.run import read_gate_inputs
-from groundplan.purpose.keys import reserve_keys
-from groundplan.purpose.observing import read_observations
+from groundplan.purpose.observing import read
+from groundplan.purpose.observing.record import Recorder
 from groundplan.purpose.observing.record import sql as recording
-from groundplan.purpose.observing.recorder import Recorder
+from groundplan.purpose.tables import Op
 from groundplan.purpose.versions import drafts, publish
 from groundplan.purpose.versions.drafts import clone
 from groundplan.purpose.versions.versions import load_draft, read_versions
@@ -153,9 +152,7 @@ SABOTAGE: dict[str, Sabotage] = {
     ),
     "a waiver counts for nothing": replace_attribute(gates, "select_active_waivers", lambda _waivers, _today: []),
     "gates look at what came later": replace_attribute(check, "read_gate_inputs", read_subject_of_today),
-    "the first review decides": change_query(
-        read_observations.sql, "latest_reviews", r"l\.rev DESC, l\.n DESC", "l.rev, l.n"
-    ),
+    "the first review decides": change_query(read.sql, "latest_reviews", r"l\.rev DESC, l\.n DESC", "l.rev, l.n"),
     "a copy lacks a text": replace_attribute(drafts, "clone", copy_without_texts),
     "a key is given again": replace_attribute(edit, "reserve_keys", reuse_keys),
     "anybody edits what they have not seen": replace_attribute(edit, "load_draft", at_any_rev),

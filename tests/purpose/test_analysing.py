@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from groundplan.purpose.analysis.analyse import Analysis, AssumptionImpact, CutEdge, WeakestLink, analyse, trace_impacts
+from groundplan.purpose.analysis import Analysis, AssumptionImpact, CutEdge, WeakestLink, analyse, trace_impacts
 from groundplan.purpose.model import Confidence, Content, EdgeType, PurposeEdge, PurposeNode, build_content
-from groundplan.purpose.observing.observation_rows import Observations
+from groundplan.purpose.observing.records import Observations
 from tests.purpose.theories import NOTHING_OBSERVED, make_observations, theory
 
 BRANCHED = theory(

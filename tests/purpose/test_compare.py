@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import to_builtins
 
-from groundplan.purpose.canonical import encode_canonical
-from groundplan.purpose.markdown_text import LINE_CHARS_MAX, escape_inline, format_code_span
+from groundplan.purpose.markup import LINE_CHARS_MAX, escape_inline, format_code_span
 from groundplan.purpose.model import (
     Assumption,
     Confidence,
@@ -23,6 +22,7 @@ from groundplan.purpose.model import (
     PurposeNode,
     RiskLevel,
     build_content,
+    encode_canonical,
 )
 from groundplan.purpose.versions.compare import Comparison, compare
 from groundplan.purpose.versions.comparison_markdown import render_comparison

@@ -13,8 +13,7 @@ from groundplan.context.refusals import RunBound
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.schema import Frozen, NotADraft, RevisionSkipped
-from groundplan.purpose.refusals import KeyReused, RunNotFinal, VersionGap
-from groundplan.purpose.tables import VERSION_CHILD_TABLES
+from groundplan.purpose.tables import VERSION_CHILD_TABLES, KeyReused, RunNotFinal, VersionGap
 from tests.context.rows import commit_columns, run_row
 from tests.engines import Engine, fill_once
 from tests.kernel.store.attacks import Row, Value, sql_insert, sql_set

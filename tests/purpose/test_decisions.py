@@ -9,7 +9,7 @@ import pytest
 from groundplan.kernel.actors import Access, local_actor
 from groundplan.kernel.errors import Forbidden, Invalid, NotFound
 from groundplan.kernel.preferences import Preferences
-from groundplan.purpose.observing.decide import AlreadyAnswered, AlreadySuperseded
+from groundplan.purpose.observing.record import AlreadyAnswered, AlreadySuperseded
 from groundplan.session import Session
 from tests.manual_clock import ManualClock
 from tests.purpose.client import PurposeClient, op

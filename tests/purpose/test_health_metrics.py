@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from groundplan.purpose.analysis.health_metrics import (
+from groundplan.purpose.health import (
     Band,
     Health,
     WeakestEdge,
@@ -18,7 +18,7 @@ from groundplan.purpose.analysis.health_metrics import (
     find_overall_band,
 )
 from groundplan.purpose.model import Content, EdgeType, build_content
-from groundplan.purpose.observing.observation_rows import Observations
+from groundplan.purpose.observing.records import Observations
 from tests.purpose.theories import NOTHING_OBSERVED, NOW, join_observations, make_observations, theory, whole_theory
 
 CHAIN = "AC1 -> OP1 -> OC1 -> G1"

@@ -15,8 +15,7 @@ from groundplan.kernel.errors import Invalid, NotFound, StaleRevision
 from groundplan.kernel.input_gate.request import parse_request
 from groundplan.kernel.operations.registry import Group
 from groundplan.kernel.preferences import Preferences
-from groundplan.purpose.open import OpenedPurpose
-from groundplan.purpose.reading.shorten import ANSWER_TOKENS_AIM
+from groundplan.purpose.open import ANSWER_TOKENS_AIM, OpenedPurpose
 from groundplan.session import Session
 from tests.purpose.client import PurposeClient, add_edge, add_node, op
 

@@ -31,7 +31,7 @@ from groundplan.purpose.model import (
     RiskLevel,
     build_content,
 )
-from groundplan.purpose.observing.observation_rows import Decision, Measurement, Observations, Review, Waiver
+from groundplan.purpose.observing.records import Decision, Measurement, Observations, Review, Waiver
 
 NOTHING_OBSERVED = Observations([], [], [], [])
 TODAY = "2026-11-15"

@@ -17,9 +17,8 @@ import pytest
 from groundplan.kernel.actors import local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.canonical import compute_content_hash
 from groundplan.purpose.content import read_content
-from groundplan.purpose.model import Content
+from groundplan.purpose.model import Content, compute_content_hash
 from groundplan.purpose.versions.versions import NoDraft
 from groundplan.session import Session
 from tests.engines import Engine

@@ -21,7 +21,7 @@ from groundplan.briefing.briefing import (
     WhyStep,
 )
 from groundplan.kernel.answers import encode
-from groundplan.purpose.markdown_text import escape_inline, format_code_span
+from groundplan.purpose.markup import escape_inline, format_code_span
 
 if TYPE_CHECKING:
     from groundplan.briefing.brief import TaskBriefing

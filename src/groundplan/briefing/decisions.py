@@ -10,8 +10,8 @@ from msgspec import UNSET
 from groundplan.briefing.briefing import DecisionNote
 from groundplan.kernel.events.history import list_decisions_about
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.observing.latest_records import read_newest_decisions
-from groundplan.purpose.observing.observation_rows import Decision
+from groundplan.purpose.observing.read import read_newest_decisions
+from groundplan.purpose.observing.records import Decision
 
 RECORDED_MAX = 200  # decisions about the purpose that are looked through
 EVENT_PREFIX = "work"  # the events of work nodes

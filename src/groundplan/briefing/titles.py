@@ -16,7 +16,7 @@ from groundplan.kernel.operations.registry import Command, Effect, Route, declar
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.refs import load_names
 from groundplan.knowledge.requests import KnowledgeEntityType
-from groundplan.purpose.reading.link_targets import find_indicator_names, find_purpose_targets
+from groundplan.purpose.search import find_indicator_names, find_purpose_targets
 from groundplan.work.refs import find_known_targets
 
 REFS_MAX = 200

@@ -9,9 +9,9 @@ from msgspec import UNSET
 
 from groundplan.briefing.briefing import AssumptionNote, Via, WhyStep
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.purpose.in_force import PurposeChains, load_chains, load_chains_in_force
 from groundplan.purpose.model import Assumption, AssumptionStatus, RiskLevel
-from groundplan.purpose.observing.latest_records import read_assumption_statuses
-from groundplan.purpose.reading.purpose_chains import PurposeChains, load_chains, load_chains_in_force
+from groundplan.purpose.observing.read import read_assumption_statuses
 
 ASSUMPTIONS_MAX = 500  # of which the status is read
 

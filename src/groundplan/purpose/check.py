@@ -15,18 +15,16 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
-from groundplan.purpose.analysis.analyse import Analysis
-from groundplan.purpose.analysis.health import read_health
-from groundplan.purpose.analysis.health_metrics import Health
+from groundplan.purpose.analysis import Analysis
 from groundplan.purpose.compliance.proposal import ProposedOperation
 from groundplan.purpose.compliance.section import Compliance
 from groundplan.purpose.content import read_verified_content
 from groundplan.purpose.dates import parse_moment
 from groundplan.purpose.gates.gates import GateResult
 from groundplan.purpose.gates.run import read_gate_inputs, run_gate
-from groundplan.purpose.limits import Ref
-from groundplan.purpose.model import Profile
-from groundplan.purpose.observing.read_observations import Cutoff, read_version_observations
+from groundplan.purpose.health import Health, read_health
+from groundplan.purpose.model import Profile, Ref
+from groundplan.purpose.observing.read import Cutoff, read_version_observations
 from groundplan.purpose.versions.versions import VersionRef, require_version
 
 PATHWAYS_DEFAULT = 50
@@ -100,8 +98,7 @@ def analysis(tx: Transaction, request: CheckPurpose) -> Analysis:
         Invalid: an argument does not belong to this check.
         ContentAltered: the content of a published version does not match its hash.
     """
-    from groundplan.purpose.analysis.analyse import analyse
-    from groundplan.purpose.analysis.marked_work import add_marks
+    from groundplan.purpose.analysis import add_marks, analyse
 
     _refuse_unused_arguments(request, "analysis")
     row = require_version(tx, request.version)

@@ -1,4 +1,7 @@
-"""Read the content of a version."""
+"""Read the content of a version, and reserve the keys of new items.
+
+Keys and the revisions of drafts are counted by project, so that none is used again.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,6 @@ import msgspec
 from groundplan.kernel.errors import Conflict
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.canonical import compute_content_hash, normalize_number
 from groundplan.purpose.model import (
     Assumption,
     Content,
@@ -19,6 +21,8 @@ from groundplan.purpose.model import (
     PurposeEdge,
     PurposeNode,
     build_content,
+    compute_content_hash,
+    normalize_number,
 )
 from groundplan.purpose.versions.versions import VersionRow
 
@@ -103,3 +107,35 @@ def _get_edge_name(row_id: Any, names: dict[str, EdgeName]) -> EdgeName:
 
 def _normalize_optional(number: float | None) -> float | None:
     return None if number is None else normalize_number(number)
+
+
+def reserve_keys(tx: Transaction, prefix: str, count: int) -> list[str]:
+    """Reserve the next keys with a prefix."""
+    if not count:
+        return []
+    last = tx.scalar(sql.reserve_keys, project_id=tx.project.id, prefix=prefix, count=count)
+    return [f"{prefix}{number}" for number in range(last - count + 1, last + 1)]
+
+
+def reserve_up_to(tx: Transaction, prefix: str, number: int) -> None:
+    """Reserve key numbers up to `number`, so that imported keys are not assigned again."""
+    missing = number - _read_last_number(tx, prefix)
+    if missing > 0:
+        tx.one(sql.reserve_keys, project_id=tx.project.id, prefix=prefix, count=missing)
+
+
+_REV_PREFIX = "REV"  # counter for the highest revision of a discarded draft
+
+
+def get_last_discarded_rev(tx: Transaction) -> int:
+    """Return the highest revision of a discarded draft."""
+    return _read_last_number(tx, _REV_PREFIX)
+
+
+def store_discarded_rev(tx: Transaction, rev: int) -> None:
+    """Store the revision of a discarded draft, so that it is not reused."""
+    tx.one(sql.reserve_keys, project_id=tx.project.id, prefix=_REV_PREFIX, count=rev - get_last_discarded_rev(tx))
+
+
+def _read_last_number(tx: Transaction, prefix: str) -> int:
+    return tx.scalar(sql.last_number, project_id=tx.project.id, prefix=prefix) or 0

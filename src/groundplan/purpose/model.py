@@ -4,16 +4,20 @@
                  assumptions              on nodes and on edges
                  indicators               on nodes
 
-Items are identified by stable keys, which stay the same in all versions; row ids do not.
+Items are identified by stable keys, which stay the same in all versions; row ids do not. Equal content always gives
+equal canonical JSON, and so an equal hash.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from msgspec import Struct
+import msgspec
+from msgspec import Meta, Struct
+
+from groundplan.kernel.input_gate.text_limits import MaxBytes, NormalizedName, NotBlank
 
 
 class NodeType(StrEnum):
@@ -113,6 +117,15 @@ class EdgeName(NamedTuple):
         """Return `AC1->OP2`, or `AC1->OP2/CAUSES` if the type is not CONTRIBUTES_TO."""
         suffix = "" if self.edge_type is EdgeType.CONTRIBUTES_TO else f"/{self.edge_type}"
         return f"{self.source}->{self.target}{suffix}"
+
+
+def parse_edge_name(ref: str) -> EdgeName | None:
+    """Parse an edge name, `AC1->OP2` or `AC1->OP2/CAUSES`; return None for any other text."""
+    name, slash, type_ = ref.partition("/")
+    source, arrow, target = name.partition("->")
+    if not arrow or (slash and type_ not in EdgeType.__members__):
+        return None
+    return EdgeName(source, target, EdgeType(type_ or EdgeType.CONTRIBUTES_TO))
 
 
 class PurposeNode(Struct):
@@ -231,3 +244,69 @@ def edge_order(name: EdgeName) -> tuple[tuple[int, int, str], tuple[int, int, st
 def sort_keys(keys: Iterable[str]) -> list[str]:
     """Sort keys in list order."""
     return sorted(keys, key=key_order)
+
+
+TITLE_CHARS_MAX = 500
+WORD_CHARS_MAX = 255
+TEXT_BYTES_MAX = 16_384
+SENTENCE_BYTES_MAX = 4_096
+REF_CHARS_MAX = 128
+POINTER_CHARS_MAX = 1_024  # pointer to a fact that a waiver names
+LIST_BYTES_MAX = 16_384  # a list of refs as stored JSON
+BATCH_MAX = 1_000
+
+Title = Annotated[str, NormalizedName(TITLE_CHARS_MAX)]
+Word = Annotated[str, NormalizedName(WORD_CHARS_MAX)]
+Text = Annotated[str, MaxBytes(TEXT_BYTES_MAX)]
+Sentence = Annotated[str, NotBlank(), MaxBytes(SENTENCE_BYTES_MAX)]
+Ref = Annotated[str, Meta(min_length=1, max_length=REF_CHARS_MAX)]
+Refs = Annotated[list[Ref], Meta(max_length=100)]
+FactRefs = Annotated[list[Annotated[str, Meta(min_length=1, max_length=POINTER_CHARS_MAX)]], Meta(max_length=100)]
+
+
+CONTENT_FORMAT = 1
+EXACT_INT_MAX = 2**53  # above it every float is whole
+
+
+def encode_canonical(content: Content) -> bytes:
+    """Encode content without row ids: items and names sorted, no whitespace, whole numbers without a fraction."""
+    return msgspec.json.encode(_to_builtins(content), order="sorted")
+
+
+def compute_content_hash(content: Content) -> str:
+    """Return the SHA-256 of the canonical JSON."""
+    from hashlib import sha256  # loads megabytes of OpenSSL, needed only to publish or check
+
+    return sha256(encode_canonical(content)).hexdigest()
+
+
+def _to_builtins(content: Content) -> dict[str, Any]:
+    return {
+        "format": CONTENT_FORMAT,
+        "nodes": [normalize_numbers(_drop_row_id(node)) for node in content.nodes.values()],
+        "edges": [normalize_numbers(_drop_row_id(edge)) for edge in content.edges],
+        "assumptions": [normalize_numbers(_drop_row_id(one)) for one in content.assumptions.values()],
+        "indicators": [normalize_numbers(_drop_row_id(one)) for one in content.indicators.values()],
+    }
+
+
+def _drop_row_id(row: Any) -> dict[str, Any]:
+    fields: dict[str, Any] = msgspec.structs.asdict(row)
+    del fields["id"]
+    return fields
+
+
+def normalize_number(value: float) -> float:
+    """Return a whole number as int: 5000, not 5000.0."""
+    return int(value) if value.is_integer() and abs(value) < EXACT_INT_MAX else value
+
+
+def normalize_numbers(value: Any) -> Any:
+    """Normalize all numbers in nested dicts and lists."""
+    if isinstance(value, float):
+        return normalize_number(value)
+    if isinstance(value, dict):
+        return {name: normalize_numbers(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [normalize_numbers(one) for one in value]
+    return value

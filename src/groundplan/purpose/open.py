@@ -8,17 +8,16 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.answers import Budget, CutLists, DropField, LeftOut, Trimming, count_chars
+from groundplan.kernel.answers import Budget, CutLists, DropField, LeftOut, Trimming, count_chars, trim
 from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
-from groundplan.purpose.analysis.health import read_bands
-from groundplan.purpose.analysis.health_metrics import Band, find_overall_band
 from groundplan.purpose.content import read_verified_content
 from groundplan.purpose.dates import get_day, parse_moment
 from groundplan.purpose.gates.gates import select_active_waivers
+from groundplan.purpose.health import Band, find_overall_band, read_bands
 from groundplan.purpose.model import (
     AssumptionStatus,
     Confidence,
@@ -28,11 +27,10 @@ from groundplan.purpose.model import (
     NodeType,
     RiskLevel,
 )
-from groundplan.purpose.observing import observations
-from groundplan.purpose.observing.observation_rows import Measurement, Observations, Waiver
-from groundplan.purpose.observing.read_observations import Cutoff, read_version_observations
+from groundplan.purpose.observing import read
+from groundplan.purpose.observing.read import Cutoff, read_version_observations
+from groundplan.purpose.observing.records import Measurement, Observations, Waiver
 from groundplan.purpose.pages import PagePosition, fill_page, list_entries
-from groundplan.purpose.reading.shorten import ANSWER_TOKENS_AIM, count_chars_min, shorten
 from groundplan.purpose.versions.versions import (
     Version,
     VersionRef,
@@ -319,7 +317,7 @@ def _to_view(row: Struct, shape: type[Shown], **given: Any) -> Shown:
     return shape(**fields, **given)
 
 
-def open_observations(tx: Transaction, request: OpenPurpose) -> observations.ObservationsPage:
+def open_observations(tx: Transaction, request: OpenPurpose) -> read.ObservationsPage:
     """Return the recorded observations, up to `as_of` if given.
 
     Raises:
@@ -327,12 +325,74 @@ def open_observations(tx: Transaction, request: OpenPurpose) -> observations.Obs
     """
     if request.version is not None:
         raise invalid_argument(("version",), "does not apply to observations, which belong to all versions; omit it")
-    return observations.read_observations_page(tx, as_of=request.as_of, cursor=request.cursor)
+    return read.read_observations_page(tx, as_of=request.as_of, cursor=request.cursor)
+
+
+ANSWER_TOKENS_AIM = 3_000  # size to which an answer is shortened unless `detail` is full: about thirty nodes
+DESCRIPTION_CHARS_SHORT = 160  # longer descriptions are left out before shorter ones
+
+_ASSUMPTION_PATHS = ("nodes[].assumptions[]", "edges[].assumptions[]")
+
+# Fields to drop from a long answer, the least useful first: row ids, because rows have keys, then long descriptions and
+# metadata and narratives, then the default values, and then the fields of _TRIM_LAST. Mechanisms, confidences and
+# assumptions stay.
+_TRIM_IDS = Trimming(
+    *(DropField(f"{rows}.id") for rows in ("nodes[]", "edges[]", "indicators[]", *_ASSUMPTION_PATHS)),
+)
+_TRIM_EXTRAS = Trimming(DropField("nodes[].metadata"), DropField("nodes[].narrative"))
+_DEFAULTS: dict[str, Any] = {"assumptions": [], "metadata": {}, "edge_type": EdgeType.CONTRIBUTES_TO}
+_TRIM_LAST = Trimming(
+    *(DropField(f"indicators[].{field}") for field in ("method", "frequency", "baseline_verified")),
+    *(DropField(f"versions[].{field}") for field in ("content_hash", "context_run")),
+    DropField("nodes[].description"),
+    *(DropField(f"{rows}.owner") for rows in ("nodes[]", "indicators[]", *_ASSUMPTION_PATHS)),
+    *(DropField(f"indicators[].{field}") for field in ("unit", "direction")),
+)
+
+
+def count_chars_min(content: Content) -> int:
+    """Return a lower bound for the characters of an answer, from the names and texts that are never left out."""
+    return (
+        sum(len(node.title) + 40 for node in content.nodes.values())
+        + sum(len(one.assumption_text) + 50 for one in content.assumptions.values())
+        + sum(len(one.name) + 30 for one in content.indicators.values())
+        + sum(len(edge.mechanism or "") + 30 for edge in content.edges)
+    )
+
+
+def shorten(opened: OpenedPurpose, aim: Budget) -> None:
+    """Drop optional fields until the answer fits, or none is left."""
+    trim(opened, aim, _TRIM_IDS)
+    if count_chars(opened) > aim.free_chars:
+        _leave_out_long_descriptions(opened)
+        trim(opened, aim, _TRIM_EXTRAS)
+    if count_chars(opened) > aim.free_chars:
+        _leave_out_defaults(opened)
+        trim(opened, aim, _TRIM_LAST)
+
+
+def _leave_out_long_descriptions(opened: OpenedPurpose) -> None:
+    long = [node for node in opened.nodes or () if len(node.description or "") > DESCRIPTION_CHARS_SHORT]
+    for node in long:
+        node.description = None
+    if long:
+        opened.left_out = {**(opened.left_out or {}), "nodes.description": len(long)}
+
+
+def _leave_out_defaults(opened: OpenedPurpose) -> None:
+    """Drop fields that have their default value."""
+    count = 0
+    for row in (*(opened.nodes or ()), *(opened.edges or ())):
+        for field, default in _DEFAULTS.items():
+            if getattr(row, field, UNSET) == default:
+                setattr(row, field, UNSET)
+                count += 1
+    opened.left_out = {**(opened.left_out or {}), "defaults": count}
 
 
 OBSERVATIONS = declare(
     open_observations,
-    name=observations.NAME,
+    name=read.NAME,
     summary="Read what was observed: measurements, reviews, waivers, decisions; with as_of, as known then.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,

@@ -1,10 +1,67 @@
-"""The tables of purpose, the permissions on their rows, and when rows are frozen."""
+"""The tables of the purpose, with the permissions on their rows, and when rows are frozen; its events."""
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from groundplan.kernel.access import Permission
+from groundplan.kernel.errors import Conflict, RuleViolated
 from groundplan.kernel.store.queries import load_queries
-from groundplan.kernel.store.schema import OWN_DRAFT_OF_AGENT, FreezeRule, Table, in_project
+from groundplan.kernel.store.schema import OWN_DRAFT_OF_AGENT, FreezeRule, Table, in_project, make_error_factory
+
+
+class Op(StrEnum):
+    """The kinds of change to versions, their content and observations."""
+
+    DRAFT_CREATED = "purpose.draft_created"
+    PUBLISHED = "purpose.published"
+    DISCARDED = "purpose.discarded"
+    NODE_ADDED = "purpose.node_added"
+    NODE_CHANGED = "purpose.node_changed"
+    NODE_REMOVED = "purpose.node_removed"
+    EDGE_ADDED = "purpose.edge_added"
+    EDGE_CHANGED = "purpose.edge_changed"
+    EDGE_REMOVED = "purpose.edge_removed"
+    ASSUMPTION_ADDED = "purpose.assumption_added"
+    ASSUMPTION_CHANGED = "purpose.assumption_changed"
+    ASSUMPTION_REMOVED = "purpose.assumption_removed"
+    INDICATOR_ADDED = "purpose.indicator_added"
+    INDICATOR_CHANGED = "purpose.indicator_changed"
+    INDICATOR_REMOVED = "purpose.indicator_removed"
+    MEASURED = "purpose.measured"
+    REVIEWED = "purpose.reviewed"
+    WAIVED = "purpose.waived"
+    DECIDED = "purpose.decided"
+    REQUESTED = "purpose.requested"
+
+
+# Errors for rules that database triggers enforce. The code itself never breaks these rules.
+
+
+class VersionGap(Conflict):
+    """Version numbers are consecutive from 1 and never change."""
+
+    code = "version_gap"
+
+
+class KeyReused(Conflict):
+    """A stable key always names the same item."""
+
+    code = "key_reused"
+
+
+class RunNotFinal(RuleViolated):
+    """A version needs a run of facts that is committed and not deleted."""
+
+    code = "run_not_final"
+
+
+REFUSALS = {
+    "version_gap": make_error_factory(VersionGap, "a version must have the next number of its project and keep it"),
+    "key_reused": make_error_factory(KeyReused, "a key is never reused"),
+    "run_not_final": make_error_factory(RunNotFinal, "this run is a draft or was deleted; use a run that is in force"),
+}
+
 
 _columns = load_queries(__file__).columns
 

@@ -11,7 +11,7 @@ from groundplan.catalog import OPERATIONS
 from groundplan.context.events import Op as ContextOp
 from groundplan.kernel.audit import KernelOp
 from groundplan.knowledge.events import Op as KnowledgeOp
-from groundplan.purpose.events import Op as PurposeOp
+from groundplan.purpose.tables import Op as PurposeOp
 from groundplan.work.events import WorkOp
 
 TABLES: dict[str, type[StrEnum]] = {

@@ -9,7 +9,7 @@ import pytest
 from groundplan.briefing.watch import trace_marks
 from groundplan.kernel.links import Link
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.observing.observation_rows import Observations
+from groundplan.purpose.observing.records import Observations
 from groundplan.work.links import serving
 from tests.briefing.watch.watch_project import Watch
 from tests.linking import unlink

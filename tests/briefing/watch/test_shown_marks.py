@@ -13,7 +13,7 @@ from groundplan.briefing.watch import trace_marks
 from groundplan.kernel.actors import Access, local_actor
 from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.errors import NotFound
-from groundplan.purpose.graph.goal_steps import GoalSteps
+from groundplan.purpose.graph.paths import GoalSteps
 from groundplan.session import Session
 from tests.briefing.watch.watch_project import SIZE, Watch
 from tests.purpose.client import add_edge, add_node, op

@@ -18,8 +18,16 @@ from groundplan.purpose.editing.rules import (
     names_edge,
     retype_node,
 )
-from groundplan.purpose.limits import SENTENCE_BYTES_MAX, TITLE_CHARS_MAX, Sentence, Title
-from groundplan.purpose.model import EdgeName, EdgeType, NodeType, Profile
+from groundplan.purpose.model import (
+    SENTENCE_BYTES_MAX,
+    TITLE_CHARS_MAX,
+    EdgeName,
+    EdgeType,
+    NodeType,
+    Profile,
+    Sentence,
+    Title,
+)
 
 CAUSES, FEEDBACK = EdgeType.CAUSES, EdgeType.FEEDBACK
 

@@ -13,7 +13,7 @@ from groundplan.kernel.input_gate.strict_json import INTEGER_MAX
 from groundplan.purpose.exchange.formats.csv_sheets import COLUMNS, write_csv
 from groundplan.purpose.exchange.readers.read_csv import read_csv
 from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.limits import TEXT_BYTES_MAX
+from groundplan.purpose.model import TEXT_BYTES_MAX
 from tests.purpose.exchange.foreign_files import expected_fields, fields_of, read_or_none
 from tests.purpose.exchange.sheets import cells_of, read, titles
 from tests.purpose.exchange.theory_strategies import NEVER_STORED, any_theory, make_published, tries

@@ -13,7 +13,7 @@ import pytest
 from groundplan.kernel.errors import Conflict, Forbidden, GroundplanError, Invalid, NotFound, RuleViolated
 from groundplan.purpose.exchange.formats.document import build_document
 from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.observing.observation_rows import Waiver
+from groundplan.purpose.observing.records import Waiver
 from tests.engines import Engine, person
 from tests.purpose.client import PurposeClient, add_edge, add_node, failing, op
 from tests.purpose.exchange.theory_strategies import any_theory, make_published, make_waiver, tries

@@ -11,8 +11,7 @@ from markdown_it.token import Token
 
 from groundplan.purpose.exchange.formats.logframe import write_logframe
 from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.limits import TEXT_BYTES_MAX
-from groundplan.purpose.model import AssumptionStatus, IndicatorDirection, VersionStatus
+from groundplan.purpose.model import TEXT_BYTES_MAX, AssumptionStatus, IndicatorDirection, VersionStatus
 from tests.purpose.exchange.theory_strategies import (
     NEVER_STORED,
     TROUBLE,

@@ -35,7 +35,7 @@ from groundplan.purpose.model import (
     VersionStatus,
     build_content,
 )
-from groundplan.purpose.observing.observation_rows import Measurement, Waiver
+from groundplan.purpose.observing.records import Measurement, Waiver
 from tests.machines.budget import budget
 
 # Text that ends a label, a quote, a comment, a row or an element in some format, and invisible text.

@@ -8,7 +8,7 @@ from groundplan.kernel.errors import OPERATION_NAMES
 from groundplan.purpose.gates.gates import Check, ContextFacts, ExternalFacts, Gate, GateResult
 from groundplan.purpose.gates.run import run_gate
 from groundplan.purpose.model import Content, Profile
-from groundplan.purpose.observing.observation_rows import Observations
+from groundplan.purpose.observing.records import Observations
 from tests.purpose.theories import NOTHING_OBSERVED, TODAY, make_observations, theory
 
 COMMITTED = ContextFacts(run="run")

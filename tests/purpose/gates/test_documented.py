@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from groundplan.purpose.analysis import health_metrics as health
-from groundplan.purpose.analysis.health_metrics import Metrics
+from groundplan.purpose import health
 from groundplan.purpose.gates.gates import NOT_WAIVABLE, SEVERITY_TABLES, Gate
+from groundplan.purpose.health import Metrics
 
 PAGE = (Path(__file__).parents[3] / "docs" / "concepts" / "gates.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| `(\w+)` \| .+ \| (block|warn|-) \| (block|warn|-) \| (block|warn|-) \|$", re.MULTILINE)

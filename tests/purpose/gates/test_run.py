@@ -9,10 +9,9 @@ import pytest
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from groundplan.purpose.canonical import compute_content_hash
 from groundplan.purpose.gates import run as run_module
 from groundplan.purpose.gates.gates import NOTHING_TO_CHECK, Gate, ResultCounts
-from groundplan.purpose.model import Content, Profile, build_content
+from groundplan.purpose.model import Content, Profile, build_content, compute_content_hash
 from tests.purpose.gates.cases import BROKEN, CHAIN, EMPTY, FINE, UNKNOWN, check, gate_of, run
 from tests.purpose.theories import TODAY, join_observations, make_observations, theory, whole_theory
 

@@ -8,7 +8,7 @@ from time import process_time
 
 from hypothesis import strategies as st
 
-from groundplan.purpose.graph.indexed_graph import Graph, build_graph
+from groundplan.purpose.graph.graph import Graph, build_graph
 
 KEYS = ("G1", "G2", "OC1", "OP2", "OP10", "AC1", "AC2")  # in key order
 Pair = tuple[str, str]

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.purpose.graph import cuts as cutting
-from groundplan.purpose.graph.cuts import EdgeCut, find_heaviest_cuts
-from groundplan.purpose.graph.dominators import find_dominators
-from groundplan.purpose.graph.indexed_graph import build_graph
+from groundplan.purpose.graph.cuts import EdgeCut, find_dominators, find_heaviest_cuts
+from groundplan.purpose.graph.graph import build_graph
 from tests.proof import scaled
 from tests.purpose.graph.small_graphs import KEYS, Pair, grows_linearly, is_reachable, make_graph, pairs
 

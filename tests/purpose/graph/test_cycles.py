@@ -16,7 +16,7 @@ from groundplan.purpose.graph.cycles import (
     find_cyclic_components,
     find_shortest_cycle,
 )
-from groundplan.purpose.graph.indexed_graph import Graph, build_graph
+from groundplan.purpose.graph.graph import Graph, build_graph
 from tests.proof import scaled
 from tests.purpose.graph.small_graphs import (
     KEYS,

@@ -7,8 +7,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.purpose.graph.indexed_graph import build_graph
-from groundplan.purpose.graph.pathways import find_pathways
+from groundplan.purpose.graph.graph import build_graph
+from groundplan.purpose.graph.paths import find_pathways
 from tests.purpose.graph.small_graphs import KEYS, Pair, make_graph, pairs, simple_paths
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.purpose.graph.indexed_graph import build_graph, find_leading_to, find_reachable_from
+from groundplan.purpose.graph.graph import build_graph, find_leading_to, find_reachable_from
 from tests.purpose.graph.small_graphs import KEYS, Pair, is_reachable, make_graph, pairs
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.purpose.graph.indexed_graph import build_graph
-from groundplan.purpose.graph.strongest_paths import find_strongest_paths
+from groundplan.purpose.graph.graph import build_graph
+from groundplan.purpose.graph.paths import find_strongest_paths
 from tests.proof import scaled
 from tests.purpose.graph.small_graphs import KEYS, Pair, grows_linearly, simple_paths
 

@@ -25,7 +25,7 @@ from groundplan.purpose.exchange.formats.table import FORMATS, FileFormat
 from groundplan.purpose.exchange.formats.workbook import COLUMN_CHARS_MAX, COLUMN_CHARS_MIN, build_workbook
 from groundplan.purpose.exchange.readers.read_file import read_native
 from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.limits import TEXT_BYTES_MAX
+from groundplan.purpose.model import TEXT_BYTES_MAX
 from tests.purpose.exchange.theory_strategies import NEVER_STORED, any_theory, make_published, tries
 from tests.purpose.theories import theory, whole_theory
 from tests.surfaces.cli.conftest import Run, RunResult

@@ -12,7 +12,7 @@ import pytest
 from groundplan.context.events import Op as ContextOp
 from groundplan.kernel.audit import KernelOp
 from groundplan.knowledge.events import Op as KnowledgeOp
-from groundplan.purpose.events import Op as PurposeOp
+from groundplan.purpose.tables import Op as PurposeOp
 from groundplan.surfaces.web.areas.plan.gate_words import CHECKS
 from groundplan.surfaces.web.words import VERBS
 from groundplan.work.events import WorkOp

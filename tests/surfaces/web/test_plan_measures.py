@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.kernel.actors import local_actor
-from groundplan.purpose.analysis.health_metrics import Metrics
+from groundplan.purpose.health import Metrics
 from groundplan.session import Session
 from groundplan.surfaces.web.areas.plan.health import FIGURES
 from groundplan.surfaces.web.areas.plan.measures import (

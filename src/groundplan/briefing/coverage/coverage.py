@@ -83,7 +83,7 @@ def find_gaps(tx: Transaction, _request: ReadCoverage) -> Coverage:
 
     links = load_serving_links(tx)
     purpose = _find_purpose_gaps(tx, links.served)
-    facts = find_context_in_force(tx, None)
+    facts = find_context_in_force(tx)
     files = _find_uncovered_files(tx)
     lists = {
         "unserved": purpose.unserved,
@@ -106,11 +106,10 @@ def find_gaps(tx: Transaction, _request: ReadCoverage) -> Coverage:
 
 def _find_purpose_gaps(tx: Transaction, served: set[str]) -> _PurposeGaps:
     """Return the purpose nodes that no work serves, and the indicators without a measurement."""
-    from groundplan.purpose.graph.causal_graph import build_causal_graph
-    from groundplan.purpose.graph.indexed_graph import find_reachable_from
+    from groundplan.purpose.graph.graph import build_causal_graph, find_reachable_from
+    from groundplan.purpose.in_force import read_purpose_in_force
     from groundplan.purpose.model import LEVELS
-    from groundplan.purpose.observing.read_observations import read_latest_observations
-    from groundplan.purpose.reading.in_force import read_purpose_in_force
+    from groundplan.purpose.observing.read import read_latest_observations
 
     purpose = read_purpose_in_force(tx)
     if purpose is None:

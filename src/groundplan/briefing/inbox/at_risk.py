@@ -6,7 +6,7 @@ from groundplan.briefing.inbox.item import InboxItem, InboxKind, make_action
 from groundplan.briefing.watch.find_marks import list_marks_since
 from groundplan.briefing.watch.mark import PREDICATES, MarkOutline
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.markdown_text import shorten_line
+from groundplan.purpose.markup import shorten_line
 
 
 def list_at_risk(tx: Transaction, *, since: str, at_most: int) -> list[InboxItem]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groundplan.briefing.inbox.item import InboxAction, InboxItem, InboxKind, make_action
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.markdown_text import shorten_line
+from groundplan.purpose.markup import shorten_line
 from groundplan.work.claims import EndingClaim, list_ending_claims
 
 

@@ -7,9 +7,9 @@ from groundplan.kernel.clock import subtract_time
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
 from groundplan.purpose.dates import get_day
-from groundplan.purpose.markdown_text import shorten_line
-from groundplan.purpose.observing.observation_rows import Waiver
-from groundplan.purpose.waiting.ending_waivers import NOTICE, list_ending_waivers
+from groundplan.purpose.markup import shorten_line
+from groundplan.purpose.observing.records import Waiver
+from groundplan.purpose.waiting import NOTICE, list_ending_waivers
 
 REFS_MAX = 5  # named in the text; the action has all of them
 

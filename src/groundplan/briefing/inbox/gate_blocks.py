@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from groundplan.briefing.inbox.item import InboxItem, InboxKind, make_action
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.markdown_text import shorten_line
-from groundplan.purpose.waiting.blocking_checks import BlockingCheck, list_blocking_checks
+from groundplan.purpose.markup import shorten_line
+from groundplan.purpose.waiting import BlockingCheck, list_blocking_checks
 
 TEXT_CHARS_MAX = 400
 

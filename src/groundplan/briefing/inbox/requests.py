@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from groundplan.briefing.inbox.item import InboxItem, InboxKind, make_action
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.markdown_text import shorten_line
-from groundplan.purpose.observing.observation_rows import DecisionRequest
-from groundplan.purpose.waiting.open_requests import list_open_requests
+from groundplan.purpose.markup import shorten_line
+from groundplan.purpose.observing.records import DecisionRequest
+from groundplan.purpose.waiting import list_open_requests
 
 QUESTION_CHARS_MAX = 300
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from groundplan.briefing.inbox.item import InboxItem, InboxKind, make_action
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.markdown_text import shorten_line
-from groundplan.purpose.waiting.reviews_due import DueReview, list_reviews_due
+from groundplan.purpose.markup import shorten_line
+from groundplan.purpose.waiting import DueReview, list_reviews_due
 
 
 def list_due_reviews(tx: Transaction, *, since: str, at_most: int) -> list[InboxItem]:

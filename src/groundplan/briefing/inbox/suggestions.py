@@ -6,7 +6,7 @@ from groundplan.briefing.inbox.item import InboxItem, InboxKind, make_action
 from groundplan.context.waiting.pending_suggestions import PendingSuggestion, list_pending_suggestions
 from groundplan.kernel.answers import encode
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.markdown_text import shorten_line
+from groundplan.purpose.markup import shorten_line
 
 VALUE_CHARS_MAX = 80
 

@@ -17,7 +17,7 @@ from groundplan.kernel.projects import ListProjects, list_projects
 from groundplan.kernel.search_words import SearchWords, TextMatch
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.reading.matches import find_entities
-from groundplan.purpose.reading.matches import find_items
+from groundplan.purpose.search import find_items
 from groundplan.work.graph.search.matches import find_nodes
 
 LIMIT = 20

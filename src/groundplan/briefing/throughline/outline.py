@@ -24,7 +24,7 @@ from groundplan.briefing.throughline.wording import (
     describe_work,
 )
 from groundplan.kernel.answers import ENVELOPE_CHARS, count_chars
-from groundplan.purpose.markdown_text import escape_inline
+from groundplan.purpose.markup import escape_inline
 
 INDENT_MAX = 12  # levels; a longer chain goes on at this depth
 

@@ -16,14 +16,12 @@ from groundplan.briefing.throughline.chain import (
     StepType,
 )
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.graph.causal_graph import CausalGraph, build_causal_graph
 from groundplan.purpose.graph.cycles import find_components
-from groundplan.purpose.graph.indexed_graph import Graph, find_leading_to, find_reachable_from
+from groundplan.purpose.graph.graph import CausalGraph, Graph, build_causal_graph, find_leading_to, find_reachable_from
+from groundplan.purpose.in_force import PurposeInForce
 from groundplan.purpose.model import Assumption, AssumptionStatus, Content, EdgeName, NodeType, build_content
-from groundplan.purpose.observing.latest_records import read_assumption_statuses
-from groundplan.purpose.observing.observation_rows import Measurement
-from groundplan.purpose.observing.read_observations import read_latest_observations
-from groundplan.purpose.reading.in_force import PurposeInForce
+from groundplan.purpose.observing.read import read_assumption_statuses, read_latest_observations
+from groundplan.purpose.observing.records import Measurement
 
 
 class PurposeGraph(NamedTuple):

@@ -52,7 +52,7 @@ def follow_line(tx: Transaction, request: FollowLine) -> TracedLine:
     from groundplan.briefing.throughline.resting import add_facts_to_steps
     from groundplan.briefing.throughline.trace_down import trace_purpose_down, trace_work_down
     from groundplan.briefing.throughline.trace_up import trace_purpose_up, trace_work_up
-    from groundplan.purpose.reading.in_force import read_purpose_in_force
+    from groundplan.purpose.in_force import read_purpose_in_force
 
     # Ids of work nodes have small letters and keys have capitals, so only one kind can match.
     node = find_node_or_none(tx, request.start)

@@ -15,7 +15,7 @@ from groundplan.briefing.throughline.purpose_steps import PurposeGraph, build_pu
 from groundplan.briefing.throughline.work_steps import add_evidence_to_steps, build_work_step
 from groundplan.kernel.links import LinkType
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.reading.in_force import read_purpose_in_force
+from groundplan.purpose.in_force import read_purpose_in_force
 from groundplan.work.links.effective import load_effective_links
 from groundplan.work.tracing.traced_nodes import TracedNode, load_path_to_root
 

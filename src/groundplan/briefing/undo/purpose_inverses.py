@@ -15,8 +15,8 @@ from groundplan.kernel.links import LinkType, list_links_to
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.content import read_content
 from groundplan.purpose.editing import edit
-from groundplan.purpose.events import Op
 from groundplan.purpose.model import EdgeType
+from groundplan.purpose.tables import Op
 from groundplan.purpose.versions.versions import read_versions
 
 EDGE_FIELDS = ("mechanism", "confidence")

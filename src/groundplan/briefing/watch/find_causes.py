@@ -1,6 +1,6 @@
 """What makes marks: assumptions in doubt and changed facts.
 
-An assumption is in doubt as `purpose/observing/doubts.py` says. A fact has changed if its value differs from the one
+An assumption is in doubt as `purpose/observing/records.py` says. A fact has changed if its value differs from the one
 that was in force when a node was linked to it, or later, when a decision was recorded about the fact or about that
 node. So a decision clears a mark, until something newer happens.
 """
@@ -14,14 +14,13 @@ from typing import Any, Literal, NamedTuple
 from groundplan.context.runs.changed_facts import ChangedFact, FactSince, find_changed_facts
 from groundplan.kernel.links import Link, LinkType, list_links_from, list_links_of_type
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.observing.doubts import DoubtStatus, find_doubts
-from groundplan.purpose.observing.observation_rows import Observations
-from groundplan.purpose.observing.read_observations import (
+from groundplan.purpose.observing.read import (
     NO_CUTOFF,
     list_assumptions_in_doubt,
     read_decisions,
     read_latest_reviews,
 )
+from groundplan.purpose.observing.records import DoubtStatus, Observations, find_doubts
 
 NO_LIMIT = 2**53
 

@@ -34,8 +34,8 @@ def list_task_marks(
 def _trace(tx: Transaction, causes: list[Cause], served: Collection[str], resting: str | None) -> list[TaskMark]:
     # Loaded only if something is marked.
     from groundplan.briefing.watch.trace_marks import shorten_path
-    from groundplan.purpose.analysis.dependents import Place, find_steps, get_place
-    from groundplan.purpose.reading.purpose_chains import load_chains_in_force
+    from groundplan.purpose.analysis import Place, find_steps, get_place
+    from groundplan.purpose.in_force import load_chains_in_force
 
     chains, _ = load_chains_in_force(tx)
     places: dict[str, Place] = {}

@@ -9,12 +9,11 @@ from groundplan.briefing.watch.find_causes import NO_LIMIT, Cause
 from groundplan.briefing.watch.mark import MarkOutline, WatchMark
 from groundplan.kernel.links import Link, LinkType, list_links_of_type
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.analysis.dependents import Dependents, Place, get_place, trace_assumption, trace_node
-from groundplan.purpose.graph.causal_graph import CausalGraph, build_causal_graph
-from groundplan.purpose.graph.goal_steps import GAP, GoalSteps
-from groundplan.purpose.model import Content, edge_order, sort_keys
-from groundplan.purpose.observing.ref_resolver import parse_edge_name
-from groundplan.purpose.reading.in_force import read_content_in_force
+from groundplan.purpose.analysis import Dependents, Place, get_place, trace_assumption, trace_node
+from groundplan.purpose.graph.graph import CausalGraph, build_causal_graph
+from groundplan.purpose.graph.paths import GAP, GoalSteps
+from groundplan.purpose.in_force import read_content_in_force
+from groundplan.purpose.model import Content, edge_order, parse_edge_name, sort_keys
 from groundplan.work.links.serving import find_open_inheriting, get_ids
 
 PATH_MAX = 40  # entries of a path; the middle of a longer one is left out

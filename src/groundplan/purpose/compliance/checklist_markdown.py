@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from groundplan.purpose.compliance.proposal import ProposedOperation
 from groundplan.purpose.compliance.section import NOT_APPLICABLE, ChecklistSection
 from groundplan.purpose.compliance.statements import PUBLISH_QUERY, VERSIONS_QUERY, find_statement, format_statement
-from groundplan.purpose.markdown_text import escape_inline, format_code_span
+from groundplan.purpose.markup import escape_inline, format_code_span
 
 SKILL = "toc-graph-engine"
 CHECKBOXES = {True: "[x]", False: "[ ]", None: "[n/a]"}

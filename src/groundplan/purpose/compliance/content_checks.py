@@ -25,8 +25,21 @@ from groundplan.purpose.editing.rules import (
     retype_node,
 )
 from groundplan.purpose.graph.cycles import find_closed_cycle
-from groundplan.purpose.limits import SENTENCE_BYTES_MAX, TEXT_BYTES_MAX, TITLE_CHARS_MAX, Sentence, Title, Word
-from groundplan.purpose.model import Confidence, EdgeName, EdgeType, NodeType, PurposeEdge, PurposeNode, RiskLevel
+from groundplan.purpose.model import (
+    SENTENCE_BYTES_MAX,
+    TEXT_BYTES_MAX,
+    TITLE_CHARS_MAX,
+    Confidence,
+    EdgeName,
+    EdgeType,
+    NodeType,
+    PurposeEdge,
+    PurposeNode,
+    RiskLevel,
+    Sentence,
+    Title,
+    Word,
+)
 
 Choice = TypeVar("Choice", bound=StrEnum)
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
-from groundplan.purpose.limits import WORD_CHARS_MAX, Ref, Text
+from groundplan.purpose.model import WORD_CHARS_MAX, Ref, Text
 from groundplan.purpose.versions.versions import VersionRef
 
 # A value that may not be in its enum.

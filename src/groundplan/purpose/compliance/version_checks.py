@@ -10,13 +10,12 @@ from groundplan.kernel.store.live_catalog import LiveTable
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
 from groundplan.policies import get_policies
-from groundplan.purpose.canonical import compute_content_hash
 from groundplan.purpose.compliance.proposal import OperationKind
 from groundplan.purpose.compliance.proposal_context import ProposalContext
 from groundplan.purpose.compliance.section import CheckedItem, SectionResult, decide_verdict, has_failures
 from groundplan.purpose.gates.gates import Check, GateResult, list_required_gates
 from groundplan.purpose.gates.run import read_gate_inputs, run_gate
-from groundplan.purpose.model import Profile
+from groundplan.purpose.model import Profile, compute_content_hash
 from groundplan.purpose.versions.drafts import get_least_profile, is_lighter
 from groundplan.purpose.versions.publish import LABEL_CHARS_MAX, is_same_as, is_unambiguous_label
 from groundplan.purpose.versions.versions import VersionRow, find_latest_published

@@ -13,6 +13,7 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, 
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, invalid_argument, quote_text
+from groundplan.purpose.content import reserve_keys
 from groundplan.purpose.editing import items
 from groundplan.purpose.editing.draft import BatchRefs, CreatedItem, DraftState
 from groundplan.purpose.editing.operations import (
@@ -30,9 +31,7 @@ from groundplan.purpose.editing.operations import (
     UpdateIndicator,
     UpdateNode,
 )
-from groundplan.purpose.keys import reserve_keys
-from groundplan.purpose.limits import BATCH_MAX
-from groundplan.purpose.model import ASSUMPTION_PREFIX, INDICATOR_PREFIX, PREFIXES
+from groundplan.purpose.model import ASSUMPTION_PREFIX, BATCH_MAX, INDICATOR_PREFIX, PREFIXES
 from groundplan.purpose.versions.versions import load_draft
 
 sql = load_queries(__file__)

@@ -56,9 +56,8 @@ from groundplan.purpose.editing.rules import (
     refuse_downward,
     retype_node,
 )
-from groundplan.purpose.events import Op
-from groundplan.purpose.limits import TEXT_BYTES_MAX
-from groundplan.purpose.model import EdgeName, EdgeType, PurposeNode
+from groundplan.purpose.model import TEXT_BYTES_MAX, EdgeName, EdgeType, PurposeNode
+from groundplan.purpose.tables import Op
 
 sql = load_queries(__file__)
 

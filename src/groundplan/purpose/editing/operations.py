@@ -6,8 +6,18 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from groundplan.purpose.limits import Ref, Sentence, Text, Title, Word
-from groundplan.purpose.model import Confidence, EdgeType, IndicatorDirection, NodeType, RiskLevel
+from groundplan.purpose.model import (
+    Confidence,
+    EdgeType,
+    IndicatorDirection,
+    NodeType,
+    Ref,
+    RiskLevel,
+    Sentence,
+    Text,
+    Title,
+    Word,
+)
 
 # `target` is a node ref on an edge and a number on an indicator, so the schema allows both.
 _TARGET = Meta(extra_json_schema={"type": ["string", "number"]})

@@ -17,8 +17,8 @@ from groundplan.purpose.dates import get_day
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.gates.gates import select_active_waivers
 from groundplan.purpose.model import Content
-from groundplan.purpose.observing.observation_rows import Waiver
-from groundplan.purpose.observing.read_observations import read_version_observations
+from groundplan.purpose.observing.read import read_version_observations
+from groundplan.purpose.observing.records import Waiver
 from groundplan.purpose.versions.versions import VersionRef, find_latest_published, require_version
 
 ExportFormat = Literal["json", "mermaid", "dot", "graphml", "canvas", "csv", "logframe", "iati", "svg", "html"]

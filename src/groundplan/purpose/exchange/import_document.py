@@ -37,12 +37,10 @@ from groundplan.purpose.exchange.import_measurements import import_measurements
 from groundplan.purpose.exchange.incoming_keys import IncomingKeys, KeyMapping, KeyMode
 from groundplan.purpose.exchange.readers.document_builder import EXAMPLES_MAX, SkippedItem
 from groundplan.purpose.gates.gates import select_active_waivers
-from groundplan.purpose.limits import TITLE_CHARS_MAX
-from groundplan.purpose.model import EdgeName, EdgeType
-from groundplan.purpose.observing.observation_rows import Waiver
-from groundplan.purpose.observing.read_observations import NO_CUTOFF, read_waivers
+from groundplan.purpose.model import TITLE_CHARS_MAX, EdgeName, EdgeType, parse_edge_name
+from groundplan.purpose.observing.read import NO_CUTOFF, read_waivers
 from groundplan.purpose.observing.record import WaiverWrite, record_waivers, refuse_unwaivable
-from groundplan.purpose.observing.ref_resolver import parse_edge_name
+from groundplan.purpose.observing.records import Waiver
 from groundplan.purpose.versions.drafts import add_draft, choose_profile, load_versions_without_draft
 from groundplan.purpose.versions.versions import Version, VersionRow, load_draft, to_version
 

@@ -11,7 +11,7 @@ from groundplan.purpose.dates import get_day, parse_moment
 from groundplan.purpose.exchange.formats.document import DocumentMeasurement
 from groundplan.purpose.exchange.incoming_keys import IncomingKeys
 from groundplan.purpose.exchange.readers.document_builder import EXAMPLES_MAX, SkippedItem
-from groundplan.purpose.observing.read_observations import NO_CUTOFF, read_measurements
+from groundplan.purpose.observing.read import NO_CUTOFF, read_measurements
 from groundplan.purpose.observing.record import MeasurementWrite, record_measurements
 
 IN_FUTURE, KNOWN = "it is in the future", "it is recorded already"  # why a measurement is skipped

@@ -15,7 +15,7 @@ from groundplan.kernel.wording import invalid_argument
 from groundplan.purpose.exchange.export import read_theory
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.exchange.views import VIEW_CHARS_MAX, format_known, select_view
-from groundplan.purpose.limits import Ref
+from groundplan.purpose.model import Ref
 from groundplan.purpose.versions.versions import VersionRef
 
 GROUP_CHARS_MAX = 1_024  # tags and keys, level by level

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from groundplan.purpose.model import Assumption, AssumptionStatus, Content, EdgeName, Indicator, Profile, VersionStatus
-from groundplan.purpose.observing.observation_rows import Measurement, Waiver
+from groundplan.purpose.observing.records import Measurement, Waiver
 
 
 class Theory(NamedTuple):

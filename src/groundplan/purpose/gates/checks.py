@@ -15,9 +15,8 @@ from groundplan.kernel.errors import NextStep
 from groundplan.kernel.wording import quote_text
 from groundplan.purpose.editing.rules import TypedEdge
 from groundplan.purpose.gates.gates import ExternalFacts, Fix
-from groundplan.purpose.graph.causal_graph import CausalGraph, build_causal_graph, find_valid_causal_edges
 from groundplan.purpose.graph.cycles import find_cyclic_components, find_shortest_cycle
-from groundplan.purpose.graph.indexed_graph import find_leading_to
+from groundplan.purpose.graph.graph import CausalGraph, build_causal_graph, find_leading_to, find_valid_causal_edges
 from groundplan.purpose.model import (
     Assumption,
     Confidence,
@@ -31,8 +30,7 @@ from groundplan.purpose.model import (
     edge_order,
     sort_keys,
 )
-from groundplan.purpose.observing.doubts import DoubtStatus, find_doubts
-from groundplan.purpose.observing.observation_rows import Observations
+from groundplan.purpose.observing.records import DoubtStatus, Observations, find_doubts
 
 REFS_NAMED_MAX = 5  # refs named in a message; the `refs` list holds all of them
 NO_SUBJECTS = "the version has nothing to check"

@@ -19,7 +19,7 @@ from groundplan.kernel.errors import NextStep, Vocabulary
 from groundplan.policies import Policies
 from groundplan.purpose.dates import get_day
 from groundplan.purpose.model import Profile
-from groundplan.purpose.observing.observation_rows import Waiver
+from groundplan.purpose.observing.records import Waiver
 
 Gate = Literal["A", "B"]
 Severity = Literal["block", "warn"]

@@ -19,7 +19,6 @@ from groundplan.kernel.links import LinkType, list_links_to
 from groundplan.kernel.store.live_catalog import check_row_security
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.canonical import compute_content_hash
 from groundplan.purpose.dates import get_day
 from groundplan.purpose.gates.checks import GATE_A_CHECKS, GATE_B_CHECKS, CheckFinding, GateSubject, format_refs
 from groundplan.purpose.gates.gates import (
@@ -36,9 +35,9 @@ from groundplan.purpose.gates.gates import (
     count_results,
     get_severities,
 )
-from groundplan.purpose.model import Content, NodeType, Profile
-from groundplan.purpose.observing.observation_rows import Observations
-from groundplan.purpose.observing.read_observations import Cutoff, read_version_observations
+from groundplan.purpose.model import Content, NodeType, Profile, compute_content_hash
+from groundplan.purpose.observing.read import Cutoff, read_version_observations
+from groundplan.purpose.observing.records import Observations
 from groundplan.purpose.tables import TABLES
 from groundplan.purpose.versions.versions import VersionRow
 
@@ -77,11 +76,9 @@ def read_external_facts(tx: Transaction, content: Content) -> ExternalFacts:
     )
 
 
-def read_context_facts(tx: Transaction) -> ContextFacts | None:
-    """Return the facts in force, or None if the context slice is not connected."""
-    if not providers.context_in_force.is_connected:
-        return None
-    found = providers.context_in_force(tx, None)
+def read_context_facts(tx: Transaction) -> ContextFacts:
+    """Return the facts in force."""
+    found = providers.find_context_in_force(tx)
     return ContextFacts() if found is None else ContextFacts(found.run_id, found.is_partial, found.required_unset)
 
 
@@ -99,10 +96,8 @@ def _check_row_security(tx: Transaction) -> list[str] | None:
     return check_row_security(tx, [table.name for table in TABLES])
 
 
-def _count_serving_work(tx: Transaction, content: Content) -> dict[str, int] | None:
-    """Return the number of work nodes that serve each activity, or None if the work slice is not connected."""
-    if not providers.find_work_serving.is_connected:
-        return None
+def _count_serving_work(tx: Transaction, content: Content) -> dict[str, int]:
+    """Return the number of work nodes that serve each activity."""
     keys = [node.key for node in content.list_nodes_of_type(NodeType.ACTIVITY)]
     serving = providers.find_work_serving(tx, keys)
     return {key: len(serving.get(key, ())) for key in keys}

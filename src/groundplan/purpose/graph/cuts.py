@@ -1,7 +1,11 @@
 """Cuts: the single edge whose removal disconnects the most nodes of some kind from a goal.
 
 An edge is a cut exactly when it is the only edge that leaves the set of nodes dominated by its source: all other edges
-out of the source lead to nodes that the source dominates. Those nodes are the ones that are disconnected.
+out of the source lead to nodes that the source dominates. Those nodes are the ones that are disconnected. A dominator
+is a node that every path from a node to the goal passes.
+
+Dominators are found by the algorithm of Lengauer and Tarjan on the reversed graph. The simpler iterative algorithm
+takes quadratic time on a long chain with many shortcuts.
 """
 
 from __future__ import annotations
@@ -9,8 +13,83 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from groundplan.purpose.graph.dominators import Dominators, find_dominators
-from groundplan.purpose.graph.indexed_graph import Graph
+from groundplan.purpose.graph.graph import STRENGTHS, CausalGraph, Graph
+from groundplan.purpose.graph.paths import find_strongest_paths
+from groundplan.purpose.model import NodeType, PurposeEdge
+
+
+class Dominators(NamedTuple):
+    """The nodes that reach a goal, by their place in a depth-first walk back from it; the goal is at place 0."""
+
+    nodes: list[int]
+    positions: dict[int, int]
+    nearest: list[int]  # the place of the immediate dominator; always a smaller one
+
+
+def find_dominators(graph: Graph, goal: int) -> Dominators:
+    """Return the immediate dominator of every node that reaches the goal."""
+    nodes, places, parents = _walk_back(graph, goal)
+    count = len(nodes)
+    semi = list(range(count))
+    nearest = [0] * count
+    ancestors = [-1] * count
+    labels = list(range(count))
+    waiting: list[list[int]] = [[] for _ in range(count)]
+
+    def least_above(place: int) -> int:
+        """Return the place with the least semidominator on the path to the root, and compress the path."""
+        if ancestors[place] < 0:
+            return place
+        above = place
+        passed = []
+        while ancestors[ancestors[above]] >= 0:
+            passed.append(above)
+            above = ancestors[above]
+        for one in reversed(passed):
+            ancestor = ancestors[one]
+            if semi[labels[ancestor]] < semi[labels[one]]:
+                labels[one] = labels[ancestor]
+            ancestors[one] = ancestors[ancestor]
+        return labels[place]
+
+    for place in range(count - 1, 0, -1):
+        for edge in graph.out[nodes[place]]:
+            before = places.get(graph.targets[edge])
+            if before is not None:
+                semi[place] = min(semi[place], semi[least_above(before)])
+        waiting[semi[place]].append(place)
+        parent = parents[place]
+        ancestors[place] = parent
+        for one in waiting[parent]:
+            least = least_above(one)
+            nearest[one] = least if semi[least] < semi[one] else parent
+        waiting[parent] = []
+    for place in range(1, count):
+        if nearest[place] != semi[place]:
+            nearest[place] = nearest[nearest[place]]
+    return Dominators(nodes, places, nearest)
+
+
+def _walk_back(graph: Graph, goal: int) -> tuple[list[int], dict[int, int], list[int]]:
+    """Walk back depth-first; return the nodes in visiting order, their places, and the places of their parents."""
+    nodes = [goal]
+    places = {goal: 0}
+    parents = [0]
+    way = [(0, iter(graph.into[goal]))]
+    while way:
+        place, edges = way[-1]
+        for edge in edges:
+            node = graph.sources[edge]
+            if node not in places:
+                places[node] = len(nodes)
+                nodes.append(node)
+                parents.append(place)
+                way.append((places[node], iter(graph.into[node])))
+                break
+        else:
+            way.pop()
+    return nodes, places, parents
+
 
 # Edges visited for all goals together. One goal visits each edge that leads to it a few times; a thousand goals with
 # a hundred thousand edges would take minutes.
@@ -81,3 +160,52 @@ def _find_heaviest_cut(graph: Graph, tree: Dominators, counts: set[int]) -> Edge
     *_, edge, place = best
     first, end = begins[place], begins[place] + sizes[place]
     return EdgeCut(edge, sorted(node for node in counts if node in places and first <= begins[places[node]] < end))
+
+
+class GoalCut(NamedTuple):
+    """An edge, and the activities that do not reach the goal without it."""
+
+    edge: PurposeEdge
+    activities: list[str]
+
+
+class GoalTrace(NamedTuple):
+    """How one goal is reached. If nothing leads to it, the path is empty and the other fields are None."""
+
+    key: str
+    path: list[PurposeEdge]
+    weakest_link: PurposeEdge | None  # the first edge of the path with the lowest confidence
+    cut: GoalCut | None
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys of the path, from its first node to the goal."""
+        return [edge.source for edge in self.path] + [self.key] if self.path else []
+
+
+class GoalTraces(NamedTuple):
+    """All goals in list order."""
+
+    goals: list[GoalTrace]
+    left_out: list[str]  # goals whose cut was not searched, because the step limit was reached
+
+
+def trace_goals(causal: CausalGraph) -> GoalTraces:
+    """Return how each goal of a theory is reached."""
+    graph, edges, _ = causal
+    goals = causal.list_numbers(NodeType.GOAL)
+    paths = find_strongest_paths(graph, [STRENGTHS[edge.confidence] for edge in edges], goals)
+    cuts = find_heaviest_cuts(graph, goals, causal.list_numbers(NodeType.ACTIVITY))
+    found = []
+    for goal in goals:
+        path = [edges[number] for number in paths[goal]]
+        cut = cuts.of.get(goal)
+        found.append(
+            GoalTrace(
+                graph.keys[goal],
+                path,
+                min(path, key=lambda edge: STRENGTHS[edge.confidence], default=None),
+                None if cut is None else GoalCut(edges[cut.edge], causal.to_keys(cut.lost)),
+            )
+        )
+    return GoalTraces(found, causal.to_keys(cuts.left_out))

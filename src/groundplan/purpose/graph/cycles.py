@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from groundplan.purpose.graph.indexed_graph import Graph, build_graph
+from groundplan.purpose.graph.graph import Graph, build_graph
 
 # Edges visited in search of a shorter cycle: enough to be exact for any theory of usual size, and proportional for
 # large ones. A cycle of one or two edges is always found, and so is at least one cycle.

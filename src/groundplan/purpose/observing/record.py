@@ -1,33 +1,294 @@
-"""Record observations: measurements, reviews of assumptions, waivers, decisions, requests. They never change."""
+"""Record observations: measurements, reviews of assumptions, waivers, decisions, requests. They never change.
+
+A decision can answer a request and supersede an earlier decision. What an observation names is resolved to stable keys
+across all versions of the project.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import timedelta
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from groundplan import providers
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import CutLists, LeftOut, Trimming
+from groundplan.kernel.audit import changed
 from groundplan.kernel.clock import subtract_time
-from groundplan.kernel.errors import NextStep, RuleViolated
+from groundplan.kernel.errors import Conflict, NextStep, NotFound, RuleViolated
+from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.links import LinkType, list_links_to
 from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
-from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument, quote_text
-from groundplan.purpose.analysis.refuted_impacts import RefutedImpact, find_refuted_impacts
+from groundplan.kernel.wording import ArgumentPath, find_nearest, format_argument_path, invalid_argument, quote_text
+from groundplan.purpose.analysis import RefutedImpact, find_refuted_impacts
 from groundplan.purpose.dates import get_day, parse_day, parse_moment, to_last_instant
-from groundplan.purpose.events import Op
-from groundplan.purpose.limits import FactRefs, Ref, Sentence, Word
-from groundplan.purpose.model import AssumptionStatus
-from groundplan.purpose.observing.decide import DecisionWrite, RequestWrite, record_decision, record_request
-from groundplan.purpose.observing.recorder import Recorder, encode_refs
-from groundplan.purpose.observing.ref_resolver import RefResolver
+from groundplan.purpose.gates.gates import is_waivable, list_codes
+from groundplan.purpose.model import (
+    LIST_BYTES_MAX,
+    AssumptionStatus,
+    FactRefs,
+    Ref,
+    Sentence,
+    Word,
+    parse_edge_name,
+)
+from groundplan.purpose.observing.read import parse_refs
+from groundplan.purpose.observing.records import format_record_id
+from groundplan.purpose.tables import Op
 from groundplan.purpose.versions.versions import get_current_rev
 
 sql = load_queries(__file__)
+
+NEAR_SHOWN_MAX = 3
+
+
+class RefResolver:
+    """Resolves keys, row ids and edge names to stable keys, in any version of the project."""
+
+    def __init__(self, tx: Transaction, refs: Iterable[str]) -> None:
+        self._tx = tx
+        self._next_step = NextStep("purpose.open", "shows the keys and the edges", {"project": tx.project.name})
+        given = set(refs)
+        edges = [name for name in map(parse_edge_name, given) if name is not None]
+        keys = {*given, *(end for name in edges for end in name[:2])}
+        self._items: dict[str, tuple[str, str]] = {  # (kind, key) by key or row id
+            key: (thing, key)
+            for key, thing in tx.all(sql.kinds_by_key, project_id=tx.project.id, keys=to_json_array(keys))
+        }
+        ids = [id_ for id_ in map(parse_uuid, given) if id_]
+        for id_, key, thing in tx.all(sql.items_by_id, project_id=tx.project.id, ids=to_json_array(ids)) if ids else ():
+            self._items[id_] = (thing, key)
+        self._edges: set[tuple[str, str, str]] = set()
+        if edges:
+            ends = {
+                "sources": to_json_array({one.source for one in edges}),
+                "targets": to_json_array({one.target for one in edges}),
+            }
+            self._edges = {
+                (s, t, type_) for s, t, type_ in tx.all(sql.edges_between_keys, project_id=tx.project.id, **ends)
+            }
+
+    def resolve_key(self, ref: str, thing: str, path: ArgumentPath) -> str:
+        """Return the key of an indicator or an assumption.
+
+        Raises:
+            NotFound: no version has such an item.
+        """
+        found, key = self._find(ref)
+        if found != thing:
+            raise NotFound(thing, ref, next_steps=self._next_step, field=format_argument_path(path))
+        return key
+
+    def resolve_any(self, ref: str, path: ArgumentPath) -> str:
+        """Return the key of a node, an assumption or an indicator, or the name of an edge.
+
+        Raises:
+            NotFound: no version has such an item.
+        """
+        edge = parse_edge_name(ref)
+        if edge is not None and edge in self._edges:
+            return str(edge)
+        found, key = self._find(ref)
+        if not found:
+            raise NotFound("key", ref, next_steps=self._next_step, field=format_argument_path(path))
+        return key
+
+    def resolve_subject(self, ref: str, path: ArgumentPath) -> str:
+        """Return what a decision or a request is about: as `resolve_any`, or a fact by pointer, or a work node by id.
+
+        Raises:
+            NotFound: the project has no such item.
+        """
+        if ref in self._items or parse_edge_name(ref) is not None or parse_uuid(ref):
+            return self.resolve_any(ref, path)
+        find_targets = providers.find_fact_targets if ref.startswith("/") else providers.find_work_targets
+        near = []
+        for find in (find_targets, providers.find_purpose_targets):
+            targets = find(self._tx, [ref])
+            if ref in targets.found:
+                return targets.found[ref].ref
+            near += targets.near.get(ref, [])
+        if list_links_to(self._tx, LinkType.RESTS_ON, [ref]):
+            return ref  # a fact that is gone, and on which something rests
+        thing = "fact" if ref.startswith("/") else "key or work node"
+        raise NotFound(
+            thing, ref, near=near[:NEAR_SHOWN_MAX], next_steps=self._next_step, field=format_argument_path(path)
+        )
+
+    def _find(self, ref: str) -> tuple[str, str]:
+        return self._items.get(ref) or self._items.get(parse_uuid(ref) or "") or ("", "")
+
+
+class Recorder:
+    """Writes observations and their events, numbered within one write."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self.tx = tx
+        self.count = 0
+
+    def add(self, query: Any, op: Op, subject: str, **row: Any) -> str:
+        """Write an observation and its event; return its id."""
+        id_ = format_record_id(self.tx.rev, self.count)
+        self.tx.run(query, project_id=self.tx.project.id, rev=self.tx.rev, n=self.count, **row)
+        given = {name: value for name, value in row.items() if value is not None}
+        self.tx.record(op, subject, *(changed(name, None, value) for name, value in given.items()))
+        self.count += 1
+        return id_
+
+
+def encode_refs(refs: list[str], path: ArgumentPath) -> str:
+    """Encode a list of refs as JSON for storage.
+
+    Raises:
+        Invalid: the list is too long.
+    """
+    text = to_json_array(refs)
+    bytes_ = len(text.encode())
+    if bytes_ > LIST_BYTES_MAX:
+        sentence = f"has {bytes_} bytes as JSON, the limit is {LIST_BYTES_MAX}; split it into two"
+        raise invalid_argument(path, sentence, code="too_long", limit_bytes=LIST_BYTES_MAX, actual_bytes=bytes_)
+    return text
+
+
+NEAR_SEARCHED_MAX = 200  # the latest records among which similar ids are looked for
+WITHOUT_SUBJECT = "purpose"  # the subject of the event of a record that is about nothing in particular
+_NUMBER_DIGITS_MAX = 15  # below 2**53
+
+
+class AlreadySuperseded(Conflict):
+    """Another decision has superseded this one."""
+
+    code = "already_superseded"
+
+
+class AlreadyAnswered(Conflict):
+    """A decision has answered this request."""
+
+    code = "already_answered"
+
+
+class DecisionWrite(Struct, forbid_unknown_fields=True):
+    """A decision and its rationale. Without `about` it is about what it supersedes or answers."""
+
+    text: Sentence
+    rationale: Sentence
+    about: FactRefs | None = None
+    outcome: Sentence | None = None
+    supersedes: Ref | None = None
+    answers: Ref | None = None
+
+
+class RequestWrite(Struct, forbid_unknown_fields=True):
+    """A question that waits for a decision."""
+
+    question: Sentence
+    about: FactRefs | None = None
+    to: Word | None = None
+
+
+class _EarlierRecord(NamedTuple):
+    """A decision or a request that a decision names."""
+
+    rev: int | None = None
+    n: int | None = None
+    about: tuple[str, ...] = ()
+
+
+def record_decision(recorder: Recorder, names: RefResolver, one: DecisionWrite, path: ArgumentPath) -> str:
+    """Record a decision; return its id.
+
+    Raises:
+        NotFound: something that it names is not in the project.
+        AlreadySuperseded: the earlier decision has a successor.
+        AlreadyAnswered: the request has an answer.
+    """
+    superseded = _find_superseded(recorder.tx, one.supersedes, (*path, "supersedes"))
+    answered = _find_answered(recorder.tx, one.answers, (*path, "answers"))
+    about = _resolve_subjects(names, one.about, path)
+    if one.about is None:
+        about = list(dict.fromkeys((*superseded.about, *answered.about)))
+    return recorder.add(
+        sql.add_decision,
+        Op.DECIDED,
+        about[0] if about else WITHOUT_SUBJECT,
+        text=one.text,
+        rationale=one.rationale,
+        about=encode_refs(about, (*path, "about")),
+        outcome=one.outcome,
+        supersedes_rev=superseded.rev,
+        supersedes_n=superseded.n,
+        answers_rev=answered.rev,
+        answers_n=answered.n,
+    )
+
+
+def record_request(recorder: Recorder, names: RefResolver, one: RequestWrite, path: ArgumentPath) -> str:
+    """Record a request for a decision; return its id.
+
+    Raises:
+        NotFound: something that it is about is not in the project.
+    """
+    about = _resolve_subjects(names, one.about, path)
+    return recorder.add(
+        sql.add_request,
+        Op.REQUESTED,
+        about[0] if about else WITHOUT_SUBJECT,
+        question=one.question,
+        about=encode_refs(about, (*path, "about")),
+        asked_of=one.to,
+    )
+
+
+def _resolve_subjects(names: RefResolver, refs: list[str] | None, path: ArgumentPath) -> list[str]:
+    return [names.resolve_subject(ref, (*path, "about", index)) for index, ref in enumerate(refs or ())]
+
+
+def _find_superseded(tx: Transaction, ref: str | None, path: ArgumentPath) -> _EarlierRecord:
+    if ref is None:
+        return _EarlierRecord()
+    found, successor = _find_record(tx, ref, "decision", sql.decision_about, sql.latest_decisions, path)
+    if successor is not None:
+        raise AlreadySuperseded(
+            f"decision {ref} was superseded by decision {successor}; supersede that one instead",
+            field=format_argument_path(path),
+            superseded_by=successor,
+        )
+    return found
+
+
+def _find_answered(tx: Transaction, ref: str | None, path: ArgumentPath) -> _EarlierRecord:
+    if ref is None:
+        return _EarlierRecord()
+    found, answer = _find_record(tx, ref, "request", sql.request_about, sql.latest_requests, path)
+    if answer is not None:
+        raise AlreadyAnswered(
+            f"request {ref} was answered by decision {answer}; to change the answer, supersede that decision",
+            field=format_argument_path(path),
+            answered_by=answer,
+        )
+    return found
+
+
+def _find_record(
+    tx: Transaction, ref: str, thing: str, find: Any, list_latest: Any, path: ArgumentPath
+) -> tuple[_EarlierRecord, str | None]:
+    """Return the decision or request with an id, and the id of the decision that followed it."""
+    rev, _, n = ref.partition(".")
+    if all(part.isascii() and part.isdigit() and len(part) <= _NUMBER_DIGITS_MAX for part in (rev, n)):
+        row = tx.one_or_none(find, project_id=tx.project.id, rev=int(rev), n=int(n))
+        if row is not None:
+            about, follower = row
+            return _EarlierRecord(int(rev), int(n), tuple(parse_refs(about))), follower
+    latest = tx.all(list_latest, project_id=tx.project.id, at_most=NEAR_SEARCHED_MAX)
+    near = find_nearest(ref, [format_record_id(*one) for one in latest])
+    show = NextStep("purpose.observations", f"lists the {thing}s", {"project": tx.project.name})
+    raise NotFound(thing, ref, near=[near] if near else [], next_steps=show, field=format_argument_path(path))
+
 
 OBSERVATIONS_MAX = 1_000  # of one kind in one call
 _OBSERVATIONS_LIMIT = Meta(max_length=OBSERVATIONS_MAX)
@@ -231,8 +492,6 @@ def refuse_unwaivable(code: str, path: ArgumentPath) -> None:
         Invalid: there is no such check.
         NotWaivable: the check cannot be waived.
     """
-    from groundplan.purpose.gates.gates import is_waivable, list_codes  # loaded only for waivers
-
     if code not in list_codes():
         show = NextStep("purpose.check", "shows the codes")
         raise invalid_argument(

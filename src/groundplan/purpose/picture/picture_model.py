@@ -22,7 +22,7 @@ from groundplan.purpose.model import (
     RiskLevel,
     key_order,
 )
-from groundplan.purpose.observing.observation_rows import Waiver
+from groundplan.purpose.observing.records import Waiver
 from groundplan.purpose.picture.card_types import CardType, GroupSubject, WorkSubject
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from groundplan.purpose.exchange.xml_text import replace_invalid_xml
+from groundplan.purpose.markup import replace_invalid_xml
 from groundplan.purpose.picture.glyph_widths import WIDTHS
 
 ELLIPSIS = "…"

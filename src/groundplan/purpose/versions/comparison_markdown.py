@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from groundplan.purpose.markdown_text import escape_inline, format_code_span
+from groundplan.purpose.markup import escape_inline, format_code_span
 from groundplan.purpose.versions.compare import (
     Changed,
     Comparison,

@@ -25,11 +25,10 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.policies import get_policies
-from groundplan.purpose.content import read_verified_content
+from groundplan.purpose.content import get_last_discarded_rev, read_verified_content, store_discarded_rev
 from groundplan.purpose.editing.draft import sql as draft_sql
-from groundplan.purpose.events import Op
-from groundplan.purpose.keys import get_last_discarded_rev, store_discarded_rev
 from groundplan.purpose.model import Content, Profile
+from groundplan.purpose.tables import Op
 from groundplan.purpose.versions.versions import (
     Version,
     VersionRef,

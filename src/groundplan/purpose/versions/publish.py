@@ -18,12 +18,11 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument, quote_text
 from groundplan.policies import get_policies
-from groundplan.purpose.canonical import compute_content_hash
 from groundplan.purpose.content import read_content
-from groundplan.purpose.events import Op
 from groundplan.purpose.gates.gates import GateResult, list_required_gates
 from groundplan.purpose.gates.run import read_gate_inputs, run_gate
-from groundplan.purpose.model import VersionStatus
+from groundplan.purpose.model import VersionStatus, compute_content_hash
+from groundplan.purpose.tables import Op
 from groundplan.purpose.versions.drafts import refuse_light_profile
 from groundplan.purpose.versions.versions import (
     DRAFT_LABEL,

@@ -16,10 +16,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from groundplan.purpose.limits import TITLE_CHARS_MAX
 from groundplan.purpose.model import (
     ASSUMPTION_PREFIX,
     PREFIXES,
+    TITLE_CHARS_MAX,
     Assumption,
     EdgeType,
     PurposeEdge,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import Assumption, AssumptionStatus, EdgeType, PurposeEdge
-from groundplan.purpose.observing.observation_rows import Waiver
+from groundplan.purpose.observing.records import Waiver
 from groundplan.purpose.picture.tokens import STATUS_NAMES
 
 

@@ -19,9 +19,9 @@ from enum import StrEnum
 
 import msgspec
 
-from groundplan.purpose.canonical import normalize_numbers
 from groundplan.purpose.exchange.formats.document import TheoryDocument, build_document
 from groundplan.purpose.exchange.theory import Theory
+from groundplan.purpose.model import normalize_numbers
 
 
 class Sheet(StrEnum):

@@ -14,10 +14,23 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from groundplan.purpose.canonical import normalize_numbers
 from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.limits import TITLE_CHARS_MAX, FactRefs, Ref, Sentence, Text, Title, Word
-from groundplan.purpose.model import Confidence, EdgeType, IndicatorDirection, NodeType, Profile, RiskLevel
+from groundplan.purpose.model import (
+    TITLE_CHARS_MAX,
+    Confidence,
+    EdgeType,
+    FactRefs,
+    IndicatorDirection,
+    NodeType,
+    Profile,
+    Ref,
+    RiskLevel,
+    Sentence,
+    Text,
+    Title,
+    Word,
+    normalize_numbers,
+)
 
 FORMAT = 1
 INDENT_CHARS = 2

@@ -20,7 +20,7 @@ from groundplan.purpose.exchange.formats.captions import (
 )
 from groundplan.purpose.exchange.formats.document import FORMAT
 from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.exchange.xml_text import replace_invalid_xml
+from groundplan.purpose.markup import replace_invalid_xml
 from groundplan.purpose.model import Assumption, EdgeType, NodeType, PurposeNode
 from groundplan.purpose.picture.tokens import BAND_NAMES, COLOURS, TYPE_HUES
 

@@ -12,11 +12,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import asdict
 
-from groundplan.purpose.canonical import normalize_numbers
 from groundplan.purpose.exchange.formats.document import FORMAT
 from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.exchange.xml_text import escape_xml
-from groundplan.purpose.model import Assumption, EdgeName, Indicator
+from groundplan.purpose.markup import escape_xml
+from groundplan.purpose.model import Assumption, EdgeName, Indicator, normalize_numbers
 
 NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 SCHEMA = "http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd"

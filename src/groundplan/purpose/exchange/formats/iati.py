@@ -14,14 +14,13 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from groundplan.purpose.canonical import normalize_numbers
 from groundplan.purpose.dates import get_day
 from groundplan.purpose.exchange.formats.captions import describe_version
 from groundplan.purpose.exchange.formats.document import FORMAT
 from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.exchange.xml_text import escape_xml
-from groundplan.purpose.model import Indicator, IndicatorDirection, NodeType, PurposeNode, sort_keys
-from groundplan.purpose.observing.observation_rows import Measurement
+from groundplan.purpose.markup import escape_xml
+from groundplan.purpose.model import Indicator, IndicatorDirection, NodeType, PurposeNode, normalize_numbers, sort_keys
+from groundplan.purpose.observing.records import Measurement
 from groundplan.purpose.picture.tokens import BAND_NAMES
 
 VERSION = "2.03"

@@ -12,14 +12,21 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from groundplan.purpose.canonical import normalize_numbers
 from groundplan.purpose.dates import get_day
 from groundplan.purpose.exchange.formats.captions import describe_edge, describe_version, describe_waiver
 from groundplan.purpose.exchange.formats.document import FORMAT
 from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.limits import TEXT_BYTES_MAX
-from groundplan.purpose.markdown_text import escape_inline
-from groundplan.purpose.model import Assumption, EdgeName, EdgeType, Indicator, PurposeEdge, PurposeNode
+from groundplan.purpose.markup import escape_inline
+from groundplan.purpose.model import (
+    TEXT_BYTES_MAX,
+    Assumption,
+    EdgeName,
+    EdgeType,
+    Indicator,
+    PurposeEdge,
+    PurposeNode,
+    normalize_numbers,
+)
 from groundplan.purpose.picture.tokens import BAND_NAMES, STATUS_NAMES
 
 COLUMNS = ("Objective", "Indicators", "Means of verification", "Assumptions")

@@ -20,10 +20,10 @@ from openpyxl.styles import Font
 from openpyxl.utils import get_column_letter
 from openpyxl.writer.excel import ExcelWriter
 
-from groundplan.purpose.canonical import normalize_numbers
 from groundplan.purpose.exchange.formats.csv_sheets import COLUMNS, Cell, Row, build_sheets
 from groundplan.purpose.exchange.formats.document import TheoryDocument
-from groundplan.purpose.exchange.xml_text import replace_invalid_xml
+from groundplan.purpose.markup import replace_invalid_xml
+from groundplan.purpose.model import normalize_numbers
 
 if TYPE_CHECKING:
     from openpyxl.cell import Cell as SheetCell

@@ -24,14 +24,17 @@ from groundplan.purpose.exchange.formats.document import (
     DocumentNode,
     TheoryDocument,
 )
-from groundplan.purpose.limits import (
+from groundplan.purpose.model import (
     REF_CHARS_MAX,
     SENTENCE_BYTES_MAX,
     TEXT_BYTES_MAX,
     TITLE_CHARS_MAX,
     WORD_CHARS_MAX,
+    Confidence,
+    EdgeType,
+    NodeType,
+    RiskLevel,
 )
-from groundplan.purpose.model import Confidence, EdgeType, NodeType, RiskLevel
 
 FILE_BYTES_MAX = 64 << 20
 SKIPPED_MAX = 100 * ITEMS_MAX  # with more skipped items the import is useless

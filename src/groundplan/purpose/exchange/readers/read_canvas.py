@@ -21,8 +21,7 @@ from groundplan.purpose.exchange.readers.document_builder import (
     too_many,
 )
 from groundplan.purpose.exchange.readers.type_inference import infer_node_types, parse_node_type
-from groundplan.purpose.limits import TEXT_BYTES_MAX
-from groundplan.purpose.model import EdgeType, NodeType, RiskLevel
+from groundplan.purpose.model import TEXT_BYTES_MAX, EdgeType, NodeType, RiskLevel
 
 # Cards, or lines between them: nodes, assumptions with two lines each, and groups.
 LISTED_MAX = 4 * ITEMS_MAX

@@ -29,8 +29,15 @@ from groundplan.purpose.exchange.readers.document_builder import (
     too_many,
 )
 from groundplan.purpose.exchange.readers.type_inference import infer_node_types, parse_node_type
-from groundplan.purpose.limits import REF_CHARS_MAX, TEXT_BYTES_MAX
-from groundplan.purpose.model import Confidence, EdgeType, IndicatorDirection, NodeType, RiskLevel
+from groundplan.purpose.model import (
+    REF_CHARS_MAX,
+    TEXT_BYTES_MAX,
+    Confidence,
+    EdgeType,
+    IndicatorDirection,
+    NodeType,
+    RiskLevel,
+)
 
 Record = dict[str, str]  # the cells of a row, by our column names
 Sheets = dict[Sheet, list[Record]]

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from groundplan.purpose.exchange.readers.document_builder import DocumentBuilder
 from groundplan.purpose.graph.cycles import find_components
-from groundplan.purpose.graph.indexed_graph import Graph
+from groundplan.purpose.graph.graph import Graph
 from groundplan.purpose.model import NodeType
 
 _TYPES_BY_DISTANCE = (NodeType.GOAL, NodeType.OUTCOME, NodeType.OUTPUT, NodeType.ACTIVITY)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from groundplan.purpose.observing.observation_rows import Waiver
+from groundplan.purpose.observing.records import Waiver
 from groundplan.purpose.picture.notes.blocks import Note, NoteBlock, draw_block
 from groundplan.purpose.picture.tokens import Paint
 from groundplan.purpose.picture.wording import clean_line

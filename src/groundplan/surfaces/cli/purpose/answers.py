@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from groundplan.purpose.model import EdgeType
-from groundplan.purpose.observing.observations import ObservationsPage
+from groundplan.purpose.observing.read import ObservationsPage
 from groundplan.purpose.open import IndicatorView, OpenedPurpose
 from groundplan.purpose.versions.publish import Published
 from groundplan.purpose.versions.versions import Version

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from groundplan.purpose.analysis.analyse import Analysis, AssumptionImpact, GoalAnalysis
-from groundplan.purpose.analysis.health_metrics import Health
+from groundplan.purpose.analysis import Analysis, AssumptionImpact, GoalAnalysis
 from groundplan.purpose.compliance.section import Compliance
 from groundplan.purpose.gates.gates import Check, GateResult
+from groundplan.purpose.health import Health
 from groundplan.purpose.model import EdgeName
 from groundplan.surfaces.cli.drawing import GAP, ByClass, Each, Fields, Lines, Part, Rows, View, When
 from groundplan.surfaces.cli.purpose.formatting import ARROW, STYLES, humanize, join_names, list_named_keys, pluralize

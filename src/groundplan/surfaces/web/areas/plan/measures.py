@@ -11,7 +11,7 @@ from msgspec import UNSET
 from groundplan.briefing.inbox.item import InboxKind
 from groundplan.purpose.dates import get_day
 from groundplan.purpose.model import AssumptionStatus, IndicatorDirection
-from groundplan.purpose.observing.observations import MeasurementView, ReviewView
+from groundplan.purpose.observing.read import MeasurementView, ReviewView
 from groundplan.purpose.open import IndicatorView
 from groundplan.surfaces.web.areas.inbox import InboxEntry, build_entry
 from groundplan.surfaces.web.areas.plan.plan_visit import PlanView, PlanVisit

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from groundplan.kernel.errors import NotFound
 from groundplan.purpose.exchange.formats.png import SCALE, rasterize
-from groundplan.purpose.graph.indexed_graph import build_graph, find_leading_to
-from groundplan.purpose.graph.pathways import find_pathways
+from groundplan.purpose.graph.graph import build_graph, find_leading_to
+from groundplan.purpose.graph.paths import find_pathways
 from groundplan.purpose.model import EdgeType, NodeType
 from groundplan.purpose.open import IndicatorView, PurposeEdgeView, PurposeNodeView
 from groundplan.session import Session

@@ -1,4 +1,4 @@
-"""Find the purpose nodes and assumptions that links lead to, by their keys."""
+"""Find items of the purpose: by the keys that links lead to, and by the words of a search."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from groundplan.kernel.search_words import SearchWords, TextMatch, build_parameters, drop_repeated
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.providers import LinkTarget, LinkTargets
@@ -74,3 +75,12 @@ def _find_near(key: str, known: Sequence[str]) -> list[str]:
         if is_same or int(parts[2]) == number:
             ranked.append((not is_same, abs(int(parts[2]) - number), other))
     return [other for _, _, other in sorted(ranked)[:NEAR_MAX]]
+
+
+def find_items(tx: Transaction, projects: Sequence[str], words: SearchWords) -> list[TextMatch]:
+    """Return nodes, assumptions, indicators and decisions of some projects that match, by their keys.
+
+    What the published version and the draft have is returned once, as it is published. A decision has the position of
+    its event. Those with all words in their titles come first.
+    """
+    return drop_repeated(tx.all(sql.items_with_words, TextMatch, **build_parameters(projects, words)))

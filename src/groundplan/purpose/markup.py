@@ -1,4 +1,4 @@
-"""Escape stored text for Markdown: on one line, short, and never parsed as structure."""
+"""Escape stored text for Markdown and for XML: it renders literally, and is never parsed as structure."""
 
 from __future__ import annotations
 
@@ -30,3 +30,18 @@ def shorten_line(text: str, chars_max: int = LINE_CHARS_MAX) -> str:
     """Join text into one line and cut it at `chars_max`."""
     line = " ".join(text.split())
     return line if len(line) <= chars_max else f"{line[: chars_max - 1]}…"
+
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# A parser converts a bare carriage return to a line feed.
+_XML_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"})
+
+
+def escape_xml(text: str) -> str:
+    """Escape text for the content of an element."""
+    return replace_invalid_xml(text).translate(_XML_ESCAPES)
+
+
+def replace_invalid_xml(text: str) -> str:
+    """Replace each character that XML 1.0 does not allow with U+FFFD."""
+    return _NOT_XML.sub("\ufffd", text)

@@ -1,1 +1,0 @@
-"""Health and structure of a theory."""

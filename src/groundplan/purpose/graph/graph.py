@@ -1,0 +1,105 @@
+"""A graph with numbered nodes, the nodes that are reachable in it, and the causal edges of a theory as such a graph.
+
+Numbers follow list order, so ties go to the smaller number. FEEDBACK edges are left out of the causal graph because
+they are not causal, and so are edges with an end that is not in the version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from groundplan.purpose.model import Confidence, Content, EdgeName, NodeType, PurposeEdge, PurposeNode, sort_keys
+
+
+class Graph(NamedTuple):
+    """Nodes and edges by number. The number of an edge is its input index; several edges may have the same ends."""
+
+    keys: list[str]
+    numbers: dict[str, int]
+    sources: list[int]
+    targets: list[int]
+    out: list[list[int]]  # outgoing edges of each node, by target
+    into: list[list[int]]  # incoming edges of each node, by source
+
+
+def build_graph(keys: Iterable[str], pairs: Sequence[tuple[str, str]]) -> Graph:
+    """Build a graph of these nodes, with an edge from the first to the second of each pair.
+
+    Raises:
+        KeyError: an end of an edge is not one of the nodes.
+    """
+    ordered = sort_keys(set(keys))
+    numbers = {key: number for number, key in enumerate(ordered)}
+    sources = [numbers[source] for source, _ in pairs]
+    targets = [numbers[target] for _, target in pairs]
+    out: list[list[int]] = [[] for _ in ordered]
+    into: list[list[int]] = [[] for _ in ordered]
+    for edge in sorted(range(len(pairs)), key=lambda one: (sources[one], targets[one])):
+        out[sources[edge]].append(edge)
+        into[targets[edge]].append(edge)
+    return Graph(ordered, numbers, sources, targets, out, into)
+
+
+def find_reachable_from(graph: Graph, starts: Iterable[int]) -> set[int]:
+    """Return these nodes and all nodes that they lead to."""
+    return _walk(graph.out, graph.targets, starts)
+
+
+def find_leading_to(graph: Graph, goals: Iterable[int]) -> set[int]:
+    """Return these nodes and all nodes that lead to them."""
+    return _walk(graph.into, graph.sources, goals)
+
+
+def _walk(edges_at: list[list[int]], ends: list[int], starts: Iterable[int]) -> set[int]:
+    seen = set(starts)
+    ahead = list(seen)
+    while ahead:
+        for edge in edges_at[ahead.pop()]:
+            node = ends[edge]
+            if node not in seen:
+                seen.add(node)
+                ahead.append(node)
+    return seen
+
+
+# An edge without a confidence counts as the weakest.
+STRENGTHS = {None: 0, Confidence.LOW: 1, Confidence.MEDIUM: 2, Confidence.HIGH: 3}
+
+
+class CausalGraph(NamedTuple):
+    """A graph, and the edges and nodes behind its numbers."""
+
+    graph: Graph
+    edges: list[PurposeEdge]  # in list order; parallel edges with the highest confidence first
+    nodes: list[PurposeNode]
+
+    def list_numbers(self, node_type: NodeType) -> list[int]:
+        """Return the numbers of the nodes of one type."""
+        return [number for number, node in enumerate(self.nodes) if node.node_type is node_type]
+
+    def to_keys(self, numbers: list[int]) -> list[str]:
+        """Return the keys of these nodes."""
+        return [self.graph.keys[number] for number in numbers]
+
+
+def find_valid_causal_edges(content: Content) -> list[PurposeEdge]:
+    """Return the causal edges with both ends in the version."""
+    nodes = content.nodes
+    return [edge for edge in content.edges if edge.is_causal and edge.source in nodes and edge.target in nodes]
+
+
+def build_causal_graph(content: Content) -> CausalGraph:
+    """Build the causal graph of a theory. Of duplicate edges, which were imported, the most confident one counts."""
+    found: dict[EdgeName, PurposeEdge] = {}
+    for edge in find_valid_causal_edges(content):
+        before = found.get(edge.name)
+        if before is None or STRENGTHS[edge.confidence] > STRENGTHS[before.confidence]:
+            found[edge.name] = edge
+    indexes = {key: index for index, key in enumerate(sort_keys(content.nodes))}
+    edges = sorted(
+        found.values(),
+        key=lambda one: (indexes[one.source], indexes[one.target], -STRENGTHS[one.confidence], one.edge_type),
+    )
+    graph = build_graph(content.nodes, [(edge.source, edge.target) for edge in edges])
+    return CausalGraph(graph, edges, [content.nodes[key] for key in graph.keys])

@@ -1,1 +1,0 @@
-"""What in the purpose waits for a person."""
