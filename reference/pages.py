@@ -29,7 +29,7 @@ from groundplan.kernel.access import (
 )
 from groundplan.kernel.store import schema
 from groundplan.kernel.tables import PEOPLE_EVENTS
-from groundplan.kernel.tokens.table import NEW_TOKENS, OWN_TOKENS, TOKEN_EVENTS
+from groundplan.kernel.tokens.token import NEW_TOKENS, OWN_TOKENS, TOKEN_EVENTS
 from groundplan.kernel.wording import join_alternatives
 from groundplan.policies import Policies
 from groundplan.purpose.exchange.formats.document import write_json

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from groundplan import connections
 from groundplan.kernel.operations.registry import Registry
 
 if TYPE_CHECKING:
@@ -17,14 +16,14 @@ if TYPE_CHECKING:
 
 # The name of each operation, and where it is below `groundplan`. The order is that of tools, commands and pages.
 SOURCES: Mapping[str, str] = {
-    "organization.view": "kernel.organizations.view:VIEW",
+    "organization.view": "kernel.organizations.organization:VIEW",
     "organization.configure": "configure_organization:OPERATION",
-    "organization.members": "kernel.organizations.list_people:LIST",
-    "organization.add_member": "kernel.organizations.add_person:ADD",
-    "organization.remove_member": "kernel.organizations.remove_person:REMOVE",
-    "organization.leave": "kernel.organizations.remove_person:LEAVE",
-    "organization.unlink_account": "kernel.organizations.unlink_account:UNLINK",
-    "organization.events": "kernel.organizations.list_events:OPERATION",
+    "organization.members": "kernel.organizations.people:LIST",
+    "organization.add_member": "kernel.organizations.people:ADD",
+    "organization.remove_member": "kernel.organizations.people:REMOVE",
+    "organization.leave": "kernel.organizations.people:LEAVE",
+    "organization.unlink_account": "kernel.organizations.people:UNLINK",
+    "organization.events": "kernel.organizations.history:OPERATION",
     "invitation.list": "kernel.identities.invitation:LIST",
     "invitation.revoke": "kernel.identities.invitation:REVOKE",
     "project.list": "kernel.projects:LIST",
@@ -35,9 +34,9 @@ SOURCES: Mapping[str, str] = {
     "member.list": "kernel.members:LIST",
     "member.add": "kernel.members:ADD",
     "member.remove": "kernel.members:REMOVE",
-    "token.create": "kernel.tokens.create:OPERATION",
-    "token.list": "kernel.tokens.list:LIST",
-    "token.revoke": "kernel.tokens.revoke:OPERATION",
+    "token.create": "kernel.tokens.operations:CREATE",
+    "token.list": "kernel.tokens.operations:LIST",
+    "token.revoke": "kernel.tokens.operations:REVOKE",
     "event.list": "kernel.events.history:LIST",
     "work.open": "work.graph.open:OPERATION",
     "work.plan": "work.graph.plan:OPERATION",
@@ -148,8 +147,6 @@ SOURCES: Mapping[str, str] = {
 }
 
 OPERATIONS = Registry(sources={name: f"{__package__}.{source}" for name, source in SOURCES.items()})
-
-connections.connect()
 
 
 def build_schema() -> Schema:

@@ -1,39 +1,27 @@
-"""Functions that slices call in each other without importing each other. The catalog connects the implementations."""
+"""What slices and the kernel ask of other slices, without importing them.
+
+Each function imports the slice that answers when it is called, so a command that asks no other slice loads none. The
+kernel asks only where a project is created and where the clock was set, and for the errors of triggers.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from groundplan.kernel.answers import Budget
-from groundplan.kernel.ports import Provider
+from groundplan.kernel.store.transaction import Transaction
 
-# Resolves a reference to a task: returns its project and its full id, or raises an error.
-resolve_task: Provider[str, tuple[str, str]] = Provider()
+if TYPE_CHECKING:
+    from groundplan.briefing.briefing import Briefing
+    from groundplan.kernel.store.schema import ErrorFactory
+    from groundplan.knowledge.reading.context import FileKnowledge
 
-
-class FilesQuery(msgspec.Struct, frozen=True):
-    """Paths of files, and the budget for the knowledge about them."""
-
-    paths: list[str]
-    budget: Budget
-
-
-# Returns the knowledge about files of the current project, as `knowledge.context` does.
-find_knowledge_of_files: Provider[FilesQuery, Any] = Provider()
-
-
-# Returns whether the current project has knowledge about files.
-is_knowledge_used: Provider[None, bool] = Provider()
-
-
-class PathsQuery(msgspec.Struct, frozen=True):
-    """Paths and patterns, and those to compare them with; the same object compares them with each other."""
-
-    paths: Collection[str]
-    among: Collection[str]
+# The lists of a briefing, the most important first.
+BRIEFING_LISTS = ("why", "marks", "missing", "constraints", "before", "knowledge", "facts", "overlap", "decisions")
 
 
 class SharedPaths(msgspec.Struct, frozen=True):
@@ -43,25 +31,6 @@ class SharedPaths(msgspec.Struct, frozen=True):
     is_complete: bool  # false if there were too many to compare
 
 
-# Returns which paths lead to a file in common.
-find_shared_paths: Provider[PathsQuery, SharedPaths] = Provider()
-
-
-class BriefingRequest(msgspec.Struct, frozen=True):
-    """A work node by its number, and the characters that its briefing may have."""
-
-    n: int
-    chars: int
-    lean: bool
-
-
-# The lists of a briefing, the most important first.
-BRIEFING_LISTS = ("why", "marks", "missing", "constraints", "before", "knowledge", "facts", "overlap", "decisions")
-
-# Returns the briefing of a work node of the current project; None if not even an empty one has room.
-build_briefing: Provider[BriefingRequest, Any] = Provider()
-
-
 class ContextInForce(msgspec.Struct, frozen=True):
     """The run in force in the current project, and its required facts without a value."""
 
@@ -69,14 +38,6 @@ class ContextInForce(msgspec.Struct, frozen=True):
     is_partial: bool
     context_version_id: str
     required_unset: list[str]
-
-
-# Returns the context in force, for the gates; None if no run was ever committed.
-context_in_force: Provider[None, ContextInForce | None] = Provider()
-
-
-# Returns the numbers of the published versions of the purpose that are based on a run.
-list_versions_on_run: Provider[str, list[int]] = Provider()
 
 
 class LinkTarget(msgspec.Struct, frozen=True):
@@ -94,23 +55,11 @@ class LinkTargets(msgspec.Struct, frozen=True):
     near: dict[str, list[str]]
 
 
-# Returns the purpose nodes and assumptions with some keys: those of the latest published version or of the draft. A key
-# that neither has is missing; a link to it is dangling.
-find_purpose_targets: Provider[list[str], LinkTargets] = Provider()
-
-# Returns the facts with some pointers: those of the run in force or of a draft.
-find_fact_targets: Provider[list[str], LinkTargets] = Provider()
-
-
 class MarkLines(msgspec.Struct, frozen=True):
     """A line for each of the latest marks of a project, and how many more marks there are."""
 
     lines: list[str]
     left_out: int
-
-
-# Describes the assumptions in doubt and the changed facts of the current project; takes the maximum number of lines.
-describe_marks: Provider[int, MarkLines] = Provider()
 
 
 class MarkedWork(msgspec.Struct, frozen=True):
@@ -130,26 +79,11 @@ class MarkedWorkPage(msgspec.Struct, frozen=True):
     left_out: int
 
 
-# Returns the marks of the current project with the open work that they touch; takes the maximum number of marks.
-find_marked_work: Provider[int, MarkedWorkPage] = Provider()
-
-# Returns the work nodes of the current project with some ids or unique prefixes of ids.
-find_work_targets: Provider[list[str], LinkTargets] = Provider()
-
-# Returns the ids of the work nodes with a link to each of some purpose nodes of the current project, by purpose key,
-# without dropped work.
-find_work_serving: Provider[list[str], dict[str, list[str]]] = Provider()
-
-
 class AlignedWorkCounts(msgspec.Struct, frozen=True):
     """The number of open work nodes besides the root, and how many of them serve one of some purpose nodes."""
 
     open: int
     aligned: int
-
-
-# Counts the open work that serves purpose nodes, by a link of its own or of an ancestor; takes the keys of these nodes.
-count_aligned_work: Provider[list[str], AlignedWorkCounts] = Provider()
 
 
 class KnowledgeDraft(msgspec.Struct, frozen=True):
@@ -179,5 +113,165 @@ class KnowledgeOutcome(msgspec.Struct, frozen=True):
     digest: str
 
 
-# Takes over knowledge from the file of another tool into the current project.
-import_knowledge: Provider[KnowledgeImport, list[KnowledgeOutcome]] = Provider()
+# --- Work ------------------------------------------------------------------------------------------------------------
+
+
+def generate_project_id(tx: Transaction) -> str:
+    """Return a random id that nothing else has; otherwise a new project would show that there is such an id."""
+    from groundplan.work import nodes
+
+    return nodes.generate_project_id(tx)
+
+
+def create_root(tx: Transaction, project_id: str, summary: str) -> None:
+    """Create the work node that is the root of a new project."""
+    from groundplan.work import nodes
+
+    nodes.create_root(tx, project_id, summary)
+
+
+def move_leases(tx: Transaction, by: timedelta) -> None:
+    """Move the claims of the current project after its clock was set; by zero if nobody knows how far."""
+    from groundplan.work import claims
+
+    claims.move_leases(tx, by)
+
+
+def resolve_task(tx: Transaction, ref: str) -> tuple[str, str]:
+    """Return the project and the full id of the task that a reference names."""
+    from groundplan.work import refs
+
+    return refs.resolve_task(tx, ref)
+
+
+def find_work_targets(tx: Transaction, refs: list[str]) -> LinkTargets:
+    """Return the work nodes of the current project with some ids or unique prefixes of ids."""
+    from groundplan.work.refs import find_work_targets as find
+
+    return find(tx, refs)
+
+
+def find_work_serving(tx: Transaction, keys: list[str]) -> dict[str, list[str]]:
+    """Return the ids of the work nodes, without dropped ones, with a link to each of some purpose nodes, by its key."""
+    from groundplan.work.links import serving
+
+    return serving.find_work_serving(tx, keys)
+
+
+def count_aligned_work(tx: Transaction, keys: list[str]) -> AlignedWorkCounts:
+    """Count the open work that serves some purpose nodes, by a link of its own or of an ancestor."""
+    from groundplan.work.links import serving
+
+    return serving.count_aligned_work(tx, keys)
+
+
+# --- Knowledge -------------------------------------------------------------------------------------------------------
+
+
+def has_knowledge(tx: Transaction) -> bool:
+    """Return whether knowledge was ever written in the current project."""
+    from groundplan.knowledge.reading import files
+
+    return files.has_knowledge(tx)
+
+
+def find_knowledge_of_files(tx: Transaction, paths: list[str], budget: Budget) -> FileKnowledge:
+    """Return the knowledge about files of the current project, as `knowledge.context` does."""
+    from groundplan.knowledge.reading import files
+
+    return files.find_knowledge_of_files(tx, paths, budget)
+
+
+def find_shared_paths(tx: Transaction, paths: Collection[str], among: Collection[str]) -> SharedPaths:
+    """Return for each path or pattern those of `among` that lead to a file in common with it.
+
+    The same object as `paths` and `among` compares them with each other.
+    """
+    from groundplan.knowledge.paths import shared_paths
+
+    return shared_paths.find_shared_paths(tx, paths, among)
+
+
+def import_knowledge(tx: Transaction, request: KnowledgeImport) -> list[KnowledgeOutcome]:
+    """Take over knowledge from the file of another tool into the current project."""
+    from groundplan.knowledge.writing.import_knowledge import import_knowledge as run
+
+    return run(tx, request)
+
+
+# --- Facts and purpose -----------------------------------------------------------------------------------------------
+
+
+def find_context_in_force(tx: Transaction) -> ContextInForce | None:
+    """Return the context in force, for the gates; None if no run was ever committed."""
+    from groundplan.context import resolve
+
+    return resolve.find_context_in_force(tx)
+
+
+def find_fact_targets(tx: Transaction, pointers: list[str]) -> LinkTargets:
+    """Return the facts with some pointers: those of the run in force or of a draft."""
+    from groundplan.context.runs import fact_targets
+
+    return fact_targets.find_fact_targets(tx, pointers)
+
+
+def list_versions_on_run(tx: Transaction, run_id: str) -> list[int]:
+    """Return the numbers of the published versions of the purpose that are based on a run."""
+    from groundplan.purpose.versions import versions
+
+    return versions.list_versions_on_run(tx, run_id)
+
+
+def find_purpose_targets(tx: Transaction, keys: list[str]) -> LinkTargets:
+    """Return the purpose nodes and assumptions with some keys, of the latest published version or of the draft.
+
+    A key that neither has is missing; a link to it is dangling.
+    """
+    from groundplan.purpose import search
+
+    return search.find_purpose_targets(tx, keys)
+
+
+# --- Briefings -------------------------------------------------------------------------------------------------------
+
+
+def build_briefing(tx: Transaction, n: int, *, chars: int, lean: bool) -> Briefing | None:
+    """Return the briefing of a work node of the current project; None if not even an empty one has room."""
+    from groundplan.briefing import brief_task
+
+    return brief_task.build_briefing(tx, n, chars=chars, lean=lean)
+
+
+def describe_marks(tx: Transaction, at_most: int) -> MarkLines:
+    """Return a line for each of the latest assumptions in doubt and changed facts of the current project."""
+    from groundplan.briefing.watch import find_marks
+
+    return find_marks.describe_marks(tx, at_most)
+
+
+def find_marked_work(tx: Transaction, at_most: int) -> MarkedWorkPage:
+    """Return the latest marks of the current project with the open work that they touch."""
+    from groundplan.briefing.watch import find_marks
+
+    return find_marks.find_marked_work(tx, at_most)
+
+
+# --- Errors ----------------------------------------------------------------------------------------------------------
+
+
+def collect_refusals() -> Mapping[str, ErrorFactory]:
+    """Return the errors that the triggers of slices raise, by the word of the trigger."""
+    from groundplan.context import refusals as context
+    from groundplan.kernel.identities import invitation
+    from groundplan.kernel.tokens import token
+    from groundplan.purpose import tables as purpose
+    from groundplan.work import tables as work
+
+    return {
+        **token.REFUSALS,
+        **invitation.REFUSALS,
+        **work.REFUSALS,
+        **context.REFUSALS,
+        **purpose.REFUSALS,
+    }

@@ -33,16 +33,11 @@ import groundplan.kernel.actors
 import groundplan.kernel.events.history
 import groundplan.kernel.identities.invitation
 import groundplan.kernel.members
-import groundplan.kernel.organizations.add_person
-import groundplan.kernel.organizations.list_events
-import groundplan.kernel.organizations.list_people
+import groundplan.kernel.organizations.history
 import groundplan.kernel.organizations.organization
-import groundplan.kernel.organizations.remove_person
-import groundplan.kernel.organizations.unlink_account
+import groundplan.kernel.organizations.people
 import groundplan.kernel.projects
-import groundplan.kernel.tokens.create
-import groundplan.kernel.tokens.list
-import groundplan.kernel.tokens.revoke
+import groundplan.kernel.tokens.operations
 import groundplan.knowledge.freshness
 import groundplan.knowledge.reading.context
 import groundplan.knowledge.reading.coverage
@@ -153,7 +148,7 @@ class OrganizationVerbs:
         *,
         limit: int = 200,
         cursor: str | None = None,
-    ) -> groundplan.kernel.organizations.list_people.People:
+    ) -> groundplan.kernel.organizations.people.People:
         """List the members of your organization."""
 
     def add_member(
@@ -164,7 +159,7 @@ class OrganizationVerbs:
         kind: groundplan.kernel.actors.ActorKind | Literal["person", "agent", "service"] = "person",
         email: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.kernel.organizations.add_person.OnePerson:
+    ) -> groundplan.kernel.organizations.people.OnePerson:
         """Add somebody to your organization, or change their role in it; an e-mail address is invited."""
 
     def remove_member(
@@ -172,14 +167,14 @@ class OrganizationVerbs:
         *,
         name: str,
         op_id: str | None = None,
-    ) -> groundplan.kernel.organizations.remove_person.RemovedPerson:
+    ) -> groundplan.kernel.organizations.people.RemovedPerson:
         """Remove somebody from your organization and its projects, and end their tokens and logins."""
 
     def leave(
         self,
         *,
         op_id: str | None = None,
-    ) -> groundplan.kernel.organizations.remove_person.RemovedPerson:
+    ) -> groundplan.kernel.organizations.people.RemovedPerson:
         """Leave your organization and its projects; your tokens and logins end."""
 
     def unlink_account(
@@ -187,7 +182,7 @@ class OrganizationVerbs:
         *,
         name: str,
         op_id: str | None = None,
-    ) -> groundplan.kernel.organizations.unlink_account.UnlinkedAccounts:
+    ) -> groundplan.kernel.organizations.people.UnlinkedAccounts:
         """Unlink the account that a person logs in with, so that another one can be bound; their logins end."""
 
     def events(
@@ -195,7 +190,7 @@ class OrganizationVerbs:
         *,
         limit: int = 50,
         cursor: str | None = None,
-    ) -> groundplan.kernel.organizations.list_events.OrganizationEvents:
+    ) -> groundplan.kernel.organizations.history.OrganizationEvents:
         """What happened in your organization, newest first."""
 
 class InvitationVerbs:
@@ -300,14 +295,14 @@ class TokenVerbs:
         label: str | None = None,
         trusted: bool = False,
         op_id: str | None = None,
-    ) -> groundplan.kernel.tokens.create.CreatedToken:
+    ) -> groundplan.kernel.tokens.operations.CreatedToken:
         """Create a token for yourself, an agent or a service; its secret is shown once."""
 
     def list(
         self,
         *,
         ended: bool = False,
-    ) -> groundplan.kernel.tokens.list.Tokens:
+    ) -> groundplan.kernel.tokens.operations.Tokens:
         """List your tokens; expired and revoked ones too when asked."""
 
     def revoke(
@@ -315,7 +310,7 @@ class TokenVerbs:
         *,
         id: str,
         op_id: str | None = None,
-    ) -> groundplan.kernel.tokens.revoke.RevokedToken:
+    ) -> groundplan.kernel.tokens.operations.RevokedToken:
         """Revoke a token, and every token that was created with it."""
 
 class EventVerbs:

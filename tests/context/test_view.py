@@ -318,7 +318,7 @@ def test_the_gates_learn_which_facts_are_in_force_and_what_these_lack(
     def in_force() -> providers.ContextInForce | None:
         def ask(tx: Transaction) -> providers.ContextInForce | None:
             tx.set_project(authorize_project(tx, "atlas", Permission.CONTEXT_READ))
-            return providers.context_in_force(tx, None)
+            return providers.find_context_in_force(tx)
 
         return client.session.store.read(client.session.actor, ask)
 

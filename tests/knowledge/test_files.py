@@ -12,8 +12,7 @@ from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.knowledge.reading.files import get_knowledge_of_files
-from groundplan.providers import FilesQuery
+from groundplan.knowledge.reading.files import find_knowledge_of_files
 from tests.answers import to_json
 from tests.knowledge.client import KnowledgeClient
 
@@ -24,7 +23,7 @@ def knowledge_of(client: KnowledgeClient, paths: Sequence[str], *, answer_tokens
     def ask(tx: Transaction) -> Any:
         tx.preferences = Preferences(answer_tokens_max=answer_tokens_max)
         tx.set_project(authorize_project(tx, client.project, Permission.WORK_READ))
-        return get_knowledge_of_files(tx, FilesQuery(list(paths), tx.budget))
+        return find_knowledge_of_files(tx, list(paths), tx.budget)
 
     return client.session.store.read(client.session.actor, ask)
 

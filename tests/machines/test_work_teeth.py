@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import Phase, settings
 
+from groundplan import providers
 from groundplan.kernel import clock
 from groundplan.kernel.store import idempotency, store
 from groundplan.kernel.store.transaction import Transaction
@@ -64,7 +65,7 @@ SABOTAGE: dict[str, tuple[Any, str, Any]] = {
     "a reopened ancestor is not told of": (Transaction, "record", forget_reopening),
     "a call that comes twice is done twice": (idempotency, "find_stored_answer", do_nothing),
     "time runs back with a clock": (store, "JUMP_MIN", timedelta()),
-    "leases stay where a clock that jumped put them": (store, "on_clock_jump", do_nothing),
+    "leases stay where a clock that jumped put them": (providers, "move_leases", do_nothing),
     "a clock that is ahead is believed": (clock, "_measure_jump", do_nothing),
     "a plan does not tell of files in common": (plan, "warn_about_planned_overlaps", do_nothing),
     "nobody is told who else works on their files": (OverlapGuard, "warn", do_nothing),

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from groundplan import providers
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.projects import check_clocks
-from groundplan.kernel.store import store as kernel_store
 from groundplan.session import Session
 from groundplan.work.checks import check_leases
 from tests.engines import Engine
@@ -99,7 +99,7 @@ def test_the_end_of_a_lease_is_in_the_history_and_in_the_revision(machine: Machi
 def test_without_the_adjustment_a_claim_of_a_clock_that_is_ahead_lasts_for_years(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kernel_store, "on_clock_jump", lambda *_: None)
+    monkeypatch.setattr(providers, "move_leases", lambda *_: None)
     machine.start("dave", days=20 * YEARS).claim()
     ben = machine.start("ben")
     ben.claim()

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from groundplan.kernel.errors import NextStep
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.providers import BriefingRequest
 
 if TYPE_CHECKING:
     from groundplan.briefing.briefing import Briefing
@@ -23,17 +22,17 @@ PATHS_NAMED_MAX = 3
 REST = "rest"  # the call for what has no call of its own
 
 
-def build_briefing(tx: Transaction, request: BriefingRequest) -> Briefing | None:
+def build_briefing(tx: Transaction, n: int, *, chars: int, lean: bool) -> Briefing | None:
     """Return the briefing of a work node, in the given number of characters; None if there is no room for one."""
     from groundplan.briefing.collect import collect_parts
     from groundplan.briefing.fill import fill_briefing
     from groundplan.work.nodes import fetch_node
 
-    if request.chars <= 0:
+    if chars <= 0:
         return None
-    node = fetch_node(tx, request.n)
-    parts = collect_parts(tx, node, chars=request.chars, lean=request.lean)
-    return fill_briefing(parts, request.chars, name_calls(tx, node, request.chars), lean=request.lean)
+    node = fetch_node(tx, n)
+    parts = collect_parts(tx, node, chars=chars, lean=lean)
+    return fill_briefing(parts, chars, name_calls(tx, node, chars), lean=lean)
 
 
 def name_calls(tx: Transaction, node: WorkNodeRow, chars: int) -> CallsFor:

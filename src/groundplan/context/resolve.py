@@ -103,7 +103,7 @@ def find_latest_committed_run(tx: Transaction, user_id: str | None = None) -> Ru
     return tx.one_or_none(sql.latest_committed_of_user, RunRow, project_id=tx.project.id, user_id=owner_id)
 
 
-def find_context_in_force(tx: Transaction, _request: None) -> ContextInForce | None:
+def find_context_in_force(tx: Transaction) -> ContextInForce | None:
     """Return the run in force of the current project and its missing inputs, for the gates of other slices."""
     row = find_latest_committed_run(tx)
     if row is None:

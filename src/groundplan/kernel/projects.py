@@ -14,7 +14,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Struct
 
-from groundplan.kernel import ports
+from groundplan import providers
 from groundplan.kernel.access import Permission, Role, get_smaller_role
 from groundplan.kernel.actors import Access, Actor, ActorKind
 from groundplan.kernel.audit import KernelOp, changed
@@ -156,7 +156,7 @@ def create_owned_project(tx: Transaction, name: str, *, goal: str | None, polici
     owner = _find_owner(tx, name)
     defaults = read_default_policies(tx)
     for _ in range(ID_TRIES_MAX):
-        project_id = ports.generate_project_id(tx, None)
+        project_id = providers.generate_project_id(tx)
         if tx.run(sql.add_project, id=project_id, name=name, goal=goal, policies=policies or defaults):
             break
     else:
@@ -176,7 +176,7 @@ def create_owned_project(tx: Transaction, name: str, *, goal: str | None, polici
     else:
         join(tx, project_id, owner, role=Role.OWNER, kind=ActorKind.PERSON)
         join(tx, project_id, tx.actor.id, role=Role.EDITOR, kind=tx.actor.kind)
-    ports.on_project_created(tx, project_id, goal or name)
+    providers.create_root(tx, project_id, goal or name)
     return project_id
 
 

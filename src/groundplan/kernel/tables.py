@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.identities.tables import IDENTITIES, INVITATIONS
+from groundplan.kernel.identities.invitation import IDENTITIES, INVITATIONS
 from groundplan.kernel.store.schema import (
     ADMINISTERS,
     EVERYBODY,
@@ -13,7 +13,7 @@ from groundplan.kernel.store.schema import (
     Table,
     in_project,
 )
-from groundplan.kernel.tokens.table import TOKEN_EVENTS, TOKENS
+from groundplan.kernel.tokens.token import TOKEN_EVENTS, TOKENS
 
 OF_ORGANIZATION = "id = (SELECT gp_tenant()) AND (SELECT gp_in_organization())"
 ADMINISTRATED = f"{IN_ORGANIZATION} AND {ADMINISTERS}"

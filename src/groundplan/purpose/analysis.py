@@ -330,7 +330,7 @@ def _find_impacts_in_version(tx: Transaction, content: Content, keys: list[str])
 
     several = trace_impacts(content, [key for key in keys if key in content.assumptions])
     serving: dict[str, list[str]] = {}
-    if several and providers.find_work_serving.is_connected:
+    if several:
         touched = {key for one in several for key in (*one.nodes, *one.activities)}
         serving = providers.find_work_serving(tx, sorted(touched))
     return {
@@ -349,8 +349,6 @@ MARKS_MAX = 20  # each reads what depends on it
 
 def add_marks(tx: Transaction, analysis: Analysis, limit: int) -> None:
     """Add the latest marks of the current project, in the version in force; at most `limit`, and not many."""
-    if not providers.find_marked_work.is_connected:
-        return
     found = providers.find_marked_work(tx, min(limit, MARKS_MAX))
     if not found.marks:
         return

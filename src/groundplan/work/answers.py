@@ -10,7 +10,7 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.kernel.answers import CHARS_PER_TOKEN, Budget, CutLists, count_chars, trim
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import find_nearest, quote_text
-from groundplan.providers import BRIEFING_LISTS, BriefingRequest, build_briefing
+from groundplan.providers import BRIEFING_LISTS, build_briefing
 from groundplan.work.nodes import DEPENDS_ON, RELATES_TO, NodeSummary, load_best
 from groundplan.work.readiness import Readiness
 
@@ -162,6 +162,6 @@ def add_briefing(tx: Transaction, answer: Any, n: int, *, lean: bool, envelope_c
     if count_chars(answer) > chars_max - BRIEFING_CHARS_MIN:
         trim(answer, Budget(chars_max * KEPT_THIRDS // 3))
     room = chars_max - count_chars(answer) - FIELD_CHARS
-    briefing = build_briefing(tx, BriefingRequest(n, room, lean))
+    briefing = build_briefing(tx, n, chars=room, lean=lean)
     if briefing is not None:
         answer.briefing = briefing

@@ -187,7 +187,7 @@ def generate_ids(tx: Transaction, count: int, *, population: int) -> list[str]:
     return list(found)
 
 
-def generate_project_id(tx: Transaction, _: None) -> str:
+def generate_project_id(tx: Transaction) -> str:
     """Return an id for a project that its root can have, too."""
     return generate_ids(tx, 1, population=0)[0]
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from groundplan.kernel.access import Role
 from groundplan.kernel.actors import Access, Actor, ActorKind
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.organizations.create import create_organization
+from groundplan.kernel.organizations.organization import create_organization
 from groundplan.kernel.store.postgres.store import OwnerRequired, PostgresStore
 from groundplan.session import Session
 from tests.engines import Engine, PostgresEngine, fill_once, person

@@ -83,7 +83,7 @@ def find_gaps(tx: Transaction, _request: ReadCoverage) -> Coverage:
 
     links = load_serving_links(tx)
     purpose = _find_purpose_gaps(tx, links.served)
-    facts = find_context_in_force(tx, None)
+    facts = find_context_in_force(tx)
     files = _find_uncovered_files(tx)
     lists = {
         "unserved": purpose.unserved,

@@ -16,8 +16,7 @@ from groundplan.kernel.events.follow import EventPosition, parse_position
 from groundplan.kernel.events.history import LaterEvent, PastChange, find_last_write, find_later_event, load_write
 from groundplan.kernel.input_gate.request import parse_request
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
-from groundplan.kernel.ports import load_by_name
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare, load_by_name
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument, quote_text

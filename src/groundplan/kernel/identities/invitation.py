@@ -24,7 +24,7 @@ from groundplan.kernel.operations.registry import Command, Effect, OpId, Route, 
 from groundplan.kernel.principals import find_principal
 from groundplan.kernel.store.authorize import administers
 from groundplan.kernel.store.queries import load_queries
-from groundplan.kernel.store.schema import Frozen, make_error_factory
+from groundplan.kernel.store.schema import ADMINISTERS, IN_ORGANIZATION, Frozen, Table, make_error_factory
 from groundplan.kernel.store.transaction import Transaction
 
 LIFETIME = timedelta(days=14)
@@ -247,4 +247,26 @@ REVOKE = declare(
     idempotent=True,
     command=Command(("org", "invitation", "revoke"), arguments=("id",)),
     http=Route("DELETE", "/organization/invitations/{id}"),
+)
+
+
+# --- The tables of invitations and identities -------------------------------------------------------------------------
+
+_OWN_INVITATIONS = f"{IN_ORGANIZATION} AND (created_by = (SELECT gp_actor()) OR {ADMINISTERS})"
+# An owner invites an address under its own name; only an administrator gives it to somebody who has another.
+_OWNS_A_PROJECT = "cardinality((SELECT gp_projects_as(ARRAY['owner']))) > 0"
+
+INVITATIONS = Table(
+    "invitations",
+    select=_OWN_INVITATIONS,
+    insert=f"{IN_ORGANIZATION} AND (SELECT gp_may_write()) AND created_by = (SELECT gp_actor())"
+    f" AND ({ADMINISTERS} OR (principal_id = email AND {_OWNS_A_PROJECT}))",
+    update=_OWN_INVITATIONS,
+    update_columns=("accepted_at", "revoked_at", "revoked_by"),
+)
+IDENTITIES = Table(
+    "identities",
+    select=f"{IN_ORGANIZATION} AND (principal_id = (SELECT gp_actor()) OR {ADMINISTERS})",
+    # Only a login adds one, for the person themselves, and it acts with open access.
+    insert=f"{IN_ORGANIZATION} AND (SELECT gp_owns_organization()) AND principal_id = (SELECT gp_actor())",
 )

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
+from importlib import import_module
 from types import NoneType, UnionType
 from typing import Annotated, Any, Generic, TypedDict, TypeVar, Unpack, get_args, get_type_hints
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.ports import load_by_name
 from groundplan.kernel.store.transaction import Transaction
 
 In = TypeVar("In", bound=Struct)
@@ -27,6 +27,12 @@ OpId = Annotated[str, Meta(min_length=1, max_length=200)] | None
 
 # The tokens of the whole answer, to which a briefing is added that uses what is left of them.
 AnswerBudget = Annotated[int, Meta(ge=200, le=20_000)] | None
+
+
+def load_by_name(name: str) -> Any:
+    """Return what a name such as `groundplan.work.kinds:TASK` stands for; its module is imported."""
+    module, _, attribute = name.partition(":")
+    return getattr(import_module(module), attribute)
 
 
 class Group(StrEnum):

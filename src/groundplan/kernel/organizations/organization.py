@@ -1,4 +1,4 @@
-"""The organization of the caller: its view in answers, and its settings."""
+"""The organization of the caller: its view in answers, its settings, and how one is created."""
 
 from __future__ import annotations
 
@@ -7,11 +7,17 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
-from groundplan.kernel.access import OrganizationRole, ProjectCreators
-from groundplan.kernel.actors import ActorKind
+from groundplan.kernel.access import OrganizationRole, Permission, ProjectCreators
+from groundplan.kernel.actors import Access, Actor, ActorKind
 from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.errors import NameTaken
+from groundplan.kernel.identities.invitation import find_expected_person, invite_person
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
+from groundplan.kernel.principals import add_to_organization
+from groundplan.kernel.store.authorize import find_organization_role
+from groundplan.kernel.store.organizations import add_organization
 from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.transaction import Transaction
 
 # Stands in tokens, configuration files and addresses, so it has no characters that need quotes.
@@ -110,3 +116,55 @@ def rename_organization(tx: Transaction, name: str) -> None:
     if name != before:
         tx.run(sql.rename, name=name)
         tx.record(KernelOp.ORGANIZATION_RENAMED, tx.actor.organization, changed("name", before, name))
+
+
+# --- Create -----------------------------------------------------------------------------------------------------------
+
+
+def create_organization(store: Store, organization_id: str, *, name: str, administrator: str) -> OneOrganization:
+    """Create an organization with its first administrator, who is invited if an e-mail address names them.
+
+    It needs a store that the caller owns.
+
+    Raises:
+        OrganizationExists: the id is in use.
+        Invalid: the address is malformed.
+    """
+
+    def run(tx: Transaction) -> OneOrganization:
+        if not add_organization(tx, name):
+            raise OrganizationExists(organization_id)
+        tx.record(KernelOp.ORGANIZATION_CREATED, organization_id, changed("name", None, name))
+        person = find_expected_person(tx, administrator, kind=ActorKind.PERSON)
+        add_to_organization(tx, person.id, kind=ActorKind.PERSON)
+        tx.run(sql.change_role, user_id=person.id, role=OrganizationRole.ADMINISTRATOR)
+        tx.record(KernelOp.PERSON_JOINED, person.id, changed("role", None, OrganizationRole.ADMINISTRATOR))
+        invite_person(tx, person)
+        tx.write_events()
+        return view_organization(tx, OrganizationRole.ADMINISTRATOR)
+
+    # `touch`, because there is no organization yet whose lock to take; the history begins in the same transaction.
+    return store.touch(Actor(organization_id, administrator, ActorKind.PERSON, Access.OPEN), run)
+
+
+# --- View -------------------------------------------------------------------------------------------------------------
+
+
+class ViewOrganization(Struct, forbid_unknown_fields=True):
+    """There is nothing to say: the organization is that of the caller."""
+
+
+def view(tx: Transaction, request: ViewOrganization) -> OneOrganization:
+    """Return the organization of the caller."""
+    return view_organization(tx, find_organization_role(tx))
+
+
+VIEW = declare(
+    view,
+    name="organization.view",
+    summary="Show your organization: its name, your role in it, and its settings.",
+    permission=Permission.ORGANIZATION_READ,
+    effect=Effect.READ,
+    command=Command(("org", "show")),
+    http=Route("GET", "/organization"),
+)

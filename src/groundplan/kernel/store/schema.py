@@ -6,7 +6,7 @@ grants of PostgreSQL. They are created again after every migration.
 
 The name of a guard starts with `guard_`, so that all guards can be dropped. It raises the message `word: table`, and
 `REFUSALS` maps the word to the error for the caller. A slice declares the words of its own triggers beside its tables,
-and `connections.py` names them here.
+and `providers.py` names them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from groundplan.kernel import ports
 from groundplan.kernel.access import GRANTS, WIDENING_POLICIES, Permission
 from groundplan.kernel.errors import Conflict, GroundplanError, RuleViolated
 
@@ -207,9 +206,9 @@ def make_error_factory(error: type[GroundplanError], problem: str) -> ErrorFacto
 
 def collect_refusals() -> Mapping[str, ErrorFactory]:
     """Return the error for each word of a trigger."""
-    for name in ports.REFUSALS:  # of the slices
-        REFUSALS.update(ports.load_by_name(name))
-    return REFUSALS
+    from groundplan import providers  # here, because its slices declare their tables with this module
+
+    return {**REFUSALS, **providers.collect_refusals()}
 
 
 def find_refusal(message: str) -> GroundplanError | None:

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
+from groundplan import providers
 from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import NOBODY, Actor
 from groundplan.kernel.cancellation import READ_LIMIT_S, WRITE_LIMIT_S, Cancellation
 from groundplan.kernel.clock import JUMP_MIN, ClockJump, find_jump, subtract_time
 from groundplan.kernel.errors import Conflict, NextStep, NotFound, Unauthenticated, Unavailable
-from groundplan.kernel.ports import on_clock_jump
 from groundplan.kernel.store.authorize import authorize_organization, authorize_project
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Project, Transaction, note_machine_start
@@ -282,7 +282,7 @@ def _adjust_to_clock(tx: Transaction, before: Project) -> bool:
     if jump is None:
         return False
     tx.clock_jump = jump
-    on_clock_jump(tx, jump.by)
+    providers.move_leases(tx, jump.by)
     tx.write_events()
     return tx.has_events
 

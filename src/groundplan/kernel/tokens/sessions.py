@@ -15,8 +15,7 @@ from groundplan.kernel.store.authorize import AgentNotAllowed
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.tokens.create import record_token_event
-from groundplan.kernel.tokens.revoke import revoke_with_children
+from groundplan.kernel.tokens.operations import record_token_event, revoke_with_children
 from groundplan.kernel.tokens.token import TokenKind, TokenRow, load_acting_token, load_token, view_token
 from groundplan.kernel.tokens.token_text import make_secret
 

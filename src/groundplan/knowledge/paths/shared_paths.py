@@ -15,18 +15,17 @@ from groundplan.knowledge.paths.index import AFTER_SLASH, PathIndex, TooManyStep
 from groundplan.knowledge.paths.names import ROOT
 from groundplan.knowledge.paths.pattern import PATTERN_CHARS_MAX, MalformedPattern
 from groundplan.knowledge.paths.requested_paths import parse_paths
-from groundplan.providers import PathsQuery, SharedPaths
+from groundplan.providers import SharedPaths
 
 PAIRS_MAX = 100_000
 STEPS_MAX = 20_000_000  # characters compared with patterns, about a second
 PATTERN_CHARACTERS = frozenset("*?[{")
 
 
-def find_shared_paths(tx: Transaction, query: PathsQuery) -> SharedPaths:
+def find_shared_paths(tx: Transaction, paths: Collection[str], among: Collection[str]) -> SharedPaths:
     """Return for each path those of `among` that lead to a file in common with it."""
-    paths = _parse(query.paths)
-    among = paths if query.among is query.paths else _parse(query.among)
-    search = _Search(paths, among)
+    parsed = _parse(paths)
+    search = _Search(parsed, parsed if among is paths else _parse(among))
     try:
         for path, other in search.list_pairs():
             search.add(path, other)

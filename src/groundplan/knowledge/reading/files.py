@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from groundplan.kernel.answers import trim
+from groundplan.kernel.answers import Budget, trim
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.atom import AtomRow, load_atoms
@@ -19,7 +19,6 @@ from groundplan.knowledge.paths.requested_paths import PATH_CHARS_MAX, PATHS_MAX
 from groundplan.knowledge.patterns import TooCostly, match_atoms
 from groundplan.knowledge.reading.context import PATHS_CHARS_MAX, FileKnowledge, build_file_knowledge
 from groundplan.knowledge.requests import CHANGELOG_LIMIT_DEFAULT
-from groundplan.providers import FilesQuery
 
 READ_AT_ONCE = 4  # times the atoms that can be shown: to read so many costs less than to choose among them
 
@@ -42,14 +41,14 @@ class AtomsOfFiles(NamedTuple):
     total: int
 
 
-def get_knowledge_of_files(tx: Transaction, query: FilesQuery) -> FileKnowledge:
+def find_knowledge_of_files(tx: Transaction, paths: list[str], budget: Budget) -> FileKnowledge:
     """Return the knowledge about files of the current project."""
-    paths = parse_paths(query.paths, tx.preferences.working_copy)
-    found: dict[str, list[str]] = {path: [] for path in paths}
+    parsed = parse_paths(paths, tx.preferences.working_copy)
+    found: dict[str, list[str]] = {path: [] for path in parsed}
     with suppress(TooCostly):  # only knowledge.context reports it
-        found |= match_atoms(tx, _limit_paths(paths))
+        found |= match_atoms(tx, _limit_paths(parsed))
     answer = build_file_knowledge(tx, found, changelog_limit=CHANGELOG_LIMIT_DEFAULT)
-    trim(answer, query.budget)
+    trim(answer, budget)
     return answer
 
 
@@ -86,7 +85,7 @@ def _load_first(tx: Transaction, ids: Collection[str], at_most: int) -> list[Ato
     return load_atoms(tx, ids)[:at_most]
 
 
-def has_knowledge(tx: Transaction, _: None) -> bool:
+def has_knowledge(tx: Transaction) -> bool:
     """Return whether knowledge was ever written in the current project."""
     return tx.one_or_none(sql.project_number, project_id=tx.project.id) is not None
 

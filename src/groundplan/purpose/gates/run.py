@@ -76,11 +76,9 @@ def read_external_facts(tx: Transaction, content: Content) -> ExternalFacts:
     )
 
 
-def read_context_facts(tx: Transaction) -> ContextFacts | None:
-    """Return the facts in force, or None if the context slice is not connected."""
-    if not providers.context_in_force.is_connected:
-        return None
-    found = providers.context_in_force(tx, None)
+def read_context_facts(tx: Transaction) -> ContextFacts:
+    """Return the facts in force."""
+    found = providers.find_context_in_force(tx)
     return ContextFacts() if found is None else ContextFacts(found.run_id, found.is_partial, found.required_unset)
 
 
@@ -98,10 +96,8 @@ def _check_row_security(tx: Transaction) -> list[str] | None:
     return check_row_security(tx, [table.name for table in TABLES])
 
 
-def _count_serving_work(tx: Transaction, content: Content) -> dict[str, int] | None:
-    """Return the number of work nodes that serve each activity, or None if the work slice is not connected."""
-    if not providers.find_work_serving.is_connected:
-        return None
+def _count_serving_work(tx: Transaction, content: Content) -> dict[str, int]:
+    """Return the number of work nodes that serve each activity."""
     keys = [node.key for node in content.list_nodes_of_type(NodeType.ACTIVITY)]
     serving = providers.find_work_serving(tx, keys)
     return {key: len(serving.get(key, ())) for key in keys}

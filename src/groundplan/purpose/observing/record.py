@@ -109,11 +109,10 @@ class RefResolver:
         find_targets = providers.find_fact_targets if ref.startswith("/") else providers.find_work_targets
         near = []
         for find in (find_targets, providers.find_purpose_targets):
-            if find.is_connected:
-                targets = find(self._tx, [ref])
-                if ref in targets.found:
-                    return targets.found[ref].ref
-                near += targets.near.get(ref, [])
+            targets = find(self._tx, [ref])
+            if ref in targets.found:
+                return targets.found[ref].ref
+            near += targets.near.get(ref, [])
         if list_links_to(self._tx, LinkType.RESTS_ON, [ref]):
             return ref  # a fact that is gone, and on which something rests
         thing = "fact" if ref.startswith("/") else "key or work node"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from groundplan.kernel.tokens.create import CreatedToken
+from groundplan.kernel.tokens.operations import CreatedToken
 from groundplan.surfaces.cli.drawing import GAP, Fields, Lines, View
 from groundplan.surfaces.cli.failures import write_line
 from groundplan.surfaces.cli.screen.control_chars import escape_control_chars

@@ -23,7 +23,7 @@ from groundplan.kernel.access import Role
 from groundplan.kernel.actors import Access, Actor, ActorKind
 from groundplan.kernel.clock import format_timestamp
 from groundplan.kernel.errors import Forbidden, Unauthenticated
-from groundplan.kernel.identities.find_account import find_account
+from groundplan.kernel.identities.bind_login import find_account
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.tokens.authenticate import RefusalCounts, RefusalReason, VerifiedToken
 from groundplan.kernel.tokens.token import TokenKind

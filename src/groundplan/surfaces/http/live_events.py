@@ -29,7 +29,7 @@ from groundplan.kernel.events.follow import (
     read_changes,
     start_following,
 )
-from groundplan.kernel.organizations.follow import read_organization_changes, start_following_organization
+from groundplan.kernel.organizations.history import read_organization_changes, start_following_organization
 from groundplan.kernel.store.store import CommitWatch, SeenCommits, Store, TryAgain, WatchedProject
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.surfaces.http.answers import HttpProblem

@@ -12,8 +12,7 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.identities.bind_login import VerifiedIdentity, bind_login
-from groundplan.kernel.identities.find_account import find_account
+from groundplan.kernel.identities.bind_login import VerifiedIdentity, bind_login, find_account
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.tokens.authenticate import RefusalReason
 from groundplan.surfaces.http.answers import Answer

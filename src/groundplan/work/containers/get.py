@@ -11,7 +11,7 @@ from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming
 from groundplan.kernel.operations.registry import AnswerBudget, Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
-from groundplan.providers import FilesQuery, find_knowledge_of_files
+from groundplan.providers import find_knowledge_of_files
 from groundplan.work import answers as briefing
 from groundplan.work.containers.answers import OneContainer, load_container_into
 from groundplan.work.containers.counts import TaskCounts, count_feature_tasks, count_project_tasks
@@ -75,9 +75,7 @@ def get(tx: Transaction, request: GetContainer) -> ContainerDetails:
         if request.include_graph_context:
             # A task of graph_plan names its files in its links.
             paths = list(dict.fromkeys([*extract_paths(node.links_value), *extract_context_files(sections)]))
-            answer.graph_context = find_knowledge_of_files(
-                tx, FilesQuery(paths, tx.budget.share(KNOWLEDGE_TENTHS, of=10))
-            )
+            answer.graph_context = find_knowledge_of_files(tx, paths, tx.budget.share(KNOWLEDGE_TENTHS, of=10))
     if request.budget is not None:
         briefing.add_briefing(tx, answer, node.n, lean=tx.preferences.lean, envelope_chars=ENVELOPE_CHARS)
     return answer

@@ -16,7 +16,7 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, 
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
-from groundplan.providers import is_knowledge_used
+from groundplan.providers import has_knowledge
 from groundplan.work import claims
 from groundplan.work.answers import DONE_WORDS, GraphHints, SideEffects, Warnings, add_side_effects, build_graph_hints
 from groundplan.work.events import WorkOp
@@ -185,7 +185,7 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
         for node_id in tx.scalars(sql.resolved_early, project_id=tx.project.id, ns=to_json_array(early)):
             warnings.add(node_id, "resolved while its dependencies are open")
     answer = Updated(updated=updated)
-    if completes_task and is_knowledge_used(tx, None):
+    if completes_task and has_knowledge(tx):
         answer.graph_hints = build_graph_hints()
     return add_side_effects(answer, tx, readiness, warnings)
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
-from groundplan.providers import PathsQuery, find_shared_paths
+from groundplan.providers import find_shared_paths
 from groundplan.work.nodes import WorkNodeRow
 from groundplan.work.overlap.node_paths import load_paths
 
@@ -72,7 +72,7 @@ class WorkInProgress:
         """Return for each of these paths the paths in progress with a file in common."""
         asked = dict.fromkeys(path for some in paths for path in some)
         among = dict.fromkeys(path for some in self.paths.values() for path in some)
-        return find_shared_paths(self._tx, PathsQuery(asked, among)).found if asked else {}
+        return find_shared_paths(self._tx, asked, among).found if asked else {}
 
     def _list_overlaps(
         self, n: int, paths: Iterable[str], shared: Mapping[str, Collection[str]]

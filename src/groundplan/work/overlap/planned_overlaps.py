@@ -12,7 +12,7 @@ from itertools import chain, islice
 
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
-from groundplan.providers import PathsQuery, find_shared_paths
+from groundplan.providers import find_shared_paths
 from groundplan.work.answers import WARNINGS_MAX, Warnings
 from groundplan.work.graph.planned_nodes import NewNode
 from groundplan.work.overlap.find_overlaps import WorkInProgress, shorten_path
@@ -82,7 +82,7 @@ def _find_unordered_pairs(
     for index, node in enumerate(nodes):
         for path in paths_of.get(node.n, ()):
             members[path] = members.get(path, 0) | 1 << index
-    shared = find_shared_paths(tx, PathsQuery(members, members)).found
+    shared = find_shared_paths(tx, members, members).found
     near = {path: _join(members[other] for other in others) for path, others in shared.items()}
     if all(bits & (bits - 1) == 0 for bits in near.values()):
         return  # no two nodes have a file in common

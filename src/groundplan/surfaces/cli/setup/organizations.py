@@ -16,8 +16,8 @@ from groundplan.kernel.errors import Forbidden
 from groundplan.kernel.input_gate.request import parse_request
 from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.organizations.create import create_organization as add_to_store
 from groundplan.kernel.organizations.organization import OrganizationId
+from groundplan.kernel.organizations.organization import create_organization as add_to_store
 from groundplan.kernel.store import organizations
 from groundplan.kernel.store.open_store import open_store
 from groundplan.kernel.store.store import Store

@@ -46,7 +46,7 @@ def _run(word: Word, argv: Sequence[str]) -> int:
         print_word_help(word)
         return 0
     from groundplan.configuration import Flags, load_settings
-    from groundplan.kernel.ports import load_by_name
+    from groundplan.kernel.operations.registry import load_by_name
     from groundplan.surfaces.cli.failures import report_lost_output
     from groundplan.surfaces.cli.screen.output import Output
     from groundplan.surfaces.cli.screen.pager import print_paged

@@ -118,8 +118,6 @@ def _suggest_first_step(tx: Transaction) -> str:
 
 
 def _describe_marks(tx: Transaction) -> MarkLines:
-    if not providers.describe_marks.is_connected:
-        return MarkLines([], 0)
     return providers.describe_marks(tx, LISTS_MAX["marks"])
 
 

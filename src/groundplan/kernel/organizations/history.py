@@ -1,4 +1,7 @@
-"""List the events of the organization: its people, settings, invitations, tokens, templates and new projects."""
+"""The events of the organization: its people, settings, invitations, tokens, templates and new projects.
+
+They are listed, newest first, and followed from a position on, as far as the actor may see them.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,22 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import CutLists, Trimming, take_page
 from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
-from groundplan.kernel.events.follow import EventPosition
+from groundplan.kernel.events.follow import (
+    EVENTS_MAX,
+    EventPosition,
+    FollowedEvent,
+    FollowedPart,
+    FollowStart,
+    group_changes,
+)
 from groundplan.kernel.events.history import AFTER_ALL_EVENTS, EventRecord, RecordRow, to_record
 from groundplan.kernel.operations.registry import Command, Effect, Route, declare
-from groundplan.kernel.store.authorize import administers, find_visible_project_ids, owns_organization
+from groundplan.kernel.store.authorize import (
+    administers,
+    authorize_organization,
+    find_visible_project_ids,
+    owns_organization,
+)
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 
@@ -90,3 +105,42 @@ OPERATION = declare(
     command=Command(("org", "events")),
     http=Route("GET", "/organization/history"),
 )
+
+
+# --- Follow -----------------------------------------------------------------------------------------------------------
+
+BEFORE_ALL_EVENTS = EventPosition(0, 0)
+
+
+def start_following_organization(tx: Transaction, after: EventPosition | None, *, missed_max: int) -> FollowStart:
+    """Return the last event of the organization, and how many events came after a position.
+
+    Raises:
+        NotFound: the actor is not in the organization.
+    """
+    authorize_organization(tx, Permission.ORGANIZATION_READ)
+    visible = describe_visible_events(tx)
+    row = tx.one_or_none(sql.last_event, **visible)
+    last = EventPosition(*row) if row else BEFORE_ALL_EVENTS
+    missed = 0
+    if after is not None and after < last:
+        missed = tx.scalar(sql.count_events_after, rev=after.rev, n=after.n, at_most=missed_max + 1, **visible)
+    return FollowStart(None, False, last, missed)
+
+
+def read_organization_changes(tx: Transaction, after: EventPosition) -> FollowedPart:
+    """Return the changes after a position. Access is checked in the snapshot that has the events.
+
+    Raises:
+        NotFound: the actor is not in the organization any more.
+    """
+    authorize_organization(tx, Permission.ORGANIZATION_READ)
+    rows = tx.all(
+        sql.events_after,
+        FollowedEvent,
+        rev=after.rev,
+        n=after.n,
+        at_most=EVENTS_MAX,
+        **describe_visible_events(tx),
+    )
+    return FollowedPart(group_changes(rows), len(rows) < EVENTS_MAX, False)

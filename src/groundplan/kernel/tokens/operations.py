@@ -1,16 +1,24 @@
-"""Create a token. Its secret is in the answer and nowhere else."""
+"""Create, list and revoke tokens.
+
+A secret is in the answer that creates its token, and nowhere else. Whoever revokes a token revokes every token that was
+created with it.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated
+from datetime import timedelta
+from typing import Annotated, ClassVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.actors import Access, ActorKind
+from groundplan.kernel.answers import CutLists, LeftOut, Trimming
 from groundplan.kernel.audit import KernelOp, changed
+from groundplan.kernel.clock import subtract_time
 from groundplan.kernel.errors import Forbidden, NextStep
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, OpId, Route, declare
@@ -18,17 +26,19 @@ from groundplan.kernel.principals import add_to_organization, find_principal
 from groundplan.kernel.store.authorize import authorize_project, owns_organization
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.tokens.expiry import compute_expiry
 from groundplan.kernel.tokens.token import (
+    ACTOR_KINDS,
     TokenKind,
     TokenOfOtherKind,
     TokenRow,
+    TokenState,
     TokenView,
     load_acting_token,
+    load_token,
     view_token,
 )
 from groundplan.kernel.tokens.token_text import make_secret
-from groundplan.kernel.wording import invalid_argument
+from groundplan.kernel.wording import ArgumentPath, invalid_argument
 
 sql = load_queries(__file__)
 
@@ -167,7 +177,7 @@ def _forget_secret(created: CreatedToken) -> CreatedToken:
     return msgspec.structs.replace(created, secret=None, warnings=[lost])
 
 
-OPERATION = declare(
+CREATE = declare(
     create_token,
     name="token.create",
     summary="Create a token for yourself, an agent or a service; its secret is shown once.",
@@ -176,4 +186,152 @@ OPERATION = declare(
     redact=_forget_secret,
     command=Command(("token", "create"), names={"projects": "project"}),
     http=Route("POST", "/tokens"),
+)
+
+
+# --- When it expires: a duration such as `30d`, or `never` ------------------------------------------------------------
+
+NEVER = "never"
+# A person's own token can do most, and a person can make another one; an agent runs unattended.
+LIFETIMES = {
+    ActorKind.PERSON: timedelta(days=30),
+    ActorKind.AGENT: timedelta(days=90),
+    ActorKind.SERVICE: timedelta(days=90),
+}
+DAYS_MAX = 3650
+
+_DURATION = re.compile(r"([1-9]\d{0,4})([hdw])")
+_UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
+
+
+def compute_expiry(text: str | None, kind: ActorKind, now: str) -> str | None:
+    """Return when a token expires; None if never. Without a text it is the default of the kind.
+
+    Raises:
+        Invalid: the text is no duration, or a very long one.
+    """
+    if text == NEVER:
+        return None
+    lifetime = LIFETIMES[kind] if text is None else _parse_duration(text)
+    return subtract_time(now, -lifetime)
+
+
+def _parse_duration(text: str) -> timedelta:
+    path: ArgumentPath = ("expires",)
+    match = _DURATION.fullmatch(text)
+    if match is None:
+        raise invalid_argument(path, f"must be a number of hours, days or weeks, such as 12h, 30d or 8w, or {NEVER}")
+    lifetime = int(match[1]) * _UNITS[match[2]]
+    if lifetime > timedelta(days=DAYS_MAX):
+        raise invalid_argument(path, f"is more than {DAYS_MAX} days; write {NEVER} for a token that does not expire")
+    return lifetime
+
+
+# --- List -------------------------------------------------------------------------------------------------------------
+
+
+class ListTokens(Struct, forbid_unknown_fields=True):
+    """The filter of a token list."""
+
+    ended: bool = False
+
+
+class Tokens(Struct):
+    """Tokens, newest first."""
+
+    trimming: ClassVar[Trimming] = Trimming(CutLists(("tokens",)))
+
+    tokens: list[TokenView]
+    left_out: LeftOut = UNSET
+
+
+def list_tokens(tx: Transaction, request: ListTokens) -> Tokens:
+    """Return the tokens that are for the caller or were created by them; all of them for an owner of the organization.
+
+    Expired and revoked tokens only on request.
+    """
+    rows = tx.all(sql.tokens if owns_organization(tx.actor) else sql.own_tokens, TokenRow)
+    views = [view_token(row, tx.now) for row in rows]
+    shown = [view for view in views if request.ended or view.state is TokenState.ACTIVE]
+    return Tokens(sorted(shown, key=lambda view: (view.created_at, view.id), reverse=True))
+
+
+LIST = declare(
+    list_tokens,
+    name="token.list",
+    summary="List your tokens; expired and revoked ones too when asked.",
+    permission=Permission.TOKEN_LIST,
+    effect=Effect.READ,
+    command=Command(
+        ("token", "list"),
+        columns=("id", "kind", "name", "role", "projects", "label", "state", "expires_at", "last_used_at"),
+    ),
+    http=Route("GET", "/tokens"),
+)
+
+
+# --- Revoke -----------------------------------------------------------------------------------------------------------
+
+
+class RevokeToken(Struct, forbid_unknown_fields=True):
+    """The token to revoke."""
+
+    id: Name
+    op_id: OpId = None
+
+
+class RevokedToken(Struct):
+    """The revoked token, and the ids of all tokens that ended now."""
+
+    token: TokenView
+    revoked: list[str]
+
+
+def revoke_token(tx: Transaction, request: RevokeToken) -> RevokedToken:
+    """Revoke a token. The next request with it is refused. Revoking it again changes nothing.
+
+    Raises:
+        NotFound: there is no such token, or it is somebody else's.
+        OrganizationOwnerRequired: the caller once created it for another person, and is no owner any more.
+    """
+    row = load_token(tx, request.id)
+    is_of_other_person = ACTOR_KINDS[row.kind] is ActorKind.PERSON and row.actor_id != tx.actor.id
+    if is_of_other_person and not owns_organization(tx.actor):
+        # The caller does not see the tokens that were created with it, so these would stay.
+        raise OrganizationOwnerRequired(f"the token is for {row.actor_id!r}")
+    revoked = [] if row.revoked_at else revoke_with_children(tx, row)
+    return RevokedToken(view_token(tx.one(sql.token, TokenRow, id=row.id), tx.now), revoked)
+
+
+def revoke_with_children(tx: Transaction, row: TokenRow) -> list[str]:
+    """Revoke a token and all that were created with it, and return their ids."""
+    ids = [row.id]
+    latest = ids
+    while latest := tx.scalars(sql.children_of_tokens, ids=to_json_array(latest)):
+        ids = [*ids, *latest]
+    tx.run(sql.revoke_tokens, ids=to_json_array(ids))
+    op = KernelOp.SESSION_CLOSED if row.kind is TokenKind.SESSION else KernelOp.TOKEN_REVOKED
+    for token_id in ids:
+        tx.record(op, token_id, changed("revoked_at", None, tx.now))
+    return ids
+
+
+def revoke_tokens_of(tx: Transaction, user_id: str) -> list[str]:
+    """Revoke the tokens and logins of a person and of agents that this person answers for, and return their ids."""
+    revoked: dict[str, None] = {}
+    for row in tx.all(sql.tokens_of_person, TokenRow, user_id=user_id):
+        if row.id not in revoked:
+            revoked.update(dict.fromkeys(revoke_with_children(tx, row)))
+    return list(revoked)
+
+
+REVOKE = declare(
+    revoke_token,
+    name="token.revoke",
+    summary="Revoke a token, and every token that was created with it.",
+    permission=Permission.TOKEN_REVOKE,
+    effect=Effect.DESTROY,
+    idempotent=True,
+    command=Command(("token", "revoke"), arguments=("id",)),
+    http=Route("DELETE", "/tokens/{id}"),
 )
