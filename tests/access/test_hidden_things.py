@@ -58,7 +58,9 @@ def populate_with_words(engine: Engine) -> None:
     ada = engine.session(PEOPLE["ada"])
     ada.call("token.create", kind="person", label=ADAS)
     ada.call("organization.add_member", name="emma", email=f"{ADAS}@example.org")
-    engine.session(PEOPLE["mallory"]).call("template.create", name=MALLORYS, targetEntityType="TASK")
+    mallory = engine.session(PEOPLE["mallory"])
+    mallory.call("template.create", name=MALLORYS, targetEntityType="TASK")
+    mallory.call("organization.add_member", name=MALLORYS)
 
 
 def add_word(session: Session, project: str, word: str) -> None:

@@ -16,6 +16,7 @@ from groundplan.purpose.health import (
     compute_health,
     compute_metrics,
     find_overall_band,
+    find_places,
 )
 from groundplan.purpose.model import Content, EdgeType, build_content
 from groundplan.purpose.observing.records import Observations
@@ -133,11 +134,34 @@ def test_freshness_is_whole_days_since_the_newest_measurement_of_what_is_in_the_
     ],
 )
 def test_a_number_has_the_band_it_lies_in(name: str, bounds: dict[float, Band]) -> None:
-    metrics = compute_metrics(theory(), NOTHING_OBSERVED, now=NOW, required_facts_unset=None, work=None)
+    places = find_places(theory(), NOTHING_OBSERVED, NOW[:10])
+    metrics = compute_metrics(theory(), NOTHING_OBSERVED, places, now=NOW, required_facts_unset=None, work=None)
     for number, band in bounds.items():
         bands = classify_metrics(msgspec.structs.replace(metrics, **{name: number}))
         assert getattr(bands, name) == band
         assert find_overall_band(theory("G1"), bands) == band  # all others are green or null
+
+
+def test_health_names_what_lowers_each_metric() -> None:
+    content = theory(
+        CHAIN,
+        edges={"AC1->OP1": {"mechanism": "so"}, "OP1->OC1": {"mechanism": "so"}},
+        nodes={"AC1": {"description": "what", "owner": "ada"}},
+        assumptions={
+            "AS1": {"on": "OC1", "risk_level": "HIGH"},
+            "AS2": {"on": "AC1", "risk_level": "HIGH", "review_by": "2026-11-14"},
+        },
+        indicators={"IN1": "G1"},
+    )
+
+    assert msgspec.to_builtins(health(content, make_observations(reviewed={"AS1": "holding"})).places) == {
+        "toc_completeness": ["G1", "OC1", "OP1"],
+        "indicator_coverage": ["OC1"],
+        "assumptions_documented": ["G1", "OP1"],
+        "mechanism_coverage": ["OC1->G1"],
+        "open_high_risk": ["AS2"],
+        "stale_assumptions": ["AS2"],
+    }
 
 
 def test_overall_is_null_where_every_band_is() -> None:

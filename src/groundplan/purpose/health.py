@@ -20,7 +20,17 @@ from groundplan.purpose.dates import get_day, to_last_instant
 from groundplan.purpose.gates.run import read_context_facts
 from groundplan.purpose.graph.cuts import GoalTrace, trace_goals
 from groundplan.purpose.graph.graph import build_causal_graph, find_leading_to, find_valid_causal_edges
-from groundplan.purpose.model import AssumptionStatus, Confidence, Content, EdgeType, NodeType, RiskLevel
+from groundplan.purpose.model import (
+    AssumptionStatus,
+    Confidence,
+    Content,
+    EdgeName,
+    EdgeType,
+    NodeType,
+    RiskLevel,
+    key_order,
+    sort_keys,
+)
 from groundplan.purpose.observing.records import Observations
 from groundplan.purpose.versions.versions import VersionRow, find_latest_published
 
@@ -29,6 +39,7 @@ Band = Literal["green", "amber", "red"]
 SHARE_GREEN_MIN, SHARE_AMBER_MIN = 80, 50  # percent
 FRESH_GREEN_MAX, FRESH_AMBER_MAX = 90, 180  # days
 COUNT_GREEN_MAX, COUNT_AMBER_MAX = 0, 3
+_EFFECTS = (NodeType.OUTCOME, NodeType.GOAL)
 _WORST_FIRST: tuple[Band, ...] = ("red", "amber", "green")
 
 
@@ -78,16 +89,31 @@ class GoalHealth(Struct, frozen=True):
     weakest_edge: WeakestEdge | UnsetType = UNSET
 
 
+class HealthPlaces(Struct):
+    """What lowers each metric that counts items: keys of nodes and assumptions, and names of edges (`AC1->OP2`)."""
+
+    toc_completeness: list[str]
+    indicator_coverage: list[str]
+    assumptions_documented: list[str]
+    mechanism_coverage: list[str]
+    open_high_risk: list[str]
+    stale_assumptions: list[str]
+
+
 class Health(Struct):
     """The health of one version."""
 
-    bookkeeping: ClassVar[frozenset[str]] = frozenset()
-    trimming: ClassVar[Trimming] = Trimming(CutLists(("goals", "weakest_edge_left_out")))
+    bookkeeping: ClassVar[frozenset[str]] = frozenset({"places"})
+    trimming: ClassVar[Trimming] = Trimming(
+        CutLists(tuple(f"places.{name}" for name in HealthPlaces.__struct_fields__)),
+        CutLists(("goals", "weakest_edge_left_out")),
+    )
 
     metrics: Metrics
     bands: Bands
     overall: Band | None
     goals: list[GoalHealth]
+    places: HealthPlaces
     weakest_edge_left_out: list[str] | UnsetType = UNSET  # goals not searched, because the theory is too large
     left_out: LeftOut = UNSET
 
@@ -101,7 +127,10 @@ def compute_health(
     work: tuple[int, int] | None,
 ) -> Health:
     """Return the health of a theory at an instant. `work` is the number of open work nodes, and of aligned ones."""
-    metrics = compute_metrics(content, observations, now=now, required_facts_unset=required_facts_unset, work=work)
+    places = find_places(content, observations, get_day(now))
+    metrics = compute_metrics(
+        content, observations, places, now=now, required_facts_unset=required_facts_unset, work=work
+    )
     bands = classify_metrics(metrics)
     reached = trace_goals(build_causal_graph(content))
     return Health(
@@ -109,42 +138,68 @@ def compute_health(
         bands,
         find_overall_band(content, bands),
         [_to_goal_health(one) for one in reached.goals],
+        places,
         weakest_edge_left_out=reached.left_out or UNSET,
     )
+
+
+def find_places(content: Content, observations: Observations, today: str) -> HealthPlaces:
+    """Return what lowers each metric that counts items."""
+    measured = {one.node for one in content.indicators.values()}
+    assumed = {one.edge.target if one.edge is not None else one.node for one in content.assumptions.values()}
+    unexplained = {edge.name for edge in find_valid_causal_edges(content) if not (edge.mechanism or "").strip()}
+    statuses = observations.get_statuses()
+    return HealthPlaces(
+        toc_completeness=sort_keys(
+            key
+            for key, node in content.nodes.items()
+            if not all((text or "").strip() for text in (node.title, node.description, node.owner))
+            or (node.node_type in _EFFECTS and key not in measured)
+        ),
+        indicator_coverage=sort_keys(
+            key for key, node in content.nodes.items() if node.node_type is NodeType.OUTCOME and key not in measured
+        ),
+        assumptions_documented=sort_keys(content.nodes.keys() - assumed),
+        mechanism_coverage=[str(name) for name in sorted(unexplained, key=_rank_edge)],
+        # Of HIGH risk, and the latest review does not say that they hold.
+        open_high_risk=sort_keys(
+            key
+            for key, one in content.assumptions.items()
+            if one.risk_level is RiskLevel.HIGH and statuses.get(key) is not AssumptionStatus.HOLDING
+        ),
+        # The review date has passed. A new version can set a new date.
+        stale_assumptions=sort_keys(
+            key for key, one in content.assumptions.items() if one.review_by is not None and one.review_by < today
+        ),
+    )
+
+
+def _rank_edge(name: EdgeName) -> tuple[tuple[int, int, str], tuple[int, int, str], str]:
+    return key_order(name.source), key_order(name.target), name.edge_type
 
 
 def compute_metrics(
     content: Content,
     observations: Observations,
+    places: HealthPlaces,
     *,
     now: str,
     required_facts_unset: int | None,
     work: tuple[int, int] | None,
 ) -> Metrics:
     """Return only the metrics, which need no graph search."""
-    nodes = content.nodes.values()
-    measured = {one.node for one in content.indicators.values()}
-    assumed = {one.edge.target if one.edge is not None else one.node for one in content.assumptions.values()}
-    outcomes = {node.key for node in nodes if node.node_type is NodeType.OUTCOME}
-    effects = {*outcomes, *(node.key for node in nodes if node.node_type is NodeType.GOAL)}
-    complete = [
-        node
-        for node in nodes
-        if all(text and text.strip() for text in (node.title, node.description, node.owner))
-        and (node.key in measured or node.key not in effects)
-    ]
-    edges = find_valid_causal_edges(content)
-    unexplained = {edge.name for edge in edges if not (edge.mechanism and edge.mechanism.strip())}
-    named = {edge.name for edge in edges}
+    node_count = len(content.nodes)
+    outcome_count = sum(node.node_type is NodeType.OUTCOME for node in content.nodes.values())
+    edge_count = len({edge.name for edge in find_valid_causal_edges(content)})
     open_work, aligned_work = work or (0, 0)
     return Metrics(
-        toc_completeness=_compute_percent(len(complete), len(nodes)),
-        indicator_coverage=_compute_percent(len(outcomes & measured), len(outcomes)),
+        toc_completeness=_compute_percent(node_count - len(places.toc_completeness), node_count),
+        indicator_coverage=_compute_percent(outcome_count - len(places.indicator_coverage), outcome_count),
         data_freshness_days=_count_days_since_measured(content.indicators, observations, get_day(now)),
-        assumptions_documented=_compute_percent(len(content.nodes.keys() & assumed), len(nodes)),
-        mechanism_coverage=_compute_percent(len(named - unexplained), len(named)),
-        open_high_risk=_count_open_high_risk(content, observations),
-        stale_assumptions=_count_stale_assumptions(content, get_day(now)),
+        assumptions_documented=_compute_percent(node_count - len(places.assumptions_documented), node_count),
+        mechanism_coverage=_compute_percent(edge_count - len(places.mechanism_coverage), edge_count),
+        open_high_risk=len(places.open_high_risk),
+        stale_assumptions=len(places.stale_assumptions),
         required_facts_unset=required_facts_unset,
         work_alignment=_compute_percent(aligned_work, open_work),
     )
@@ -175,20 +230,6 @@ def _to_goal_health(goal: GoalTrace) -> GoalHealth:
     edge = UNSET if goal.cut is None else WeakestEdge(*goal.cut.edge.name, cuts=len(goal.cut.activities))
     confidence = None if goal.weakest_link is None else goal.weakest_link.confidence
     return GoalHealth(goal.key, goal.keys, confidence, edge)
-
-
-def _count_open_high_risk(content: Content, observations: Observations) -> int:
-    """Count the assumptions of HIGH risk whose latest review is not HOLDING."""
-    statuses = observations.get_statuses()
-    return sum(
-        one.risk_level is RiskLevel.HIGH and statuses.get(one.key) is not AssumptionStatus.HOLDING
-        for one in content.assumptions.values()
-    )
-
-
-def _count_stale_assumptions(content: Content, today: str) -> int:
-    """Count the assumptions whose review date has passed. A new version can set a new date."""
-    return sum(one.review_by is not None and one.review_by < today for one in content.assumptions.values())
 
 
 def _count_days_since_measured(indicators: Collection[str], observations: Observations, today: str) -> int | None:
@@ -230,7 +271,9 @@ def read_health(tx: Transaction, content: Content, observations: Observations, *
 
 def read_bands(tx: Transaction, content: Content, observations: Observations, *, as_of: str | None) -> Bands:
     """Return only the bands, which need no graph search."""
-    return classify_metrics(compute_metrics(content, observations, **_read_health_inputs(tx, as_of)._asdict()))
+    inputs = _read_health_inputs(tx, as_of)
+    places = find_places(content, observations, get_day(inputs.now))
+    return classify_metrics(compute_metrics(content, observations, places, **inputs._asdict()))
 
 
 def _read_health_inputs(tx: Transaction, as_of: str | None) -> HealthInputs:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from msgspec import structs
 
-from groundplan.purpose.model import AssumptionStatus, EdgeName, EdgeType, NodeType, RiskLevel
+from groundplan.purpose.model import EdgeName
 from groundplan.surfaces.web.areas.plan.plan_visit import PlanView, PlanVisit
 from groundplan.surfaces.web.areas.plan.theory import TheoryItems
 
 PLACES_MAX = 5
-EFFECTS = (NodeType.OUTCOME, NodeType.GOAL)
 
 
 class FigureWords(NamedTuple):
@@ -80,11 +79,10 @@ ELSEWHERE = {
 }
 
 
-def read_health(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
+def read_health(plan: PlanVisit, _theory: TheoryItems) -> Mapping[str, Any]:
     """Return the figures, and the weak spots of the structure."""
     health, analysis = plan.call("purpose.health", gate="health"), plan.call("purpose.analysis", gate="analysis")
     bands = structs.asdict(health.bands)
-    today = plan.as_of or plan.today
     return {
         "health": health,
         "analysis": analysis,
@@ -95,53 +93,10 @@ def read_health(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
         "reviewed": REVIEWED,
         "elsewhere": ELSEWHERE,
         "places_max": PLACES_MAX,
-        "places_of": lambda name: FINDERS[name](theory, today) if name in FINDERS else [],
+        "places_of": lambda name: getattr(health.places, name, []),
         "stray": [key for key in analysis.orphans if key not in analysis.dead_ends],
         "name_link": lambda link: str(EdgeName(link.source, link.target, link.edge_type)),
     }
 
 
-def _find_incomplete(theory: TheoryItems, _today: str) -> list[str]:
-    measured = {one.node for one in theory.indicators.values()}
-    return [
-        key
-        for key, node in theory.nodes.items()
-        if not all((text or "").strip() for text in (node.title, node.description, node.owner))
-        or (node.node_type in EFFECTS and key not in measured)
-    ]
-
-
-def _find_unmeasured(theory: TheoryItems, _today: str) -> list[str]:
-    measured = {one.node for one in theory.indicators.values()}
-    return [node.key for node in theory.list_nodes(NodeType.OUTCOME) if node.key not in measured]
-
-
-def _find_without_assumption(theory: TheoryItems, _today: str) -> list[str]:
-    on = [placed.on for placed in theory.assumptions.values()]
-    covered = {theory.edges[one].target if one in theory.edges else one for one in on}
-    return [key for key in theory.nodes if key not in covered]
-
-
-def _find_unexplained(theory: TheoryItems, _today: str) -> list[str]:
-    causal = (one for one in theory.edges.items() if one[1].edge_type is not EdgeType.FEEDBACK)
-    return [name for name, edge in causal if not (edge.mechanism or "").strip()]
-
-
-def _find_open_risks(theory: TheoryItems, _today: str) -> list[str]:
-    risks = (one for one in theory.assumptions.items() if one[1].one.risk_level is RiskLevel.HIGH)
-    return [key for key, placed in risks if placed.one.status is not AssumptionStatus.HOLDING]
-
-
-def _find_stale(theory: TheoryItems, today: str) -> list[str]:
-    return [key for key, placed in theory.assumptions.items() if (placed.one.review_by or today) < today]
-
-
-FINDERS: Mapping[str, Callable[[TheoryItems, str], list[str]]] = {
-    "toc_completeness": _find_incomplete,
-    "indicator_coverage": _find_unmeasured,
-    "assumptions_documented": _find_without_assumption,
-    "mechanism_coverage": _find_unexplained,
-    "open_high_risk": _find_open_risks,
-    "stale_assumptions": _find_stale,
-}
 VIEW = PlanView("health", "Health", "5", "plan_health.html", read_health)
