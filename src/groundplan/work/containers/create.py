@@ -115,7 +115,7 @@ def create(tx: Transaction, request: CreateContainer) -> CreatedContainer:
     readiness.add_open_children({parent.n: 1})
     readiness.settle_positions()  # the new node follows the position of its parent
     parent = fetch_node(tx, parent.n)  # adding an open child reopens a resolved parent
-    node = _insert(tx, request.container_type, name, properties, parent)
+    node = _insert_node(tx, request.container_type, name, properties, parent)
     changes = [
         changed("kind", None, node.kind),
         changed("summary", None, name),
@@ -174,7 +174,7 @@ def _resolve_parent(tx: Transaction, request: CreateContainer) -> WorkNodeRow:
     return resolve_container(tx, ContainerType.FEATURE, request.feature_id, field="featureId")
 
 
-def _insert(
+def _insert_node(
     tx: Transaction, container_type: ContainerType, name: str, properties: dict[str, Any], parent: WorkNodeRow
 ) -> WorkNodeRow:
     last_n, _ = tx.one(sql.counts, project_id=tx.project.id)
@@ -264,7 +264,7 @@ def _store_description(tx: Transaction, project_id: str, description: str | None
         tx.record(WorkOp.UPDATED, root_id, *changes, project_id=project_id)
 
 
-def locate(tx: Transaction, request: CreateContainer) -> str:
+def _locate_new(tx: Transaction, request: CreateContainer) -> str:
     """Return the project of the new container.
 
     Raises:
@@ -286,13 +286,13 @@ CREATE_PROJECT = declare(
     project=None,
 )
 
-OPERATION = declare(
+CREATE = declare(
     create,
     name="container.create",
     summary="Create one: a task has a title, the others a name.",
     permission=Permission.WORK_PLAN,
     effect=Effect.WRITE,
-    project=locate,
+    project=_locate_new,
     variants=(CREATE_PROJECT,),
     choose_variant=lambda request: CREATE_PROJECT if request.container_type is ContainerType.PROJECT else None,
     tool=Tool("manage_container", Group.CONTAINERS, "create"),

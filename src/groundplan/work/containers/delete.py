@@ -194,7 +194,7 @@ DELETE_PROJECT = declare(
     person_words=("project", "archive"),
 )
 
-OPERATION = declare(
+DELETE = declare(
     delete,
     name="container.delete",
     summary="Delete one; cascade: with all below it; a project is archived.",

@@ -81,7 +81,7 @@ def get(tx: Transaction, request: GetContainer) -> ContainerDetails:
     return answer
 
 
-OPERATION = declare(
+GET = declare(
     get,
     name="container.get",
     summary="One project, feature or task; includeGraphContext: with what to know of its files.",

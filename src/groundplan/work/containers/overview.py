@@ -72,7 +72,7 @@ def overview(tx: Transaction, request: QueryOverview) -> ContainerPage | Contain
         NotFound: the container or the feature does not exist.
     """
     if request.id is None:
-        listing = _build_search(request, request.container_type)
+        listing = _build_listing(request, request.container_type)
         listing.feature_id = request.feature_id
         return search(tx, listing)
     _refuse_list_filters(request)
@@ -81,12 +81,12 @@ def overview(tx: Transaction, request: QueryOverview) -> ContainerPage | Contain
     load_container_into(answer, tx, node.n)
     if request.container_type is ContainerType.PROJECT:
         answer.task_counts = count_project_tasks(tx, tx.project.id)
-        places = find_matches(tx, _build_search(request, ContainerType.FEATURE), SearchScope([tx.project.id]))
+        places = find_matches(tx, _build_listing(request, ContainerType.FEATURE), SearchScope([tx.project.id]))
         answer.features = _compute_lines_budget(tx).take_rows(_build_feature_lines(tx, places), at_least=1)
         answer.next_offset = compute_next_offset(request.offset, len(answer.features), places.total)
     elif request.container_type is ContainerType.FEATURE:
         answer.task_counts = count_feature_tasks(tx, tx.project.id, [node.n])[node.n]
-        places = find_matches(tx, _build_search(request, ContainerType.TASK), SearchScope([tx.project.id], node.n))
+        places = find_matches(tx, _build_listing(request, ContainerType.TASK), SearchScope([tx.project.id], node.n))
         answer.tasks = _compute_lines_budget(tx).take_rows(_build_task_lines(tx, places), at_least=1)
         answer.next_offset = compute_next_offset(request.offset, len(answer.tasks), places.total)
     return answer
@@ -102,7 +102,7 @@ def _refuse_list_filters(request: QueryOverview) -> None:
             raise invalid_argument((wire,), "filters a list, and id names one container; leave one of them out")
 
 
-def _build_search(request: QueryOverview, container_type: ContainerType) -> SearchContainers:
+def _build_listing(request: QueryOverview, container_type: ContainerType) -> SearchContainers:
     return SearchContainers(
         container_type,
         status=request.status,
@@ -146,19 +146,19 @@ def _compute_lines_budget(tx: Transaction) -> Budget:
     return tx.budget.share(6, of=10)
 
 
-def _locate(tx: Transaction, request: QueryOverview) -> str | None:
+def _locate_overview(tx: Transaction, request: QueryOverview) -> str | None:
     if request.id is not None:
         return resolve_container_project(tx, request.container_type, request.id)
     return resolve_project(tx, request.project_id, request.feature_id)
 
 
-OPERATION = declare(
+OVERVIEW = declare(
     overview,
     name="container.overview",
     summary="With id: what is in it, and how much is done; else a list.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    project=_locate,
+    project=_locate_overview,
     without_project=Permission.PROJECT_LIST,
     tool=Tool("query_container", Group.CONTAINERS, "overview"),
     command=Command(

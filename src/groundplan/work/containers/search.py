@@ -175,7 +175,7 @@ def _encode_words(request: SearchContainers) -> str | None:
     return to_json_array(words) if words else None
 
 
-OPERATION = declare(
+SEARCH = declare(
     search,
     name="container.search",
     summary="By words, status, priority, tags; in a project, a feature or everywhere.",

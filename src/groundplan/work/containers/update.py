@@ -126,7 +126,7 @@ def update(tx: Transaction, request: UpdateContainer) -> UpdatedContainer:
         )
     readiness = Readiness(tx, decision=None)
     if request.feature_id is not UNSET:
-        _move(tx, readiness, node, request.feature_id)
+        _move_task(tx, readiness, node, request.feature_id)
         node = fetch_node(tx, node.n)
     changes = [*_apply_fields(node, request), *_apply_other_changes(tx, node, request)]
     if changes:
@@ -155,7 +155,7 @@ def _refuse_foreign_fields(request: UpdateContainer) -> None:
         raise invalid_argument((), f"change nothing; send at least one of {', '.join(own.values())}")
 
 
-def _move(tx: Transaction, readiness: Readiness, node: WorkNodeRow, feature_id: str | None) -> None:
+def _move_task(tx: Transaction, readiness: Readiness, node: WorkNodeRow, feature_id: str | None) -> None:
     """Move a task into a feature, or out of its feature."""
     feature = (
         resolve_container(tx, ContainerType.FEATURE, feature_id, field="featureId")
@@ -173,7 +173,7 @@ def _apply_fields(node: WorkNodeRow, request: UpdateContainer) -> Iterator[Chang
         yield changed("summary", node.summary, summary)
         node.summary = summary
     before = node.properties_value
-    after = {**before, **_build_properties(request)}
+    after = {**before, **_build_changed_properties(request)}
     after = {name: value for name, value in after.items() if value is not None}
     changed_names = [
         name for name in sorted(before.keys() | after.keys()) if not is_same_json(before.get(name), after.get(name))
@@ -192,7 +192,7 @@ def _resolve_summary(request: UpdateContainer) -> str | None:
     return resolve_name(request.name, request.title)
 
 
-def _build_properties(request: UpdateContainer) -> dict[str, Any]:
+def _build_changed_properties(request: UpdateContainer) -> dict[str, Any]:
     """Return the properties to set; None removes one."""
     found: dict[str, Any] = {}
     for name in ("summary", "description", "complexity"):
@@ -231,7 +231,7 @@ UPDATE_PROJECT = declare(
     project=lambda tx, request: resolve_container_project(tx, request.container_type, request.id),
 )
 
-OPERATION = declare(
+UPDATE = declare(
     update,
     name="container.update",
     summary="Update one at the version you read; never its status.",

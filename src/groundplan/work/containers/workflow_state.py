@@ -45,7 +45,7 @@ class WorkflowState(Struct, rename="camel", kw_only=True):
     related_entities: list[str]
 
 
-def workflow_state(tx: Transaction, request: QueryState) -> WorkflowState:
+def get_workflow_state(tx: Transaction, request: QueryState) -> WorkflowState:
     """Return the workflow state of a task or a feature.
 
     Raises:
@@ -81,8 +81,8 @@ def workflow_state(tx: Transaction, request: QueryState) -> WorkflowState:
     return state
 
 
-OPERATION = declare(
-    workflow_state,
+STATE = declare(
+    get_workflow_state,
     name="container.workflow_state",
     summary="Status, next and previous step, blockers.",
     permission=Permission.WORK_READ,

@@ -114,18 +114,18 @@ class TagsClient:
 
     def counts(self, **given: Any) -> dict[str, int]:
         """Return the tags with their counts, in the order of the answer."""
-        answer = self.run(listing.OPERATION, **given)
+        answer = self.run(listing.LIST, **given)
         assert answer.count == len(answer.tags)
         return {one.tag: one.count for one in answer.tags}
 
     def usage(self, tag: str, **given: Any) -> list[tuple[str, str]]:
         """Return type and name of everything that has a tag."""
-        answer = self.run(usage.OPERATION, tag=tag, **given)
+        answer = self.run(usage.USAGE, tag=tag, **given)
         assert answer.count == len(answer.entities)
         return [(one.type.value, self.name(one.id)) for one in answer.entities]
 
     def rename(self, old: str, new: str, **given: Any) -> Any:
-        return self.run(rename.OPERATION, oldTag=old, newTag=new, **given)
+        return self.run(rename.RENAME, oldTag=old, newTag=new, **given)
 
     def tags_of(self, name: str) -> list[str]:
         """Return the stored tags of a task or a section."""

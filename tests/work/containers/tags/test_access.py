@@ -118,4 +118,4 @@ def test_the_database_itself_hides_tags_from_strangers(team: PostgresEngine) -> 
         for table in ("work_node_tags", "work_section_tags"):
             assert team.as_app(stranger, f"SELECT count(*) FROM {table}") == [(0,)]
             assert team.as_app(stranger, f"DELETE FROM {table} RETURNING 1") == []
-    assert desk.run(listing.OPERATION).tags[0].count == 2
+    assert desk.run(listing.LIST).tags[0].count == 2

@@ -33,7 +33,7 @@ def tagged_project(client: TagsClient, other_project: TagsClient) -> TagsClient:
 
 def test_tags_are_told_most_used_first_then_by_name_across_all_projects(tagged_project: TagsClient) -> None:
     assert list(tagged_project.counts().items()) == [("coast", 6), ("print", 2), ("Draft", 1), ("Sky", 1), ("north", 1)]
-    assert to_json(tagged_project.run(listing.OPERATION))["tags"][0] == {"tag": "coast", "count": 6}
+    assert to_json(tagged_project.run(listing.LIST))["tags"][0] == {"tag": "coast", "count": 6}
 
 
 @pytest.mark.parametrize(
@@ -61,12 +61,12 @@ def test_tags_of_one_project_are_those_of_that_project(tagged_project: TagsClien
 
 
 def test_a_project_without_tags_has_an_empty_list(client: TagsClient) -> None:
-    assert to_json(client.run(listing.OPERATION)) == {"tags": [], "count": 0}
+    assert to_json(client.run(listing.LIST)) == {"tags": [], "count": 0}
     assert client.counts(projectId="atlas") == {}
 
 
 def test_the_usage_of_a_tag_names_all_that_has_it(tagged_project: TagsClient) -> None:
-    answer = to_json(tagged_project.run(usage.OPERATION, tag=" coast "))
+    answer = to_json(tagged_project.run(usage.USAGE, tag=" coast "))
 
     atlas = tagged_project.ids["atlas"]
     assert (answer["tag"], answer["count"], "left_out" in answer) == ("coast", 6, False)
@@ -134,10 +134,10 @@ def test_usage_names_a_hundred_and_counts_them_all(client: TagsClient) -> None:
     client.plan_many(102, "coast")
     client.section("root", "Notes", "coast")
 
-    answer = client.run(usage.OPERATION, tag="coast")
+    answer = client.run(usage.USAGE, tag="coast")
 
     assert (answer.count, len(answer.entities), answer.left_out) == (103, 100, {"entities": 3})
-    shortened = client.with_cap(CAP).run(usage.OPERATION, tag="coast")
+    shortened = client.with_cap(CAP).run(usage.USAGE, tag="coast")
     assert count_tokens(encode({"success": True, "data": shortened})) <= CAP
     assert (shortened.count, len(shortened.entities) + shortened.left_out["entities"]) == (103, 103)
 
@@ -145,7 +145,7 @@ def test_usage_names_a_hundred_and_counts_them_all(client: TagsClient) -> None:
 def test_a_long_list_of_tags_is_cut_and_says_how_many_are_missing(client: TagsClient) -> None:
     client.task("walk", *(f"{n:x>100}" for n in range(50)))
 
-    answer = client.with_cap(CAP).run(listing.OPERATION)
+    answer = client.with_cap(CAP).run(listing.LIST)
 
     assert count_tokens(encode({"success": True, "data": answer})) <= CAP
     assert 0 < len(answer.tags) == 50 - answer.left_out["tags"]

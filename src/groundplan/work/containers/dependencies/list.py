@@ -76,7 +76,7 @@ class _DependencyRow(Struct):
     total: int
 
 
-def dependencies(tx: Transaction, request: QueryDependencies) -> Dependencies:
+def list_dependencies(tx: Transaction, request: QueryDependencies) -> Dependencies:
     """Return the dependencies of a task or a feature.
 
     Raises:
@@ -86,14 +86,14 @@ def dependencies(tx: Transaction, request: QueryDependencies) -> Dependencies:
     answer = Dependencies(id=node.id, container_type=request.container_type, direction=request.direction)
     left_out = {}
     if request.direction is not DependencyDirection.DEPENDENTS:
-        answer.dependencies, left_out["dependencies"] = _ends(tx, sql.dependencies_of_container, node)
+        answer.dependencies, left_out["dependencies"] = _load_ends(tx, sql.dependencies_of_container, node)
     if request.direction is not DependencyDirection.DEPENDENCIES:
-        answer.dependents, left_out["dependents"] = _ends(tx, sql.dependents_of_container, node)
+        answer.dependents, left_out["dependents"] = _load_ends(tx, sql.dependents_of_container, node)
     answer.left_out = {name: count for name, count in left_out.items() if count} or UNSET
     return answer
 
 
-def _ends(tx: Transaction, query: Query, node: WorkNodeRow) -> tuple[list[ContainerDependency], int]:
+def _load_ends(tx: Transaction, query: Query, node: WorkNodeRow) -> tuple[list[ContainerDependency], int]:
     """Return the first containers that the query finds, and how many more exist."""
     ends = tx.all(query, _DependencyRow, project_id=tx.project.id, n=node.n, at_most=DEPENDENCIES_SHOWN_MAX)
     found = [
@@ -109,8 +109,8 @@ def _ends(tx: Transaction, query: Query, node: WorkNodeRow) -> tuple[list[Contai
     return found, ends[0].total - len(ends) if ends else 0
 
 
-OPERATION = declare(
-    dependencies,
+LIST = declare(
+    list_dependencies,
     name="container.dependencies",
     summary="Dependencies and dependents of one container.",
     permission=Permission.WORK_READ,

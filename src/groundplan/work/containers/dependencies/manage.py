@@ -70,7 +70,7 @@ class DependencyAnswer(Struct, rename="camel"):
     to_entity_type: ContainerType | UnsetType = UNSET
 
 
-def create(tx: Transaction, request: ManageDependency) -> DependencyAnswer:
+def create_dependency(tx: Transaction, request: ManageDependency) -> DependencyAnswer:
     """Create a dependency between two containers.
 
     Raises:
@@ -79,8 +79,8 @@ def create(tx: Transaction, request: ManageDependency) -> DependencyAnswer:
         CycleDetected: one would wait for itself.
         DependencyExists: the dependency already exists.
     """
-    source, target = _ends(tx, request)
-    kind = _kind(request)
+    source, target = _resolve_ends(tx, request)
+    kind = _get_type(request)
     begins, ends = (target, source) if kind is DependencyType.BLOCKS else (source, target)
     readiness = Readiness(tx, decision=None)
     moments = WaitingMoments(tx)
@@ -96,17 +96,17 @@ def create(tx: Transaction, request: ManageDependency) -> DependencyAnswer:
     if kind is DependencyType.BLOCKS:
         moments.add(begins.n, ends.n)
     _record_change(tx, readiness, WorkOp.CONNECTED, begins, EDGE_TYPES[kind], None, ends)
-    return _answer(tx, "create", kind, source, target)
+    return _build_answer(tx, "create", kind, source, target)
 
 
-def delete(tx: Transaction, request: ManageDependency) -> DependencyAnswer:
+def delete_dependency(tx: Transaction, request: ManageDependency) -> DependencyAnswer:
     """Delete a dependency between two containers.
 
     Raises:
         NotFound: one of them or the dependency does not exist.
     """
-    source, target = _ends(tx, request)
-    kind = _kind(request)
+    source, target = _resolve_ends(tx, request)
+    kind = _get_type(request)
     begins, ends = (target, source) if kind is DependencyType.BLOCKS else (source, target)
     readiness = Readiness(tx, decision=None)
     if not remove_edge(tx, begins.n, EDGE_TYPES[kind], ends.n):
@@ -117,7 +117,7 @@ def delete(tx: Transaction, request: ManageDependency) -> DependencyAnswer:
             step = NextStep("container.dependencies", "lists its dependencies", end)
             raise NotFound("dependency", _build_id(kind, source, target), next_steps=step)
     _record_change(tx, readiness, WorkOp.DISCONNECTED, begins, EDGE_TYPES[kind], ends, None)
-    return _answer(tx, "delete", kind, source, target)
+    return _build_answer(tx, "delete", kind, source, target)
 
 
 EDGE_TYPES = {DependencyType.BLOCKS: DEPENDS_ON, DependencyType.RELATES_TO: RELATES_TO}
@@ -141,7 +141,7 @@ def _record_change(
     readiness.settle()
 
 
-def _answer(
+def _build_answer(
     tx: Transaction, operation: str, kind: DependencyType, source: WorkNodeRow, target: WorkNodeRow
 ) -> DependencyAnswer:
     answer = DependencyAnswer(_build_id(kind, source, target), kind, operation, source.id, target.id)
@@ -174,11 +174,11 @@ def _parse_refs(request: ManageDependency) -> tuple[str, str]:
     return request.from_id, request.to_id
 
 
-def _kind(request: ManageDependency) -> DependencyType:
+def _get_type(request: ManageDependency) -> DependencyType:
     return request.type if request.id is None else DependencyType(request.id.rpartition(":")[2])
 
 
-def _ends(tx: Transaction, request: ManageDependency) -> tuple[WorkNodeRow, WorkNodeRow]:
+def _resolve_ends(tx: Transaction, request: ManageDependency) -> tuple[WorkNodeRow, WorkNodeRow]:
     source_ref, target_ref = _parse_refs(request)
     source = find_any_container(tx, source_ref, field=_get_argument_name(request, "fromId"))
     target = find_any_container(tx, target_ref, field=_get_argument_name(request, "toId"))
@@ -197,7 +197,7 @@ def _get_argument_name(request: ManageDependency, name: str) -> str:
     return name if request.id is None else "id"
 
 
-def locate(tx: Transaction, request: ManageDependency) -> str:
+def _resolve_project(tx: Transaction, request: ManageDependency) -> str:
     """Return the project of the first end; the other must belong to it too."""
     return resolve_container_project(
         tx, ContainerType.TASK, _parse_refs(request)[0], field=_get_argument_name(request, "fromId")
@@ -213,12 +213,12 @@ def refuse_container_cycle(moments: WaitingMoments, waiting: WorkNodeRow, other:
 
 
 CREATE = declare(
-    create,
+    create_dependency,
     name="dependency.create",
     summary="Make fromId block toId (BLOCKS) or relate to it (RELATES_TO).",
     permission=Permission.WORK_CONNECT,
     effect=Effect.WRITE,
-    project=locate,
+    project=_resolve_project,
     tool=Tool("manage_dependency", Group.CONTAINERS, "create"),
     command=Command(
         ("dependency", "create"),
@@ -229,12 +229,12 @@ CREATE = declare(
 )
 
 DELETE = declare(
-    delete,
+    delete_dependency,
     name="dependency.delete",
     summary="Delete a dependency.",
     permission=Permission.WORK_CONNECT,
     effect=Effect.WRITE,
-    project=locate,
+    project=_resolve_project,
     tool=Tool("manage_dependency", Group.CONTAINERS, "delete"),
     command=Command(
         ("dependency", "delete"),

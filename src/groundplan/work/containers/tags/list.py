@@ -45,7 +45,7 @@ def list_tags(tx: Transaction, request: ListTags) -> Tags:
     return Tags(found, len(found))
 
 
-OPERATION = declare(
+LIST = declare(
     list_tags,
     name="tag.list",
     summary="Tags and how often each is used.",

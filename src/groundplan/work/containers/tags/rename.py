@@ -74,14 +74,14 @@ class RenamedTag(Struct, rename="camel"):
 _RENAMED = msgspec.json.Decoder(RenamedTag)
 
 
-def rename(tx: Transaction, request: RenameTag) -> RenamedTag:
+def rename_tag(tx: Transaction, request: RenameTag) -> RenamedTag:
     """Rename a tag. Entities that already have the new tag keep it once.
 
     Raises:
         NotFound: the tag is not used.
         MixedProjects: several projects use it, and the request names none.
     """
-    answer = preview(tx, request)
+    answer = preview_rename(tx, request)
     place = {"project_id": tx.project.id, "tag": answer.old_tag}
     _record_container_changes(tx, answer)
     _record_section_changes(tx, answer)
@@ -92,7 +92,7 @@ def rename(tx: Transaction, request: RenameTag) -> RenamedTag:
     return answer
 
 
-def preview(tx: Transaction, request: RenameTag) -> RenamedTag:
+def preview_rename(tx: Transaction, request: RenameTag) -> RenamedTag:
     """Return what renaming a tag would change.
 
     Raises:
@@ -151,7 +151,7 @@ def _replace_tag(before: list[str], answer: RenamedTag) -> list[str]:
     return sorted({answer.new_tag if tag == answer.old_tag else tag for tag in before})
 
 
-def _locate(tx: Transaction, request: RenameTag) -> str:
+def _locate_rename(tx: Transaction, request: RenameTag) -> str:
     """Return the project that the request names, or the only project that uses the tag.
 
     Raises:
@@ -180,21 +180,21 @@ def _locate(tx: Transaction, request: RenameTag) -> str:
 
 
 PREVIEW = declare(
-    preview,
+    preview_rename,
     name="tag.rename_preview",
     summary="See what renaming a tag would change.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    project=_locate,
+    project=_locate_rename,
 )
 
-OPERATION = declare(
-    rename,
+RENAME = declare(
+    rename_tag,
     name=NAME,
     summary="Rename a tag in one project; dryRun shows what changes.",
     permission=Permission.WORK_UPDATE,
     effect=Effect.WRITE,
-    project=_locate,
+    project=_locate_rename,
     variants=(PREVIEW,),
     choose_variant=lambda request: PREVIEW if request.dry_run else None,
     tool=Tool("rename_tag", Group.CONTAINERS),

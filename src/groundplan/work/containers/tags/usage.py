@@ -55,7 +55,7 @@ def get_tag_usage(tx: Transaction, request: GetTagUsage) -> TagUsage:
     return TagUsage(tag, count, entities, count_unlisted(count, entities))
 
 
-OPERATION = declare(
+USAGE = declare(
     get_tag_usage,
     name="tag.usage",
     summary="List the containers that have a tag.",

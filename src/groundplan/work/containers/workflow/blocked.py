@@ -101,7 +101,7 @@ def _list_blocked(
     return tx.budget.reserve(frame).take_rows(containers, at_least=1), count
 
 
-TASKS = declare(
+BLOCKED_TASKS = declare(
     blocked_tasks,
     name="container.blocked_tasks",
     summary="Blocked tasks with their blockers.",
@@ -115,7 +115,7 @@ TASKS = declare(
     other_routes=(Route("GET", "/organization/work/blocked-tasks"),),
 )
 
-FEATURES = declare(
+BLOCKED_FEATURES = declare(
     blocked_features,
     name="container.blocked_features",
     summary="Blocked features with their blockers.",

@@ -48,7 +48,7 @@ def next_feature(tx: Transaction, request: NextFeature) -> Feature | None:
     return feature
 
 
-OPERATION = declare(
+NEXT_FEATURE = declare(
     next_feature,
     name="container.next_feature",
     summary="Feature to continue with: ACTIVE, then NEW.",

@@ -57,7 +57,7 @@ def next_task(tx: Transaction, request: NextTask) -> Task | None:
     return task
 
 
-OPERATION = declare(
+NEXT_TASK = declare(
     next_task,
     name="container.next_task",
     summary="Best free NEW task: priority, complexity, age.",
