@@ -34,9 +34,9 @@ from groundplan.purpose.versions.compare import Changed
 from groundplan.purpose.versions.versions import Version
 from groundplan.surfaces.vocabularies import HttpVocabulary
 from groundplan.verbs import to_python_name
-from groundplan.work.containers.container import Feature, ProjectContainer, Task
 from groundplan.work.containers.sections.section import Section
-from groundplan.work.containers.templates.template import Template
+from groundplan.work.containers.templates import Template
+from groundplan.work.containers.views import Feature, ProjectContainer, Task
 from groundplan.work.graph.reading.tree import NodeTree
 from groundplan.work.nodes import Evidence, WorkNode
 from reference.answer_schemas import build_answer_schema

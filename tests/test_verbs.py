@@ -33,7 +33,7 @@ from groundplan.purpose.gates.gates import GateResult
 from groundplan.purpose.health import Health
 from groundplan.session import Session
 from groundplan.verbs import to_python_name
-from groundplan.work.containers.container import Task
+from groundplan.work.containers.views import Task
 from groundplan.work.graph.next import Offers
 from groundplan.work.graph.plan import Planned
 from reference.files import VERBS

@@ -66,26 +66,17 @@ import groundplan.purpose.versions.drafts
 import groundplan.purpose.versions.publish
 import groundplan.purpose.versions.versions
 import groundplan.work.analytics.analyse
-import groundplan.work.containers.container
-import groundplan.work.containers.create
-import groundplan.work.containers.delete
-import groundplan.work.containers.dependencies.list
-import groundplan.work.containers.dependencies.manage
-import groundplan.work.containers.get
-import groundplan.work.containers.overview
-import groundplan.work.containers.requests
-import groundplan.work.containers.search
+import groundplan.work.containers.dependencies
+import groundplan.work.containers.fields
+import groundplan.work.containers.manage
+import groundplan.work.containers.next_and_blocked
+import groundplan.work.containers.query
 import groundplan.work.containers.sections.change
 import groundplan.work.containers.sections.section
-import groundplan.work.containers.tags.list
-import groundplan.work.containers.tags.rename
-import groundplan.work.containers.tags.tagged_entities
-import groundplan.work.containers.tags.usage
-import groundplan.work.containers.templates.template
-import groundplan.work.containers.update
-import groundplan.work.containers.workflow.blocked
-import groundplan.work.containers.workflow.workflow
-import groundplan.work.containers.workflow_state
+import groundplan.work.containers.tags
+import groundplan.work.containers.templates
+import groundplan.work.containers.views
+import groundplan.work.containers.workflow
 import groundplan.work.graph.connect
 import groundplan.work.graph.next
 import groundplan.work.graph.open
@@ -1091,18 +1082,18 @@ class ContainerVerbs:
     def get(
         self,
         *,
-        container_type: groundplan.work.containers.requests.ContainerType | Literal["project", "feature", "task"],
+        container_type: groundplan.work.containers.fields.ContainerType | Literal["project", "feature", "task"],
         id: str,
         include_sections: bool = False,
         include_graph_context: bool = False,
         budget: int | None = None,
-    ) -> groundplan.work.containers.get.ContainerDetails:
+    ) -> groundplan.work.containers.query.ContainerDetails:
         """One project, feature or task; includeGraphContext: with what to know of its files."""
 
     def search(
         self,
         *,
-        container_type: groundplan.work.containers.requests.ContainerType | Literal["project", "feature", "task"],
+        container_type: groundplan.work.containers.fields.ContainerType | Literal["project", "feature", "task"],
         query: str | None = None,
         status: str | None = None,
         priority: str | None = None,
@@ -1111,13 +1102,13 @@ class ContainerVerbs:
         feature_id: str | None = None,
         limit: int = 20,
         offset: int = 0,
-    ) -> groundplan.work.containers.search.ContainerPage:
+    ) -> groundplan.work.containers.query.ContainerPage:
         """By words, status, priority, tags; in a project, a feature or everywhere."""
 
     def overview(
         self,
         *,
-        container_type: groundplan.work.containers.requests.ContainerType | Literal["project", "feature", "task"],
+        container_type: groundplan.work.containers.fields.ContainerType | Literal["project", "feature", "task"],
         id: str | None = None,
         status: str | None = None,
         priority: str | None = None,
@@ -1126,13 +1117,13 @@ class ContainerVerbs:
         feature_id: str | None = None,
         limit: int = 20,
         offset: int = 0,
-    ) -> groundplan.work.containers.search.ContainerPage | groundplan.work.containers.overview.ContainerOverview:
+    ) -> groundplan.work.containers.query.ContainerPage | groundplan.work.containers.query.ContainerOverview:
         """With id: what is in it, and how much is done; else a list."""
 
     def create(
         self,
         *,
-        container_type: groundplan.work.containers.requests.ContainerType | Literal["project", "feature", "task"],
+        container_type: groundplan.work.containers.fields.ContainerType | Literal["project", "feature", "task"],
         name: str | None = None,
         title: str | None = None,
         summary: str | None = None,
@@ -1146,13 +1137,13 @@ class ContainerVerbs:
         serves: builtins.list[str] | None = None,
         rests_on: builtins.list[str] | None = None,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.create.CreatedContainer:
+    ) -> groundplan.work.containers.manage.CreatedContainer:
         """Create one: a task has a title, the others a name."""
 
     def update(
         self,
         *,
-        container_type: groundplan.work.containers.requests.ContainerType | Literal["project", "feature", "task"],
+        container_type: groundplan.work.containers.fields.ContainerType | Literal["project", "feature", "task"],
         id: str,
         version: int,
         name: str | None = None,
@@ -1169,18 +1160,18 @@ class ContainerVerbs:
         rests_on: builtins.list[str] = ...,
         pipeline: Any = None,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.update.UpdatedContainer:
+    ) -> groundplan.work.containers.manage.UpdatedContainer:
         """Update one at the version you read; never its status."""
 
     def delete(
         self,
         *,
-        container_type: groundplan.work.containers.requests.ContainerType | Literal["project", "feature", "task"],
+        container_type: groundplan.work.containers.fields.ContainerType | Literal["project", "feature", "task"],
         id: str,
         version: int,
         cascade: bool | None = None,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.delete.DeletedContainer:
+    ) -> groundplan.work.containers.manage.DeletedContainer:
         """Delete one; cascade: with all below it; a project is archived."""
 
     def next_task(
@@ -1189,7 +1180,7 @@ class ContainerVerbs:
         project_id: str | None = None,
         feature_id: str | None = None,
         priority: str | None = None,
-    ) -> groundplan.work.containers.container.Task | None:
+    ) -> groundplan.work.containers.views.Task | None:
         """Best free NEW task: priority, complexity, age."""
 
     def next_feature(
@@ -1197,7 +1188,7 @@ class ContainerVerbs:
         *,
         project_id: str | None = None,
         priority: str | None = None,
-    ) -> groundplan.work.containers.container.Feature | None:
+    ) -> groundplan.work.containers.views.Feature | None:
         """Feature to continue with: ACTIVE, then NEW."""
 
     def blocked_tasks(
@@ -1207,7 +1198,7 @@ class ContainerVerbs:
         feature_id: str | None = None,
         limit: int = 100,
         offset: int = 0,
-    ) -> groundplan.work.containers.workflow.blocked.BlockedTasks:
+    ) -> groundplan.work.containers.next_and_blocked.BlockedTasks:
         """Blocked tasks with their blockers."""
 
     def blocked_features(
@@ -1216,78 +1207,78 @@ class ContainerVerbs:
         project_id: str | None = None,
         limit: int = 100,
         offset: int = 0,
-    ) -> groundplan.work.containers.workflow.blocked.BlockedFeatures:
+    ) -> groundplan.work.containers.next_and_blocked.BlockedFeatures:
         """Blocked features with their blockers."""
 
     def workflow_state(
         self,
         *,
-        container_type: groundplan.work.containers.requests.WorkflowType | Literal["task", "feature"],
+        container_type: groundplan.work.containers.fields.WorkflowType | Literal["task", "feature"],
         id: str,
-    ) -> groundplan.work.containers.workflow_state.WorkflowState:
+    ) -> groundplan.work.containers.workflow.WorkflowState:
         """Status, next and previous step, blockers."""
 
     def dependencies(
         self,
         *,
         id: str,
-        container_type: groundplan.work.containers.requests.WorkflowType | Literal["task", "feature"],
-        direction: groundplan.work.containers.dependencies.list.DependencyDirection | Literal["dependencies", "dependents", "both"] = "both",
-    ) -> groundplan.work.containers.dependencies.list.Dependencies:
+        container_type: groundplan.work.containers.fields.WorkflowType | Literal["task", "feature"],
+        direction: groundplan.work.containers.dependencies.DependencyDirection | Literal["dependencies", "dependents", "both"] = "both",
+    ) -> groundplan.work.containers.dependencies.Dependencies:
         """Dependencies and dependents of one container."""
 
     def advance(
         self,
         *,
-        container_type: groundplan.work.containers.requests.WorkflowType | Literal["task", "feature"],
+        container_type: groundplan.work.containers.fields.WorkflowType | Literal["task", "feature"],
         id: str,
         version: int,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.workflow.workflow.Advanced:
+    ) -> groundplan.work.containers.workflow.Advanced:
         """Next step of its pipeline; ACTIVE claims, CLOSED resolves."""
 
     def revert(
         self,
         *,
-        container_type: groundplan.work.containers.requests.WorkflowType | Literal["task", "feature"],
+        container_type: groundplan.work.containers.fields.WorkflowType | Literal["task", "feature"],
         id: str,
         version: int,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.workflow.workflow.TransitionAnswer:
+    ) -> groundplan.work.containers.workflow.TransitionAnswer:
         """One step back; reopens what was closed."""
 
     def terminate(
         self,
         *,
-        container_type: groundplan.work.containers.requests.WorkflowType | Literal["task", "feature"],
+        container_type: groundplan.work.containers.fields.WorkflowType | Literal["task", "feature"],
         id: str,
         version: int,
         reason: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.workflow.workflow.Terminated:
+    ) -> groundplan.work.containers.workflow.Terminated:
         """End as WILL_NOT_IMPLEMENT, with everything open below it."""
 
     def block(
         self,
         *,
-        container_type: groundplan.work.containers.requests.WorkflowType | Literal["task", "feature"],
+        container_type: groundplan.work.containers.fields.WorkflowType | Literal["task", "feature"],
         id: str,
         version: int,
         blocked_by: str | builtins.list[str],
         blocked_reason: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.workflow.workflow.BlockAnswer:
+    ) -> groundplan.work.containers.workflow.BlockAnswer:
         """Add blockers by id, or NO_OP: a hold with a reason."""
 
     def unblock(
         self,
         *,
-        container_type: groundplan.work.containers.requests.WorkflowType | Literal["task", "feature"],
+        container_type: groundplan.work.containers.fields.WorkflowType | Literal["task", "feature"],
         id: str,
         version: int,
         blocked_by: str | builtins.list[str],
         op_id: str | None = None,
-    ) -> groundplan.work.containers.workflow.workflow.UnblockAnswer:
+    ) -> groundplan.work.containers.workflow.UnblockAnswer:
         """Remove blockers by id; NO_OP ends its hold."""
 
 class DependencyVerbs:
@@ -1297,10 +1288,10 @@ class DependencyVerbs:
         id: str | None = None,
         from_id: str | None = None,
         to_id: str | None = None,
-        container_type: groundplan.work.containers.requests.WorkflowType | Literal["task", "feature"] | None = None,
-        type: groundplan.work.containers.dependencies.manage.DependencyType | Literal["BLOCKS", "RELATES_TO"] = "BLOCKS",
+        container_type: groundplan.work.containers.fields.WorkflowType | Literal["task", "feature"] | None = None,
+        type: groundplan.work.containers.dependencies.DependencyType | Literal["BLOCKS", "RELATES_TO"] = "BLOCKS",
         op_id: str | None = None,
-    ) -> groundplan.work.containers.dependencies.manage.DependencyAnswer:
+    ) -> groundplan.work.containers.dependencies.DependencyAnswer:
         """Make fromId block toId (BLOCKS) or relate to it (RELATES_TO)."""
 
     def delete(
@@ -1309,17 +1300,17 @@ class DependencyVerbs:
         id: str | None = None,
         from_id: str | None = None,
         to_id: str | None = None,
-        container_type: groundplan.work.containers.requests.WorkflowType | Literal["task", "feature"] | None = None,
-        type: groundplan.work.containers.dependencies.manage.DependencyType | Literal["BLOCKS", "RELATES_TO"] = "BLOCKS",
+        container_type: groundplan.work.containers.fields.WorkflowType | Literal["task", "feature"] | None = None,
+        type: groundplan.work.containers.dependencies.DependencyType | Literal["BLOCKS", "RELATES_TO"] = "BLOCKS",
         op_id: str | None = None,
-    ) -> groundplan.work.containers.dependencies.manage.DependencyAnswer:
+    ) -> groundplan.work.containers.dependencies.DependencyAnswer:
         """Delete a dependency."""
 
 class SectionVerbs:
     def list(
         self,
         *,
-        entity_type: groundplan.work.containers.requests.EntityType | Literal["PROJECT", "FEATURE", "TASK"],
+        entity_type: groundplan.work.containers.fields.EntityType | Literal["PROJECT", "FEATURE", "TASK"],
         entity_id: str,
         include_content: bool = True,
         tags: str | builtins.list[str] = "",
@@ -1330,7 +1321,7 @@ class SectionVerbs:
     def add(
         self,
         *,
-        entity_type: groundplan.work.containers.requests.EntityType | Literal["PROJECT", "FEATURE", "TASK"],
+        entity_type: groundplan.work.containers.fields.EntityType | Literal["PROJECT", "FEATURE", "TASK"],
         entity_id: str,
         title: str,
         usage_description: str = "",
@@ -1347,7 +1338,7 @@ class SectionVerbs:
         *,
         section_id: str,
         version: int,
-        entity_type: groundplan.work.containers.requests.EntityType | Literal["PROJECT", "FEATURE", "TASK"] | None = None,
+        entity_type: groundplan.work.containers.fields.EntityType | Literal["PROJECT", "FEATURE", "TASK"] | None = None,
         entity_id: str | None = None,
         title: str = ...,
         usage_description: str = ...,
@@ -1365,7 +1356,7 @@ class SectionVerbs:
         section_id: str,
         version: int,
         content: str,
-        entity_type: groundplan.work.containers.requests.EntityType | Literal["PROJECT", "FEATURE", "TASK"] | None = None,
+        entity_type: groundplan.work.containers.fields.EntityType | Literal["PROJECT", "FEATURE", "TASK"] | None = None,
         entity_id: str | None = None,
         op_id: str | None = None,
     ) -> groundplan.work.containers.sections.section.Section:
@@ -1374,7 +1365,7 @@ class SectionVerbs:
     def reorder(
         self,
         *,
-        entity_type: groundplan.work.containers.requests.EntityType | Literal["PROJECT", "FEATURE", "TASK"],
+        entity_type: groundplan.work.containers.fields.EntityType | Literal["PROJECT", "FEATURE", "TASK"],
         entity_id: str,
         ordered_ids: str | builtins.list[str],
         op_id: str | None = None,
@@ -1384,7 +1375,7 @@ class SectionVerbs:
     def bulk_create(
         self,
         *,
-        entity_type: groundplan.work.containers.requests.EntityType | Literal["PROJECT", "FEATURE", "TASK"],
+        entity_type: groundplan.work.containers.fields.EntityType | Literal["PROJECT", "FEATURE", "TASK"],
         entity_id: str,
         sections: Sequence[NewSection],
         op_id: str | None = None,
@@ -1396,7 +1387,7 @@ class SectionVerbs:
         *,
         section_id: str,
         version: int,
-        entity_type: groundplan.work.containers.requests.EntityType | Literal["PROJECT", "FEATURE", "TASK"] | None = None,
+        entity_type: groundplan.work.containers.fields.EntityType | Literal["PROJECT", "FEATURE", "TASK"] | None = None,
         entity_id: str | None = None,
         op_id: str | None = None,
     ) -> groundplan.work.containers.sections.change.DeletedSection:
@@ -1406,7 +1397,7 @@ class SectionVerbs:
         self,
         *,
         section_ids: str | builtins.list[str],
-        entity_type: groundplan.work.containers.requests.EntityType | Literal["PROJECT", "FEATURE", "TASK"] | None = None,
+        entity_type: groundplan.work.containers.fields.EntityType | Literal["PROJECT", "FEATURE", "TASK"] | None = None,
         entity_id: str | None = None,
         op_id: str | None = None,
     ) -> groundplan.work.containers.sections.change.DeletedSections:
@@ -1418,31 +1409,31 @@ class TemplateVerbs:
         *,
         id: str,
         include_sections: bool = False,
-    ) -> groundplan.work.containers.templates.template.OneTemplate:
+    ) -> groundplan.work.containers.templates.OneTemplate:
         """One template, with its sections on request."""
 
     def list(
         self,
         *,
-        target_entity_type: groundplan.work.containers.requests.EntityType | Literal["PROJECT", "FEATURE", "TASK"] | None = None,
+        target_entity_type: groundplan.work.containers.fields.EntityType | Literal["PROJECT", "FEATURE", "TASK"] | None = None,
         is_built_in: bool | None = None,
         is_enabled: bool | None = None,
         tags: str | builtins.list[str] | None = None,
-    ) -> groundplan.work.containers.templates.template.Templates:
+    ) -> groundplan.work.containers.templates.Templates:
         """Templates by target, tags and state."""
 
     def create(
         self,
         *,
         name: str,
-        target_entity_type: groundplan.work.containers.requests.EntityType | Literal["PROJECT", "FEATURE", "TASK"],
+        target_entity_type: groundplan.work.containers.fields.EntityType | Literal["PROJECT", "FEATURE", "TASK"],
         description: str = "",
         tags: str | builtins.list[str] = "",
         is_built_in: bool = False,
         is_protected: bool = False,
         created_by: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.templates.template.OneTemplate:
+    ) -> groundplan.work.containers.templates.OneTemplate:
         """Create a template for PROJECT, FEATURE or TASK."""
 
     def update(
@@ -1451,11 +1442,11 @@ class TemplateVerbs:
         id: str,
         name: str = ...,
         description: str = ...,
-        target_entity_type: groundplan.work.containers.requests.EntityType | Literal["PROJECT", "FEATURE", "TASK"] = ...,
+        target_entity_type: groundplan.work.containers.fields.EntityType | Literal["PROJECT", "FEATURE", "TASK"] = ...,
         tags: str | builtins.list[str] = ...,
         is_protected: bool = ...,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.templates.template.OneTemplate:
+    ) -> groundplan.work.containers.templates.OneTemplate:
         """Update the name, description, target or tags of a template."""
 
     def enable(
@@ -1463,7 +1454,7 @@ class TemplateVerbs:
         *,
         id: str,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.templates.template.OneTemplate:
+    ) -> groundplan.work.containers.templates.OneTemplate:
         """Enable a template."""
 
     def disable(
@@ -1471,7 +1462,7 @@ class TemplateVerbs:
         *,
         id: str,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.templates.template.OneTemplate:
+    ) -> groundplan.work.containers.templates.OneTemplate:
         """Disable a template."""
 
     def add_section(
@@ -1486,7 +1477,7 @@ class TemplateVerbs:
         ordinal: int | None = None,
         tags: str | builtins.list[str] = "",
         op_id: str | None = None,
-    ) -> groundplan.work.containers.templates.template.AddedSection:
+    ) -> groundplan.work.containers.templates.AddedSection:
         """Add a section to a template, behind the last or at ordinal."""
 
     def delete(
@@ -1494,26 +1485,26 @@ class TemplateVerbs:
         *,
         id: str,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.templates.template.DeletedTemplate:
+    ) -> groundplan.work.containers.templates.DeletedTemplate:
         """Delete a template and its sections."""
 
     def apply(
         self,
         *,
         template_id: str,
-        entity_type: groundplan.work.containers.requests.EntityType | Literal["PROJECT", "FEATURE", "TASK"],
+        entity_type: groundplan.work.containers.fields.EntityType | Literal["PROJECT", "FEATURE", "TASK"],
         entity_id: str,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.templates.template.AppliedTemplate:
+    ) -> groundplan.work.containers.templates.AppliedTemplate:
         """Append a template's sections to a container."""
 
 class TagVerbs:
     def list(
         self,
         *,
-        entity_type: groundplan.work.containers.tags.tagged_entities.TaggedType | Literal["PROJECT", "FEATURE", "TASK", "SECTION"] | None = None,
+        entity_type: groundplan.work.containers.tags.TaggedType | Literal["PROJECT", "FEATURE", "TASK", "SECTION"] | None = None,
         project_id: str | None = None,
-    ) -> groundplan.work.containers.tags.list.Tags:
+    ) -> groundplan.work.containers.tags.Tags:
         """Tags and how often each is used."""
 
     def usage(
@@ -1521,7 +1512,7 @@ class TagVerbs:
         *,
         tag: str,
         project_id: str | None = None,
-    ) -> groundplan.work.containers.tags.usage.TagUsage:
+    ) -> groundplan.work.containers.tags.TagUsage:
         """List the containers that have a tag."""
 
     def rename(
@@ -1532,7 +1523,7 @@ class TagVerbs:
         dry_run: bool = False,
         project_id: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.tags.rename.RenamedTag:
+    ) -> groundplan.work.containers.tags.RenamedTag:
         """Rename a tag in one project; dryRun shows what changes."""
 
 class AddAssumption(TypedDict):

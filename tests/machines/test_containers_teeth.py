@@ -12,8 +12,8 @@ from hypothesis import Phase, settings
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.work import claims, readiness, state_changes
-from groundplan.work.containers import update
-from groundplan.work.containers.workflow import workflow as transitions
+from groundplan.work.containers import manage
+from groundplan.work.containers import workflow as transitions
 from groundplan.work.graph import next  # noqa: A004 - the use case
 from groundplan.work.nodes import WorkNodeRow
 from groundplan.work.positions import Positions
@@ -82,7 +82,7 @@ SABOTAGE: dict[str, tuple[Any, str, Callable[..., Any] | property | str]] = {
     "nobody claims what goes active": (transitions, "_update_claim", no_changes),
     "what is released stays active": (claims, "ACTIVE", "no such status"),
     "an old version is as good as a new one": (transitions, "refuse_stale", nothing),
-    "a pipeline leaves somebody behind": (update, "refuse_statuses_in_use", nothing),
+    "a pipeline leaves somebody behind": (manage, "refuse_statuses_in_use", nothing),
 }
 
 # Weights of the calls that meet a guard which the usual ones seldom meet.

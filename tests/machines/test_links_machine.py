@@ -22,7 +22,7 @@ from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.links import LinkType
 from groundplan.session import Session
 from groundplan.work import restructuring
-from groundplan.work.containers import delete
+from groundplan.work.containers import manage
 from groundplan.work.links import effective, own_links, targets
 from tests.context.client import ContextClient
 from tests.engines import Engine, SqliteEngine
@@ -311,13 +311,13 @@ def leave_links_behind(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def forget_what_was_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = delete._remove_links
+    real = manage._remove_links
 
     def remove(*given: Any) -> dict[str, Any]:
         real(*given)
         return {}
 
-    monkeypatch.setattr(delete, "_remove_links", remove)
+    monkeypatch.setattr(manage, "_remove_links", remove)
 
 
 def refuse_what_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,8 @@ from typing import Any, get_type_hints
 from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.fields import ContainerType
 from groundplan.work.containers.refs import resolve_container_project
-from groundplan.work.containers.requests import ContainerType
 
 # The options of commands, by the field that each fills.
 OPTIONS = {

@@ -20,7 +20,7 @@ from groundplan.kernel.input_gate.types import get_decoder
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, describe_value, invalid_argument
-from groundplan.work.containers.requests import WorkflowType
+from groundplan.work.containers.fields import WorkflowType
 from groundplan.work.kinds import ACTIVE, CLOSED, NEW, WILL_NOT_IMPLEMENT
 
 STEPS_MAX = 12
@@ -65,11 +65,11 @@ class StatusesInUse(RuleViolated):
 def load_pipelines(tx: Transaction, project_id: str | None = None) -> Pipelines:
     """Return the pipelines of the current project, or of another one."""
     text = tx.scalar(sql.pipelines, project_id=project_id or tx.project.id)
-    return DEFAULT_PIPELINES if text is None else decode_pipelines(text)
+    return DEFAULT_PIPELINES if text is None else _decode_pipelines(text)
 
 
 @lru_cache(maxsize=256)
-def decode_pipelines(text: str) -> Pipelines:
+def _decode_pipelines(text: str) -> Pipelines:
     return get_decoder(Pipelines).decode(text)
 
 

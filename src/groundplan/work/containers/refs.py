@@ -11,7 +11,7 @@ from groundplan.kernel.errors import MixedProjects, NextStep, NotFound
 from groundplan.kernel.projects import ListProjects, list_projects
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work import refs
-from groundplan.work.containers.requests import ContainerType
+from groundplan.work.containers.fields import ContainerType
 from groundplan.work.kinds import ROOT_N
 from groundplan.work.nodes import WorkNodeRow, fetch_node
 

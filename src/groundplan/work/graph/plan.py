@@ -244,7 +244,7 @@ def _build_nodes(tx: Transaction, requests: Sequence[PlanNode], existing: Mappin
 
 
 def _parse_tags(tags: list[str], index: int) -> list[str]:
-    from groundplan.work.containers.requests import parse_tags  # here, because few plans have tags
+    from groundplan.work.containers.fields import parse_tags  # here, because few plans have tags
 
     return sorted(set(parse_tags(tags, ("nodes", index, "tags"))))
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from groundplan.work.containers.requests import EntityType
+from groundplan.work.containers.fields import EntityType
 from groundplan.work.containers.sections.context_files import PATHS_MAX, extract_context_files
 from groundplan.work.containers.sections.section import CONTENT_BYTES_MAX, ContentFormat, Section
 from tests.machines.budget import fixed_settings

@@ -15,10 +15,10 @@ from groundplan.kernel.operations.registry import Operation
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
+from groundplan.work.containers import tags
+from groundplan.work.containers import tags as listing
 from groundplan.work.containers.sections.section import NewSection, add_sections
-from groundplan.work.containers.tags import list as listing
-from groundplan.work.containers.tags import rename, usage
-from groundplan.work.containers.tags.container_tags import set_tags
+from groundplan.work.containers.tags import set_tags
 from groundplan.work.events import WorkOp
 from groundplan.work.nodes import fetch_node
 from groundplan.work.refs import find_node
@@ -120,12 +120,12 @@ class TagsClient:
 
     def usage(self, tag: str, **given: Any) -> list[tuple[str, str]]:
         """Return type and name of everything that has a tag."""
-        answer = self.run(usage.USAGE, tag=tag, **given)
+        answer = self.run(tags.USAGE, tag=tag, **given)
         assert answer.count == len(answer.entities)
         return [(one.type.value, self.name(one.id)) for one in answer.entities]
 
     def rename(self, old: str, new: str, **given: Any) -> Any:
-        return self.run(rename.RENAME, oldTag=old, newTag=new, **given)
+        return self.run(tags.RENAME, oldTag=old, newTag=new, **given)
 
     def tags_of(self, name: str) -> list[str]:
         """Return the stored tags of a task or a section."""

@@ -10,7 +10,7 @@ import pytest
 from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import Forbidden, NotFound, Unauthenticated
 from groundplan.session import Session
-from groundplan.work.containers.tags import list as listing
+from groundplan.work.containers import tags as listing
 from tests.engines import Engine, PostgresEngine, person
 from tests.errors import error_of
 from tests.work.cases import try_each

@@ -8,8 +8,8 @@ import pytest
 
 from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.errors import Invalid, NotFound
-from groundplan.work.containers.tags import list as listing
-from groundplan.work.containers.tags import usage
+from groundplan.work.containers import tags
+from groundplan.work.containers import tags as listing
 from tests.answers import to_json
 from tests.errors import error_of
 from tests.work.cases import try_each
@@ -66,7 +66,7 @@ def test_a_project_without_tags_has_an_empty_list(client: TagsClient) -> None:
 
 
 def test_the_usage_of_a_tag_names_all_that_has_it(tagged_project: TagsClient) -> None:
-    answer = to_json(tagged_project.run(usage.USAGE, tag=" coast "))
+    answer = to_json(tagged_project.run(tags.USAGE, tag=" coast "))
 
     atlas = tagged_project.ids["atlas"]
     assert (answer["tag"], answer["count"], "left_out" in answer) == ("coast", 6, False)
@@ -134,10 +134,10 @@ def test_usage_names_a_hundred_and_counts_them_all(client: TagsClient) -> None:
     client.plan_many(102, "coast")
     client.section("root", "Notes", "coast")
 
-    answer = client.run(usage.USAGE, tag="coast")
+    answer = client.run(tags.USAGE, tag="coast")
 
     assert (answer.count, len(answer.entities), answer.left_out) == (103, 100, {"entities": 3})
-    shortened = client.with_cap(CAP).run(usage.USAGE, tag="coast")
+    shortened = client.with_cap(CAP).run(tags.USAGE, tag="coast")
     assert count_tokens(encode({"success": True, "data": shortened})) <= CAP
     assert (shortened.count, len(shortened.entities) + shortened.left_out["entities"]) == (103, 103)
 

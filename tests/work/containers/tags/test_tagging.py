@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.tags.container_tags import set_tags
+from groundplan.work.containers.tags import set_tags
 from groundplan.work.events import WorkOp
 from groundplan.work.nodes import fetch_node
 from tests.engines import Engine

@@ -14,10 +14,10 @@ from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.operations.registry import Operation
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
-from groundplan.work.containers.templates import template
-from groundplan.work.containers.templates.built_in import BUILT_IN
+from groundplan.work.containers import templates
+from groundplan.work.containers.built_in_templates import BUILT_IN
 
-ENABLE, DISABLE = template.ENABLE, template.DISABLE
+ENABLE, DISABLE = templates.ENABLE, templates.DISABLE
 NOWHERE = "00000000-0000-4000-8000-000000000000"  # an id that does not exist
 
 
@@ -45,15 +45,15 @@ class TemplatesClient:
         return self.ids.get(name, name)
 
     def create(self, name: str, /, *, target: str = "TASK", **given: Any) -> Any:
-        made = self.run(template.CREATE, name=name, targetEntityType=target, **given).template
+        made = self.run(templates.CREATE, name=name, targetEntityType=target, **given).template
         self.ids[made.name] = made.id
         return made
 
     def update(self, name: str, /, **changes: Any) -> Any:
-        return self.run(template.UPDATE, id=self[name], **changes).template
+        return self.run(templates.UPDATE, id=self[name], **changes).template
 
     def delete(self, name: str, **given: Any) -> Any:
-        return self.run(template.DELETE, id=self[name], **given)
+        return self.run(templates.DELETE, id=self[name], **given)
 
     def enable(self, name: str, **given: Any) -> Any:
         return self.run(ENABLE, id=self[name], **given).template
@@ -62,13 +62,13 @@ class TemplatesClient:
         return self.run(DISABLE, id=self[name], **given).template
 
     def add(self, name: str, /, title: str, **given: Any) -> Any:
-        return self.run(template.ADD_SECTION, id=self[name], title=title, **given).section
+        return self.run(templates.ADD_SECTION, id=self[name], title=title, **given).section
 
     def apply(self, name: str, *, to: str, type: str = "TASK", **given: Any) -> Any:  # noqa: A002 - the field's name
-        return self.run(template.APPLY, templateId=self[name], entityType=type, entityId=to, **given)
+        return self.run(templates.APPLY, templateId=self[name], entityType=type, entityId=to, **given)
 
     def get(self, name: str, **given: Any) -> Any:
-        return self.run(template.GET, id=self[name], **given).template
+        return self.run(templates.GET, id=self[name], **given).template
 
     def sections(self, name: str) -> list[Any]:
         sections: list[Any] = self.get(name, includeSections=True).sections
@@ -76,7 +76,7 @@ class TemplatesClient:
 
     def names(self, **given: Any) -> list[str]:
         """Return the names of the templates that are listed."""
-        answer = self.run(template.LIST, **given)
+        answer = self.run(templates.LIST, **given)
         assert answer.count == len(answer.templates)
         return [one.name for one in answer.templates]
 

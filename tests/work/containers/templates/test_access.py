@@ -10,7 +10,7 @@ import pytest
 from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import NotFound, Unauthenticated
 from groundplan.session import Session
-from groundplan.work.containers.templates.built_in import BUILT_IN
+from groundplan.work.containers.built_in_templates import BUILT_IN
 from tests.engines import Engine, PostgresEngine, person
 from tests.errors import error_of
 from tests.work.cases import try_each

@@ -12,8 +12,8 @@ from groundplan.kernel.actors import local_actor
 from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.errors import Forbidden, GroundplanError, NotFound, RuleViolated
 from groundplan.kernel.store.authorize import authorize_project
+from groundplan.work.containers.built_in_templates import FEATURE, TASK
 from groundplan.work.containers.sections.section import Section, load_sections
-from groundplan.work.containers.templates.built_in import FEATURE, TASK
 from groundplan.work.nodes import fetch_node
 from tests.answers import to_json
 from tests.engines import Engine, person

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.errors import Conflict, Invalid, NotFound, RuleViolated
-from groundplan.work.containers.templates import template
-from groundplan.work.containers.templates.built_in import TASK
+from groundplan.work.containers import templates
+from groundplan.work.containers.built_in_templates import TASK
 from tests.answers import to_json
 from tests.engines import Engine, person
 from tests.errors import error_of
@@ -193,7 +193,7 @@ def test_bad_input_is_refused_with_its_field_and_nothing_is_written(
 
     arguments = {"name": "Other", "targetEntityType": "TASK"} | given
     for attempt in (
-        lambda: release_template.run(template.CREATE, **arguments),
+        lambda: release_template.run(templates.CREATE, **arguments),
         lambda: release_template.update("Release", **given),
     ):
         error = error_of(attempt)
@@ -207,7 +207,7 @@ def test_a_template_needs_a_name_and_a_target(client: TemplatesClient, lacking: 
     arguments = {"name": "Release", "targetEntityType": "TASK"}
     del arguments[lacking]
 
-    error = error_of(lambda: client.run(template.CREATE, **arguments))
+    error = error_of(lambda: client.run(templates.CREATE, **arguments))
     assert (error.code, error.details["field"]) == ("missing_argument", lacking)
 
 

@@ -9,8 +9,8 @@ import pytest
 from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.kernel.ids import parse_uuid
-from groundplan.work.containers.templates import template
-from groundplan.work.containers.templates.built_in import BUILT_IN, FEATURE, TASK
+from groundplan.work.containers import templates
+from groundplan.work.containers.built_in_templates import BUILT_IN, FEATURE, TASK
 from tests.answers import to_json
 from tests.errors import error_of
 from tests.work.containers.templates.client import NOWHERE, TemplatesClient
@@ -19,7 +19,7 @@ CAP = 4_000
 
 
 def test_what_comes_with_groundplan_is_there_from_the_first_day_protected_and_enabled(client: TemplatesClient) -> None:
-    found = client.run(template.LIST)
+    found = client.run(templates.LIST)
 
     assert [one.name for one in found.templates] == sorted(one.name for one in BUILT_IN.values())
     assert {(one.is_built_in, one.is_protected, one.is_enabled) for one in found.templates} == {(True, True, True)}
@@ -93,7 +93,7 @@ def test_an_answer_that_would_be_too_long_leaves_whole_texts_out_and_says_so(cli
         client.add("Long", f"Section {n}", contentSample="s" * 3_000, usageDescription="u" * 1_000)
     whole = client.get("Long", includeSections=True)
 
-    answer = client.with_cap(CAP).run(template.GET, id=client["Long"], includeSections=True)
+    answer = client.with_cap(CAP).run(templates.GET, id=client["Long"], includeSections=True)
 
     assert count_tokens(encode({"success": True, "data": answer})) <= CAP
     shown = to_json(answer)["template"]
@@ -118,7 +118,7 @@ def test_a_long_list_is_cut_and_says_how_many_are_missing(client: TemplatesClien
     for n in range(60):
         client.create(f"Long {n}", description="d" * 400)
 
-    answer = client.with_cap(CAP).run(template.LIST)
+    answer = client.with_cap(CAP).run(templates.LIST)
 
     assert count_tokens(encode({"success": True, "data": answer})) <= CAP
     assert answer.count == 60 + len(BUILT_IN)

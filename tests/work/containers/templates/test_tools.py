@@ -10,21 +10,21 @@ import pytest
 from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Group, Registry
 from groundplan.surfaces.mcp.tools import RegistryTools
-from groundplan.work.containers.templates import template
-from groundplan.work.containers.templates.built_in import FEATURE, TASK
+from groundplan.work.containers import templates
+from groundplan.work.containers.built_in_templates import FEATURE, TASK
 from tests.work.containers.templates.client import NOWHERE, TemplatesClient
 
 OPERATIONS = Registry(
     (
-        template.GET,
-        template.LIST,
-        template.CREATE,
-        template.UPDATE,
-        template.DELETE,
-        template.ENABLE,
-        template.DISABLE,
-        template.ADD_SECTION,
-        template.APPLY,
+        templates.GET,
+        templates.LIST,
+        templates.CREATE,
+        templates.UPDATE,
+        templates.DELETE,
+        templates.ENABLE,
+        templates.DISABLE,
+        templates.ADD_SECTION,
+        templates.APPLY,
     )
 )
 ARGUMENTS = {

@@ -22,12 +22,9 @@ from groundplan.surfaces.cli.knowledge.answers import CONTEXT
 from groundplan.surfaces.cli.terminal import to_one_line
 from groundplan.surfaces.cli.work.links import list_links
 from groundplan.surfaces.cli.work.sections import SECTION
-from groundplan.work.containers.answers import OneContainer
-from groundplan.work.containers.container import HOLD, Container, Feature, ProjectContainer, Task
-from groundplan.work.containers.counts import TaskCounts
-from groundplan.work.containers.overview import ContainerOverview
-from groundplan.work.containers.search import ContainerPage
-from groundplan.work.containers.workflow_state import WorkflowState
+from groundplan.work.containers.query import ContainerOverview, ContainerPage, TaskCounts
+from groundplan.work.containers.views import HOLD, Container, Feature, OneContainer, ProjectContainer, Task
+from groundplan.work.containers.workflow import WorkflowState
 
 
 def get_container(answer: OneContainer) -> Container:

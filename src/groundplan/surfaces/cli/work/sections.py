@@ -17,7 +17,7 @@ from groundplan.surfaces.cli.drawing import (
 from groundplan.surfaces.cli.terminal import INDENT, to_one_line
 from groundplan.work.containers.sections.change import DeletedSection, DeletedSections
 from groundplan.work.containers.sections.section import Section
-from groundplan.work.containers.templates.template import Template, TemplateSection
+from groundplan.work.containers.templates import Template, TemplateSection
 
 
 def _format_owner(section: Section) -> str:

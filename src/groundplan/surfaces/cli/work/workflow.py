@@ -16,11 +16,9 @@ from groundplan.surfaces.cli.work.containers import (
     join_blockers,
 )
 from groundplan.surfaces.cli.work.graph import REMINDERS
-from groundplan.work.containers.delete import DeletedContainer
-from groundplan.work.containers.dependencies.list import ContainerDependency, Dependencies
-from groundplan.work.containers.dependencies.manage import DependencyAnswer, DependencyType
-from groundplan.work.containers.workflow.workflow import BlockAnswer, TransitionAnswer, UnblockAnswer
-from groundplan.work.containers.workflow_state import WorkflowState
+from groundplan.work.containers.dependencies import ContainerDependency, Dependencies, DependencyAnswer, DependencyType
+from groundplan.work.containers.manage import DeletedContainer
+from groundplan.work.containers.workflow import BlockAnswer, TransitionAnswer, UnblockAnswer, WorkflowState
 
 
 def _format_heading(answer: TransitionAnswer | BlockAnswer | UnblockAnswer) -> str:

@@ -16,8 +16,8 @@ from groundplan.kernel.operations.registry import Effect, OpId, Route
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
+from groundplan.work.containers.fields import ContainerId, EntityType, StringList, Version, parse_tags
 from groundplan.work.containers.operations import declare_tool
-from groundplan.work.containers.requests import ContainerId, EntityType, StringList, Version, parse_tags
 from groundplan.work.containers.sections.section import (
     Content,
     ContentFormat,

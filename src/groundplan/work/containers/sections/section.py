@@ -21,8 +21,8 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument, quote_text
 from groundplan.work.containers import refs
+from groundplan.work.containers.fields import ContainerType, EntityType, StringList, parse_list, parse_tags
 from groundplan.work.containers.refs import get_container_type
-from groundplan.work.containers.requests import ContainerType, EntityType, StringList, parse_list, parse_tags
 from groundplan.work.events import WorkOp
 from groundplan.work.nodes import WorkNodeRow
 from groundplan.work.requests import SECTIONS_MAX

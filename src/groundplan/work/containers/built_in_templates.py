@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from groundplan.work.containers.requests import EntityType
+from groundplan.work.containers.fields import EntityType
 from groundplan.work.containers.sections.section import ContentFormat
-from groundplan.work.containers.templates.template import Template, TemplateSection
+from groundplan.work.containers.templates import Template, TemplateSection
 
 AUTHOR = "groundplan"
 

@@ -1,4 +1,4 @@
-"""List blocked tasks and features with their blockers."""
+"""The next task or feature to work on, and those that are blocked, in a project or in all visible ones."""
 
 from __future__ import annotations
 
@@ -12,12 +12,97 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.answers import compute_next_offset
-from groundplan.work.containers.container import Container, Feature, Task, load_containers_at
+from groundplan.work.containers.fields import LIMIT_MAX, ContainerId, Limit, Offset, get_priority_range
 from groundplan.work.containers.refs import SearchScope, resolve_project, resolve_scope
-from groundplan.work.containers.requests import LIMIT_MAX, ContainerId, Limit, Offset
+from groundplan.work.containers.views import (
+    Container,
+    Feature,
+    Task,
+    compute_next_offset,
+    load_containers,
+    load_containers_at,
+)
 
 sql = load_queries(__file__)
+
+
+# --- Next: tasks by priority, lower complexity and age; features that are active before new ones ---
+
+
+class NextTask(Struct, rename="camel", forbid_unknown_fields=True):
+    """The scope, a project, a feature or all visible projects, and an optional priority."""
+
+    project_id: Name | None = None
+    feature_id: ContainerId | None = None
+    priority: str | None = None
+
+
+class _FreeTask(Struct):
+    priority: float
+    complexity: int
+    created_at: str
+    n: int
+
+
+def next_task(tx: Transaction, request: NextTask) -> Task | None:
+    """Return the best task that is neither claimed nor blocked, if there is one.
+
+    Raises:
+        NotFound: the feature does not exist.
+    """
+    place = resolve_scope(tx, request.feature_id)
+    least, below = get_priority_range(request.priority)
+    found: list[tuple[float, int, str, str, int]] = []
+    for project_id in place.project_ids:
+        asked = {"project_id": project_id, "least": least, "below": below}
+        if place.feature_n is None:
+            rows = tx.all(sql.next_tasks, _FreeTask, **asked)
+        else:
+            rows = tx.all(sql.next_tasks_of_feature, _FreeTask, **asked, feature_n=place.feature_n)
+        if rows:  # within a project the lower number is older, whatever the clock said
+            best = min(rows, key=lambda row: (-row.priority, row.complexity, row.n))
+            found.append((-best.priority, best.complexity, best.created_at, project_id, best.n))
+    if not found:
+        return None
+    *_, project_id, n = min(found)
+    task = load_containers(tx, project_id, [n])[n]
+    assert isinstance(task, Task)  # noqa: S101 - a ready node is neither the root nor a feature
+    return task
+
+
+class NextFeature(Struct, rename="camel", forbid_unknown_fields=True):
+    """The scope, a project or all visible projects, and an optional priority."""
+
+    project_id: Name | None = None
+    priority: str | None = None
+
+
+class _OpenFeature(Struct):
+    is_new: bool
+    priority: float
+    created_at: str
+    n: int
+
+
+def next_feature(tx: Transaction, request: NextFeature) -> Feature | None:
+    """Return the best feature that is not blocked, if there is one."""
+    place = resolve_scope(tx)
+    least, below = get_priority_range(request.priority)
+    found = []
+    for project_id in place.project_ids:
+        rows = tx.all(sql.next_features, _OpenFeature, project_id=project_id, least=least, below=below)
+        if rows:  # within a project the lower number is older, whatever the clock said
+            best = min(rows, key=lambda row: (row.is_new, -row.priority, row.n))
+            found.append((best.is_new, -best.priority, best.created_at, project_id, best.n))
+    if not found:
+        return None
+    *_, project_id, n = min(found)
+    feature = load_containers(tx, project_id, [n])[n]
+    assert isinstance(feature, Feature)  # noqa: S101 - the query returns only features
+    return feature
+
+
+# --- Blocked ---
 
 
 class QueryBlockedTasks(Struct, rename="camel", forbid_unknown_fields=True):
@@ -101,6 +186,33 @@ def _list_blocked(
     return tx.budget.reserve(frame).take_rows(containers, at_least=1), count
 
 
+# --- Operations ---
+
+NEXT_TASK = declare(
+    next_task,
+    name="container.next_task",
+    summary="Best free NEW task: priority, complexity, age.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    project=lambda tx, request: resolve_project(tx, request.project_id, request.feature_id),
+    without_project=Permission.PROJECT_LIST,
+    tool=Tool("get_next_task", Group.CONTAINERS),
+    command=Command(("task", "next"), names={"project_id": "project", "feature_id": "feature"}),
+    http=Route("GET", "/projects/{project}/work/next-task"),
+    other_routes=(Route("GET", "/organization/work/next-task"),),
+)
+NEXT_FEATURE = declare(
+    next_feature,
+    name="container.next_feature",
+    summary="Feature to continue with: ACTIVE, then NEW.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    without_project=Permission.PROJECT_LIST,
+    tool=Tool("get_next_feature", Group.CONTAINERS),
+    command=Command(("feature", "next"), names={"project_id": "project"}),
+    http=Route("GET", "/projects/{project}/work/next-feature"),
+    other_routes=(Route("GET", "/organization/work/next-feature"),),
+)
 BLOCKED_TASKS = declare(
     blocked_tasks,
     name="container.blocked_tasks",
@@ -114,7 +226,6 @@ BLOCKED_TASKS = declare(
     http=Route("GET", "/projects/{project}/work/blocked-tasks"),
     other_routes=(Route("GET", "/organization/work/blocked-tasks"),),
 )
-
 BLOCKED_FEATURES = declare(
     blocked_features,
     name="container.blocked_features",

@@ -18,8 +18,8 @@ from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
 from groundplan.kernel.operations.registry import Effect, OpId, Route
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.fields import ContainerId, EntityType, StringList, parse_tags
 from groundplan.work.containers.operations import declare_tool
-from groundplan.work.containers.requests import ContainerId, EntityType, StringList, parse_tags
 from groundplan.work.containers.sections.section import (
     Content,
     ContentFormat,
@@ -248,7 +248,7 @@ def _missing_template(tx: Transaction, ref: str, field: str) -> NotFound:
 
 
 def _load_built_in() -> Mapping[str, Template]:
-    from groundplan.work.containers.templates.built_in import BUILT_IN  # here, because it is made of these types
+    from groundplan.work.containers.built_in_templates import BUILT_IN  # here, because it is made of these types
 
     return BUILT_IN
 

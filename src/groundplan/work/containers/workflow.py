@@ -17,30 +17,15 @@ from groundplan.kernel.answers import CutLists, LeftOut, Trimming
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import NextStep, RuleViolated, refuse_stale
 from groundplan.kernel.input_gate.types import missing_argument
-from groundplan.kernel.operations.registry import Effect, OpId
+from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.policies import get_policies
 from groundplan.work.answers import GraphHints, Warnings, build_graph_hints
 from groundplan.work.claims import compute_lease_end, enforce_claims
-from groundplan.work.containers.answers import (
-    Entity,
-    FeatureTransition,
-    OneContainer,
-    Transition,
-    get_feature_transition,
-    list_entities,
-    load_container_into,
-)
-from groundplan.work.containers.answers import load_dependents as load_dependent_entities
-from groundplan.work.containers.blockers import Blockers, load_blockers
-from groundplan.work.containers.container import HOLD
-from groundplan.work.containers.dependencies.manage import refuse_container_cycle
-from groundplan.work.containers.operations import declare_verb
-from groundplan.work.containers.pipeline import find_step_after, find_step_before, format_position, load_pipelines
-from groundplan.work.containers.refs import find_any_container, get_container_type, resolve_container
-from groundplan.work.containers.requests import (
+from groundplan.work.containers.dependencies import refuse_container_cycle
+from groundplan.work.containers.fields import (
     IDS_MAX,
     ContainerId,
     ContainerType,
@@ -48,6 +33,28 @@ from groundplan.work.containers.requests import (
     Version,
     WorkflowType,
     parse_list,
+)
+from groundplan.work.containers.operations import declare_verb
+from groundplan.work.containers.pipeline import find_step_after, find_step_before, format_position, load_pipelines
+from groundplan.work.containers.refs import (
+    find_any_container,
+    get_container_type,
+    resolve_container,
+    resolve_container_project,
+)
+from groundplan.work.containers.views import (
+    HOLD,
+    Blockers,
+    Entity,
+    FeatureTransition,
+    OneContainer,
+    Transition,
+    get_feature_transition,
+    list_entities,
+    load_blockers,
+    load_container_into,
+    load_dependent_entities,
+    load_related,
 )
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.update import EvidenceRequired, refuse_open_children
@@ -76,10 +83,78 @@ from groundplan.work.waiting.cycles import WaitingMoments
 BLOCKERS_NAMED_MAX = 5  # in the message; the details list more
 DEFAULT_REASON = "terminated"  # recorded as evidence if the caller gives no reason
 UNBLOCKED_LISTS = ("unblocked_entities", "feature_unblocked_entities")  # lists of a TransitionAnswer
-
 BlockedBy = Annotated[str | list[str], Meta(extra_json_schema={"type": ["array", "string"]})]
 
+
 sql = load_queries(__file__)
+
+
+# --- The state ---
+
+
+class QueryState(Struct, rename="camel", forbid_unknown_fields=True):
+    """A task or a feature."""
+
+    container_type: WorkflowType
+    id: ContainerId
+
+
+class WorkflowState(Struct, rename="camel", kw_only=True):
+    """The workflow state of a task or a feature. Operations that change the status need its `version`."""
+
+    container_type: WorkflowType
+    id: str
+    version: int
+    current_status: str
+    next_status: str | None
+    prev_status: str | None
+    is_terminal: bool
+    is_blocked: bool
+    blocked_by: list[str]
+    blocked_by_total: int | UnsetType = UNSET  # if more than the listed ones exist
+    blocked_reason: str | None
+    blocked_above: list[str] | UnsetType = UNSET  # blocked ancestors
+    pipeline_position: str | None
+    pipeline: list[str]
+    related_entities: list[str]
+
+
+def get_workflow_state(tx: Transaction, request: QueryState) -> WorkflowState:
+    """Return the workflow state of a task or a feature.
+
+    Raises:
+        NotFound: the task or feature does not exist.
+    """
+    node = resolve_container(tx, ContainerType(request.container_type), request.id)
+    steps = load_pipelines(tx).of(request.container_type)
+    status = get_status(node, now=tx.now)
+    is_terminal = status in TERMINAL
+    related, _ = load_related(tx, tx.project.id, [node.n]).get(node.n, ([], 0))
+    state = WorkflowState(
+        container_type=request.container_type,
+        id=node.id,
+        version=node.rev,
+        current_status=status,
+        next_status=find_step_after(steps, status),
+        prev_status=find_step_before(steps, status),
+        is_terminal=is_terminal,
+        is_blocked=not is_terminal and (node.waits or node.blocked_above > 0),
+        blocked_by=[],
+        blocked_reason=None,
+        pipeline_position=format_position(steps, status),
+        pipeline=list(steps),
+        related_entities=related,
+    )
+    if state.is_blocked:
+        blockers = load_blockers(tx, node)
+        state.blocked_by = blockers.all
+        state.blocked_by_total = blockers.total if blockers.total > len(blockers.all) else UNSET
+        state.blocked_reason = blockers.reason
+        state.blocked_above = blockers.blocked_ancestors or UNSET
+    return state
+
+
+# --- What every change begins with ---
 
 
 class AtVersion(Struct, rename="camel", forbid_unknown_fields=True):
@@ -603,9 +678,20 @@ def _remove_blockers(
 
 # --- Operations ---
 
+STATE = declare(
+    get_workflow_state,
+    name="container.workflow_state",
+    summary="Status, next and previous step, blockers.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    project=lambda tx, request: resolve_container_project(tx, ContainerType(request.container_type), request.id),
+    tool=Tool("query_workflow_state", Group.CONTAINERS),
+    command=Command(("task", "state"), arguments=("id",), fixed={"container_type": "task"}),
+    aliases=(Command(("feature", "state"), arguments=("id",), fixed={"container_type": "feature"}),),
+    http=Route("GET", "/projects/{project}/work/{containerType}s/{id}/workflow"),
+)
 _update = partial(declare_verb, permission=Permission.WORK_UPDATE, effect=Effect.WRITE)
 _connect = partial(declare_verb, permission=Permission.WORK_CONNECT, effect=Effect.WRITE)
-
 ADVANCE = _update(advance, "Next step of its pipeline; ACTIVE claims, CLOSED resolves.")
 REVERT = _update(revert, "One step back; reopens what was closed.")
 TERMINATE = declare_verb(

@@ -1,26 +1,34 @@
-"""A project, a feature and a task as callers see them."""
+"""Projects, features and tasks as callers see them, with what blocks them."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
+from msgspec.structs import astuple
 
 from groundplan.kernel.access import Role
-from groundplan.kernel.answers import DropField, LeftOut, Trimming
+from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming
+from groundplan.kernel.links import LinkType
 from groundplan.kernel.projects import read_project_view
-from groundplan.kernel.store.queries import load_queries, to_json_array
+from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.pipeline import Pipelines, decode_pipelines
-from groundplan.work.containers.requests import ContainerType, Priority, priority_from_number
+from groundplan.policies import get_policies
+from groundplan.work.containers.fields import ContainerType, Priority, priority_from_number
+from groundplan.work.containers.pipeline import DEFAULT_PIPELINES, Pipelines, load_pipelines
 from groundplan.work.kinds import get_status, is_claim_live, parse_complexity
 from groundplan.work.links.shown_links import ShownLink, load_shown_links
+from groundplan.work.nodes import WorkNodeRow
+from groundplan.work.readiness import FeatureStatusChange, Readiness
 
 HOLD = "NO_OP"  # stands for a hold in lists of blockers
 BLOCKERS_SHOWN_MAX = 50
 RELATED_SHOWN_MAX = 50
+ANCESTORS_SHOWN_MAX = 5
+ENTITIES_MAX = 50  # in one list; a total beside it counts the rest
+
 
 sql = load_queries(__file__)
 
@@ -82,6 +90,9 @@ class Task(_WorkItem, kw_only=True):
 Container: TypeAlias = ProjectContainer | Feature | Task
 
 
+# --- Load and build them ---
+
+
 class ContainerRow(Struct):
     """The stored row of a container, with the id of its feature."""
 
@@ -128,13 +139,6 @@ def load_containers(tx: Transaction, project_id: str, ns: Collection[int]) -> di
     )
 
 
-def add_links(tx: Transaction, container: Container, n: int, node_id: str) -> None:
-    """Add what a container of the current project serves and rests on."""
-    links = load_shown_links(tx, n, node_id)
-    container.serves, container.rests_on = links.serves, links.rests_on
-    container.supports, container.refutes = links.supports, links.refutes
-
-
 def build_containers(tx: Transaction, project_id: str, rows: Collection[ContainerRow]) -> dict[int, Container]:
     """Build the containers of one project from their rows, by number."""
     ns = to_json_array(row.n for row in rows)
@@ -145,33 +149,37 @@ def build_containers(tx: Transaction, project_id: str, rows: Collection[Containe
     if any(row.open_deps for row in rows):
         for n, other in tx.all(sql.blockers_of, project_id=project_id, ns=ns, at_most=BLOCKERS_SHOWN_MAX):
             blockers.setdefault(n, []).append(other)
-    related: dict[int, list[str]] = {}
-    totals: dict[int, int] = {}
-    for n, other, total in tx.all(sql.related_of, project_id=project_id, ns=ns, at_most=RELATED_SHOWN_MAX):
-        related.setdefault(n, []).append(other)
-        totals[n] = total
+    related = load_related(tx, project_id, [row.n for row in rows])
     found: dict[int, Container] = {}
     for row in rows:
         if row.type is ContainerType.PROJECT:
             found[row.n] = _build_project(tx, row, tags.get(row.n, []))
         else:
-            item = _build_work_item(
-                row, tags.get(row.n, []), blockers.get(row.n, []), related.get(row.n, []), now=tx.now
-            )
-            if totals.get(row.n, 0) > len(item.related_to):
-                item.related_to_total = totals[row.n]
+            related_ids, total = related.get(row.n, ([], 0))
+            item = _build_work_item(row, tags.get(row.n, []), blockers.get(row.n, []), related_ids, now=tx.now)
+            if total > len(related_ids):
+                item.related_to_total = total
             found[row.n] = item
     return found
 
 
+def load_related(tx: Transaction, project_id: str, ns: Collection[int]) -> dict[int, tuple[list[str], int]]:
+    """Return the first related containers of some containers, and their total, by number."""
+    related: dict[int, tuple[list[str], int]] = {}
+    place = {"project_id": project_id, "ns": to_json_array(ns)}
+    for n, other, total in tx.all(sql.related_of, **place, at_most=RELATED_SHOWN_MAX):
+        related.setdefault(n, ([], total))[0].append(other)
+    return related
+
+
 def _build_project(tx: Transaction, row: ContainerRow, tags: list[str]) -> ProjectContainer:
     project = read_project_view(tx, row.project_id, Role.VIEWER)
-    pipelines = tx.scalar(sql.pipelines, project_id=row.project_id)
+    pipelines = load_pipelines(tx, row.project_id)
     texts = _decode_properties(row)
     answer = ProjectContainer(id=row.project_id, name=project.name, tags=tags, **_build_common_fields(row, texts))
     answer.summary = row.summary
-    if pipelines is not None:
-        answer.pipelines = decode_pipelines(pipelines)
+    if pipelines != DEFAULT_PIPELINES:
+        answer.pipelines = pipelines
     if project.archived_at is not None:
         answer.archived_at = project.archived_at
     return answer
@@ -229,3 +237,163 @@ def _decode_properties(row: ContainerRow) -> dict[str, Any]:
 def _get_text(properties: Mapping[str, Any], name: str) -> str | None:
     value = properties.get(name)
     return value if isinstance(value, str) else None
+
+
+def to_container_type(kind: str | None) -> ContainerType:
+    """Return the container type of a node kind; a node without a kind is a task."""
+    return ContainerType.TASK if kind is None else ContainerType(kind)
+
+
+def add_links(tx: Transaction, container: Container, n: int, node_id: str) -> None:
+    """Add what a container of the current project serves and rests on."""
+    links = load_shown_links(tx, n, node_id)
+    container.serves, container.rests_on = links.serves, links.rests_on
+    container.supports, container.refutes = links.supports, links.refutes
+
+
+# --- One container in the answer of an operation ---
+
+
+class OneContainer(Struct, rename="camel", kw_only=True):
+    """The container of a request, in the field of its type."""
+
+    trimming: ClassVar[Trimming] = Trimming(
+        *(CutLists(tuple(f"{kind}.{type_}" for type_ in LinkType)) for kind in ("project", "feature", "task")),
+        *(
+            DropField(f"{kind}.{text}")
+            for text in ("description", "summary")
+            for kind in ("project", "feature", "task")
+        ),
+    )
+
+    project: ProjectContainer | UnsetType = UNSET
+    feature: Feature | UnsetType = UNSET
+    task: Task | UnsetType = UNSET
+
+
+def set_container(answer: OneContainer, container: Container) -> None:
+    """Set the field of the answer that matches the type of the container."""
+    match container:
+        case ProjectContainer():
+            answer.project = container
+        case Feature():
+            answer.feature = container
+        case Task():
+            answer.task = container
+
+
+def load_container_into(answer: OneContainer, tx: Transaction, n: int, *, links_of: str | None = None) -> None:
+    """Load a container of the current project, with the links of its node if its id is given (`links_of`)."""
+    container = load_containers(tx, tx.project.id, [n])[n]
+    if links_of is not None:
+        add_links(tx, container, n, links_of)
+    set_container(answer, container)
+
+
+# --- What else several operations answer ---
+
+
+class Transition(Struct, rename={"before": "from", "after": "to"}):
+    """A change of status."""
+
+    before: str
+    after: str
+
+
+class FeatureTransition(Struct, rename={"before": "from", "after": "to"}):
+    """A feature whose status changed because of its tasks."""
+
+    id: str
+    before: str
+    after: str
+
+
+def get_feature_transition(readiness: Readiness) -> FeatureTransition | UnsetType:
+    """Return the nearest feature whose status changed, or UNSET."""
+    moves: list[FeatureStatusChange] = readiness.feature_status_changes
+    return FeatureTransition(*astuple(moves[0])) if moves else UNSET
+
+
+class Entity(Struct):
+    """A container with its id, type and title."""
+
+    id: str
+    type: ContainerType
+    title: str
+
+
+class EntityList(NamedTuple):
+    """The first containers of a list, and the total if there are more."""
+
+    listed: list[Entity]
+    total: int | UnsetType
+
+
+class _EntityRow(Struct):
+    n: int
+    id: str
+    kind: str | None
+    summary: str
+    total: int
+
+
+def load_dependent_entities(tx: Transaction, ns: Collection[int]) -> EntityList:
+    """Return the open containers that depend on some nodes, oldest first."""
+    return _load_entities(tx, sql.open_dependents, ns)
+
+
+def list_entities(tx: Transaction, ns: Collection[int]) -> EntityList:
+    """Return nodes as entities, oldest first."""
+    if not ns:
+        return EntityList([], UNSET)
+    return _load_entities(tx, sql.entities, ns)
+
+
+def _load_entities(tx: Transaction, query: Query, ns: Collection[int]) -> EntityList:
+    rows = tx.all(query, _EntityRow, project_id=tx.project.id, ns=to_json_array(ns), at_most=ENTITIES_MAX)
+    entities = [Entity(row.id, to_container_type(row.kind), row.summary) for row in rows]
+    return _limit_entities(entities, rows[0].total if rows else 0)
+
+
+def _limit_entities(entities: list[Entity], total: int) -> EntityList:
+    return EntityList(entities, total if total > len(entities) else UNSET)
+
+
+def compute_next_offset(offset: int, count: int, total: int) -> int | UnsetType:
+    """Return the offset of the next page, or UNSET after the last one."""
+    return offset + count if count and offset + count < total else UNSET
+
+
+# --- Blockers ---
+
+
+class Blockers(NamedTuple):
+    """Everything that blocks one container."""
+
+    ids: list[str]  # open dependencies, at most BLOCKERS_SHOWN_MAX
+    total: int  # all open dependencies, plus one for a hold
+    is_held: bool
+    reason: str | None  # of the hold, otherwise of the dependencies
+    blocked_ancestors: list[str]  # blocked ancestors, the nearest first
+
+    @property
+    def all(self) -> list[str]:
+        """The blockers as `blockedBy` lists them."""
+        return [*self.ids, *([HOLD] if self.is_held else [])]
+
+
+def load_blockers(tx: Transaction, node: WorkNodeRow) -> Blockers:
+    """Return what blocks a container of the current project."""
+    ids: list[str] = []
+    if node.open_deps:
+        place = {"project_id": tx.project.id, "ns": to_json_array([node.n])}
+        ids = [other for _, other in tx.all(sql.blockers_of, **place, at_most=BLOCKERS_SHOWN_MAX)]
+    above: list[str] = []
+    if node.blocked_above:
+        inherits = get_policies(tx).inherit_dependencies
+        above = tx.scalars(
+            sql.waiting_above, project_id=tx.project.id, n=node.n, inherits=inherits, at_most=ANCESTORS_SHOWN_MAX
+        )
+    reason = node.held_reason or (node.blocked_reason if node.open_deps else None)
+    is_held = node.held_reason is not None
+    return Blockers(ids, node.open_deps + is_held, is_held, reason, above)

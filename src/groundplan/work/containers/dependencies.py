@@ -1,28 +1,39 @@
-"""Create and delete dependencies between tasks and features."""
+"""Dependencies and relations between tasks and features: create, delete and list them, or set all relations of one."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
+from typing import ClassVar
 
 from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.audit import changed
+from groundplan.kernel.answers import CutLists, LeftOut, Trimming
+from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import NextStep, NotFound, RuleViolated
 from groundplan.kernel.input_gate.types import missing_argument
 from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
-from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
-from groundplan.work.containers.blockers import load_blockers
-from groundplan.work.containers.refs import find_any_container, get_container_type, resolve_container_project
-from groundplan.work.containers.requests import ContainerId, ContainerType, WorkflowType
+from groundplan.work.containers.fields import IDS_MAX, ContainerId, ContainerType, WorkflowType, parse_list
+from groundplan.work.containers.refs import (
+    find_any_container,
+    get_container_type,
+    resolve_container,
+    resolve_container_project,
+)
+from groundplan.work.containers.views import load_blockers, to_container_type
 from groundplan.work.events import WorkOp
+from groundplan.work.kinds import ROOT_N, get_status
 from groundplan.work.nodes import DEPENDS_ON, RELATES_TO, WorkNodeRow, add_edge, fetch_node, remove_edge, touch
 from groundplan.work.readiness import Readiness
 from groundplan.work.waiting.cycles import CycleDetected, Loop, WaitingMoments
 
 CYCLE_HINT = "; leave this dependency out, or remove another one of the cycle first"
+DEPENDENCIES_SHOWN_MAX = 100
+
 
 sql = load_queries(__file__)
 
@@ -32,6 +43,12 @@ class DependencyType(StrEnum):
 
     BLOCKS = "BLOCKS"
     RELATES_TO = "RELATES_TO"
+
+
+EDGE_TYPES = {DependencyType.BLOCKS: DEPENDS_ON, DependencyType.RELATES_TO: RELATES_TO}
+
+
+# --- Create and delete one ---
 
 
 class DependencyExists(RuleViolated):
@@ -118,9 +135,6 @@ def delete_dependency(tx: Transaction, request: ManageDependency) -> DependencyA
             raise NotFound("dependency", _build_id(kind, source, target), next_steps=step)
     _record_change(tx, readiness, WorkOp.DISCONNECTED, begins, EDGE_TYPES[kind], ends, None)
     return _build_answer(tx, "delete", kind, source, target)
-
-
-EDGE_TYPES = {DependencyType.BLOCKS: DEPENDS_ON, DependencyType.RELATES_TO: RELATES_TO}
 
 
 def _record_change(
@@ -212,6 +226,143 @@ def refuse_container_cycle(moments: WaitingMoments, waiting: WorkNodeRow, other:
         raise CycleDetected(loop, hint=None if loop.uses_tree else CYCLE_HINT, field=field)
 
 
+# --- Set the relations of a container, in whichever direction they are stored ---
+
+
+def set_relations(tx: Transaction, node: WorkNodeRow, given: Sequence[str] | str) -> list[Change]:
+    """Replace the relations of a container and return the changes to record.
+
+    Raises:
+        NotFound: one of the others does not exist.
+        MixedProjects: one of them belongs to another project.
+        Invalid: it would be related to itself, or to too many.
+    """
+    others: dict[int, str] = {}
+    for ref in parse_list(given, ("relatedTo",), items_max=IDS_MAX, chars_max=255):
+        other = find_any_container(tx, ref, field="relatedTo")
+        if other.n in (node.n, ROOT_N):
+            which = "the container itself" if other.n == node.n else "the project"
+            raise invalid_argument(("relatedTo",), f"names {which}; name other tasks and features")
+        others[other.n] = other.id
+    place = {"project_id": tx.project.id, "n": node.n}
+    before: dict[int, str] = dict(tx.all(sql.related_numbers, **place))
+    if len(before) > IDS_MAX:  # more than the caller can have seen
+        wrong = f"would replace {len(before)} relations, the limit is {IDS_MAX}"
+        relation = {"fromId": node.id, "type": "RELATES_TO"}
+        steps = (
+            NextStep("dependency.create", "adds single ones", relation),
+            NextStep("dependency.delete", "removes single ones", relation),
+        )
+        raise invalid_argument(("relatedTo",), wrong, code="too_many", next_steps=steps, limit=IDS_MAX)
+    if others.keys() == before.keys():
+        return []
+    for n, other_id in before.items():
+        if n not in others:
+            _remove_relation(tx, node, n, other_id)
+    for n in others:
+        if n not in before:
+            add_edge(tx, node.n, RELATES_TO, n)
+    return [changed(RELATES_TO, [before[n] for n in sorted(before)], [others[n] for n in sorted(others)])]
+
+
+def _remove_relation(tx: Transaction, node: WorkNodeRow, other_n: int, other_id: str) -> None:
+    remove_edge(tx, node.n, RELATES_TO, other_n)
+    # An edge that is stored from the other end is a change of the other container too.
+    if remove_edge(tx, other_n, RELATES_TO, node.n):
+        touch(tx, other_n)
+        tx.record(WorkOp.DISCONNECTED, other_id, changed(RELATES_TO, node.id, None))
+
+
+# --- List ---
+
+
+class DependencyDirection(StrEnum):
+    """The dependencies to list: its own, those of others on it, or both."""
+
+    DEPENDENCIES = "dependencies"
+    DEPENDENTS = "dependents"
+    BOTH = "both"
+
+
+class QueryDependencies(Struct, rename="camel", forbid_unknown_fields=True):
+    """A task or a feature, and the direction of the dependencies."""
+
+    id: ContainerId
+    container_type: WorkflowType
+    direction: DependencyDirection = DependencyDirection.BOTH
+
+
+class ContainerDependency(Struct, rename="camel"):
+    """The other end of a dependency."""
+
+    id: str
+    container_type: ContainerType
+    title: str
+    status: str
+    type: DependencyType
+
+
+class Dependencies(Struct, rename="camel", kw_only=True):
+    """Dependencies and dependents, oldest first. Related containers are in both lists."""
+
+    trimming: ClassVar[Trimming] = Trimming(CutLists(("dependencies", "dependents")))
+
+    id: str
+    container_type: WorkflowType
+    direction: DependencyDirection
+    dependencies: list[ContainerDependency] | UnsetType = UNSET
+    dependents: list[ContainerDependency] | UnsetType = UNSET
+    left_out: LeftOut = field(name="left_out", default=UNSET)
+
+
+class _DependencyRow(Struct):
+    id: str
+    kind: str | None
+    summary: str
+    type: str
+    resolved: bool
+    outcome: str | None
+    status: str | None
+    claimed_by: str | None
+    claimed_until: str | None
+    total: int
+
+
+def list_dependencies(tx: Transaction, request: QueryDependencies) -> Dependencies:
+    """Return the dependencies of a task or a feature.
+
+    Raises:
+        NotFound: the task or feature does not exist.
+    """
+    node = resolve_container(tx, ContainerType(request.container_type), request.id)
+    answer = Dependencies(id=node.id, container_type=request.container_type, direction=request.direction)
+    left_out = {}
+    if request.direction is not DependencyDirection.DEPENDENTS:
+        answer.dependencies, left_out["dependencies"] = _load_ends(tx, sql.dependencies_of_container, node)
+    if request.direction is not DependencyDirection.DEPENDENCIES:
+        answer.dependents, left_out["dependents"] = _load_ends(tx, sql.dependents_of_container, node)
+    answer.left_out = {name: count for name, count in left_out.items() if count} or UNSET
+    return answer
+
+
+def _load_ends(tx: Transaction, query: Query, node: WorkNodeRow) -> tuple[list[ContainerDependency], int]:
+    """Return the first containers that the query finds, and how many more exist."""
+    ends = tx.all(query, _DependencyRow, project_id=tx.project.id, n=node.n, at_most=DEPENDENCIES_SHOWN_MAX)
+    found = [
+        ContainerDependency(
+            end.id,
+            to_container_type(end.kind),
+            end.summary,
+            get_status(end, now=tx.now),
+            DependencyType.BLOCKS if end.type == "depends_on" else DependencyType.RELATES_TO,
+        )
+        for end in ends
+    ]
+    return found, ends[0].total - len(ends) if ends else 0
+
+
+# --- Operations ---
+
 CREATE = declare(
     create_dependency,
     name="dependency.create",
@@ -227,7 +378,6 @@ CREATE = declare(
     ),
     http=Route("POST", "/projects/{project}/work/dependencies"),
 )
-
 DELETE = declare(
     delete_dependency,
     name="dependency.delete",
@@ -242,4 +392,16 @@ DELETE = declare(
         names={"from_id": "from", "to_id": "to", "container_type": "of"},
     ),
     http=Route("DELETE", "/projects/{project}/work/dependencies"),
+)
+LIST = declare(
+    list_dependencies,
+    name="container.dependencies",
+    summary="Dependencies and dependents of one container.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    project=lambda tx, request: resolve_container_project(tx, ContainerType(request.container_type), request.id),
+    tool=Tool("query_dependencies", Group.CONTAINERS),
+    command=Command(("task", "dependencies"), arguments=("id",), fixed={"container_type": "task"}),
+    aliases=(Command(("feature", "dependencies"), arguments=("id",), fixed={"container_type": "feature"}),),
+    http=Route("GET", "/projects/{project}/work/{containerType}s/{id}/dependencies"),
 )

@@ -1,1 +1,0 @@
-"""Dependencies and relations between tasks and features: list, create, delete, set."""

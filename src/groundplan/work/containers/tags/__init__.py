@@ -1,1 +1,0 @@
-"""Tags of projects, features, tasks and sections: list, look up and rename them."""

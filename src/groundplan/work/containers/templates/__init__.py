@@ -1,1 +1,0 @@
-"""Templates: reusable sections for projects, features or tasks, shared in the organization."""

@@ -1,1 +1,0 @@
-"""Move tasks and features through their pipelines, and block or unblock them."""
