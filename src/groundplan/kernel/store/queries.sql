@@ -226,4 +226,5 @@ SELECT tbl_name, sql, NULL
 -- name: live_row_security
 -- Returns the row level security of some tables: SQLite has none.
 SELECT value, NULL
-  FROM each(:names);
+  FROM each(:names)
+ WHERE false;
