@@ -116,29 +116,8 @@ def read_row_security(tx: Transaction, names: list[str]) -> dict[str, RowSecurit
 
 
 def _read_structures(tx: Transaction, names: list[str]) -> dict[str, _Structure]:
-    found: dict[str, _Structure] = {}
-    for name, text, facts in tx.all(sql.live_structures, names=to_json_array(names)):
-        if facts is not None:
-            found[name] = get_decoder(_Structure).decode(facts)
-        elif name not in found:
-            found[name] = _parse_table(text)
-        else:
-            found[name].keys.extend(_parse_index(text))
-    return found
-
-
-def _parse_table(text: str) -> _Structure:
-    from groundplan.kernel.store.sqlite.table_definition import parse_create_table  # only SQLite needs it
-
-    table = parse_create_table(text)
-    return _Structure(table.columns, table.keys, [Reference(*reference) for reference in table.references])
-
-
-def _parse_index(text: str) -> list[list[str]]:
-    from groundplan.kernel.store.sqlite.table_definition import parse_unique_index
-
-    columns = parse_unique_index(text)
-    return [] if columns is None else [columns]
+    rows = tx.all(sql.live_structures, names=to_json_array(names))
+    return {name: get_decoder(_Structure).decode(facts) for name, facts in rows}
 
 
 def _check_role(tables: Iterable[RowSecurity]) -> Iterator[str]:
