@@ -24,7 +24,7 @@ SLOW = {
     "click": ("groundplan.surfaces.cli.",),
     "yaml": (),
     "psycopg": ("groundplan.kernel.store.postgres.", "groundplan.kernel.store.postgres.commit_watch"),
-    "openpyxl": ("groundplan.purpose.exchange.formats.workbook",),
+    "openpyxl": ("groundplan.purpose.exchange.writers.workbook",),
     "resvg_py": (),
     "mcp": (),
     "mcp_types": (),
