@@ -89,12 +89,7 @@ def write_export(export: Export) -> ExportedPurpose:
 
 
 def read_theory(tx: Transaction, ref: VersionRef | None) -> Theory:
-    """Read a version with its current observations, by default the latest published version, else the draft.
-
-    Raises:
-        NotFound: there is no such version, or no version at all.
-        ContentAltered: the content of a published version does not match its hash.
-    """
+    """Read a version with its current observations, by default the latest published version, else the draft."""
     row = (find_latest_published(tx) if ref is None else None) or require_version(tx, ref)
     content = read_verified_content(tx, row)
     observed = read_version_observations(tx, content)
@@ -125,11 +120,7 @@ def select_waivers_about(content: Content, waivers: list[Waiver]) -> list[Waiver
 
 
 def prepare_export(format_: FileFormat) -> FileFormat:
-    """Return the format in which to call `purpose.export` for a file.
-
-    Raises:
-        ExtraMissing: the extra that writes the file is not installed.
-    """
+    """Return the format in which to call `purpose.export` for a file."""
     extra = FORMATS[format_].extra
     if extra is not None:
         require_extra(extra)

@@ -57,11 +57,7 @@ Row = list[str]
 
 
 def parse_blocks(text: str) -> Iterator[list[Row]]:
-    """Yield the rows of a text by block; no block is empty. Empty lines and rows of empty cells end a block.
-
-    Raises:
-        UnreadableFile: a quote is not closed at the end of its cell, or a limit is exceeded.
-    """
+    """Yield the rows of a text by block; no block is empty. Empty lines and rows of empty cells end a block."""
     cells = _CellReader(text)
     separator, declared = SEPARATORS[0], ""
     for _ in range(BLOCKS_MAX + 1):
@@ -236,12 +232,7 @@ class _Link(NamedTuple):
 
 
 def read_csv(raw: bytes) -> ReadDocument:
-    """Read the theory in a file of CSV sheets.
-
-    Raises:
-        UnreadableFile: the file is not text, a quote is not closed, there are no factors, two items have the same
-            name, or a limit is exceeded.
-    """
+    """Read the theory in a file of CSV sheets."""
     builder = DocumentBuilder()
     text = decode_text(raw)
     if "\x00" in text:

@@ -45,9 +45,6 @@ def read_files(format_: FileFormat, files: Sequence[SourceFile]) -> ReadDocument
 
     Together they may be as large as one file. The `formats` in the details of an error are those that the content may
     have instead.
-
-    Raises:
-        Invalid: a file does not have the given format, or an item of it is malformed.
     """
     contents: list[bytes] = []
     for file in files:
@@ -87,12 +84,7 @@ def _name_files_in_errors(files: Sequence[SourceFile], raw: bytes, format_: File
 
 
 def read_file(format_: FileFormat, raw: bytes) -> ReadDocument:
-    """Read a file.
-
-    Raises:
-        UnreadableFile: the file is too large, or does not have the given format.
-        Invalid: an item of a native file is malformed.
-    """
+    """Read a file."""
     if len(raw) > FILE_BYTES_MAX:
         raise UnreadableFile(f"it has more than {FILE_BYTES_MAX} bytes", limit_bytes=FILE_BYTES_MAX)
     if format_ is FileFormat.JSON:
@@ -104,12 +96,7 @@ def read_file(format_: FileFormat, raw: bytes) -> ReadDocument:
 
 
 def read_native(raw: bytes) -> ReadDocument:
-    """Read a native file.
-
-    Raises:
-        UnreadableFile: the file is not strict JSON.
-        Invalid: an item is malformed.
-    """
+    """Read a native file."""
     return ReadDocument(parse_request(decode_json(raw), TheoryDocument), [])
 
 

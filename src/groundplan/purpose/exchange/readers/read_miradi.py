@@ -168,11 +168,7 @@ class MiradiProject:
         self._pools: dict[str, dict[str, MiradiItem]] = {}
 
     def get_pool(self, kind: str) -> dict[str, MiradiItem]:
-        """Return all items of a kind, by Id.
-
-        Raises:
-            UnreadableFile: an Id is missing or used twice, or there are too many items.
-        """
+        """Return all items of a kind, by Id."""
         if kind not in self._pools:
             found: dict[str, MiradiItem] = {}
             for thing in self._iter_items(kind):
@@ -226,11 +222,7 @@ def _label_element(element: Element) -> str:
 
 
 def read_miradi(raw: bytes) -> ReadDocument:
-    """Read the theory of a Miradi project.
-
-    Raises:
-        UnreadableFile: the file is not a Miradi project, or is malformed.
-    """
+    """Read the theory of a Miradi project."""
     return _MiradiReader(MiradiProject(read_xml(read_member(raw, MEMBER)))).read()
 
 

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from groundplan.briefing.throughline.chain import (
+from groundplan.briefing.outline import REASONS, describe_work
+from groundplan.briefing.throughline import (
     ChainAssumption,
     ChainLink,
     ChainStep,
@@ -21,7 +22,6 @@ from groundplan.briefing.throughline.chain import (
     StepType,
     Throughline,
 )
-from groundplan.briefing.throughline.wording import REASONS, describe_work
 from groundplan.context.schemas import RunStatus
 from groundplan.kernel.errors import GroundplanError, NotFound
 from groundplan.kernel.ids import parse_uuid
@@ -167,7 +167,7 @@ def _draw(visit: Visit, title: str, lines: Sequence[Throughline]) -> str:
             steps.setdefault(step.ref, step)  # of the start the upward step counts: it has the links
     if len(steps) < 2:
         return ""
-    from groundplan.briefing.throughline.picture import build_line_picture  # loaded only to draw
+    from groundplan.briefing.outline import build_line_picture  # loaded only to draw
     from groundplan.purpose.picture.svg import draw
     from groundplan.purpose.picture.tokens import Theme
 
@@ -207,11 +207,7 @@ def read_throughline(visit: Visit, ref: str) -> ItemLine | None:
 
 
 def find_throughline(visit: Visit, ref: str) -> ItemLine:
-    """Return what an item of any area is for.
-
-    Raises:
-        NotFound: there is no such item.
-    """
+    """Return what an item of any area is for."""
     try:
         up = follow(visit, ref, "up")
     except NotFound:
@@ -302,11 +298,7 @@ def to_item(visit: Visit, step: ChainStep) -> Item:
 
 
 def find_linked_item(visit: Visit, ref: str) -> LinkedItem | None:
-    """Return a fact, a note, an assumption or an indicator; None if the ref can only name a task or a node.
-
-    Raises:
-        NotFound: there is no such fact or note.
-    """
+    """Return a fact, a note, an assumption or an indicator; None if the ref can only name a task or a node."""
     if ref.startswith("/"):
         return _find_fact(visit, ref)
     if parse_uuid(ref) is not None:
