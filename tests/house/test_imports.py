@@ -150,26 +150,6 @@ def test_what_is_slow_to_import_is_imported_late(slow: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_mcp_server_starts_without_what_it_does_not_need() -> None:
-    answered = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "import sys\n"
-            "import groundplan.__main__\n"
-            "import groundplan.surfaces.mcp.stdio\n"
-            "import groundplan.surfaces.cli.setup.mcp\n"
-            "print(*sorted(name.partition('.')[0] for name in sys.modules))",
-        ],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    loaded = set(answered.stdout.split())
-    assert not loaded & {*SLOW, "asyncio", "http", "email", "unittest", "importlib_metadata"}
-
-
-@pytest.mark.slow
 def test_the_command_line_starts_without_the_server() -> None:
     printed = "import sys, groundplan.surfaces.cli.program; print(*{name.partition('.')[0] for name in sys.modules})"
     answered = subprocess.run([sys.executable, "-c", printed], capture_output=True, text=True, check=True)

@@ -122,8 +122,6 @@ def _build_value(
         answer = _call_tool(tools, params, cancellation, refusal)
         return {"content": [{"type": "text", "text": answer.text}], "isError": answer.is_error}
     if method == "prompts/get":
-        pass  # GONE  # only needed by clients that ask for prompts
-
         return get_prompt(params["name"])
     hints = CACHE_HINTS if stateless else {}
     if method == "prompts/list":
