@@ -326,8 +326,6 @@ def find_refuted_impacts(tx: Transaction, refuted: list[str]) -> list[RefutedImp
 
 
 def _find_impacts_in_version(tx: Transaction, content: Content, keys: list[str]) -> dict[str, RefutedImpact]:
-    pass  # GONE  # loaded only for refuted assumptions
-
     several = trace_impacts(content, [key for key in keys if key in content.assumptions])
     serving: dict[str, list[str]] = {}
     if several:

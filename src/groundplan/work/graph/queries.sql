@@ -247,55 +247,6 @@ UPDATE work_nodes
    AND is_ready
    AND (claimed_by IS NULL OR claimed_by = :actor_id OR claimed_until <= :now);
 
--- name: chain_above
--- The nearest ancestors of a node side by side, the nearest first, and whether the node depends on others. A recursive query
--- of the same nodes opens a table of its own in each call, which takes SQLite as long again.
-SELECT a.n AS n_1, a.id AS id_1, a.summary AS summary_1, a.context_links AS context_links_1,
-       b.n AS n_2, b.id AS id_2, b.summary AS summary_2, b.context_links AS context_links_2,
-       c.n AS n_3, c.id AS id_3, c.summary AS summary_3, c.context_links AS context_links_3,
-       d.n AS n_4, d.id AS id_4, d.summary AS summary_4, d.context_links AS context_links_4,
-       e.n AS n_5, e.id AS id_5, e.summary AS summary_5, e.context_links AS context_links_5,
-       f.n AS n_6, f.id AS id_6, f.summary AS summary_6, f.context_links AS context_links_6,
-       EXISTS (SELECT 1
-                 FROM work_edges AS e
-                WHERE e.tenant_id = :tenant_id
-                  AND e.project_id = :project_id
-                  AND e.from_n = :n
-                  AND e.type = 'depends_on') AS has_dependencies
-  FROM work_nodes AS a
-  LEFT JOIN work_nodes AS b
-    ON b.tenant_id = :tenant_id
-   AND b.project_id = :project_id
-   AND b.n = a.parent_n
-  LEFT JOIN work_nodes AS c
-    ON c.tenant_id = :tenant_id
-   AND c.project_id = :project_id
-   AND c.n = b.parent_n
-  LEFT JOIN work_nodes AS d
-    ON d.tenant_id = :tenant_id
-   AND d.project_id = :project_id
-   AND d.n = c.parent_n
-  LEFT JOIN work_nodes AS e
-    ON e.tenant_id = :tenant_id
-   AND e.project_id = :project_id
-   AND e.n = d.parent_n
-  LEFT JOIN work_nodes AS f
-    ON f.tenant_id = :tenant_id
-   AND f.project_id = :project_id
-   AND f.n = e.parent_n
- WHERE a.tenant_id = :tenant_id
-   AND a.project_id = :project_id
-   AND a.n = :parent_n;
-
--- name: resolved_dependencies
--- The resolved dependencies of a node with their amounts of evidence, the latest first. They have no depth here.
-{resolved_dependencies_of};
-
--- part: resolved_dependencies_of
-SELECT c.n, c.id, c.summary, '[]' AS context_links, CAST(NULL AS bigint) AS depth, {evidence_total}
-  {from_resolved_dependencies}
- LIMIT :dependencies_max
-
 -- part: from_resolved_dependencies
 FROM work_edges AS d
   JOIN work_nodes AS c
@@ -328,7 +279,9 @@ SELECT n, id, summary, context_links, depth, 0 AS evidence_total
   FROM above
  UNION ALL
 SELECT *
-  FROM ({resolved_dependencies_of}) AS dependencies;
+  FROM (SELECT c.n, c.id, c.summary, '[]' AS context_links, CAST(NULL AS bigint) AS depth, {evidence_total}
+          {from_resolved_dependencies}
+         LIMIT :dependencies_max) AS dependencies;
 
 -- name: root_id
 -- The id of the root of the project.

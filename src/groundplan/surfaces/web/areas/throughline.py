@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from groundplan.briefing.throughline.chain import (
+from groundplan.briefing.outline import REASONS, describe_work
+from groundplan.briefing.throughline import (
     ChainAssumption,
     ChainLink,
     ChainStep,
@@ -21,7 +22,6 @@ from groundplan.briefing.throughline.chain import (
     StepType,
     Throughline,
 )
-from groundplan.briefing.throughline.wording import REASONS, describe_work
 from groundplan.context.schemas import RunStatus
 from groundplan.kernel.errors import GroundplanError, NotFound
 from groundplan.kernel.ids import parse_uuid
@@ -167,7 +167,7 @@ def _draw(visit: Visit, title: str, lines: Sequence[Throughline]) -> str:
             steps.setdefault(step.ref, step)  # of the start the upward step counts: it has the links
     if len(steps) < 2:
         return ""
-    from groundplan.briefing.throughline.picture import build_line_picture  # loaded only to draw
+    from groundplan.briefing.outline import build_line_picture  # loaded only to draw
     from groundplan.purpose.picture.svg import draw
     from groundplan.purpose.picture.tokens import Theme
 
