@@ -370,9 +370,6 @@ class McpSessions:
 
         Many clients never end a session. So a principal at its limit loses the one that was idle for the longest time;
         should its client come back, it is told to initialize again.
-
-        Raises:
-            HttpProblem: there are too many, and all of the principal have running requests.
         """
         owner = (actor.organization, actor.id)
         with self._lock:

@@ -207,11 +207,7 @@ def read_throughline(visit: Visit, ref: str) -> ItemLine | None:
 
 
 def find_throughline(visit: Visit, ref: str) -> ItemLine:
-    """Return what an item of any area is for.
-
-    Raises:
-        NotFound: there is no such item.
-    """
+    """Return what an item of any area is for."""
     try:
         up = follow(visit, ref, "up")
     except NotFound:
@@ -302,11 +298,7 @@ def to_item(visit: Visit, step: ChainStep) -> Item:
 
 
 def find_linked_item(visit: Visit, ref: str) -> LinkedItem | None:
-    """Return a fact, a note, an assumption or an indicator; None if the ref can only name a task or a node.
-
-    Raises:
-        NotFound: there is no such fact or note.
-    """
+    """Return a fact, a note, an assumption or an indicator; None if the ref can only name a task or a node."""
     if ref.startswith("/"):
         return _find_fact(visit, ref)
     if parse_uuid(ref) is not None:
