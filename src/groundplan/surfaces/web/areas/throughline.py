@@ -183,10 +183,10 @@ def _read_gaps(visit: Visit) -> dict[str, Any]:
     theory = theory or visit.try_call("purpose.open", detail="full", version="draft")
     nodes = list(theory.nodes or ()) if theory is not None else []
     titles = {node.key: node.title for node in nodes}
-    tasks = []
-    for id_ in gaps.serving_nothing[:SERVING_NOTHING_SHOWN]:
-        (row,) = visit.call("work.outline", node=id_).nodes
-        tasks.append(UnlinkedTask(id_, row.summary, make_address(visit, id_)))
+    unlinked = gaps.serving_nothing[:SERVING_NOTHING_SHOWN]
+    titled = visit.call("briefing.titles", refs=unlinked).found if unlinked else []
+    titles_of_tasks = {one.ref: one.title for one in titled}
+    tasks = [UnlinkedTask(id_, titles_of_tasks[id_], make_address(visit, id_)) for id_ in unlinked]
     return {
         "nodes": nodes,
         "tasks": tasks,
