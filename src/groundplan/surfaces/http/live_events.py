@@ -156,10 +156,6 @@ class EventStreams:
         """Return a new stream of a project, or of the organization if `project` is None.
 
         Returns None if the project is archived and the client has seen everything.
-
-        Raises:
-            GroundplanError: the client may not read the project.
-            HttpProblem: there are too many streams, or the server stops.
         """
         self._refuse_over_limit()
         loop = asyncio.get_running_loop()
@@ -224,12 +220,7 @@ class EventStreams:
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     async def _read_shared(self, stream: EventStream) -> SentPart:
-        """Return what came after the position of a stream.
-
-        Raises:
-            AccessEnded: the principal may not read it.
-            Unavailable: the store is busy.
-        """
+        """Return what came after the position of a stream."""
         loop = asyncio.get_running_loop()
         key = (stream.actor, stream.start.project_id, stream.position)
         shared = self._reads.get(key)

@@ -30,7 +30,7 @@ from groundplan.kernel.actors import Actor
 from groundplan.kernel.answers import ANSWER_TOKENS_MAX, encode
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import Invalid, Unauthenticated
-from groundplan.kernel.input_gate.compact_json import decode
+from groundplan.kernel.input_gate.strict_json import decode
 from groundplan.kernel.operations.execute import ExecutionResult, execute
 from groundplan.kernel.operations.registry import Group
 from groundplan.kernel.preferences import Preferences
@@ -365,9 +365,6 @@ class McpSessions:
 
         Many clients never end a session. So a principal at its limit loses the one that was idle for the longest time;
         should its client come back, it is told to initialize again.
-
-        Raises:
-            HttpProblem: there are too many, and all of the principal have running requests.
         """
         owner = (actor.organization, actor.id)
         with self._lock:

@@ -114,11 +114,7 @@ class PortTaken(Unavailable):
 
 
 def open_socket(port: int, host: str = LOOPBACK) -> socket.socket:
-    """Return a socket that listens on an address; port 0 takes any free one.
-
-    Raises:
-        PortTaken: the port is in use, or not for this user, or the address is not of this machine.
-    """
+    """Return a socket that listens on an address; port 0 takes any free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # With the protocol named, asyncio turns Nagle's algorithm off: else the body waits 40 ms for an acknowledgement.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)

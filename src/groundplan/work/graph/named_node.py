@@ -108,13 +108,7 @@ class AlreadyClaimed(Conflict):
 
 
 def pick_named(tx: Transaction, ref: str) -> WorkNodeRow:
-    """Return the named node of the current project.
-
-    Raises:
-        NotFound: the project has no such node.
-        NotActionable: it cannot be worked on now.
-        AlreadyClaimed: another actor has claimed it.
-    """
+    """Return the named node of the current project."""
     node = fetch_node(tx, find_node_in_project(tx, ref).n)
     place = {"project_id": tx.project.id, "n": node.n}
     if tx.one_or_none(sql.ready_node, **place) is None:

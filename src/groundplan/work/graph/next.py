@@ -265,11 +265,7 @@ def _build_dependency(row: SurroundingRow, evidence: list[Evidence], *, lean: bo
 
 
 def locate(tx: Transaction, request: Next) -> str:
-    """Return the project of a request: the given one, or that of the named node.
-
-    Raises:
-        Invalid: neither is given.
-    """
+    """Return the project of a request: the given one, or that of the named node."""
     if request.project is not None:
         return request.project
     if request.node_id is None:
