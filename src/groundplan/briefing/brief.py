@@ -12,7 +12,7 @@ from groundplan.kernel.answers import CHARS_PER_TOKEN, CutLists, DropField, Left
 from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.answers import TRIMMING, add_briefing
-from groundplan.work.graph.reading.neighbours import Ancestor, load_ancestors
+from groundplan.work.graph.context import Ancestor, load_ancestors
 from groundplan.work.nodes import TRIMMABLE_FIELDS, WorkNode, load_nodes
 from groundplan.work.refs import find_node, find_node_in_project
 from groundplan.work.requests import NodeRef
