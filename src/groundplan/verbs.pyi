@@ -8,12 +8,11 @@ import builtins
 from collections.abc import Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
-import groundplan.briefing.brief
-import groundplan.briefing.coverage.coverage
-import groundplan.briefing.coverage.serving_work
-import groundplan.briefing.inbox.inbox
-import groundplan.briefing.search.search
-import groundplan.briefing.throughline.chain
+import groundplan.briefing.briefing
+import groundplan.briefing.coverage
+import groundplan.briefing.inbox
+import groundplan.briefing.search
+import groundplan.briefing.throughline
 import groundplan.briefing.titles
 import groundplan.briefing.undo.undo
 import groundplan.context.commit
@@ -538,7 +537,7 @@ class BriefingVerbs:
         budget: int = 4000,
         markdown: bool = False,
         lean: bool | None = None,
-    ) -> groundplan.briefing.brief.TaskBriefing:
+    ) -> groundplan.briefing.briefing.TaskBriefing:
         """Brief a person or an agent on one task: why, facts, knowledge, what came before."""
 
     def inbox(
@@ -547,7 +546,7 @@ class BriefingVerbs:
         project: str | None = None,
         limit: int = 20,
         cursor: str | None = None,
-    ) -> groundplan.briefing.inbox.inbox.Inbox:
+    ) -> groundplan.briefing.inbox.Inbox:
         """What waits for a person, most urgent first, and what settles it."""
 
     def throughline(
@@ -557,21 +556,21 @@ class BriefingVerbs:
         from_: str,
         direction: Literal["up", "down"] | None = None,
         format: Literal["data", "markdown", "svg"] = "data",
-    ) -> groundplan.briefing.throughline.chain.Throughline | groundplan.briefing.throughline.chain.ThroughlineText | groundplan.briefing.throughline.chain.ThroughlinePicture:
+    ) -> groundplan.briefing.throughline.Throughline | groundplan.briefing.throughline.ThroughlineText | groundplan.briefing.throughline.ThroughlinePicture:
         """The line from work up to the goals, or from a purpose node down to work, evidence and measurements."""
 
     def coverage(
         self,
         *,
         project: str,
-    ) -> groundplan.briefing.coverage.coverage.Coverage:
+    ) -> groundplan.briefing.coverage.Coverage:
         """Gaps: purpose without work, work without purpose or evidence, unset facts, files without knowledge."""
 
     def serving(
         self,
         *,
         project: str,
-    ) -> groundplan.briefing.coverage.serving_work.ServingWork:
+    ) -> groundplan.briefing.coverage.ServingWork:
         """How much work serves each purpose node, and how much of it is resolved."""
 
     def search(
@@ -579,9 +578,9 @@ class BriefingVerbs:
         *,
         text: str,
         project: str | None = None,
-        slices: builtins.list[groundplan.briefing.search.search.Slice | Literal["work", "knowledge", "purpose", "context"]] | None = None,
+        slices: builtins.list[groundplan.briefing.search.Slice | Literal["work", "knowledge", "purpose", "context"]] | None = None,
         limit: int = 20,
-    ) -> groundplan.briefing.search.search.Hits:
+    ) -> groundplan.briefing.search.Hits:
         """Find words in work, knowledge, purpose and context."""
 
     def undo(

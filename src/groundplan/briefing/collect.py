@@ -16,10 +16,9 @@ from groundplan.briefing.briefing import (
     OverlapNote,
     WhyStep,
 )
-from groundplan.briefing.decisions import collect_decisions
 from groundplan.briefing.fill import Entry, Part
-from groundplan.briefing.watch.task_marks import TaskMark, list_task_marks
-from groundplan.briefing.why import Reasons, collect_why
+from groundplan.briefing.watch import TaskMark, list_task_marks
+from groundplan.briefing.why import Reasons, collect_decisions, collect_why
 from groundplan.context.facts_in_force import FactsInForce, read_facts_in_force
 from groundplan.kernel.answers import count_chars
 from groundplan.kernel.links import LinkType, list_links_from

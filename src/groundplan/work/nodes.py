@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from random import SystemRandom
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -258,24 +258,6 @@ def add_hold_property(properties: dict[str, Any], row: HoldFields) -> None:
     """Add the reason of a hold to the properties of an open node."""
     if row.held_reason is not None and not row.resolved:
         properties["_hold"] = row.held_reason
-
-
-class SurroundingFields(Protocol):
-    """The field that tells ancestors from dependencies, which have no depth."""
-
-    @property
-    def depth(self) -> int | None: ...
-
-
-S = TypeVar("S", bound=SurroundingFields)
-
-
-def separate_surroundings(rows: list[S]) -> tuple[list[S], list[S]]:
-    """Return the ancestors among the surroundings of a node, from the top, and its resolved dependencies."""
-    done = [one for one in rows if one.depth is None]
-    above = [one for one in rows if one.depth is not None] if done else rows
-    above.sort(key=lambda one: one.depth or 0)
-    return above, done
 
 
 class Evidence(Struct):

@@ -17,11 +17,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def decode(raw: bytes) -> Any:
-    """Return the value of one document, exactly as `strict_json.decode` does.
-
-    Raises:
-        Invalid: as `strict_json.decode` says.
-    """
+    """Return the value of one document, exactly as `strict_json.decode` does."""
     if (
         len(raw) <= strict_json.BODY_BYTES_MAX
         and b"\\" not in raw

@@ -85,12 +85,7 @@ def write_export(export: Export) -> ExportedPurpose:
 
 
 def read_theory(tx: Transaction, ref: VersionRef | None) -> Theory:
-    """Read a version with its current observations, by default the latest published version, else the draft.
-
-    Raises:
-        NotFound: there is no such version, or no version at all.
-        ContentAltered: the content of a published version does not match its hash.
-    """
+    """Read a version with its current observations, by default the latest published version, else the draft."""
     row = (find_latest_published(tx) if ref is None else None) or require_version(tx, ref)
     content = read_verified_content(tx, row)
     observed = read_version_observations(tx, content)

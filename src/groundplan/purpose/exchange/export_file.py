@@ -10,11 +10,7 @@ _MADE_FROM = {FileFormat.XLSX: FileFormat.JSON}
 
 
 def prepare_export(format_: FileFormat) -> FileFormat:
-    """Return the format in which to call `purpose.export` for a file.
-
-    Raises:
-        ExtraMissing: the extra that writes the file is not installed.
-    """
+    """Return the format in which to call `purpose.export` for a file."""
     extra = FORMATS[format_].extra
     if extra is not None:
         require_extra(extra)

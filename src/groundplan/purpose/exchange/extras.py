@@ -22,11 +22,7 @@ class ExtraMissing(Unavailable):
 
 
 def require_extra(extra: str) -> None:
-    """Check that an extra is installed, before work is done in vain.
-
-    Raises:
-        ExtraMissing: the extra is not installed.
-    """
+    """Check that an extra is installed, before work is done in vain."""
     try:
         import_module(LIBRARIES[extra])
     except ImportError:

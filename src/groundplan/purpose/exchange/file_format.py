@@ -24,11 +24,7 @@ class FileFormatUnclear(Invalid):
 
 
 def find_format(name: str, possible: Sequence[FileFormat]) -> FileFormat:
-    """Return the format that the name of a file shows.
-
-    Raises:
-        FileFormatUnclear: the name shows none of the possible formats.
-    """
+    """Return the format that the name of a file shows."""
     suffix = PurePath(name).suffix.lower()
     named = next((one for one, about in FORMATS.items() if about.suffix == suffix), None)
     if named is None:
@@ -42,11 +38,7 @@ def find_format(name: str, possible: Sequence[FileFormat]) -> FileFormat:
 
 
 def require_one_format(formats: Sequence[FileFormat]) -> FileFormat:
-    """Return the format of files that are imported together, from the format of each.
-
-    Raises:
-        FileFormatUnclear: there are several files, and not all of them are CSV sheets.
-    """
+    """Return the format of files that are imported together, from the format of each."""
     if len(formats) > 1 and set(formats) != {FileFormat.CSV}:
         raise FileFormatUnclear(f"only {FileFormat.CSV} sheets may be several files; name one file")
     return formats[0]

@@ -115,11 +115,7 @@ def import_purpose(tx: Transaction, request: ImportPurpose) -> ImportedPurpose:
 
 
 def _refuse_duplicate_keys(document: TheoryDocument) -> None:
-    """Reject a document in which two items of one kind have the same key.
-
-    Raises:
-        Invalid: a key appears twice.
-    """
+    """Reject a document in which two items of one kind have the same key."""
     for sort in ("nodes", "assumptions", "indicators"):
         seen: set[str] = set()
         for index, one in enumerate(getattr(document, sort)):
@@ -164,12 +160,7 @@ def _write(draft: DraftState, document: TheoryDocument, keys: IncomingKeys) -> N
 def _to_add_assumption(
     one: DocumentAssumption, node: Callable[[str, ArgumentPath], str], names: set[EdgeName], path: ArgumentPath
 ) -> AddAssumption:
-    """Return the operation that adds an assumption, with keys of this project.
-
-    Raises:
-        Invalid: it is on both a node and an edge, or on neither, or its date is invalid.
-        NotFound: the document has no such node or edge.
-    """
+    """Return the operation that adds an assumption, with keys of this project."""
     refuse_unclear_place(one.node, one.source, one.target, one.edge_type, path)
     added = AddAssumption(one.assumption_text, risk_level=one.risk_level, owner=one.owner)
     if one.review_by is not None:
@@ -188,13 +179,7 @@ def _to_add_assumption(
 def _waive(
     tx: Transaction, row: VersionRow, document_waivers: list[DocumentWaiver], keys: IncomingKeys
 ) -> tuple[int, list[SkippedItem]]:
-    """Record the waivers that are not in force yet; return how many, and the skipped ones.
-
-    Raises:
-        Invalid: a waiver is malformed.
-        NotWaivable: a waiver names a check that cannot be waived.
-        NotFound: a waiver refers to an item that the document does not have.
-    """
+    """Record the waivers that are not in force yet; return how many, and the skipped ones."""
     if not document_waivers:
         return 0, []
     today = get_day(tx.now)
@@ -230,11 +215,7 @@ def _identify_waiver(one: Waiver | DocumentWaiver, refs: list[str]) -> tuple[str
 
 
 def _resolve_ref(ref: str, keys: IncomingKeys, edges: set[EdgeName], path: ArgumentPath) -> str:
-    """Resolve the ref of a waiver to the key of an imported item, or to a fact pointer.
-
-    Raises:
-        NotFound: the ref is neither.
-    """
+    """Resolve the ref of a waiver to the key of an imported item, or to a fact pointer."""
     if ref.startswith("/"):
         return ref
     edge = parse_edge_name(ref)

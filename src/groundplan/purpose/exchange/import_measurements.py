@@ -20,12 +20,7 @@ IN_FUTURE, KNOWN = "it is in the future", "it is recorded already"  # why a meas
 def import_measurements(
     tx: Transaction, measurements: Sequence[DocumentMeasurement], keys: IncomingKeys
 ) -> tuple[int, list[SkippedItem]]:
-    """Record the measurements that the project does not have yet; return how many, and the skipped ones.
-
-    Raises:
-        Invalid: the date of a measurement is malformed.
-        NotFound: a measurement is of an indicator that the document does not have.
-    """
+    """Record the measurements that the project does not have yet; return how many, and the skipped ones."""
     if not measurements:
         return 0, []
     known = {(one.indicator, one.as_of, one.value) for one in read_measurements(tx, NO_CUTOFF)}

@@ -103,9 +103,6 @@ def _find_renamed(tx: Transaction, document: TheoryDocument, *, is_certain: bool
 
     The nodes decide whether it is the same theory; if none of their keys is known, assumptions and indicators do. The
     observations of a key are never passed on to an item with another name.
-
-    Raises:
-        OtherTheory: the document is another theory, and the caller did not set `keys`.
     """
     nodes = {node.key: node.title for node in document.nodes}
     beside = {one.key: one.assumption_text for one in document.assumptions}

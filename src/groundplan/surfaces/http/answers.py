@@ -244,11 +244,7 @@ def is_unchanged(if_none_match: str, tag: str) -> bool:
 
 
 def read_expected_revision(if_match: str) -> int | None:
-    """Return the revision that `If-Match` asks for; None if any will do.
-
-    Raises:
-        HttpProblem: it asks for none that a thing can have, or for several.
-    """
+    """Return the revision that `If-Match` asks for; None if any will do."""
     if if_match.strip() == ANY:
         return None
     tags = parse_tags(if_match)
@@ -265,11 +261,7 @@ def read_expected_revision(if_match: str) -> int | None:
 
 
 def parse_tags(header: str) -> list[str]:
-    """Return the entity tags in a header.
-
-    Raises:
-        HttpProblem: it is no list of entity tags.
-    """
+    """Return the entity tags in a header."""
     tags: list[str] = []
     at = 0
     while at < len(header):

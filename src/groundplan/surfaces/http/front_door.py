@@ -35,12 +35,11 @@ class ObservedRequest(NamedTuple):
 
 
 class RunningRequests:
-    """How many requests run, how many of them are streams, and how many sessions of MCP are open."""
+    """How many requests run, and how many of them are streams."""
 
     def __init__(self) -> None:
         self.requests = 0
         self.streams = 0
-        self.sessions = 0
 
 
 class RequestMonitor:

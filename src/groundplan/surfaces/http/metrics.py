@@ -9,7 +9,7 @@ import threading
 import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sized
 from contextlib import suppress
 from typing import Any
 
@@ -43,8 +43,10 @@ BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 class ServerMetrics:
     """The numbers of one server since its start. Safe to use from several threads."""
 
-    def __init__(self, running: RunningRequests, refusals: RefusalCounts) -> None:
+    def __init__(self, running: RunningRequests, sessions: Sized, refusals: RefusalCounts) -> None:
+        """`sessions` are those of MCP that are open."""
         self._running = running
+        self._sessions = sessions
         self._refusals = refusals
         self._lock = threading.Lock()
         self._requests: Counter[tuple[str, str, int]] = Counter()
@@ -86,7 +88,7 @@ class ServerMetrics:
         yield from _describe("open_streams", "gauge", "Event streams that are open now.")
         yield _format("open_streams", self._running.streams)
         yield from _describe("mcp_sessions", "gauge", "Sessions of MCP that are open now.")
-        yield _format("mcp_sessions", self._running.sessions)
+        yield _format("mcp_sessions", len(self._sessions))
         yield from _describe("store_retries_total", "counter", "Transactions that the store had to try again.")
         yield _format("store_retries_total", RETRIES["transactions"])
 

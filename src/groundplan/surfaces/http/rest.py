@@ -65,11 +65,7 @@ def read_head(scope: Any) -> RequestHead:
 
 
 async def read_body(head: RequestHead, receive: Any) -> bytes | None:
-    """Return the body; None if the client disconnects before its end.
-
-    Raises:
-        HttpProblem: it is too large, or too slow. The rest of it is not read.
-    """
+    """Return the body; None if the client disconnects before its end."""
     declared = head.headers.get("content-length", "")
     if declared.isdigit() and (len(declared) > 15 or int(declared) > BODY_BYTES_MAX):
         raise _too_large()
@@ -256,11 +252,7 @@ VARY = (b"vary", b"Accept-Encoding")
 
 
 def build_answer(endpoint: Endpoint, head: RequestHead, arguments: Arguments, answer: Any, encoded: bytes) -> Answer:
-    """Return the answer of an operation, of which `encoded` is the JSON.
-
-    Raises:
-        HttpProblem: a precondition of a read does not hold.
-    """
+    """Return the answer of an operation, of which `encoded` is the JSON."""
     revision = find_revision(answer) if endpoint.route.item_of is None else find_item_revision(answer)
     tag = build_tag(revision, encoded if endpoint.reads else None)
     if endpoint.reads and tag is not None:

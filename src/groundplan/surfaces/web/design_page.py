@@ -8,7 +8,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from groundplan.briefing.inbox.item import InboxKind
+from groundplan.briefing.inbox import InboxKind
 from groundplan.context.schemas import Provenance, ValueKind
 from groundplan.kernel.errors import Invalid, StaleRevision
 from groundplan.surfaces.http.answers import Answer

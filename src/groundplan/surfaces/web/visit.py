@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import quote, quote_plus, urlencode
 
-from groundplan.briefing.inbox.inbox import Inbox
-from groundplan.briefing.inbox.item import InboxKind
+from groundplan.briefing.inbox import Inbox, InboxKind
 from groundplan.kernel.access import Permission, allows
 from groundplan.kernel.errors import GroundplanError, StaleRevision, StaleVersion
 from groundplan.kernel.events.follow import parse_position

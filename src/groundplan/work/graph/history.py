@@ -85,12 +85,7 @@ def history(tx: Transaction, request: ReadHistory) -> History:
 
 
 def locate_node(tx: Transaction, ref: str) -> tuple[str, str]:
-    """Return the project and the id of a node, also of one that was merged into another or deleted.
-
-    Raises:
-        NotFound: there is and was none that the actor may see.
-        AmbiguousNode: several ids begin with the given text.
-    """
+    """Return the project and the id of a node, also of one that was merged into another or deleted."""
     # Removed nodes first, because the id of one may be the prefix of another node's id.
     removed = find_removed_node(tx, ref)
     if removed is not None:

@@ -109,11 +109,7 @@ def _look_up_one(tx: Transaction, ref: str) -> int:
 
 
 def _find_by_title(tx: Transaction, ref: str) -> OutlineRow | None:
-    """Return the only node whose title is this text, else the only one whose title begins with it. Open ones win.
-
-    Raises:
-        NotOneTitle: there are several, or the text is only inside of titles.
-    """
+    """Return the only node whose title is this text, else the only one whose title begins with it. Open ones win."""
     rows = _list_with_text(tx, ref)
     key = ref.casefold()
     equal = [row for row in rows if row.summary.casefold() == key]

@@ -42,7 +42,6 @@ from groundplan.work.nodes import (
     format_evidence,
     is_claimed_by_another,
     load_evidence,
-    separate_surroundings,
 )
 from groundplan.work.overlap.guard import OverlapGuard
 from groundplan.work.readiness import begin_features
@@ -277,11 +276,7 @@ def _build_dependency(row: SurroundingRow, evidence: list[Evidence], *, lean: bo
 
 
 def locate(tx: Transaction, request: Next) -> str:
-    """Return the project of a request: the given one, or that of the named node.
-
-    Raises:
-        Invalid: neither is given.
-    """
+    """Return the project of a request: the given one, or that of the named node."""
     if request.project is not None:
         return request.project
     if request.node_id is None:
@@ -406,13 +401,7 @@ class AlreadyClaimed(Conflict):
 
 
 def pick_named(tx: Transaction, ref: str) -> WorkNodeRow:
-    """Return the named node of the current project.
-
-    Raises:
-        NotFound: the project has no such node.
-        NotActionable: it cannot be worked on now.
-        AlreadyClaimed: another actor has claimed it.
-    """
+    """Return the named node of the current project."""
     node = fetch_node(tx, find_node_in_project(tx, ref).n)
     place = {"project_id": tx.project.id, "n": node.n}
     if tx.one_or_none(sql.ready_node, **place) is None:
@@ -473,10 +462,10 @@ def fetch_surroundings(tx: Transaction, row: WorkNodeRow) -> tuple[list[Surround
         ancestors_max=ANCESTORS_MAX,
         dependencies_max=DEPENDENCIES_MAX + 1,
     )
-    above, done = separate_surroundings(rows)
-    if above[0].n != ROOT_N:
-        above.insert(0, tx.one(sql.root_with_links, SurroundingRow, project_id=tx.project.id))
-    return above, done
+    ancestors = sorted((node for node in rows if node.depth is not None), key=lambda node: node.depth or 0)
+    if ancestors[0].n != ROOT_N:
+        ancestors.insert(0, tx.one(sql.root_with_links, SurroundingRow, project_id=tx.project.id))
+    return ancestors, [node for node in rows if node.depth is None]
 
 
 # --- Reasons and warnings ---------------------------------------------------------------------------------------------

@@ -101,12 +101,7 @@ class Planned(Struct):
 
 
 def locate(tx: Transaction, request: PlanNodes) -> str:
-    """Return the project of a plan.
-
-    Raises:
-        MissingParent: neither the call nor a parent names it.
-        CycleDetected: the nodes are only below each other.
-    """
+    """Return the project of a plan."""
     if request.project is not None:
         return request.project
     refs = {node.ref for node in request.nodes}

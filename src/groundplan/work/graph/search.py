@@ -114,14 +114,7 @@ class NodeSearch(Struct, frozen=True):
 
 
 def build_search(tx: Transaction, filter_: Filter) -> NodeSearch:
-    """Return the search for a filter.
-
-    Raises:
-        NotFound: a node that the filter names does not exist.
-        MixedProjects: it is in another project.
-        ReservedProperty: the filter names a property that is reserved for the engine.
-        Invalid: the condition on the claimant is not valid.
-    """
+    """Return the search for a filter."""
     counts = tx.one(sql.search_counts, SearchCountsRow, project_id=tx.project.id)
     conditions = _build_conditions(tx, filter_)
     keys = {"first_key": counts.number * TEXT_KEYS, "last_key": (counts.number + 1) * TEXT_KEYS - 1}

@@ -253,11 +253,7 @@ class LockedFile:
             raise
 
     def commit(self) -> None:
-        """Commit the transaction.
-
-        Raises:
-            WriteUncertain: a file was removed or replaced during the commit.
-        """
+        """Commit the transaction."""
         self.connection.execute("COMMIT")
         self._watch.confirm_commit()
 

@@ -48,12 +48,7 @@ def choose_theme(theme: Literal["light", "dark", "auto"]) -> Literal["light", "d
 
 
 def rasterize(drawn: Rendered, scale: int) -> Png:
-    """Return a picture as PNG, with `scale` pixels for each of its own.
-
-    Raises:
-        PngTooLarge: the PNG would have too many pixels.
-        ExtraMissing: PNG support is not installed.
-    """
+    """Return a picture as PNG, with `scale` pixels for each of its own."""
     require_extra("png")
     from resvg_py import svg_to_bytes
 

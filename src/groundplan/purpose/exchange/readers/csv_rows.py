@@ -32,11 +32,7 @@ Row = list[str]
 
 
 def parse_blocks(text: str) -> Iterator[list[Row]]:
-    """Yield the rows of a text by block; no block is empty. Empty lines and rows of empty cells end a block.
-
-    Raises:
-        UnreadableFile: a quote is not closed at the end of its cell, or a limit is exceeded.
-    """
+    """Yield the rows of a text by block; no block is empty. Empty lines and rows of empty cells end a block."""
     cells = _CellReader(text)
     separator, declared = SEPARATORS[0], ""
     for _ in range(BLOCKS_MAX + 1):

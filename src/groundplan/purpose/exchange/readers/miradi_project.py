@@ -95,11 +95,7 @@ class MiradiProject:
         self._pools: dict[str, dict[str, MiradiItem]] = {}
 
     def get_pool(self, kind: str) -> dict[str, MiradiItem]:
-        """Return all items of a kind, by Id.
-
-        Raises:
-            UnreadableFile: an Id is missing or used twice, or there are too many items.
-        """
+        """Return all items of a kind, by Id."""
         if kind not in self._pools:
             found: dict[str, MiradiItem] = {}
             for thing in self._iter_items(kind):

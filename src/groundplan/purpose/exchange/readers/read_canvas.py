@@ -65,11 +65,7 @@ class _Canvas:
 
 
 def read_canvas(raw: bytes) -> ReadDocument:
-    """Read the theory on a canvas.
-
-    Raises:
-        UnreadableFile: it is no JSON Canvas, two things on it have one id, or there are far too many.
-    """
+    """Read the theory on a canvas."""
     found = decode_json(raw)
     if not isinstance(found, dict):
         raise UnreadableFile("it is not a JSON Canvas, which is an object with nodes and edges")

@@ -119,12 +119,7 @@ class _Link(NamedTuple):
 
 
 def read_csv(raw: bytes) -> ReadDocument:
-    """Read the theory in a file of CSV sheets.
-
-    Raises:
-        UnreadableFile: the file is not text, a quote is not closed, there are no factors, two items have the same
-            name, or a limit is exceeded.
-    """
+    """Read the theory in a file of CSV sheets."""
     builder = DocumentBuilder()
     text = decode_text(raw)
     if "\x00" in text:

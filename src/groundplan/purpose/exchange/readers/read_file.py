@@ -24,12 +24,7 @@ _READERS = {
 
 
 def read_file(format_: FileFormat, raw: bytes) -> ReadDocument:
-    """Read a file.
-
-    Raises:
-        UnreadableFile: the file is too large, or does not have the given format.
-        Invalid: an item of a native file is malformed.
-    """
+    """Read a file."""
     if len(raw) > FILE_BYTES_MAX:
         raise UnreadableFile(f"it has more than {FILE_BYTES_MAX} bytes", limit_bytes=FILE_BYTES_MAX)
     if format_ is FileFormat.JSON:
@@ -41,10 +36,5 @@ def read_file(format_: FileFormat, raw: bytes) -> ReadDocument:
 
 
 def read_native(raw: bytes) -> ReadDocument:
-    """Read a native file.
-
-    Raises:
-        UnreadableFile: the file is not strict JSON.
-        Invalid: an item is malformed.
-    """
+    """Read a native file."""
     return ReadDocument(parse_request(decode_json(raw), TheoryDocument), [])

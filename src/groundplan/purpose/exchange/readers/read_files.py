@@ -35,9 +35,6 @@ def read_files(format_: FileFormat, files: Sequence[SourceFile]) -> ReadDocument
 
     Together they may be as large as one file. The `formats` in the details of an error are those that the content may
     have instead.
-
-    Raises:
-        Invalid: a file does not have the given format, or an item of it is malformed.
     """
     contents: list[bytes] = []
     for file in files:

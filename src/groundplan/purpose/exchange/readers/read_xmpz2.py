@@ -83,11 +83,7 @@ _UNKNOWN_KIND = "item of an unknown kind"
 
 
 def read_xmpz2(raw: bytes) -> ReadDocument:
-    """Read the theory of a Miradi project.
-
-    Raises:
-        UnreadableFile: the file is not a Miradi project, or is malformed.
-    """
+    """Read the theory of a Miradi project."""
     return _MiradiReader(MiradiProject(read_xml(read_member(raw, MEMBER)))).read()
 
 

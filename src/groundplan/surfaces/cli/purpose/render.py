@@ -133,12 +133,7 @@ def render(
 
 
 def _check_outputs(svg: str | None, png: str | None, scale: int | None, *, force: bool) -> None:
-    """Check the output options before anything is drawn.
-
-    Raises:
-        UsageError: options cannot be combined, or a file exists already.
-        ExtraMissing: PNG support is not installed.
-    """
+    """Check the output options before anything is drawn."""
     if png is None and scale is not None:
         raise UsageError("--scale needs --png FILE")
     if png == STANDARD_STREAM:
@@ -153,11 +148,7 @@ def _check_outputs(svg: str | None, png: str | None, scale: int | None, *, force
 
 
 def _rasterize(picture: Rendered, scale: int) -> Png:
-    """Return a picture as PNG.
-
-    Raises:
-        UsageError: the PNG would be too large; it names the options for a smaller one.
-    """
+    """Return a picture as PNG."""
     try:
         return rasterize(picture, scale)
     except PngTooLarge as error:

@@ -121,11 +121,7 @@ def write_document(fields: dict[str, str]) -> str:
 
 
 def read_document(text: str) -> dict[str, str]:
-    """Return the fields in a document.
-
-    Raises:
-        UsageError: it does not begin with fields between two lines of dashes.
-    """
+    """Return the fields in a document."""
     lines = text.replace("\r\n", "\n").removeprefix("\ufeff").split("\n")
     end = next((n for n, line in enumerate(lines[1:], 1) if line.rstrip() == DASHES), None)
     if lines[0].rstrip() != DASHES or end is None:
@@ -189,12 +185,7 @@ def _make_file(name: str, text: str) -> Path:
 
 
 def _open_editor(path: Path, line: Line) -> None:
-    """Open a file in the editor of the person and wait until it is closed.
-
-    Raises:
-        UsageError: there is no terminal to edit in.
-        Unavailable: the editor cannot be started, or failed.
-    """
+    """Open a file in the editor of the person and wait until it is closed."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         path.unlink(missing_ok=True)
         alternative = "--file FILE" if line.word.name == "edit" else "the text after the ID"

@@ -94,11 +94,7 @@ def read_container(session: WordSession, node: OutlineNode) -> Any:
 
 
 def swap_version(session: WordSession, node: OutlineNode, operation: str, **arguments: Any) -> Any:
-    """Run an operation at the version that is read just before; if others are faster, read again.
-
-    Raises:
-        Conflict: others changed the task again and again.
-    """
+    """Run an operation at the version that is read just before; if others are faster, read again."""
     for attempt in range(ATTEMPTS_MAX):
         version = read_container(session, node).version
         try:

@@ -56,11 +56,7 @@ class WorkingCopyParts:
         self.record = SetupRecord(Path(folders.own if folders else root / ".git"))
 
     def plan(self, choice: SetupChoice) -> PlannedSetup:
-        """Return the changes that bring the working copy up to date.
-
-        Raises:
-            NamedClientFile: the file of a client that was asked for is broken, or has another entry of this name.
-        """
+        """Return the changes that bring the working copy up to date."""
         named = [CLIENTS[name] for name in _check_names(choice.clients or [])]
         planned = plan_additions(self._list_parts(choice, named))
         refused = [kept for kept in planned.kept if kept.file in {client.file for client in named}]

@@ -63,11 +63,7 @@ def is_named(flags: Flags, settings: Settings) -> bool:
 
 
 def find_working_copy(flags: Flags, settings: Settings) -> Path:
-    """Return the root of the working copy that the plan in force is the plan of.
-
-    Raises:
-        UsageError: there is none, or a program that starts in its root would find another plan.
-    """
+    """Return the root of the working copy that the plan in force is the plan of."""
     root = find_root(Path.cwd())
     if root is None:
         raise UsageError("this folder is in no git repository; run git init first")
@@ -95,11 +91,7 @@ def find_plan_above(root: Path) -> str | None:
 
 
 def write_files(plan: RepositoryPlan) -> list[str]:
-    """Write the configuration and the ignore file, unless they exist; return the files that were written.
-
-    Raises:
-        NotWritable: a file cannot be written, or something that is not a folder has its name.
-    """
+    """Write the configuration and the ignore file, unless they exist; return the files that were written."""
     folder = Folder(plan.root)
     texts = {
         f"{PLAN_FOLDER}/{CONFIG_NAMES[0]}": f"db_path: {REPOSITORY_DB_NAME}\nproject: {_quote_yaml(plan.project)}\n",

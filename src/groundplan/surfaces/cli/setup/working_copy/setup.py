@@ -63,11 +63,7 @@ class PreparedSetup:
 
 
 def prepare_setup(invocation: Invocation, plan: RepositoryPlan | None, choice: SetupChoice) -> PreparedSetup | None:
-    """Return what to change in the working copy; None if there is none and nothing was asked for.
-
-    Raises:
-        UsageError: something was asked for that cannot be set up here.
-    """
+    """Return what to change in the working copy; None if there is none and nothing was asked for."""
     settings = invocation.settings
     try:
         root = find_working_copy(invocation.flags, settings)
@@ -86,11 +82,7 @@ def prepare_setup(invocation: Invocation, plan: RepositoryPlan | None, choice: S
 
 
 def undo_setup(invocation: Invocation, *, dry_run: bool) -> CommandResult:
-    """Remove everything that `groundplan init` has written into the working copy. The plan stays.
-
-    Raises:
-        UsageError: this folder is in no working copy.
-    """
+    """Remove everything that `groundplan init` has written into the working copy. The plan stays."""
     root = find_root(Path.cwd())
     if root is None:
         raise UsageError("this folder is in no git repository, so groundplan init has set up nothing else here")

@@ -128,12 +128,7 @@ def _read_number(visit: Visit, name: str, most: int) -> int:
 
 
 def send_file(session: Session, project: str, name: str, query: Mapping[str, str]) -> Answer:
-    """Return a file of the version in the address, by default the latest published one, else the draft.
-
-    Raises:
-        NotFound: there is no such file, project or version.
-        ExtraMissing: PNG support is not installed.
-    """
+    """Return a file of the version in the address, by default the latest published one, else the draft."""
     if name not in TYPES:
         raise NotFound("file", name)
     version = {"version": query["version"]} if query.get("version") else {}
