@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote, unquote_plus
 
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.input_gate.compact_json import decode
 from groundplan.kernel.input_gate.request import PROJECT_NAMES
-from groundplan.kernel.input_gate.strict_json import validate_value
+from groundplan.kernel.input_gate.strict_json import decode, validate_value
 from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
 from groundplan.kernel.input_gate.types import TypeKind
 from groundplan.kernel.wording import describe_value, quote_text

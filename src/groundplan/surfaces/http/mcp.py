@@ -30,7 +30,7 @@ from groundplan.kernel.actors import Actor
 from groundplan.kernel.answers import ANSWER_TOKENS_MAX, encode
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import GroundplanError, Invalid, Unauthenticated
-from groundplan.kernel.input_gate.compact_json import decode
+from groundplan.kernel.input_gate.strict_json import decode
 from groundplan.kernel.operations.execute import ExecutionResult, execute
 from groundplan.kernel.operations.registry import Group
 from groundplan.kernel.preferences import Preferences

@@ -166,9 +166,7 @@ def find_changes(before: dict[str, str], after: dict[str, str]) -> dict[str, Any
 
 def _make_file(name: str, text: str) -> Path:
     """Return a new file with a text, which only this person can read."""
-    from pathlib import Path
-
-    folder = Path(find_state_folder(os.environ)) / "edits"
+    folder = find_state_folder(os.environ) / "edits"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         number = 1

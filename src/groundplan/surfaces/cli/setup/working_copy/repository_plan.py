@@ -49,8 +49,8 @@ def choose_repository(flags: Flags, settings: Settings, *, own: bool) -> Reposit
         return None
     if own:
         return RepositoryPlan(root)
-    folders = find_git_folders(str(root))
-    plan = RepositoryPlan(Path((folders and folders.main_copy) or root))
+    folders = find_git_folders(root)
+    plan = RepositoryPlan((folders and folders.main_copy) or root)
     if settings.config_file is None:
         return None if Path(settings.db).exists() else plan
     is_its_plan = Path(settings.config_file).resolve() == Path(plan.config_file).resolve()
