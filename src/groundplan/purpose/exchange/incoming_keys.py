@@ -18,7 +18,7 @@ from groundplan.kernel.errors import Conflict
 from groundplan.kernel.events.history import collect_recorded_values
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.content import reserve_keys, reserve_up_to
-from groundplan.purpose.exchange.formats.document import TheoryDocument
+from groundplan.purpose.exchange.document import TheoryDocument
 from groundplan.purpose.model import ASSUMPTION_PREFIX, INDICATOR_PREFIX, PREFIXES, sort_keys
 from groundplan.purpose.observing.read import find_observed_keys
 

@@ -13,8 +13,7 @@ from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.purpose.exchange.export import read_theory
-from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.exchange.views import VIEW_CHARS_MAX, format_known, select_view
+from groundplan.purpose.exchange.theory import VIEW_CHARS_MAX, Theory, format_known, select_view
 from groundplan.purpose.model import Ref
 from groundplan.purpose.versions.versions import VersionRef
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.strict_json import decode
 from groundplan.kernel.wording import quote_text
-from groundplan.purpose.exchange.formats.document import (
+from groundplan.purpose.exchange.document import (
     ITEMS_MAX,
     DocumentAssumption,
     DocumentEdge,

@@ -15,17 +15,18 @@ from groundplan.kernel.cancellation import NO_LIMIT_S
 from groundplan.kernel.errors import Forbidden, Invalid
 from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.wording import join_alternatives
-from groundplan.purpose.exchange.export import ExportFormat
-from groundplan.purpose.exchange.export_file import build_file, prepare_export
-from groundplan.purpose.exchange.file_format import FileFormatUnclear, find_format, require_one_format
-from groundplan.purpose.exchange.formats.table import (
+from groundplan.purpose.exchange.export import ExportFormat, build_file, prepare_export
+from groundplan.purpose.exchange.formats import (
     EXPORTABLE,
     FORMATS,
     READABLE,
     FileFormat,
+    FileFormatUnclear,
     ImportFormat,
+    find_format,
+    require_one_format,
 )
-from groundplan.purpose.exchange.imported_gate import check_imported, summarize_gate
+from groundplan.purpose.exchange.import_document import check_imported, summarize_gate
 from groundplan.purpose.exchange.incoming_keys import KeyMode
 from groundplan.surfaces.cli.cancellation import TimeoutOption, show_progress
 from groundplan.surfaces.cli.failures import UsageError, write_line

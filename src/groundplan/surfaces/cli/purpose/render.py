@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from msgspec import UNSET
 
-from groundplan.purpose.exchange.extras import require_extra
-from groundplan.purpose.exchange.formats.png import SCALE, SCALE_MAX, PngTooLarge, choose_theme, rasterize
+from groundplan.purpose.exchange.formats import require_extra
+from groundplan.purpose.exchange.writers.picture import SCALE, SCALE_MAX, PngTooLarge, choose_theme, rasterize
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.files import STANDARD_STREAM, ForceOption, print_file, refuse_existing, write_file
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
@@ -16,8 +16,8 @@ from groundplan.surfaces.cli.purpose.record import ProjectOption
 from groundplan.surfaces.cli.purpose.version_options import DraftOption, select_version
 
 if TYPE_CHECKING:
-    from groundplan.purpose.exchange.formats.png import Png
     from groundplan.purpose.exchange.render import Rendered
+    from groundplan.purpose.exchange.writers.picture import Png
 
 
 def render(

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from groundplan.kernel.errors import NotFound
-from groundplan.purpose.exchange.formats.png import SCALE, rasterize
+from groundplan.purpose.exchange.writers.picture import SCALE, rasterize
 from groundplan.purpose.graph.graph import build_graph, find_leading_to
 from groundplan.purpose.graph.paths import find_pathways
 from groundplan.purpose.model import EdgeType, NodeType

@@ -15,14 +15,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from groundplan.purpose.exchange.formats.captions import (
+from groundplan.purpose.exchange.document import FORMAT
+from groundplan.purpose.exchange.theory import Theory
+from groundplan.purpose.exchange.writers.captions import (
     describe_assumption,
     describe_edge,
     describe_version,
     describe_waiver,
 )
-from groundplan.purpose.exchange.formats.document import FORMAT
-from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import EdgeType, NodeType
 from groundplan.purpose.picture.tokens import BAND_NAMES, COLOURS, TYPE_HUES
 

@@ -25,16 +25,18 @@ Each item is written once, however often the file refers to it, so the output is
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
-from groundplan.purpose.exchange.readers.document_builder import DocumentBuilder, ReadDocument
-from groundplan.purpose.exchange.readers.miradi_indicators import MiradiIndicators
-from groundplan.purpose.exchange.readers.miradi_project import NO_REFERENCE, MiradiItem, MiradiProject, to_words
-from groundplan.purpose.exchange.readers.miradi_views import read_views
-from groundplan.purpose.exchange.readers.safe_xml import read_xml
+from groundplan.kernel.wording import quote_text
+from groundplan.purpose.dates import is_day
+from groundplan.purpose.exchange.document import ITEMS_MAX
+from groundplan.purpose.exchange.readers.document_builder import DocumentBuilder, ReadDocument, UnreadableFile, too_many
+from groundplan.purpose.exchange.readers.safe_xml import Element, read_xml
 from groundplan.purpose.exchange.readers.safe_zip import read_member
-from groundplan.purpose.exchange.views import VIEWS
+from groundplan.purpose.exchange.theory import VIEWS
 from groundplan.purpose.model import Confidence, EdgeType, NodeType
 
 MEMBER = "project.xml"
@@ -82,7 +84,144 @@ KINDS_NAMED_MAX = 60
 _UNKNOWN_KIND = "item of an unknown kind"
 
 
-def read_xmpz2(raw: bytes) -> ReadDocument:
+ID_CHARS_MAX = 64  # they are numbers
+LABEL_CHARS_MAX = 100
+KIND_CHARS_MAX = 80
+NO_REFERENCE = ("", "")
+POOL_MAX = 10 * ITEMS_MAX  # a factor may be on any number of diagrams, and its links with it
+
+_BLOCK_TAGS = frozenset({"br", "div", "ul", "ol", "li"})
+_BULLET = "\n- "
+_SPACE = re.compile(r"\s+")
+_WORD = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+class MiradiItem:
+    """An item of a pool."""
+
+    def __init__(self, element: Element) -> None:
+        self.kind = element.tag
+        self.id = element.attributes.get("Id", "").strip()
+        if not 0 < len(self.id) <= ID_CHARS_MAX:
+            raise UnreadableFile(f"it has a {quote_text(self.kind)} whose Id is {quote_text(self.id)}")
+        self._fields: dict[str, Element] = {}
+        for child in element.children:
+            self._fields.setdefault(child.tag.removeprefix(self.kind), child)
+
+    @cached_property
+    def name(self) -> str:
+        """The name, or an empty text."""
+        return " ".join(self.get_text("Name").split())
+
+    @property
+    def label(self) -> str:
+        """A short label for messages."""
+        return self.name[:LABEL_CHARS_MAX] or f"{self.kind} {self.id}"
+
+    def get_text(self, field: str) -> str:
+        """Return a formatted text as plain text with the same lines."""
+        element = self._fields.get(field)
+        return "" if element is None else extract_text(element)
+
+    def is_true(self, field: str) -> bool:
+        return self.get_text(field) in ("1", "true")
+
+    def get_ids(self, *fields: str) -> list[str]:
+        """Return the Ids of the first list that exists under these names."""
+        lists = (self._fields[field].children for field in fields if field in self._fields)
+        return [one.text.strip() for one in next(lists, [])]
+
+    def get_reference(self, field: str) -> tuple[str, str]:
+        """Return the kind and the Id of a reference, or NO_REFERENCE."""
+        element = self._fields.get(field)
+        while element is not None and element.children:
+            element = element.children[0]
+        identifier = "" if element is None else element.text.strip()
+        if element is None or not 0 < len(identifier) <= ID_CHARS_MAX:
+            return NO_REFERENCE
+        return element.tag.removesuffix("Id"), identifier
+
+
+class MiradiProject:
+    """A project as XML: pools of items, each with an Id and fields prefixed with its kind.
+
+        ConservationProject
+          StrategyPool/Strategy Id="12"           StrategyName, StrategyDetails, StrategyIndicatorIds/IndicatorId …
+          DiagramFactorPool/DiagramFactor Id="40" DiagramFactorWrappedFactorId/WrappedByDiagramFactorId/StrategyId  12
+          DiagramLinkPool/DiagramLink Id="50"     DiagramLinkFromDiagramFactorId/LinkableFactorId/StrategyId        40
+                                                  DiagramLinkToDiagramFactorId/LinkableFactorId/CauseId             41
+
+    Diagram factors place a factor on diagrams, and links connect diagram factors: the innermost element of a link's
+    end is named after the factor and holds the Id of the diagram factor. Texts are formatted with HTML elements:
+    `div`, `br`, `b`, `i`, `u`, `strike`, `a`, `ul`, `ol`, `li`. Names are the same from the first versions of the
+    schema to version 248, except for a few, which are looked up by each of their names.
+    """
+
+    def __init__(self, root: Element) -> None:
+        if root.tag != "ConservationProject":
+            raise UnreadableFile(f"it is not a Miradi project: its XML begins with {quote_text(root.tag)}")
+        self._elements: dict[str, list[Element]] = {}
+        for pool in root.children:
+            kind = pool.tag.removesuffix("Pool")
+            if kind != pool.tag:
+                self._elements.setdefault(kind, []).extend(pool.children)
+        self._pools: dict[str, dict[str, MiradiItem]] = {}
+
+    def get_pool(self, kind: str) -> dict[str, MiradiItem]:
+        """Return all items of a kind, by Id."""
+        if kind not in self._pools:
+            found: dict[str, MiradiItem] = {}
+            for thing in self._iter_items(kind):
+                if thing.id in found:
+                    raise UnreadableFile(f"two of its {quote_text(kind)} have the Id {quote_text(thing.id)}")
+                found[thing.id] = thing
+                if len(found) > POOL_MAX:
+                    raise too_many(f"items of the kind {quote_text(kind)}", POOL_MAX)
+            self._pools[kind] = found
+        return self._pools[kind]
+
+    def list_unread(self) -> Iterator[tuple[str, str]]:
+        """Yield kind and label of each item in the pools that were not read."""
+        for kind, elements in self._elements.items():
+            if kind not in self._pools:
+                yield from ((kind, _label_element(one)) for one in elements)
+
+    def _iter_items(self, kind: str) -> Iterator[MiradiItem]:
+        yield from (MiradiItem(one) for one in self._elements.get(kind, ()) if one.tag == kind)
+
+
+def to_words(kind: str) -> str | None:
+    """Return a kind in words: `sub target`, `IUCN red list species`. None if it is not a valid name."""
+    if len(kind) > KIND_CHARS_MAX or not kind.isascii() or not kind.isalpha():
+        return None
+    return " ".join(word if word.isupper() and len(word) > 1 else word.lower() for word in _WORD.findall(kind))
+
+
+def extract_text(formatted: Element) -> str:
+    """Return the text of an element and its descendants. As in HTML, only elements break lines."""
+    parts: list[str] = []
+    waiting: list[str | Element] = [formatted]
+    while waiting:
+        piece = waiting.pop()
+        if isinstance(piece, str):
+            parts.append(piece)
+            continue
+        if piece.tag in _BLOCK_TAGS:
+            parts.append(_BULLET if piece.tag == "li" else "\n")
+            waiting.append("\n")
+        waiting.extend(_SPACE.sub(" ", one) if isinstance(one, str) else one for one in reversed(piece.pieces))
+    lines = (" ".join(line.split()) for line in "".join(parts).split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def _label_element(element: Element) -> str:
+    """Return a label for an element, which may have no Id."""
+    names = (extract_text(child) for child in element.children if child.tag == f"{element.tag}Name")
+    name = " ".join(next(names, "").split()) or f"{element.tag} {element.attributes.get('Id', '')}".rstrip()
+    return name[:LABEL_CHARS_MAX]
+
+
+def read_miradi(raw: bytes) -> ReadDocument:
     """Read the theory of a Miradi project."""
     return _MiradiReader(MiradiProject(read_xml(read_member(raw, MEMBER)))).read()
 
@@ -272,3 +411,121 @@ class _MiradiReader:
 
 def _make_ref(kind: str, identifier: str) -> str:
     return f"{kind}-{identifier}"
+
+
+_DIAGRAM_KINDS = ("ConceptualModel", "ResultsChain")
+VIEWS_PER_NODE_MAX = 40  # their names must fit into the metadata of the node
+
+
+def read_views(
+    project: MiradiProject, placed: dict[str, tuple[str, str]], builder: DocumentBuilder
+) -> dict[tuple[str, str], list[str]]:
+    """Return the names of the views of each factor, by its kind and Id. `placed` is the factor of each diagram factor.
+
+    Two diagrams with one name get numbers, because a view is called by its name.
+    """
+    found: dict[tuple[str, str], list[str]] = {}
+    used: set[str] = set()
+    for kind in _DIAGRAM_KINDS:
+        for diagram in project.get_pool(kind).values():
+            plain = (
+                builder.clean_word(diagram.name, "name of a diagram", diagram.label) or f"{to_words(kind)} {diagram.id}"
+            )
+            name, number = plain, 1
+            while name in used:
+                number += 1
+                name = f"{plain} ({number})"
+            used.add(name)
+            factors = dict.fromkeys(placed[one] for one in diagram.get_ids("DiagramFactorIds") if one in placed)
+            for factor in factors:
+                views = found.setdefault(factor, [])
+                if len(views) < VIEWS_PER_NODE_MAX:
+                    views.append(name)
+                else:
+                    builder.skip("view of a factor", f"it is on more than {VIEWS_PER_NODE_MAX} diagrams", name)
+    return found
+
+
+# One number: digits with points or groups of three, a sign, and after it no other digit.
+_NUMBER = re.compile(r"[^\d.+-]{0,3}([+-]?\d{1,3}(?:[, ]\d{3})+(?:\.\d+)?|[+-]?\d{1,15}(?:\.\d{1,15})?)([^\d]{0,40})\Z")
+_DAY_CHARS = len("2026-11-15")
+
+
+class FutureStatus(NamedTuple):
+    """What an indicator should reach: the day, and the text of the value."""
+
+    day: str
+    text: str
+
+
+class MiradiIndicators:
+    """Adds indicators with their unit, methods, future status as target, and measurements.
+
+        Indicator    IndicatorMethodIds/MethodId …  IndicatorFutureStatusIds/FutureStatusId …  IndicatorMeasurementIds/…
+        Method       MethodName, MethodDetails
+        FutureStatus FutureStatusDate, FutureStatusSummary        in older schemas fields of the indicator itself
+        Measurement  MeasurementDate, MeasurementMeasurementValue, in older schemas MeasurementSummary
+
+    Miradi keeps values as text. A text that is one number, with or without a unit, is a value here; the date of a
+    future status, and one that is not a number, are added to the method, so that nothing is lost.
+    """
+
+    def __init__(self, project: MiradiProject, builder: DocumentBuilder) -> None:
+        self._builder = builder
+        self._methods = project.get_pool("Method")
+        self._statuses = project.get_pool("FutureStatus")
+        self._measurements = dict(project.get_pool("Measurement"))
+
+    def add(self, ref: str, node: str, indicator: MiradiItem) -> None:
+        """Add an indicator on a node, and its measurements."""
+        status = self._find_future_status(indicator)
+        target = None if status is None else parse_number(status.text)
+        lines = [self._describe_method(one) for one in indicator.get_ids("MethodIds") if one in self._methods]
+        if status is not None and (status.day or target is None):
+            lines.append(f"Future status{f' by {status.day}' if status.day else ''}: {status.text}")
+        self._builder.add_indicator(
+            ref, node, indicator.name, unit=indicator.get_text("Unit"), target=target, method="\n".join(lines)
+        )
+        for identifier in indicator.get_ids("MeasurementIds"):
+            measurement = self._measurements.pop(identifier, None)
+            if measurement is not None:
+                self._add_measurement(ref, indicator, measurement)
+
+    def skip_others(self) -> None:
+        """Report the measurements that no imported indicator lists."""
+        for one in self._measurements.values():
+            self._builder.skip("measurement", "its indicator was not imported", one.label)
+
+    def _find_future_status(self, indicator: MiradiItem) -> FutureStatus | None:
+        """Return the last future status of an indicator that says something."""
+        items = [self._statuses[one] for one in indicator.get_ids("FutureStatusIds") if one in self._statuses]
+        found = [FutureStatus(_get_day(one, "Date"), one.get_text("Summary")) for one in items]
+        found.append(FutureStatus(_get_day(indicator, "FutureStatusDate"), indicator.get_text("FutureStatusSummary")))
+        return max((one for one in found if one.text), default=None)
+
+    def _describe_method(self, identifier: str) -> str:
+        method = self._methods[identifier]
+        return ": ".join(filter(None, (method.name, method.get_text("Details"))))
+
+    def _add_measurement(self, ref: str, indicator: MiradiItem, measurement: MiradiItem) -> None:
+        text = measurement.get_text("MeasurementValue") or measurement.get_text("Summary")
+        value, day = parse_number(text), _get_day(measurement, "Date")
+        if value is None:
+            why = "its value is not a number" if text else "it has no value"
+            self._builder.skip("measurement", why, f"{indicator.label}: {text}")
+        elif not day:
+            self._builder.skip("measurement", "it has no date", f"{indicator.label}: {text}")
+        else:
+            note = measurement.get_text("Details") or measurement.get_text("Detail") or measurement.get_text("Comments")
+            self._builder.add_measurement(ref, value, day, note=note)
+
+
+def parse_number(text: str) -> float | None:
+    """Return the number that a text is, such as `45`, `45 %` or `1,200 boats`; None if it has none or several."""
+    found = _NUMBER.match(text.strip())
+    return None if found is None else float(re.sub("[, ]", "", found[1]))
+
+
+def _get_day(item: MiradiItem, field: str) -> str:
+    day = item.get_text(field)[:_DAY_CHARS]
+    return day if is_day(day) else ""

@@ -19,7 +19,7 @@ from enum import StrEnum
 
 import msgspec
 
-from groundplan.purpose.exchange.formats.document import TheoryDocument, build_document
+from groundplan.purpose.exchange.document import TheoryDocument, build_document
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import normalize_numbers
 

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from groundplan.purpose.exchange.formats.canvas_texts import format_assumption, format_edge_label, format_node
-from groundplan.purpose.exchange.formats.document import INDENT_CHARS
+from groundplan.purpose.exchange.document import INDENT_CHARS
 from groundplan.purpose.exchange.theory import Theory
+from groundplan.purpose.exchange.writers.canvas_texts import format_assumption, format_edge_label, format_node
 from groundplan.purpose.model import Assumption, Content, EdgeName, EdgeType, NodeType, PurposeEdge, RiskLevel
 from groundplan.purpose.picture.layout import Band, CardSize, compute_layout
 from groundplan.purpose.picture.tokens import BAND_HEADER_HEIGHT, BAND_NAMES, BAND_PAD, COLOURS, TYPE_HUES

@@ -1,9 +1,18 @@
-"""The file formats: description, direction, and what each keeps and loses. The help texts are generated from it."""
+"""The file formats of a theory: what each keeps and loses, how a file shows its format, and the extras that some need.
+
+The help texts and the reference of formats are generated from the table.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import Literal, NamedTuple
+from importlib import import_module
+from pathlib import PurePath
+from typing import Any, Literal, NamedTuple
+
+from groundplan.kernel.errors import Invalid, Unavailable
+from groundplan.kernel.wording import quote_text
 
 
 class FileFormat(StrEnum):
@@ -23,6 +32,8 @@ class FileFormat(StrEnum):
     XMPZ2 = "xmpz2"
 
 
+SHEETS_AS_CSV = "save its sheets as CSV and import those files"
+
 ImportFormat = Literal["json", "canvas", "csv", "xmpz2"]  # the same as READABLE; a test compares them
 
 
@@ -35,7 +46,9 @@ class FormatInfo(NamedTuple):
     is_read: bool
     keeps: str
     loses: str
-    extra: str | None = None  # the package extra that writing needs; `export_file` writes it, not an operation
+    extra: str | None = (
+        None  # the package extra that writing needs; `build_file` of `export` writes it, not an operation
+    )
     not_carried: tuple[str, ...] = ()  # what a theory has but an imported file cannot contain
 
 
@@ -173,7 +186,73 @@ FORMATS = {
     ),
 }
 
-# Operations return text, so they cannot return a workbook; `export_file` builds it from the text.
+# Operations return text, so they cannot return a workbook; `build_file` of `export` makes it of the text.
 WRITABLE = tuple(one for one, about in FORMATS.items() if about.is_written and about.extra is None)
 EXPORTABLE = (*WRITABLE, *(one for one, about in FORMATS.items() if about.is_written and about.extra is not None))
 READABLE = tuple(one for one, about in FORMATS.items() if about.is_read)
+
+
+class FileFormatUnclear(Invalid):
+    """The format of a file is not clear, or does not fit; the details name the possible formats."""
+
+    code = "file_format"
+
+    def __init__(self, problem: str, formats: Sequence[FileFormat] = ()) -> None:
+        details: dict[str, Any] = {"formats": list(formats)} if formats else {}
+        super().__init__(problem, **details)
+
+
+def find_format(name: str, possible: Sequence[FileFormat]) -> FileFormat:
+    """Return the format that the name of a file shows."""
+    suffix = PurePath(name).suffix.lower()
+    named = next((one for one, about in FORMATS.items() if about.suffix == suffix), None)
+    if named is None:
+        raise FileFormatUnclear(f"the name {quote_text(name)} does not show the format", possible)
+    if named in possible:
+        return named
+    if named is FileFormat.XLSX:
+        raise FileFormatUnclear(f"{quote_text(name)} is a workbook, which cannot be imported; {SHEETS_AS_CSV}")
+    limit = "exported" if named in WRITABLE else "imported"
+    raise FileFormatUnclear(f"{quote_text(name)} is {named}, which can only be {limit}", possible)
+
+
+def require_one_format(formats: Sequence[FileFormat]) -> FileFormat:
+    """Return the format of files that are imported together, from the format of each."""
+    if len(formats) > 1 and set(formats) != {FileFormat.CSV}:
+        raise FileFormatUnclear(f"only {FileFormat.CSV} sheets may be several files; name one file")
+    return formats[0]
+
+
+def detect_format(raw: bytes) -> FileFormat | None:
+    """Return the format that the content of a file looks like, or None."""
+    if raw.startswith(b"PK"):
+        return FileFormat.XLSX if b"xl/workbook.xml" in raw else FileFormat.XMPZ2
+    if raw.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
+        if b'"node_type"' in raw:
+            return FileFormat.JSON
+        if b'"nodes"' in raw and b'"x"' in raw:
+            return FileFormat.CANVAS
+    return None
+
+
+# The library that each extra of the package installs.
+LIBRARIES = {"png": "resvg_py", "xlsx": "openpyxl"}
+
+
+class ExtraMissing(Unavailable):
+    """The extra for a file format is not installed."""
+
+    code = "extra_missing"
+
+    def __init__(self, extra: str) -> None:
+        super().__init__(
+            f"{extra.upper()} support is not installed; run: pip install 'groundplan[{extra}]'", extra=extra
+        )
+
+
+def require_extra(extra: str) -> None:
+    """Check that an extra is installed, before work is done in vain."""
+    try:
+        import_module(LIBRARIES[extra])
+    except ImportError:
+        raise ExtraMissing(extra) from None

@@ -1,7 +1,7 @@
-"""Convert a picture to PNG, for pages and programs that cannot show SVG.
+"""Write the picture of a version as SVG, or convert a picture to PNG for programs that cannot show SVG.
 
-The font is the shipped one, so text is as wide as it was measured. Letters that it does not have come from the fonts of
-the machine. No files but fonts are opened: a picture references no file.
+The font of a PNG is the shipped one, so text is as wide as it was measured. Letters that it does not have come from the
+fonts of the machine. No files but fonts are opened: a picture references no file.
 """
 
 from __future__ import annotations
@@ -10,15 +10,24 @@ from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from groundplan.kernel.errors import Invalid
-from groundplan.purpose.exchange.extras import require_extra
+from groundplan.purpose.exchange.formats import require_extra
+from groundplan.purpose.exchange.theory import Theory
+from groundplan.purpose.picture.picture_model import build_plan_picture
+from groundplan.purpose.picture.svg import draw
 
 if TYPE_CHECKING:
     from groundplan.purpose.exchange.render import Rendered
+
 
 FONTS = "groundplan.purpose.picture.fonts"
 SCALE = 2  # sharp on most screens
 SCALE_MAX = 4
 PIXELS_MAX = 64_000_000  # takes about 600 MB of memory and fifteen seconds
+
+
+def write_svg(theory: Theory) -> str:
+    """Draw a theory with the light theme."""
+    return draw(build_plan_picture(theory), embeds_font=True).svg
 
 
 class PngTooLarge(Invalid):

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from groundplan.purpose.dates import get_day
-from groundplan.purpose.exchange.formats.captions import describe_version
-from groundplan.purpose.exchange.formats.document import FORMAT
+from groundplan.purpose.exchange.document import FORMAT
 from groundplan.purpose.exchange.theory import Theory
+from groundplan.purpose.exchange.writers.captions import describe_version
 from groundplan.purpose.markup import escape_xml
 from groundplan.purpose.model import Indicator, IndicatorDirection, NodeType, PurposeNode, normalize_numbers, sort_keys
 from groundplan.purpose.observing.records import Measurement

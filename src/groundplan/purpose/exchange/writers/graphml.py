@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import asdict
 
-from groundplan.purpose.exchange.formats.document import FORMAT
+from groundplan.purpose.exchange.document import FORMAT
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.markup import escape_xml
 from groundplan.purpose.model import Assumption, EdgeName, Indicator, normalize_numbers

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from groundplan.purpose.dates import get_day
-from groundplan.purpose.exchange.formats.captions import describe_edge, describe_version, describe_waiver
-from groundplan.purpose.exchange.formats.document import FORMAT
+from groundplan.purpose.exchange.document import FORMAT
 from groundplan.purpose.exchange.theory import Theory
+from groundplan.purpose.exchange.writers.captions import describe_edge, describe_version, describe_waiver
 from groundplan.purpose.markup import escape_inline
 from groundplan.purpose.model import (
     TEXT_BYTES_MAX,

@@ -20,8 +20,8 @@ from openpyxl.styles import Font
 from openpyxl.utils import get_column_letter
 from openpyxl.writer.excel import ExcelWriter
 
-from groundplan.purpose.exchange.formats.csv_sheets import COLUMNS, Cell, Row, build_sheets
-from groundplan.purpose.exchange.formats.document import TheoryDocument
+from groundplan.purpose.exchange.document import TheoryDocument
+from groundplan.purpose.exchange.writers.sheets import COLUMNS, Cell, Row, build_sheets
 from groundplan.purpose.markup import replace_invalid_xml
 from groundplan.purpose.model import normalize_numbers
 
