@@ -86,17 +86,17 @@ import groundplan.work.containers.workflow.blocked
 import groundplan.work.containers.workflow.workflow
 import groundplan.work.containers.workflow_state
 import groundplan.work.graph.connect
+import groundplan.work.graph.context
+import groundplan.work.graph.dependency_graph
+import groundplan.work.graph.history
+import groundplan.work.graph.lookup
 import groundplan.work.graph.next
+import groundplan.work.graph.onboard
 import groundplan.work.graph.open
+import groundplan.work.graph.outline
 import groundplan.work.graph.plan
-import groundplan.work.graph.reading.context
-import groundplan.work.graph.reading.history
-import groundplan.work.graph.reading.orientation
-import groundplan.work.graph.search.dependency_graph
-import groundplan.work.graph.search.lookup
-import groundplan.work.graph.search.orders
-import groundplan.work.graph.search.outline
-import groundplan.work.graph.search.query
+import groundplan.work.graph.query
+import groundplan.work.graph.search
 import groundplan.work.graph.update
 import groundplan.work.importing.export_items
 import groundplan.work.importing.import_items
@@ -397,7 +397,7 @@ class WorkVerbs:
         depth: int = 2,
         budget: int | None = None,
         lean: bool | None = None,
-    ) -> groundplan.work.graph.reading.context.NodeContext:
+    ) -> groundplan.work.graph.context.NodeContext:
         """A node with its ancestors, tree and dependencies."""
 
     def update(
@@ -426,11 +426,11 @@ class WorkVerbs:
         *,
         project: str,
         filter: Filter | None = None,
-        sort: groundplan.work.graph.search.orders.Sort | Literal["readiness", "depth", "recent", "created"] = "readiness",
+        sort: groundplan.work.graph.search.Sort | Literal["readiness", "depth", "recent", "created"] = "readiness",
         limit: int = 20,
         cursor: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.work.graph.search.query.FoundNodes:
+    ) -> groundplan.work.graph.query.FoundNodes:
         """Search and filter nodes."""
 
     def outline(
@@ -438,13 +438,13 @@ class WorkVerbs:
         *,
         project: str,
         parent: str | None = None,
-        lane: groundplan.work.graph.search.outline.Lane | Literal["blocked", "ready", "claimed", "resolved"] | None = None,
+        lane: groundplan.work.graph.outline.Lane | Literal["blocked", "ready", "claimed", "resolved"] | None = None,
         node: str | None = None,
         filter: TagFilter | None = None,
-        sort: groundplan.work.graph.search.orders.Sort | Literal["readiness", "depth", "recent", "created"] | None = None,
+        sort: groundplan.work.graph.search.Sort | Literal["readiness", "depth", "recent", "created"] | None = None,
         limit: int = 50,
         cursor: str | None = None,
-    ) -> groundplan.work.graph.search.outline.Outline:
+    ) -> groundplan.work.graph.outline.Outline:
         """Children of a node, one column of the board, what a filter finds, or one node, with their states."""
 
     def lookup(
@@ -453,7 +453,7 @@ class WorkVerbs:
         project: str,
         refs: builtins.list[str] = ...,
         beginning: str | None = None,
-    ) -> groundplan.work.graph.search.lookup.LookedUp:
+    ) -> groundplan.work.graph.lookup.LookedUp:
         """The nodes that a person means by ids, beginnings of ids or titles."""
 
     def dependencies(
@@ -465,7 +465,7 @@ class WorkVerbs:
         nodes: builtins.list[str] | None = None,
         ancestor: str | None = None,
         limit: int = 60,
-    ) -> groundplan.work.graph.search.dependency_graph.DependencyGraph:
+    ) -> groundplan.work.graph.dependency_graph.DependencyGraph:
         """A part of the dependency graph: around a node, of some nodes, or of the open nodes of a branch."""
 
     def restructure(
@@ -485,7 +485,7 @@ class WorkVerbs:
         limit: int = 20,
         cursor: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.work.graph.reading.history.History:
+    ) -> groundplan.work.graph.history.History:
         """What happened to a node, newest first."""
 
     def onboard(
@@ -493,7 +493,7 @@ class WorkVerbs:
         *,
         project: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.work.graph.reading.orientation.Orientation:
+    ) -> groundplan.work.graph.onboard.Orientation:
         """Start here: goal, state, recent work, next steps."""
 
     def analyse(

@@ -16,7 +16,7 @@ from groundplan.kernel.errors import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.answers import add_briefing
-from groundplan.work.graph.reading.neighbours import load_ancestors
+from groundplan.work.graph.context import load_ancestors
 from groundplan.work.nodes import WorkNodeRow, fetch_node, load_nodes
 from groundplan.work.refs import find_node, find_node_in_project
 from groundplan.work.requests import NodeRef

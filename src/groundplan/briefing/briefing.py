@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming, encode
 from groundplan.purpose.markup import escape_inline, format_code_span
 from groundplan.work.answers import TRIMMING
-from groundplan.work.graph.reading.neighbours import Ancestor
+from groundplan.work.graph.context import Ancestor
 from groundplan.work.nodes import TRIMMABLE_FIELDS, WorkNode
 
 

@@ -24,7 +24,7 @@ from groundplan.kernel.answers import count_chars
 from groundplan.kernel.links import LinkType, list_links_from
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.reading.files import load_atoms_of_files
-from groundplan.work.graph.reading.background import collect_paths, load_ancestor_paths, load_resolved_before
+from groundplan.work.graph.background import collect_paths, load_ancestor_paths, load_resolved_before
 from groundplan.work.links.effective import load_effective_links
 from groundplan.work.nodes import WorkNodeRow, format_evidence
 from groundplan.work.overlap.find_overlaps import find_overlapping_work

@@ -22,7 +22,7 @@ from groundplan.kernel.search_words import SearchWords, TextMatch, fold
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.reading.matches import find_entities
 from groundplan.purpose.search import find_items
-from groundplan.work.graph.search.matches import find_nodes
+from groundplan.work.graph.search import find_nodes
 
 LIMIT = 20
 LIMIT_MAX = 50

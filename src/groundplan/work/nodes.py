@@ -6,6 +6,7 @@ The root of a project is a node, too. All others are below it, and it is never w
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from random import SystemRandom
 from typing import Any, Protocol
 
 import msgspec
@@ -217,8 +218,6 @@ def create_root(tx: Transaction, project_id: str, summary: str) -> None:
 
 
 def _create_work_project(tx: Transaction, project_id: str, pipelines: str | None) -> None:
-    from random import SystemRandom  # only a new project needs it
-
     # A random number, because only an actor who sees every project could know the next free one.
     for _ in range(NUMBER_TRIES_MAX):
         number = SystemRandom().randrange(1, PROJECT_NUMBER_LIMIT)

@@ -9,6 +9,7 @@ Only nodes that the actor may see are considered: a node in a hidden project loo
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 from itertools import starmap
 
 import msgspec
@@ -123,8 +124,6 @@ def missing_node(tx: Transaction, ref: str) -> NotFound:
     removed = find_removed_node(tx, ref)
     if removed is not None:
         return NotFound("node", ref, hint=f"it was merged into {removed.into!r}" if removed.into else "it was deleted")
-    from difflib import get_close_matches  # imported here because only this error needs it
-
     candidates = (
         find_nodes_by_prefix(tx, ref[:SUGGESTION_PREFIX_CHARS], seen, at_most=CANDIDATES_MAX)
         if len(ref) >= SUGGESTION_PREFIX_CHARS

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +19,7 @@ from starlette.requests import HTTPConnection
 
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.answers import encode
-from groundplan.kernel.errors import Forbidden, NotFound, Unauthenticated, Unavailable, Unexpected
+from groundplan.kernel.errors import Forbidden, NotFound, Unauthenticated, Unavailable
 from groundplan.kernel.events.follow import (
     AreaChange,
     EventPosition,
@@ -33,11 +32,13 @@ from groundplan.kernel.organizations.history import read_organization_changes, s
 from groundplan.kernel.store.store import CommitWatch, SeenCommits, Store, TryAgain, WatchedProject
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.surfaces.http.answers import HttpProblem
+from groundplan.surfaces.http.log_lines import log_exception
 from groundplan.surfaces.http.rest import Authenticate
 
 THREADS_MAX = 4  # apart from those of operations, which must not wait for streams
 PACE_S = 0.1  # between two reads of a stream, so that many writes in a row cost few reads
 RETRY_S = 1.0  # after a read or a wait that failed because the store was busy
+WHERE = "a stream of events"  # in the log of a defect
 _RETRY_AFTER = {"retry-after": "5"}
 
 
@@ -133,7 +134,6 @@ class EventStreams:
         *,
         limits: StreamLimits | None = None,
         recheck: Authenticate | None = None,
-        log: Callable[[], Unexpected],
     ) -> None:
         """`recheck` authenticates the clients of open streams again, if that is another function."""
         self.limits = limits or StreamLimits()
@@ -141,8 +141,7 @@ class EventStreams:
         self._store = store
         self._authenticate = authenticate
         self._recheck = recheck or authenticate
-        self._listener = CommitListener(store, log)
-        self._log = log
+        self._listener = CommitListener(store)
         self._threads = ThreadPoolExecutor(THREADS_MAX, thread_name_prefix="events")
         self._streams: set[EventStream] = set()
         self._per_principal: Counter[tuple[str, str]] = Counter()
@@ -188,7 +187,7 @@ class EventStreams:
                 stream.wake()
                 continue
             except Exception:
-                self._log()
+                log_exception(WHERE)
                 return encode_named("closed"), True
             if part.body:
                 stream.position = part.last
@@ -265,7 +264,7 @@ class EventStreams:
             actor_now = self._recheck(stream.connection)
         except (Unauthenticated, NotFound, Forbidden):
             raise AccessEnded from None
-        except HttpProblem as problem:
+        except HttpProblem as problem:  # too many requests, or the issuer of tokens does not answer
             raise Unavailable(problem.problem, code=problem.code) from None
         if actor_now != actor:
             raise AccessEnded
@@ -333,9 +332,8 @@ class CommitListener:
     Its methods are called on the event loop, and so is `EventStream.wake`.
     """
 
-    def __init__(self, store: Store, log: Callable[[], Unexpected]) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._log = log
         self._streams: set[EventStream] = set()
         self._thread: threading.Thread | None = None
         self._has_streams = threading.Event()
@@ -380,7 +378,7 @@ class CommitListener:
             except RuntimeError:  # the event loop is closed
                 break
             except Exception:
-                self._log()
+                log_exception(WHERE)
                 self._closing.wait(RETRY_S)
         if watch is not None:
             watch.close()

@@ -29,7 +29,7 @@ from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.answers import ANSWER_TOKENS_MAX, encode
 from groundplan.kernel.cancellation import Cancellation
-from groundplan.kernel.errors import GroundplanError, Invalid, Unauthenticated
+from groundplan.kernel.errors import Invalid, Unauthenticated
 from groundplan.kernel.input_gate.strict_json import decode
 from groundplan.kernel.operations.execute import ExecutionResult, execute
 from groundplan.kernel.operations.registry import Group
@@ -42,8 +42,7 @@ from groundplan.surfaces.http.answers import (
     AnswerSender,
     HttpProblem,
     accepts,
-    answer_error,
-    answer_problem,
+    answer_request,
     method_not_allowed,
     send_answer,
 )
@@ -128,50 +127,46 @@ class McpEndpoint:
         """Answer one request."""
         scope[ROUTE_OF_REQUEST] = MCP_PATH
         head = read_head(scope)
-        try:
-            if head.method not in METHODS:
-                raise method_not_allowed(head.method, METHODS)
-            body = await read_body(head, receive)
-            if body is None:
-                return
-            cancellation = _HeardCancellation()
-            answer = await self._pool.run(
-                partial(self._answer, scope, head, body, cancellation),
-                partial(cancellation.receive, receive),
-                lambda: cancellation.cancel(CANCELLED_BY_CLIENT),
-            )
-            if answer is None and cancellation.is_heard:
-                answer = _refuse_cancelled(_find_id(body))
-        except HttpProblem as problem:
-            answer = answer_problem(problem)
-        if answer is not None:
-            await send_answer(send, answer, has_body=head.method != "HEAD")
+        answered = await answer_request(
+            self._answer(scope, head, receive),
+            self._vocabulary,
+            where="a request to MCP",
+            challenge=build_challenge(scope),
+        )
+        if answered is not None:
+            await send_answer(send, answered, has_body=head.method != "HEAD")
+
+    async def _answer(self, scope: Any, head: RequestHead, receive: Any) -> Answer | None:
+        if head.method not in METHODS:
+            raise method_not_allowed(head.method, METHODS)
+        body = await read_body(head, receive)
+        if body is None:
+            return None
+        cancellation = _HeardCancellation()
+        answered = await self._pool.run(
+            partial(self._run, scope, head, body, cancellation),
+            partial(cancellation.receive, receive),
+            lambda: cancellation.cancel(CANCELLED_BY_CLIENT),
+        )
+        return _refuse_cancelled(_find_id(body)) if answered is None and cancellation.is_heard else answered
 
     # --- In a thread ----------------------------------------------------------------------------------------------
 
-    def _answer(self, scope: Any, head: RequestHead, body: bytes, cancellation: Cancellation) -> Answer:
-        """Return the answer to a request, whatever happens."""
-        try:
-            connection = HTTPConnection(scope)
-            if "authorization" not in head.headers:  # a login is for pages
-                self._authenticator.limit_refusals(connection)
-                raise Unauthenticated("send a token: Authorization: Bearer TOKEN; groundplan token create makes one")
-            actor = self._authenticator.find_actor(connection)
-            tools = self._select_tools(head.query).bind(partial(self._execute, actor))
-            if head.method == "POST":
-                if not accepts(head.headers.get("accept", ""), JSON_RANGES):
-                    raise HttpProblem(406, "not_acceptable", "answers are application/json; accept that")
-                if body:
-                    check_content_type(head)
-            if _has_session(head.headers):
-                return self._answer_in_session(head, body, actor, tools, cancellation)
-            return _answer_alone(head, body, tools, cancellation)
-        except HttpProblem as problem:
-            return answer_problem(problem)
-        except GroundplanError as error:
-            return answer_error(error, self._vocabulary, challenge=build_challenge(scope))
-        except Exception:
-            return answer_error(log_exception("a request to MCP"), self._vocabulary)
+    def _run(self, scope: Any, head: RequestHead, body: bytes, cancellation: Cancellation) -> Answer:
+        connection = HTTPConnection(scope)
+        if "authorization" not in head.headers:  # a login is for pages
+            self._authenticator.limit_refusals(connection)
+            raise Unauthenticated("send a token: Authorization: Bearer TOKEN; groundplan token create makes one")
+        actor = self._authenticator.find_actor(connection)
+        tools = self._select_tools(head.query).bind(partial(self._execute, actor))
+        if head.method == "POST":
+            if not accepts(head.headers.get("accept", ""), JSON_RANGES):
+                raise HttpProblem(406, "not_acceptable", "answers are application/json; accept that")
+            if body:
+                check_content_type(head)
+        if _has_session(head.headers):
+            return self._answer_in_session(head, body, actor, tools, cancellation)
+        return _answer_alone(head, body, tools, cancellation)
 
     def _answer_in_session(
         self,

@@ -18,21 +18,21 @@ from starlette.routing import BaseRoute
 from starlette.routing import Route as StarletteRoute
 
 from groundplan.kernel.actors import NOBODY, Access, ActorKind
-from groundplan.kernel.errors import Forbidden, GroundplanError, NotFound
+from groundplan.kernel.errors import Forbidden, NotFound
 from groundplan.kernel.store.store import RETRIES, Store
 from groundplan.kernel.tokens.authenticate import RefusalCounts
 from groundplan.session import Session
 from groundplan.surfaces.http.answers import (
     Answer,
     AnswerSender,
-    HttpProblem,
     answer_error,
-    answer_problem,
+    answer_request,
     send_answer,
     unknown_path,
 )
 from groundplan.surfaces.http.authentication import Authenticator
-from groundplan.surfaces.http.front_door import ROUTE_OF_REQUEST, ObservedRequest, RunningRequests
+from groundplan.surfaces.http.front_door import ROUTE_OF_REQUEST, RunningRequests
+from groundplan.surfaces.http.log_lines import ObservedRequest
 from groundplan.surfaces.http.operation_pool import OperationPool
 from groundplan.surfaces.vocabularies import HttpVocabulary
 
@@ -144,17 +144,10 @@ class HealthRoutes:
             request.scope[ROUTE_OF_REQUEST] = path
             if read is _answer_alive:  # without a thread: it is about the process alone
                 return AnswerSender(_answer_alive(request))
-            return AnswerSender(await pool.run(lambda: self._read(read, request), request.receive) or Answer(400, b""))
+            answered = await answer_request(pool.run(lambda: read(request), request.receive), self._vocabulary)
+            return AnswerSender(answered or Answer(400, b""))  # nobody reads it
 
         return StarletteRoute(path, answer, methods=["GET"])
-
-    def _read(self, read: Callable[[Request], Answer], request: Request) -> Answer:
-        try:
-            return read(request)
-        except HttpProblem as problem:
-            return answer_problem(problem)
-        except GroundplanError as error:
-            return answer_error(error, self._vocabulary)
 
     def _check_store(self, _request: Request) -> Answer:
         if time.monotonic() >= self._ready_until_s:
@@ -181,7 +174,7 @@ class MetricsPort:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Pass a request on, or refuse it."""
         if scope["type"] == "http" and is_on_port(scope, self._port) and scope["path"] not in PATHS:
-            await send_answer(send, answer_problem(unknown_path(scope["path"])), has_body=scope["method"] != "HEAD")
+            await send_answer(send, answer_error(unknown_path(scope["path"])), has_body=scope["method"] != "HEAD")
             return
         await self._app(scope, receive, send)
 

@@ -7,7 +7,7 @@ import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 from starlette.applications import Starlette
@@ -21,13 +21,12 @@ from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.operations.registry import Registry
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.store import Store
-from groundplan.surfaces.http.answers import AnswerSender, answer_problem, unknown_path
+from groundplan.surfaces.http.answers import AnswerSender, answer_error, unknown_path
 from groundplan.surfaces.http.docs_page import ApiDescription
 from groundplan.surfaces.http.event_stream import EventsRoute
 from groundplan.surfaces.http.exposure import LOOPBACK, Exposure
 from groundplan.surfaces.http.front_door import LOOPBACK_HOSTS, AllowedHosts
 from groundplan.surfaces.http.live_events import EventStreams, StreamLimits
-from groundplan.surfaces.http.log_lines import log_exception
 from groundplan.surfaces.http.operation_pool import OperationPool
 from groundplan.surfaces.http.rest import Authenticate, RestApi, RestFirst
 from groundplan.surfaces.http.routes import RouteTable
@@ -62,10 +61,8 @@ def build_app(
         preferences=preferences or Preferences(vocabulary=vocabulary),
         vocabulary=vocabulary,
         pool=pool,
-        log=lambda: log_exception("a request"),
     )
-    log_streams = partial(log_exception, "a stream of events")
-    streams = EventStreams(store, authenticate, recheck=recheck, limits=stream_limits, log=log_streams)
+    streams = EventStreams(store, authenticate, recheck=recheck, limits=stream_limits)
 
     @asynccontextmanager
     async def close_at_end(_app: Starlette) -> AsyncIterator[None]:
@@ -78,7 +75,7 @@ def build_app(
         routes=[
             *ApiDescription(table).list_routes(),
             *routes,
-            EventsRoute(streams, vocabulary, log_streams),
+            EventsRoute(streams, vocabulary),
             Mount(PREFIX, app=rest),
         ],
         middleware=[*middleware, Middleware(AllowedHosts, hosts=hosts), Middleware(RestFirst, rest=rest)],
@@ -95,7 +92,7 @@ _build_table = cache(RouteTable)  # a process may have several applications, and
 
 async def _answer_unknown(request: Request, _error: Exception) -> Any:
     """Answer a path that nothing serves."""
-    return AnswerSender(answer_problem(unknown_path(request.url.path)))
+    return AnswerSender(answer_error(unknown_path(request.url.path)))
 
 
 # --- Run it until the process is told to end --------------------------------------------------------------------------

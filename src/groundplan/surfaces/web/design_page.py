@@ -23,7 +23,7 @@ from groundplan.surfaces.web.page_routes import Form, make_page_route
 from groundplan.surfaces.web.render import render_page
 from groundplan.surfaces.web.visit import Refusal
 from groundplan.surfaces.web.words import EventLine, FactValue, FieldChange
-from groundplan.work.graph.search.outline import NodeState
+from groundplan.work.graph.outline import NodeState
 
 PATH = "/_design"
 THEMES = ("light", "dark")

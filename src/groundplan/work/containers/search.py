@@ -30,7 +30,7 @@ from groundplan.work.containers.requests import (
     get_priority_range,
     parse_tags,
 )
-from groundplan.work.graph.search.text import lower_ascii
+from groundplan.work.graph.search import lower_ascii
 from groundplan.work.kinds import ROOT_N, WILL_NOT_IMPLEMENT
 
 WORDS_MAX = 32

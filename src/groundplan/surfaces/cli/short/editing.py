@@ -37,7 +37,7 @@ from groundplan.surfaces.cli.terminal import INDENT, to_one_line
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from groundplan.work.graph.search.outline import OutlineNode
+    from groundplan.work.graph.outline import OutlineNode
 
 DASHES = "---"
 EDITORS = ("VISUAL", "EDITOR")

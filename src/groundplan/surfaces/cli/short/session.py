@@ -24,7 +24,7 @@ from groundplan.surfaces.stop_signals import cancel_on_signals
 
 if TYPE_CHECKING:
     from groundplan.kernel.store.store import Store
-    from groundplan.work.graph.search.outline import OutlineNode
+    from groundplan.work.graph.outline import OutlineNode
 
 LAST = "-"  # stands for the last task
 

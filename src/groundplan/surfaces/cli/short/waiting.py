@@ -18,7 +18,7 @@ from groundplan.surfaces.cli.terminal import INDENT, to_one_line
 
 if TYPE_CHECKING:
     from groundplan.work.graph.connect import RejectedEdge
-    from groundplan.work.graph.search.outline import OutlineNode
+    from groundplan.work.graph.outline import OutlineNode
 
 HOLD = "NO_OP"  # how the container dialect writes a hold
 TASK = "task"

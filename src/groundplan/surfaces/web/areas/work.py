@@ -15,8 +15,8 @@ from groundplan.surfaces.web.areas.work_graph import read_graph
 from groundplan.surfaces.web.forms import read_pairs, write_pairs
 from groundplan.surfaces.web.visit import REFUSALS, Area, Visit
 from groundplan.work.containers.pipeline import DEFAULT_PIPELINES
-from groundplan.work.graph.search.orders import Sort
-from groundplan.work.graph.search.outline import Lane
+from groundplan.work.graph.outline import Lane
+from groundplan.work.graph.search import Sort
 from groundplan.work.kinds import WILL_NOT_IMPLEMENT
 
 VIEWS = ("tree", "graph", "board")
