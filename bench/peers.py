@@ -22,11 +22,7 @@ INITIALIZE = {
 
 
 def parse_result(line: bytes) -> Any:
-    """Return the result in the line of an answer.
-
-    Raises:
-        RuntimeError: the answer is an error, or there is none.
-    """
+    """Return the result in the line of an answer."""
     body: dict[str, Any] = json.loads(line) if line else {"error": "the process has ended"}
     if "error" in body or body.get("result", {}).get("isError"):
         raise RuntimeError(f"the answer was {body}")
@@ -34,11 +30,7 @@ def parse_result(line: bytes) -> Any:
 
 
 def extract_text(line: bytes) -> str:
-    """Return the text of a tool's answer.
-
-    Raises:
-        RuntimeError: the answer is an error.
-    """
+    """Return the text of a tool's answer."""
     text: str = parse_result(line)["content"][0]["text"]
     return text
 
@@ -51,11 +43,7 @@ class Peer:
         self._ids = count(1)
 
     def ask(self, method: str, params: Any = None) -> Any:
-        """Send a request and return its result.
-
-        Raises:
-            RuntimeError: the answer is an error, or there is none.
-        """
+        """Send a request and return its result."""
         return parse_result(self.send(self.format_request(method, params)))
 
     def format_request(self, method: str, params: Any = None) -> bytes:
@@ -79,11 +67,7 @@ class Peer:
         return self.format_request("tools/call", {"name": tool, "arguments": arguments})
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> str:
-        """Call a tool and return the text of its answer.
-
-        Raises:
-            RuntimeError: the answer is an error.
-        """
+        """Call a tool and return the text of its answer."""
         return extract_text(self.send(self.format_call(tool, arguments)))
 
     def begin(self) -> Self:

@@ -16,7 +16,7 @@ from bench.options import Options
 from bench.purpose import SEED, build_content_from
 from bench.report import Result
 from bench.rounds import Step, compute_medians_ms, run_interleaved
-from groundplan.purpose.exchange.formats.table import WRITABLE
+from groundplan.purpose.exchange.formats import WRITABLE
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import Profile, VersionStatus
 from groundplan.purpose.picture.comparison import build_comparison_picture

@@ -16,6 +16,7 @@ from pathlib import Path
 import groundplan
 from groundplan.kernel.errors import GroundplanError, Invalid
 from groundplan.kernel.input_gate.text_limits import NormalizedName
+from groundplan.surfaces.http.answers import HttpProblem
 
 SOURCES = Path(groundplan.__file__).parent
 
@@ -33,7 +34,7 @@ class ErrorCode:
 
 @cache
 def load_error_classes() -> dict[str, ErrorClass]:
-    """Every class of refusal by name, families included."""
+    """Every class of refusal by name, families included: those of operations, without what HTTP itself refuses."""
     for module in pkgutil.walk_packages([str(SOURCES)], "groundplan."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
@@ -46,7 +47,7 @@ def load_error_classes() -> dict[str, ErrorClass]:
 def _list_subclasses(parent: ErrorClass) -> Iterator[ErrorClass]:
     for child in parent.__subclasses__():
         # The class of its module: a test may have loaded a module a second time.
-        if (
+        if child is not HttpProblem and (
             child.__module__.startswith("groundplan.")
             and vars(sys.modules[child.__module__]).get(child.__name__) is child
         ):

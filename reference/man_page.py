@@ -8,10 +8,10 @@ from typing import Any
 
 from groundplan import setting_sources
 from groundplan.discovery import CONFIG_NAMES, DB_NAME, PLAN_FOLDER, REPOSITORY_DB_NAME
-from groundplan.kernel.errors import GroundplanError
 from groundplan.surfaces.cli.invocation import PANEL
 from groundplan.surfaces.cli.short.words.arguments import format_option, format_usage
 from groundplan.surfaces.cli.short.words.table import WORDS, Word
+from reference.errors import list_families
 
 ALIAS = ".so man1/groundplan.1\n"
 _MARKUP = re.compile(r"\[/?bold\]|`")
@@ -101,7 +101,7 @@ def _get_summary(command: Any) -> str:
 
 def _list_families() -> list[tuple[int, str]]:
     found: dict[int, list[str]] = {}
-    for family in GroundplanError.__subclasses__():
+    for family in list_families():
         found.setdefault(family.exit_code, []).append(family.__name__)
     return [(code, " or ".join(sorted(names))) for code, names in sorted(found.items())]
 

@@ -32,8 +32,8 @@ from groundplan.kernel.tables import PEOPLE_EVENTS
 from groundplan.kernel.tokens.token import NEW_TOKENS, OWN_TOKENS, TOKEN_EVENTS
 from groundplan.kernel.wording import join_alternatives
 from groundplan.policies import Policies
-from groundplan.purpose.exchange.formats.document import write_json
-from groundplan.purpose.exchange.formats.table import FORMATS
+from groundplan.purpose.exchange.document import write_json
+from groundplan.purpose.exchange.formats import FORMATS
 from groundplan.surfaces.cli.invocation import PANEL
 from groundplan.surfaces.cli.program import CUSTOM_COMMANDS, TOP_COMMANDS, build_app
 from groundplan.surfaces.cli.setup.mcp import HELP as MCP_HELP

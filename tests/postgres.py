@@ -76,11 +76,7 @@ class Server:
         self._refusal: str | None = None
 
     def uri(self, database: str | None = None, *, user: str | None = None, password: str | None = None) -> str:
-        """Where to connect; without arguments, as the superuser to the maintenance database.
-
-        Raises:
-            NoPostgresError: it did not start, or nothing usable answers where the variable points.
-        """
+        """Where to connect; without arguments, as the superuser to the maintenance database."""
         if self._refusal is not None:
             raise NoPostgresError(self._refusal)
         if self._base_uri is None:

@@ -17,11 +17,7 @@ MARK = "teeth"
 
 
 def resolve_part(option: str) -> str:
-    """Return the part that an option names, as `3/5` or `all`.
-
-    Raises:
-        UsageError: there is no such part.
-    """
+    """Return the part that an option names, as `3/5` or `all`."""
     if option == TODAY:
         return f"{datetime.now(UTC).toordinal() % PARTS + 1}/{PARTS}"
     if option == ALL or option in {f"{part}/{PARTS}" for part in range(1, PARTS + 1)}:

@@ -21,22 +21,22 @@ def copy(tmp_path: Path) -> WorkingCopy:
 
 
 def test_the_main_working_copy_has_one_folder(copy: WorkingCopy) -> None:
-    found = find_git_folders(str(copy.folder))
+    found = find_git_folders(copy.folder)
 
     assert found is not None
-    assert found.own == found.shared == str(copy.folder / ".git")
+    assert found.own == found.shared == copy.folder / ".git"
     assert found.main_copy is None
 
 
 def test_a_linked_worktree_names_the_main_one(copy: WorkingCopy, tmp_path: Path) -> None:
     copy.git("worktree", "add", "--quiet", str(tmp_path / "other"))
 
-    found = find_git_folders(str(tmp_path / "other"))
+    found = find_git_folders(tmp_path / "other")
 
     assert found is not None
-    assert found.main_copy == str(copy.folder)
-    assert found.shared == str(copy.folder / ".git")
-    assert found.own == str(copy.folder / ".git" / "worktrees" / "other")
+    assert found.main_copy == copy.folder
+    assert found.shared == copy.folder / ".git"
+    assert found.own == copy.folder / ".git" / "worktrees" / "other"
 
 
 def test_a_submodule_is_a_repository_of_its_own(copy: WorkingCopy, tmp_path: Path) -> None:
@@ -44,10 +44,10 @@ def test_a_submodule_is_a_repository_of_its_own(copy: WorkingCopy, tmp_path: Pat
     library.commit({"b": "1"})
     copy.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library.folder), "lib")
 
-    found = find_git_folders(str(copy.folder / "lib"))
+    found = find_git_folders(copy.folder / "lib")
 
     assert found is not None
-    assert found.own == found.shared == str(copy.folder / ".git" / "modules" / "lib")
+    assert found.own == found.shared == copy.folder / ".git" / "modules" / "lib"
     assert found.main_copy is None
 
 
@@ -55,7 +55,7 @@ def test_a_worktree_of_a_bare_repository_has_no_main_one(copy: WorkingCopy, tmp_
     copy.git("clone", "--quiet", "--bare", ".", str(tmp_path / "bare.git"))
     copy.git("-C", str(tmp_path / "bare.git"), "worktree", "add", "--quiet", str(tmp_path / "other"))
 
-    found = find_git_folders(str(tmp_path / "other"))
+    found = find_git_folders(tmp_path / "other")
 
     assert found is not None
     assert found.is_linked
@@ -67,7 +67,7 @@ def test_a_damaged_file_leads_nowhere(tmp_path: Path, text: str) -> None:
     (tmp_path / ".git").write_text(text, encoding="utf-8")
     (tmp_path / "groundplan.yaml").write_text("", encoding="utf-8")
 
-    found = find_git_folders(str(tmp_path))
+    found = find_git_folders(tmp_path)
 
     assert found is None or found.main_copy is None
     assert next(find_plans(str(tmp_path))).config_file == str(tmp_path / "groundplan.yaml")

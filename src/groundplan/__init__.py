@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as in typing, which `__main__` imports after the garbage collector is off
-if TYPE_CHECKING:
-    from typing import Any
+from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
     from groundplan.context.hydrate import hydrate
     from groundplan.session import Session, open  # noqa: A004 - groundplan.open() is the public name
 

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
-
-TYPE_CHECKING = False  # as in typing, which is imported after the garbage collector is off
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from groundplan.surfaces.cli.short.words.table import Word
+from collections.abc import Sequence
 
 # Options with a value that may precede a command.
 LEADING_OPTIONS = ("--db", "--org", "--agent", "--access", "--config", "--project", "-P")
@@ -20,47 +14,10 @@ HELP: Sequence[list[str]] = (["--help"], ["-h"], ["help"], [])
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit status."""
-    if arguments is None:
-        return _run_process(sys.argv[1:])
     try:
-        return _dispatch(list(arguments))
+        return _dispatch(sys.argv[1:] if arguments is None else list(arguments))
     except KeyboardInterrupt:
         return 130  # the exit status of shells after Ctrl-C
-
-
-def _run_process(argv: list[str]) -> int:
-    """Run the program as a process of its own, which ends with it."""
-    # Imported modules are no garbage. A server collects it from its first call on; a short word ends before that.
-    gc.disable()
-    command = "".join(argv[_find_command_index(argv) :][:1])
-    is_server = command == "mcp"
-    if not is_server and _find_word(command) is None:
-        gc.enable()
-        return main(argv)
-    status = main(argv)
-    if is_server:
-        return status
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except (OSError, ValueError, AttributeError):  # closed; that was reported already
-        return status
-    os._exit(status)  # freeing every module would take 10 ms; the store is closed
-
-
-def _find_word(command: str) -> Word | None:
-    if not command or command.startswith("-"):
-        return None
-    _import_msgspec()
-    from groundplan.surfaces.cli.short.words.table import find_word
-
-    return find_word(command)
-
-
-def _import_msgspec() -> None:
-    from groundplan.surfaces.import_msgspec import import_msgspec
-
-    import_msgspec()
 
 
 def _dispatch(argv: list[str]) -> int:
@@ -85,7 +42,6 @@ def _dispatch(argv: list[str]) -> int:
 
         return run_completion(others)
     if command:
-        _import_msgspec()
         from groundplan.surfaces.cli.short.dispatch import run_word
 
         status = run_word(command[0], others)

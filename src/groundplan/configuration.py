@@ -122,11 +122,7 @@ class Settings(NamedTuple):
 
 
 def load_settings(flags: Flags = Flags(), environment: Mapping[str, str] | None = None) -> Settings:  # noqa: B008 - an immutable value
-    """Return the settings of this process.
-
-    Raises:
-        Invalid: a value in the file, the environment or the flags is not valid; it says where and what is.
-    """
+    """Return the settings of this process."""
     found, sources = collect_settings(flags._asdict(), os.environ if environment is None else environment, _PARSERS)
     return Settings(**found, sources=sources)
 

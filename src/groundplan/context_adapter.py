@@ -163,9 +163,6 @@ class ContextAdapter:
         """Add artifacts, or change those whose id is given.
 
         The form of the contract has no run: `upsert_artifacts(rows)` writes to the run that all rows name.
-
-        Raises:
-            Invalid: no run is given, and the rows do not all name the same run.
         """
         if isinstance(run_id, str):
             return self._edit(run_id, artifacts=artifacts or ())
@@ -222,11 +219,7 @@ class ContextAdapter:
         run_id: str | None = None,
         prefer: ResolvePrefer | str | None = None,
     ) -> ContextView:
-        """Return the facts of a scope: of the given run, else of the latest commit.
-
-        Raises:
-            NotFound: there is no such scope or run; its code is `no_context` if no run was committed.
-        """
+        """Return the facts of a scope: of the given run, else of the latest commit."""
         view: ContextView = self._call_given(
             "context.view", scopeId=scope_id, userId=user_id, runId=run_id, prefer=prefer
         )

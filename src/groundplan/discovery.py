@@ -6,13 +6,15 @@
 A linked worktree of a git repository uses the plan of the main working copy, unless it has a database of its own: the
 configuration may be committed and then stands in both, but the tasks are the same ones.
 
-Nothing is created. The MCP server loads this module before its first answer, so it imports very little.
+Nothing is created.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
 
 from groundplan.git_folders import find_git_folders
 
@@ -22,16 +24,15 @@ DB_NAME = "groundplan.db"
 REPOSITORY_DB_NAME = "plan.db"  # in the plan folder
 
 
-class FoundPlan:
+class FoundPlan(NamedTuple):
     """A plan that was found: its configuration, or its database if it has none.
 
     `owner` is another user, who wrote the file and could decide what is read.
     """
 
-    __slots__ = ("config_file", "db", "owner")
-
-    def __init__(self, config_file: str | None, db: str | None, owner: str | None = None) -> None:
-        self.config_file, self.db, self.owner = config_file, db, owner
+    config_file: str | None
+    db: str | None
+    owner: str | None = None
 
 
 def find_plans(start: str = "") -> Iterator[FoundPlan]:
@@ -65,11 +66,11 @@ def _list_plan(folder: str, *, is_above: bool) -> Iterator[FoundPlan]:
         yield FoundPlan(config, None if config else db, owner)
 
 
-def _find_main_copy(folder: str) -> str | None:
+def _find_main_copy(folder: str) -> Path | None:
     """Return the main working copy of a linked worktree without a database of its own."""
     if any(os.path.lexists(f"{folder}{db}") for db in (f"{PLAN_FOLDER}/{REPOSITORY_DB_NAME}", DB_NAME)):
         return None
-    found = find_git_folders(folder)
+    found = find_git_folders(Path(folder))
     return None if found is None else found.main_copy
 
 

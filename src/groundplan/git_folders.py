@@ -1,28 +1,26 @@
 """Find the folders that git keeps for a working copy, without starting git.
 
-    repo/.git/                         a folder: the git folder of the main working copy
-    elsewhere/.git                     a file of a linked worktree, naming repo/.git/worktrees/NAME
-    repo/.git/worktrees/NAME/commondir  names the git folder that all of them share
-    repo/library/.git                  a file of a submodule, naming repo/.git/modules/library; it has no commondir
-
-The MCP server loads this module before its first answer, so it imports very little.
+repo/.git/                         a folder: the git folder of the main working copy
+elsewhere/.git                     a file of a linked worktree, naming repo/.git/worktrees/NAME
+repo/.git/worktrees/NAME/commondir  names the git folder that all of them share
+repo/library/.git                  a file of a submodule, naming repo/.git/modules/library; it has no commondir
 """
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
+from typing import NamedTuple
 
 LINK_BYTES_MAX = 8_192  # a path in a file
 _LINK = "gitdir: "
 
 
-class GitFolders:
+class GitFolders(NamedTuple):
     """The git folder of one working copy, and the one that it shares with others."""
 
-    __slots__ = ("own", "shared")
-
-    def __init__(self, own: str, shared: str) -> None:
-        self.own, self.shared = own, shared
+    own: Path
+    shared: Path
 
     @property
     def is_linked(self) -> bool:
@@ -30,29 +28,32 @@ class GitFolders:
         return self.own != self.shared
 
     @property
-    def main_copy(self) -> str | None:
+    def main_copy(self) -> Path | None:
         """The main working copy of a linked worktree; None if this is the main one, or the repository is bare."""
-        above, _, name = self.shared.rpartition("/")
-        return above if self.is_linked and name == ".git" else None
+        return self.shared.parent if self.is_linked and self.shared.name == ".git" else None
 
 
-def find_git_folders(root: str) -> GitFolders | None:
+def find_git_folders(root: Path) -> GitFolders | None:
     """Return the git folders of a working copy, or None if the folder is not the root of one."""
-    git = os.path.join(root, ".git")  # noqa: PTH118 - pathlib takes 5 ms
-    if os.path.isdir(git):  # noqa: PTH112 - pathlib takes 5 ms
-        folder = os.path.realpath(git)
+    git = root / ".git"
+    if git.is_dir():
+        folder = _resolve(git)
         return GitFolders(folder, folder)
     link = _read_line(git)
     if not link.startswith(_LINK) or "\0" in link:
         return None
-    own = os.path.realpath(os.path.join(root, link.removeprefix(_LINK)))  # noqa: PTH118 - pathlib takes 5 ms
-    shared = _read_line(f"{own}/commondir")
+    own = _resolve(root / link.removeprefix(_LINK))
+    shared = _read_line(own / "commondir")
     if not shared or "\0" in shared:
         return GitFolders(own, own)
-    return GitFolders(own, os.path.realpath(os.path.join(own, shared)))  # noqa: PTH118 - pathlib takes 5 ms
+    return GitFolders(own, _resolve(own / shared))
 
 
-def _read_line(path: str) -> str:
+def _resolve(path: Path) -> Path:
+    return Path(os.path.realpath(path))  # which, unlike Path.resolve, takes a loop of links
+
+
+def _read_line(path: Path) -> str:
     """Return the first line of a file, or an empty text if there is no such file."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -238,23 +238,23 @@ def find_purpose_targets(tx: Transaction, keys: list[str]) -> LinkTargets:
 
 def build_briefing(tx: Transaction, n: int, *, chars: int, lean: bool) -> Briefing | None:
     """Return the briefing of a work node of the current project; None if not even an empty one has room."""
-    from groundplan.briefing import brief_task
+    from groundplan.briefing import brief
 
-    return brief_task.build_briefing(tx, n, chars=chars, lean=lean)
+    return brief.build_briefing(tx, n, chars=chars, lean=lean)
 
 
 def describe_marks(tx: Transaction, at_most: int) -> MarkLines:
     """Return a line for each of the latest assumptions in doubt and changed facts of the current project."""
-    from groundplan.briefing.watch import find_marks
+    from groundplan.briefing import watch
 
-    return find_marks.describe_marks(tx, at_most)
+    return watch.describe_marks(tx, at_most)
 
 
 def find_marked_work(tx: Transaction, at_most: int) -> MarkedWorkPage:
     """Return the latest marks of the current project with the open work that they touch."""
-    from groundplan.briefing.watch import find_marks
+    from groundplan.briefing import watch
 
-    return find_marks.find_marked_work(tx, at_most)
+    return watch.find_marked_work(tx, at_most)
 
 
 # --- Errors ----------------------------------------------------------------------------------------------------------

@@ -95,11 +95,7 @@ def open(  # noqa: A001 - groundplan.open() is the public name
     access: Access | str = Access.OPEN,
     organization: str = LOCAL_ORGANIZATION,
 ) -> Session:
-    """Open a file or a `postgresql://` URL as an actor of an organization.
-
-    Raises:
-        Invalid: the name of the actor, `kind`, `access` or the id of the organization is not valid.
-    """
+    """Open a file or a `postgresql://` URL as an actor of an organization."""
     given = {"actor": actor, "kind": kind, "access": access, "organization": organization}
     validate_value(given)
     options = parse_request(given, _ActorOptions)

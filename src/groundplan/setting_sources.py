@@ -60,11 +60,7 @@ _FLAGS = ("db", "agent", "access", "tools", "org")
 def collect_settings(
     flags: Mapping[str, str | None], environment: Mapping[str, str], parsers: Parsers
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the settings that are given somewhere, and where; a flag overrides a variable, and this the file.
-
-    Raises:
-        Invalid: a value in the file, the environment or the flags is not valid; it says where and what is.
-    """
+    """Return the settings that are given somewhere, and where; a flag overrides a variable, and this the file."""
     found: dict[str, Any] = {}
     sources: dict[str, str] = {}
     is_db_named = flags.get("db") is not None or bool(environment.get("GROUNDPLAN_DB"))
@@ -87,11 +83,7 @@ def collect_settings(
 
 
 def find_user_name() -> str:
-    """Return the name of the user of the operating system, as it is.
-
-    Raises:
-        OSError, KeyError, ImportError: the account has no name, as in containers.
-    """
+    """Return the name of the user of the operating system, as it is."""
     # The variables that getpass looks at, which takes long to import.
     named = next(filter(None, map(os.environ.get, ("LOGNAME", "USER", "LNAME", "USERNAME"))), None)
     if named is None:
@@ -199,11 +191,7 @@ def _unknown_key(key: str, path: str, line: int) -> Invalid:
 
 
 def read_entries(path: str) -> list[tuple[str, Any, int]]:
-    """Return the keys of the file with their values and line numbers.
-
-    Raises:
-        Invalid: the file cannot be read, or is not YAML with keys and values.
-    """
+    """Return the keys of the file with their values and line numbers."""
     text = _read_text(path)
     plain = read_plain_entries(text)
     if plain is not None:

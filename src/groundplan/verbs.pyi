@@ -8,12 +8,11 @@ import builtins
 from collections.abc import Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
-import groundplan.briefing.brief
-import groundplan.briefing.coverage.coverage
-import groundplan.briefing.coverage.serving_work
-import groundplan.briefing.inbox.inbox
-import groundplan.briefing.search.search
-import groundplan.briefing.throughline.chain
+import groundplan.briefing.briefing
+import groundplan.briefing.coverage
+import groundplan.briefing.inbox
+import groundplan.briefing.search
+import groundplan.briefing.throughline
 import groundplan.briefing.titles
 import groundplan.briefing.undo.undo
 import groundplan.context.commit
@@ -78,17 +77,17 @@ import groundplan.work.containers.templates
 import groundplan.work.containers.views
 import groundplan.work.containers.workflow
 import groundplan.work.graph.connect
+import groundplan.work.graph.context
+import groundplan.work.graph.dependency_graph
+import groundplan.work.graph.history
+import groundplan.work.graph.lookup
 import groundplan.work.graph.next
+import groundplan.work.graph.onboard
 import groundplan.work.graph.open
+import groundplan.work.graph.outline
 import groundplan.work.graph.plan
-import groundplan.work.graph.reading.context
-import groundplan.work.graph.reading.history
-import groundplan.work.graph.reading.orientation
-import groundplan.work.graph.search.dependency_graph
-import groundplan.work.graph.search.lookup
-import groundplan.work.graph.search.orders
-import groundplan.work.graph.search.outline
-import groundplan.work.graph.search.query
+import groundplan.work.graph.query
+import groundplan.work.graph.search
 import groundplan.work.graph.update
 import groundplan.work.importing.export_items
 import groundplan.work.importing.import_items
@@ -389,7 +388,7 @@ class WorkVerbs:
         depth: int = 2,
         budget: int | None = None,
         lean: bool | None = None,
-    ) -> groundplan.work.graph.reading.context.NodeContext:
+    ) -> groundplan.work.graph.context.NodeContext:
         """A node with its ancestors, tree and dependencies."""
 
     def update(
@@ -418,11 +417,11 @@ class WorkVerbs:
         *,
         project: str,
         filter: Filter | None = None,
-        sort: groundplan.work.graph.search.orders.Sort | Literal["readiness", "depth", "recent", "created"] = "readiness",
+        sort: groundplan.work.graph.search.Sort | Literal["readiness", "depth", "recent", "created"] = "readiness",
         limit: int = 20,
         cursor: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.work.graph.search.query.FoundNodes:
+    ) -> groundplan.work.graph.query.FoundNodes:
         """Search and filter nodes."""
 
     def outline(
@@ -430,13 +429,13 @@ class WorkVerbs:
         *,
         project: str,
         parent: str | None = None,
-        lane: groundplan.work.graph.search.outline.Lane | Literal["blocked", "ready", "claimed", "resolved"] | None = None,
+        lane: groundplan.work.graph.outline.Lane | Literal["blocked", "ready", "claimed", "resolved"] | None = None,
         node: str | None = None,
         filter: TagFilter | None = None,
-        sort: groundplan.work.graph.search.orders.Sort | Literal["readiness", "depth", "recent", "created"] | None = None,
+        sort: groundplan.work.graph.search.Sort | Literal["readiness", "depth", "recent", "created"] | None = None,
         limit: int = 50,
         cursor: str | None = None,
-    ) -> groundplan.work.graph.search.outline.Outline:
+    ) -> groundplan.work.graph.outline.Outline:
         """Children of a node, one column of the board, what a filter finds, or one node, with their states."""
 
     def lookup(
@@ -445,7 +444,7 @@ class WorkVerbs:
         project: str,
         refs: builtins.list[str] = ...,
         beginning: str | None = None,
-    ) -> groundplan.work.graph.search.lookup.LookedUp:
+    ) -> groundplan.work.graph.lookup.LookedUp:
         """The nodes that a person means by ids, beginnings of ids or titles."""
 
     def dependencies(
@@ -457,7 +456,7 @@ class WorkVerbs:
         nodes: builtins.list[str] | None = None,
         ancestor: str | None = None,
         limit: int = 60,
-    ) -> groundplan.work.graph.search.dependency_graph.DependencyGraph:
+    ) -> groundplan.work.graph.dependency_graph.DependencyGraph:
         """A part of the dependency graph: around a node, of some nodes, or of the open nodes of a branch."""
 
     def restructure(
@@ -477,7 +476,7 @@ class WorkVerbs:
         limit: int = 20,
         cursor: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.work.graph.reading.history.History:
+    ) -> groundplan.work.graph.history.History:
         """What happened to a node, newest first."""
 
     def onboard(
@@ -485,7 +484,7 @@ class WorkVerbs:
         *,
         project: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.work.graph.reading.orientation.Orientation:
+    ) -> groundplan.work.graph.onboard.Orientation:
         """Start here: goal, state, recent work, next steps."""
 
     def analyse(
@@ -529,7 +528,7 @@ class BriefingVerbs:
         budget: int = 4000,
         markdown: bool = False,
         lean: bool | None = None,
-    ) -> groundplan.briefing.brief.TaskBriefing:
+    ) -> groundplan.briefing.briefing.TaskBriefing:
         """Brief a person or an agent on one task: why, facts, knowledge, what came before."""
 
     def inbox(
@@ -538,7 +537,7 @@ class BriefingVerbs:
         project: str | None = None,
         limit: int = 20,
         cursor: str | None = None,
-    ) -> groundplan.briefing.inbox.inbox.Inbox:
+    ) -> groundplan.briefing.inbox.Inbox:
         """What waits for a person, most urgent first, and what settles it."""
 
     def throughline(
@@ -548,21 +547,21 @@ class BriefingVerbs:
         from_: str,
         direction: Literal["up", "down"] | None = None,
         format: Literal["data", "markdown", "svg"] = "data",
-    ) -> groundplan.briefing.throughline.chain.Throughline | groundplan.briefing.throughline.chain.ThroughlineText | groundplan.briefing.throughline.chain.ThroughlinePicture:
+    ) -> groundplan.briefing.throughline.Throughline | groundplan.briefing.throughline.ThroughlineText | groundplan.briefing.throughline.ThroughlinePicture:
         """The line from work up to the goals, or from a purpose node down to work, evidence and measurements."""
 
     def coverage(
         self,
         *,
         project: str,
-    ) -> groundplan.briefing.coverage.coverage.Coverage:
+    ) -> groundplan.briefing.coverage.Coverage:
         """Gaps: purpose without work, work without purpose or evidence, unset facts, files without knowledge."""
 
     def serving(
         self,
         *,
         project: str,
-    ) -> groundplan.briefing.coverage.serving_work.ServingWork:
+    ) -> groundplan.briefing.coverage.ServingWork:
         """How much work serves each purpose node, and how much of it is resolved."""
 
     def search(
@@ -570,9 +569,9 @@ class BriefingVerbs:
         *,
         text: str,
         project: str | None = None,
-        slices: builtins.list[groundplan.briefing.search.search.Slice | Literal["work", "knowledge", "purpose", "context"]] | None = None,
+        slices: builtins.list[groundplan.briefing.search.Slice | Literal["work", "knowledge", "purpose", "context"]] | None = None,
         limit: int = 20,
-    ) -> groundplan.briefing.search.search.Hits:
+    ) -> groundplan.briefing.search.Hits:
         """Find words in work, knowledge, purpose and context."""
 
     def undo(

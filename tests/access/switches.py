@@ -235,8 +235,9 @@ FILTERS: dict[str, tuple[SwitchOff, str]] = {
         drop_condition("nodes_of_version", "toc_version_id = :version_id"),
         "purpose.open",
     ),
-    "nodes of another project": (drop_condition("page_rows", OF_PROJECT), "work.query"),
-    "an outline of another project": (drop_condition("outline_rows", OF_PROJECT), "work.outline"),
+    # Nodes of several projects have the same number, and the last row of a number is shown, so only others' are left.
+    "nodes of another project": (drop_condition("page_rows", OF_PROJECT, r"NOT \g<0>"), "work.query"),
+    "an outline of another project": (drop_condition("outline_rows", OF_PROJECT, r"NOT \g<0>"), "work.outline"),
     "an export of another project": (drop_condition("exported_nodes", OF_PROJECT), "work.export"),
     "tasks of another project": (drop_condition("search_tasks", SOME_PROJECTS, ALL_PROJECTS), "container.search"),
     "templates of another organization": (drop_condition("templates", OF_TENANT), "template.list"),

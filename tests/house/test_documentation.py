@@ -60,3 +60,9 @@ def test_every_page_opens_with_its_title(subtests: pytest.Subtests) -> None:
         with subtests.test(str(page.relative_to(ROOT))):
             text = FRONT_MATTER.sub("", page.read_text(encoding="utf-8")).lstrip()
             assert text.startswith(("# ", "<p", "<h1", "<div", "<picture", "<img")), "a page opens with # Title"
+
+
+def test_every_path_that_the_architecture_names_is_there() -> None:
+    named = re.findall(r"`([a-z_./]+(?:/|\.py|\.toml))`", (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
+    assert len(named) > 50
+    assert not [path for path in named if not (ROOT / "src/groundplan" / path).exists() and not (ROOT / path).exists()]

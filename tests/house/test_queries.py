@@ -202,13 +202,13 @@ READ_ALL = {
     "work/links: tree_of_project": "each node inherits from its ancestors, so which work serves a goal depends on all",
     "purpose/observing: edges_between_keys": "the same, in each of which an edge is sought",
     "purpose/search: items_with_words": "the versions of some projects, which are few; the texts of two of them",
-    "work/graph: next_nodes": "two indexes in the order of ranking, of which the first few entries are taken",
-    "work/graph: next_matching": "the same two indexes, until enough nodes with the wanted properties were met",
+    "work/graph/next: next_nodes": "two indexes in the order of ranking, of which the first few entries are taken",
+    "work/graph/next: next_matching": "the same two indexes, until enough nodes with the wanted properties were met",
     "work/graph/search: ready_nodes_with_text": "the first so many entries of the index in the order of ranking",
-    "work/graph/search: waiting_nodes": "an index of the blocked, by importance, until enough of them wait themselves",
-    "work/graph: node_with_property": "the nodes until one has the property, if a filter for it found nothing",
+    "work/graph/dependency_graph: waiting_nodes": "an index of the blocked, until enough of them wait themselves",
+    "work/graph/next: node_with_property": "the nodes until one has the property, if a filter for it found nothing",
     "work/waiting/cycles: nodes_with_open_dependencies": "a loop can go through any of them: a new policy, and doctor",
-    "work/graph: recompute_counts": "counts each node once more, after a change of policy",
+    "work/graph/open: recompute_counts": "counts each node once more, after a change of policy",
     "knowledge/reading: atoms_by_name": "a list of them all, which says how many there are",
     "knowledge/reading: first_matched_atoms": "asked when hundreds of atoms are meant; an index has all that it needs",
     "knowledge/reading: molecules_by_name": "a list of them all, which says how many there are",
@@ -232,7 +232,7 @@ READ_ALL = {
     "work/importing: exported_sections": "the same",
     "work/importing: exported_evidence": "the same",
     "work/importing: bases_with_loops": "the same",
-    "work/graph/reading: recently_blocked": "an index in the order of change, of which the last few entries are taken",
+    "work/graph/onboard: recently_blocked": "an index in the order of change, of which the last few entries are taken",
 }
 STEP = re.compile(r"^(SCAN|SEARCH) (\w+)(?! VIRTUAL)\b(?: USING (?:COVERING )?INDEX (\w+))?[^(]*(?:\(([^)]*)\))?")
 ALIAS = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO)\s+([a-z_]+)\b(?!\s*\()(?:\s+AS\s+([a-z_]+))?", re.IGNORECASE)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from collections.abc import Collection
+from typing import Annotated
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import Meta, Struct
 
-from groundplan.briefing.briefing import Briefing
+from groundplan.briefing.briefing import Briefing, TaskBriefing, format_briefing
+from groundplan.briefing.collect import collect_parts
+from groundplan.briefing.fill import CallsFor, fill_briefing
 from groundplan.kernel.access import Permission
-from groundplan.kernel.answers import CHARS_PER_TOKEN, CutLists, DropField, LeftOut, Trimming, count_chars
+from groundplan.kernel.answers import CHARS_PER_TOKEN, count_chars
+from groundplan.kernel.errors import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.answers import TRIMMING, add_briefing
-from groundplan.work.graph.reading.neighbours import Ancestor, load_ancestors
-from groundplan.work.nodes import TRIMMABLE_FIELDS, WorkNode, load_nodes
+from groundplan.work.answers import add_briefing
+from groundplan.work.graph.context import load_ancestors
+from groundplan.work.nodes import WorkNodeRow, fetch_node, load_nodes
 from groundplan.work.refs import find_node, find_node_in_project
 from groundplan.work.requests import NodeRef
 
@@ -30,22 +34,6 @@ class ReadBriefing(Struct, forbid_unknown_fields=True):
     lean: bool | None = None
 
 
-class TaskBriefing(Struct, kw_only=True):
-    """A task with its briefing, or both as one text of Markdown."""
-
-    trimming: ClassVar[Trimming] = Trimming(
-        *TRIMMING,
-        CutLists(("ancestors",), from_start=True),
-        *(DropField(f"node.{part}") for part in TRIMMABLE_FIELDS),
-    )
-
-    node: WorkNode | UnsetType = UNSET
-    ancestors: list[Ancestor] | UnsetType = UNSET
-    briefing: Briefing | UnsetType = UNSET
-    markdown: str | UnsetType = UNSET
-    left_out: LeftOut = UNSET
-
-
 def brief(tx: Transaction, request: ReadBriefing) -> TaskBriefing:
     """Return the briefing of a node.
 
@@ -60,8 +48,6 @@ def brief(tx: Transaction, request: ReadBriefing) -> TaskBriefing:
         answer = _build_answer(tx, n, lean=lean, taken=taken)
         if not request.markdown:
             return answer
-        from groundplan.briefing.briefing_markdown import format_briefing  # here, because few requests need it
-
         text = TaskBriefing(markdown=format_briefing(answer))
         over = count_chars(text) - chars_max
         if over <= 0:
@@ -89,3 +75,50 @@ OPERATION = declare(
     command=Command(("briefing",), arguments=("node_id",)),
     http=Route("GET", "/projects/{project}/work/nodes/{node_id}/briefing"),
 )
+
+
+# --- Build the briefing of a task from all four slices ----------------------------------------------------------------
+# What is read is bounded by the room: no list reads more entries than could be shown.
+
+FEW_CALLS_CHARS = 2_400  # a briefing with less room names one call for everything
+PATHS_NAMED_MAX = 3
+REST = "rest"  # the call for what has no call of its own
+
+
+def build_briefing(tx: Transaction, n: int, *, chars: int, lean: bool) -> Briefing | None:
+    """Return the briefing of a work node, in the given number of characters; None if there is no room for one."""
+    if chars <= 0:
+        return None
+    node = fetch_node(tx, n)
+    parts = collect_parts(tx, node, chars=chars, lean=lean)
+    return fill_briefing(parts, chars, name_calls(tx, node, chars), lean=lean)
+
+
+def name_calls(tx: Transaction, node: WorkNodeRow, chars: int) -> CallsFor:
+    """Return the function that names the calls for what is left out of some lists, in the words of the caller."""
+    project = tx.project.name
+    named = {"node_id": node.id}
+    paths = {"paths": node.links_value[:PATHS_NAMED_MAX]} if node.context_links != "[]" else {}
+    steps = {
+        "why": NextStep("purpose.open", "shows the whole purpose", {"project": project}),
+        "missing": NextStep("context.view", "shows all facts", {"scopeId": project}),
+        "knowledge": NextStep("knowledge.context", "shows all of it", {"projectId": project, **paths}),
+        REST: NextStep("work.context", "with a larger budget has more", named),
+        "decisions": NextStep("work.history", "shows what happened to it", named),
+    }
+    texts = {name: tx.describe(step) for name, step in steps.items()}
+    same = {
+        **dict.fromkeys(("marks", "assumptions"), "why"),
+        **dict.fromkeys(("constraints", "facts"), "missing"),
+        **dict.fromkeys(("before", "overlap"), REST),
+    }
+    if not paths:
+        same["knowledge"] = REST
+
+    def calls_for(left: Collection[str]) -> list[str]:
+        if left and chars < FEW_CALLS_CHARS:
+            return [texts[REST]]
+        wanted = {same.get(name, name) for name in left}
+        return [text for name, text in texts.items() if name in wanted]
+
+    return calls_for

@@ -1,12 +1,18 @@
-"""The briefing of a task as callers see it: why it is done, and what is known that bears on it."""
+"""The briefing of a task as callers see it, and as Markdown: why it is done, and what is known that bears on it."""
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, ClassVar
 
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.kernel.answers import LeftOut
+from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming, encode
+from groundplan.purpose.markup import escape_inline, format_code_span
+from groundplan.work.answers import TRIMMING
+from groundplan.work.graph.context import Ancestor
+from groundplan.work.nodes import TRIMMABLE_FIELDS, WorkNode
 
 
 class Via(Struct):
@@ -119,3 +125,132 @@ class Briefing(Struct, kw_only=True):
     decisions: list[DecisionNote] | UnsetType = UNSET
     left_out: LeftOut = UNSET
     more: list[str] | UnsetType = UNSET
+
+
+class TaskBriefing(Struct, kw_only=True):
+    """A task with its briefing, or both as one text of Markdown."""
+
+    trimming: ClassVar[Trimming] = Trimming(
+        *TRIMMING,
+        CutLists(("ancestors",), from_start=True),
+        *(DropField(f"node.{part}") for part in TRIMMABLE_FIELDS),
+    )
+
+    node: WorkNode | UnsetType = UNSET
+    ancestors: list[Ancestor] | UnsetType = UNSET
+    briefing: Briefing | UnsetType = UNSET
+    markdown: str | UnsetType = UNSET
+    left_out: LeftOut = UNSET
+
+
+# --- Write a briefing as Markdown -------------------------------------------------------------------------------------
+# Stored text stands on one line, escaped, or whole in a fenced block
+
+TEXT_CHARS_MAX = 40_000  # no stored text is longer, so none is cut
+
+_TICKS = re.compile(r"`{3,}")
+
+
+def format_briefing(answer: TaskBriefing) -> str:
+    """Return the task and its briefing as Markdown."""
+    node = answer.node
+    if node is UNSET:
+        return ""
+    lines = [f"# {_escape(node.summary)}", ""]
+    where = f", in {' > '.join(_escape(one.summary) for one in answer.ancestors)}" if answer.ancestors else ""
+    lines.append(f"Task {format_code_span(node.id)}, {'resolved' if node.resolved else 'open'}{where}")
+    if isinstance(answer.briefing, Briefing):
+        lines += _list_sections(answer.briefing)
+    return "\n".join(lines) + "\n"
+
+
+def _list_sections(briefing: Briefing) -> Iterator[str]:
+    yield from _format_section("Why", briefing.why, _format_step)
+    yield from _format_section("In doubt or changed", briefing.marks, _format_mark)
+    yield from _format_section("Facts", briefing.facts, _format_fact)
+    yield from _format_section("Missing", briefing.missing, lambda pointer: [f"- {format_code_span(pointer)}"])
+    yield from _format_section("Constraints", briefing.constraints, _format_constraint)
+    yield from _format_section("Before", briefing.before, _format_before)
+    yield from _format_section("Knowledge", briefing.knowledge, _format_knowledge)
+    yield from _format_section("Overlap", briefing.overlap, _format_overlap)
+    yield from _format_section("Decisions", briefing.decisions, _format_decision)
+    if briefing.left_out:
+        counts = ", ".join(f"{count} {name}" for name, count in briefing.left_out.items())
+        calls = "".join(f"; {_escape(call)}" for call in briefing.more or ())
+        yield from ("", f"Not shown: {counts}{calls}.")
+
+
+def _format_section(title: str, entries: Any, format_entry: Callable[[Any], Iterable[str]]) -> Iterator[str]:
+    if entries:
+        yield from ("", f"## {title}", "")
+        for entry in entries:
+            yield from format_entry(entry)
+
+
+def _format_step(step: WhyStep) -> Iterator[str]:
+    if step.dangling:
+        yield f"- {format_code_span(step.key)}: the purpose has no such key any more"
+        return
+    yield f"- {format_code_span(step.key)} {_escape(str(step.title))} ({str(step.type).lower()})"
+    if step.via:
+        how = f": {_escape(step.via.mechanism)}" if step.via.mechanism else ""
+        confidence = f" (confidence {step.via.confidence})" if step.via.confidence else ""
+        yield f"  - leads to {format_code_span(step.via.to)}{how}{confidence}"
+    yield from (_format_assumption(one) for one in step.assumptions or ())
+
+
+def _format_assumption(one: AssumptionNote) -> str:
+    risk = f", risk {str(one.risk).lower()}" if one.risk else ""
+    return f"  - assumption {format_code_span(one.key)} ({one.status.replace('_', ' ')}{risk}): {_escape(one.text)}"
+
+
+def _format_mark(one: MarkNote) -> list[str]:
+    way = " -> ".join(map(format_code_span, one.path))
+    return [f"- {format_code_span(one.ref)} is {one.status.replace('_', ' ')}: {way}"]
+
+
+def _format_fact(one: FactNote) -> list[str]:
+    changed = "" if not one.changed else ", changed"
+    if one.changed_from is not UNSET:
+        changed += f" from {_format_plain(one.changed_from)}"
+    return [f"- {_escape(one.label)} {format_code_span(one.pointer)}: {_format_value(one)} ({one.provenance}{changed})"]
+
+
+def _format_constraint(one: ConstraintNote) -> list[str]:
+    return [f"- {format_code_span(one.key)}: {_format_value(one)} ({one.provenance})"]
+
+
+def _format_value(one: FactNote | ConstraintNote) -> str:
+    return _format_plain(one.excerpt if one.value is UNSET else one.value)
+
+
+def _format_plain(value: Any) -> str:
+    return _escape(value) if isinstance(value, str) and value else format_code_span(encode(value).decode())
+
+
+def _format_before(one: BeforeNote) -> Iterator[str]:
+    yield f"- {format_code_span(one.id)} {_escape(one.summary)}"
+    yield from (f"  - {_escape(entry.type)}: {_escape(entry.ref)}" for entry in one.evidence or ())
+
+
+def _format_knowledge(one: KnowledgeNote) -> Iterator[str]:
+    state = f" ({one.freshness.state})" if one.freshness else ""
+    yield f"### {_escape(one.name)}{state}"
+    text = str(one.text or one.excerpt or "")
+    fence = max((len(run) for run in _TICKS.findall(text)), default=2) * "`" + "`"
+    yield from ("", fence, *text.splitlines(), fence, "")
+
+
+def _format_overlap(one: OverlapNote) -> list[str]:
+    who = f", claimed by {_escape(one.claimed_by)}" if one.claimed_by else ""
+    paths = ", ".join(map(format_code_span, one.paths))
+    return [f"- {format_code_span(one.id)} {_escape(one.summary)}{who}: {paths}"]
+
+
+def _format_decision(one: DecisionNote) -> list[str]:
+    newer = f" (replaced by: {_escape(one.replaced_by)})" if one.replaced_by else ""
+    return [f"- {one.at[:10]} {_escape(str(one.text or one.excerpt))}{newer}"]
+
+
+def _escape(text: str) -> str:
+    return escape_inline(text, chars_max=TEXT_CHARS_MAX)

@@ -16,16 +16,15 @@ from groundplan.briefing.briefing import (
     OverlapNote,
     WhyStep,
 )
-from groundplan.briefing.decisions import collect_decisions
 from groundplan.briefing.fill import Entry, Part
-from groundplan.briefing.watch.task_marks import TaskMark, list_task_marks
-from groundplan.briefing.why import Reasons, collect_why
+from groundplan.briefing.watch import TaskMark, list_task_marks
+from groundplan.briefing.why import Reasons, collect_decisions, collect_why
 from groundplan.context.facts_in_force import FactsInForce, read_facts_in_force
 from groundplan.kernel.answers import count_chars
 from groundplan.kernel.links import LinkType, list_links_from
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.reading.files import load_atoms_of_files
-from groundplan.work.graph.reading.background import collect_paths, load_ancestor_paths, load_resolved_before
+from groundplan.work.graph.background import collect_paths, load_ancestor_paths, load_resolved_before
 from groundplan.work.links.effective import load_effective_links
 from groundplan.work.nodes import WorkNodeRow, format_evidence
 from groundplan.work.overlap.find_overlaps import find_overlapping_work

@@ -89,19 +89,12 @@ def decode_document(raw: bytes, label: str) -> Any:
     """Return the value of a document file, which errors call `label`.
 
     It has its own limits: it nests one level deeper than the calls that wrote its facts, and may be larger.
-
-    Raises:
-        Invalid: the content is not strict JSON, or too large.
     """
     return decode_file(raw, label, levels_above=-1, bytes_max=DOCUMENT_BYTES_MAX)
 
 
 def decode_file(raw: bytes, label: str, *, levels_above: int = 0, bytes_max: int = BODY_BYTES_MAX) -> Any:
-    """Return the value of a JSON file, which may begin with a byte order mark.
-
-    Raises:
-        Invalid: the content is not strict JSON, or too large.
-    """
+    """Return the value of a JSON file, which may begin with a byte order mark."""
     try:
         return decode(raw.removeprefix(b"\xef\xbb\xbf"), levels_above=levels_above, bytes_max=bytes_max)
     except Invalid as error:
@@ -247,11 +240,7 @@ def _write(tx: Transaction, document: ContextDocument, run_id: str) -> None:
 
 
 def _refuse_mismatch(own_key: Any, key: str, path: ArgumentPath) -> None:
-    """Refuse a row whose own key differs from the key it is listed under.
-
-    Raises:
-        Invalid: the keys differ, or the row has none.
-    """
+    """Refuse a row whose own key differs from the key it is listed under."""
     if own_key != key:
         raise invalid_argument(path, f"must be {quote_text(key)}, the key it is listed under")
 

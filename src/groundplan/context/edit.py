@@ -81,13 +81,7 @@ class Removals(Struct, forbid_unknown_fields=True):
 
 
 def remove(tx: Transaction, run_id: str, removals: Removals) -> None:
-    """Remove rows from a draft. Sources go last, so that the rows citing them can go in the same call.
-
-    Raises:
-        NotFound: a row is not in this run.
-        ProvenanceNotAllowed: a row is required, source-backed or user-entered, and the actor is not a person.
-        LastSource: a remaining value has no other source.
-    """
+    """Remove rows from a draft. Sources go last, so that the rows citing them can go in the same call."""
     for index, pointer in enumerate(removals.inputs or ()):
         _remove_input(tx, run_id, pointer, ("remove", "inputs", index))
     for index, id_ in enumerate(removals.constraints or ()):
@@ -296,11 +290,7 @@ def edit(tx: Transaction, request: EditRun) -> EditedRun:
 
 
 def _refuse_duplicates(request: EditRun) -> None:
-    """Refuse a request that writes the same row twice.
-
-    Raises:
-        Invalid: a row is named twice.
-    """
+    """Refuse a request that writes the same row twice."""
     rows: Mapping[str, Sequence[Any]] = {part: getattr(request, part) or () for part in PARTS[:4]}
     for part, several in rows.items():
         for name in IDENTIFYING_FIELDS[part]:
@@ -352,11 +342,7 @@ def _unlink(inputs: Inputs, link: LinkWrite, path: ArgumentPath) -> None:
 
 
 def _resolve_target(link: LinkWrite, path: ArgumentPath) -> tuple[str, str | None]:
-    """Return the pointer of an input, or an empty one and the key of a constraint.
-
-    Raises:
-        Invalid: the link names both or neither.
-    """
+    """Return the pointer of an input, or an empty one and the key of a constraint."""
     if link.pointer is not None and link.constraint is not None:
         raise invalid_argument((*path, "constraint"), "is of another fact than pointer; send only one of them")
     if link.constraint is not None:
@@ -367,11 +353,7 @@ def _resolve_target(link: LinkWrite, path: ArgumentPath) -> tuple[str, str | Non
 
 
 def _resolve_link(inputs: Inputs, pointer: str, source_id: str, path: ArgumentPath) -> tuple[str, str]:
-    """Return the ids of the input and the source of a link.
-
-    Raises:
-        NotFound: one of them is not in this run.
-    """
+    """Return the ids of the input and the source of a link."""
     pointer = validate_pointer(pointer, (*path, "pointer"))
     row = inputs.by_pointer.get(pointer)
     if row is None:

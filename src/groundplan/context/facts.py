@@ -139,17 +139,7 @@ class Inputs:
 
 
 def write_input(inputs: Inputs, write: InputWrite, path: ArgumentPath) -> tuple[str, NewSuggestion | None]:
-    """Add or change the input at a pointer. Return its id, and the suggestion made instead of a write, if any.
-
-    Raises:
-        PcivRuntimeInvariantError: a value is in the column of another kind, or in several columns.
-        ProvenanceNotAllowed: only a person may claim or change this.
-        IdTaken: the given id is in use.
-        NotFound: a source is not in this run.
-        ValueOfUnknown: the provenance is unknown, and there is a value.
-        NotAnOption: the value is not one of the options.
-        LastSource: the value is source-backed and would lose its last source.
-    """
+    """Add or change the input at a pointer. Return its id, and the suggestion made instead of a write, if any."""
     tx, run_id = inputs.tx, inputs.run_id
     refuse_other_run(write.run_id, run_id, path)
     pointer = validate_pointer(write.pointer, (*path, "pointer"))
@@ -201,11 +191,7 @@ def write_input(inputs: Inputs, write: InputWrite, path: ArgumentPath) -> tuple[
 
 
 def refuse_unbacked(inputs: Inputs, pointer: str, path: ArgumentPath) -> None:
-    """Refuse to leave a source-backed value without a source.
-
-    Raises:
-        LastSource: the value has no source left.
-    """
+    """Refuse to leave a source-backed value without a source."""
     row = inputs.by_pointer[pointer]
     is_backed = row.provenance is Provenance.SOURCE_BACKED and not get_typed_value(row).is_unset
     if is_backed and not inputs.sources[row.id]:
@@ -219,11 +205,7 @@ def _refuse_making_optional(actor: Actor, before: InputRow | None, after: InputR
 
 
 def refuse_outside_options(value: Value, options: list[str] | None, path: ArgumentPath) -> None:
-    """Refuse an enum value that is not one of the options.
-
-    Raises:
-        NotAnOption: the value is not one of the options.
-    """
+    """Refuse an enum value that is not one of the options."""
     if value.kind is ValueKind.ENUM and not value.is_unset and options is not None and value.content not in options:
         raise outside_options(value.content, options, (*path, "valueEnum"))
 
@@ -262,17 +244,7 @@ def _build_input(
 def write_constraint(
     tx: Transaction, run_id: str, write: ConstraintWrite, path: ArgumentPath, *, new_id: str
 ) -> tuple[str, str, NewSuggestion | None]:
-    """Add or change a constraint. Return its id, its key, and the suggestion made instead of a write, if any.
-
-    Raises:
-        PcivRuntimeInvariantError: a value is in the column of another kind, or in several columns.
-        ProvenanceNotAllowed: only a person may claim or change this.
-        IdTaken: the given id is in use.
-        KeyTaken: another constraint of the run has the key.
-        NotFound: the source is not in this run.
-        LastSource: the value is source-backed and would lose its source.
-        ValueOfUnknown: the provenance is unknown, and a value is given.
-    """
+    """Add or change a constraint. Return its id, its key, and the suggestion made instead of a write, if any."""
     refuse_other_run(write.run_id, run_id, path)
     id_, before = _resolve_constraint(tx, run_id, write, path, new_id)
     current = None if before is None else get_typed_value(before)
@@ -318,10 +290,6 @@ def _resolve_constraint(
     """Return the id of a constraint, and the constraint if it is in this run, found by its id or its key.
 
     A key that is in use identifies its constraint, which keeps its id, as a pointer identifies an input.
-
-    Raises:
-        Invalid: the id is not a UUID.
-        KeyTaken: the id is of one constraint of the run, and the key of another.
     """
     id_, found = resolve_row(tx, sql.constraint, PcivConstraintV1, write.id, run_id, path, fresh)
     of_key = None if isinstance(write.key, UnsetType) else find_constraint(tx, run_id, write.key)
@@ -338,25 +306,14 @@ def find_constraint(tx: Transaction, run_id: str, key: str) -> PcivConstraintV1 
 
 
 def link_constraint(tx: Transaction, run_id: str, key: str, source_id: str, path: ArgumentPath) -> None:
-    """Make a source that of a constraint, which has one at most.
-
-    Raises:
-        NotFound: the constraint or the source is not in this run.
-        ProvenanceNotAllowed: a person entered the value, and the actor is not a person.
-    """
+    """Make a source that of a constraint, which has one at most."""
     row, source = _resolve_link(tx, run_id, key, source_id, path)
     if row.source_id != source:
         _set_source(tx, row, source, path)
 
 
 def unlink_constraint(tx: Transaction, run_id: str, key: str, source_id: str, path: ArgumentPath) -> None:
-    """Remove the source of a constraint.
-
-    Raises:
-        NotFound: the constraint or the source is not in this run, or it has another source.
-        ProvenanceNotAllowed: a person entered the value, and the actor is not a person.
-        LastSource: the value is source-backed.
-    """
+    """Remove the source of a constraint."""
     row, source = _resolve_link(tx, run_id, key, source_id, path)
     if row.source_id != source:
         raise NotFound("link", f"{key} to {source}", field=format_argument_path(path))
@@ -414,14 +371,7 @@ def _build_constraint(
 
 
 def accept(tx: Transaction, run_id: str, suggestion_id: str, path: ArgumentPath) -> None:
-    """Replace the current value with a suggestion.
-
-    Raises:
-        ProvenanceNotAllowed: the actor is not a person.
-        NotFound: the suggestion does not exist.
-        AlreadyDecided: the suggestion was decided before.
-        NotAnOption: the options changed since, and the value is not one of them.
-    """
+    """Replace the current value with a suggestion."""
     suggestion = decide(tx, run_id, suggestion_id, "accepted", path)
     value = get_typed_value(suggestion)
     if suggestion.input_id is None:
@@ -460,11 +410,5 @@ def _accept_constraint(tx: Transaction, suggestion: SuggestionRow, value: Value)
 
 
 def reject(tx: Transaction, run_id: str, suggestion_id: str, path: ArgumentPath) -> None:
-    """Keep the current value and reject a suggestion.
-
-    Raises:
-        ProvenanceNotAllowed: the actor is not a person.
-        NotFound: the suggestion does not exist.
-        AlreadyDecided: the suggestion was decided before.
-    """
+    """Keep the current value and reject a suggestion."""
     decide(tx, run_id, suggestion_id, "rejected", path)

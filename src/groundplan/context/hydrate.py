@@ -41,9 +41,6 @@ def hydrate(view: PcivContextViewV1, target: Any, *, create_missing: bool = Fals
     default. A value has a place if the object or array that holds it exists; `create_missing` creates missing objects
     on the path. Arrays keep their length, so only existing items are replaced. Where one input lies below another, the
     one of higher provenance wins. Hydration is idempotent.
-
-    Raises:
-        Invalid: the target is not an object.
     """
     if not isinstance(target, dict):
         raise Invalid(f"the target is {describe_value(target)}; hydrate an object", code="invalid_target")

@@ -76,12 +76,7 @@ def resolve_provenance(
     has_source: bool,
     path: ArgumentPath,
 ) -> Provenance:
-    """Return the provenance of a value after a request: the given one, else the current one, else a default.
-
-    Raises:
-        ProvenanceNotAllowed: an actor that is not a person claims user-entered.
-        ValueOfUnknown: the request claims unknown, and there is a value.
-    """
+    """Return the provenance of a value after a request: the given one, else the current one, else a default."""
     where = (*path, "provenance")
     if write.provenance is not UNSET:
         if write.provenance is Provenance.USER_ENTERED and not (
@@ -113,11 +108,7 @@ def _is_unchanged_user_value(value: Value, before: FactRow | None) -> bool:
 
 
 def require_person(actor: Actor, verb: str, suggestion_id: str, run_id: str) -> None:
-    """Let only a person accept or reject a suggestion.
-
-    Raises:
-        ProvenanceNotAllowed: the actor is not a person.
-    """
+    """Let only a person accept or reject a suggestion."""
     if actor.kind is not ActorKind.PERSON:
         step = NextStep("context.edit", f"{verb}s it, if a person calls it", {"runId": run_id, verb: [suggestion_id]})
         raise ProvenanceNotAllowed(f"{verb} suggestions", step, (verb,))
@@ -147,11 +138,7 @@ def is_user_entered(row: FactRow) -> bool:
 
 
 def refuse_redefinition(actor: Actor, before: FactRow | None, path: ArgumentPath) -> None:
-    """Let only a person change the description of a user-entered value, since that changes its meaning.
-
-    Raises:
-        ProvenanceNotAllowed: the actor is not a person.
-    """
+    """Let only a person change the description of a user-entered value, since that changes its meaning."""
     if before is not None and actor.kind is not ActorKind.PERSON and is_user_entered(before):
         raise ProvenanceNotAllowed("change the description of a user-entered value", "suggest a value", path)
 

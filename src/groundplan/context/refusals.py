@@ -180,9 +180,6 @@ def check_view(view: PcivContextViewV1) -> None:
 
     The database enforces them too. They are checked again because consumers rely on them, and a file written by another
     program or an older version must be noticed here.
-
-    Raises:
-        PcivRuntimeInvariantError: an invariant does not hold; the details name it.
     """
     run = view.run
 

@@ -93,11 +93,7 @@ def to_pciv_run(row: RunRow, scope_id: str) -> PcivRunV1:
 
 
 def parse_id(text: str, path: ArgumentPath) -> str:
-    """Return an id in its canonical spelling. The dashes may be omitted.
-
-    Raises:
-        Invalid: the text is not a UUID.
-    """
+    """Return an id in its canonical spelling. The dashes may be omitted."""
     found = parse_uuid(text)
     if found is None:
         raise invalid_argument(path, f"must be a UUID, not {quote_text(text)}", code="invalid_id")
@@ -105,12 +101,7 @@ def parse_id(text: str, path: ArgumentPath) -> str:
 
 
 def resolve_run_project(tx: Transaction, run_id: str, field: str = "runId") -> str:
-    """Return the project of a run, even a deleted one, so that a retried request finds its stored answer.
-
-    Raises:
-        Invalid: the id is not a UUID.
-        NotFound: the run never existed, or the actor may not see it.
-    """
+    """Return the project of a run, even a deleted one, so that a retried request finds its stored answer."""
     id_ = parse_id(run_id, (field,))
     project_id = tx.scalar(sql.project_of_run, run_id=id_) or tx.scalar(sql.project_of_removed_draft, run_id=id_)
     visible = find_visible_project_ids(tx)
@@ -120,12 +111,7 @@ def resolve_run_project(tx: Transaction, run_id: str, field: str = "runId") -> s
 
 
 def load_run(tx: Transaction, run_id: str, field: str = "runId") -> RunRow:
-    """Return a run of the current project.
-
-    Raises:
-        Invalid: the id is not a UUID.
-        NotFound: the run does not exist or was deleted.
-    """
+    """Return a run of the current project."""
     row = tx.one_or_none(sql.run, RunRow, project_id=tx.project.id, run_id=parse_id(run_id, (field,)))
     if row is None:
         raise missing_run(run_id, field)
@@ -133,13 +119,7 @@ def load_run(tx: Transaction, run_id: str, field: str = "runId") -> RunRow:
 
 
 def load_draft(tx: Transaction, run_id: str, *, expected_rev: int | None = None) -> RunRow:
-    """Return a run that is still a draft.
-
-    Raises:
-        NotFound: the run does not exist.
-        Frozen: the run is committed.
-        StaleRevision: the run changed since the caller read it.
-    """
+    """Return a run that is still a draft."""
     row = load_run(tx, run_id)
     if not row.is_draft:
         arguments = {"scopeId": tx.project.name, "copyFrom": row.id}
@@ -175,14 +155,7 @@ def resolve_context_view(
     user_id: str | None = None,
     field: str = "runId",
 ) -> ResolvedView:
-    """Return the facts of the named run, else of the run in force, in the current project.
-
-    Raises:
-        Invalid: `prefer` asks for a run, and none is named.
-        NotFound: the run is not in this project.
-        NoContext: no run was committed.
-        PcivRuntimeInvariantError: the stored run breaks an invariant.
-    """
+    """Return the facts of the named run, else of the run in force, in the current project."""
     row = _resolve_run(tx, run_id, prefer, user_id, field)
     view = _load_view(tx, row)
     check_view(view)

@@ -51,11 +51,7 @@ def generate_ascending_ids(count: int) -> list[str]:
 def resolve_row(
     tx: Transaction, query: Query, shape: type[R], id_: str | None, run_id: str, path: ArgumentPath, new_id: str
 ) -> tuple[str, R | None]:
-    """Return the id of a row (`new_id` if none is given), and the row if it is already in this run.
-
-    Raises:
-        Invalid: the id is not a UUID.
-    """
+    """Return the id of a row (`new_id` if none is given), and the row if it is already in this run."""
     if id_ is None:
         return new_id, None
     checked = parse_id(id_, (*path, "id"))
@@ -82,11 +78,7 @@ def new_row(shape: type[R], **columns: Any) -> R:
 
 
 def add_row(tx: Transaction, query: Query, row: Struct, path: ArgumentPath) -> None:
-    """Add a row.
-
-    Raises:
-        IdTaken: another row has this id, visible to the actor or not.
-    """
+    """Add a row."""
     columns = encode_columns(row)
     if not tx.run(query, project_id=tx.project.id, **columns):
         raise IdTaken(columns["id"], (*path, "id"))
@@ -98,11 +90,7 @@ def change_row(tx: Transaction, query: Query, row: Struct) -> None:
 
 
 def refuse_other_run(given_run_id: str | None, run_id: str, path: ArgumentPath) -> None:
-    """Refuse a row that names another run than the one it is written to.
-
-    Raises:
-        Invalid: the row names another run.
-    """
+    """Refuse a row that names another run than the one it is written to."""
     if given_run_id is not None and parse_id(given_run_id, (*path, "runId")) != run_id:
         raise invalid_argument((*path, "runId"), f"is {given_run_id}, but this call writes to run {run_id}; omit it")
 
@@ -172,22 +160,13 @@ def write_source(tx: Transaction, run_id: str, write: SourceWrite, path: Argumen
 
 
 def refuse_source_change(tx: Transaction, run_id: str, source_id: str, path: ArgumentPath) -> None:
-    """Let only a person remove or redefine a source of a user-entered value.
-
-    Raises:
-        ProvenanceNotAllowed: the actor is not a person.
-    """
+    """Let only a person remove or redefine a source of a user-entered value."""
     if tx.actor.kind is not ActorKind.PERSON and tx.all(sql.user_values_citing, run_id=run_id, source_id=source_id):
         raise ProvenanceNotAllowed("change the source of a value that a person entered", "add another source", path)
 
 
 def validate_source_ids(tx: Transaction, run_id: str, ids: list[str], path: ArgumentPath) -> list[str]:
-    """Return the ids of sources of this run, sorted and without duplicates.
-
-    Raises:
-        Invalid: an id is not a UUID.
-        NotFound: a source is not in this run.
-    """
+    """Return the ids of sources of this run, sorted and without duplicates."""
     checked = {parse_id(id_, (*path, index)): index for index, id_ in enumerate(ids)}
     existing = set(tx.scalars(sql.existing_sources, run_id=run_id, ids=to_json_array(checked))) if checked else set()
     for id_, index in checked.items():
@@ -204,21 +183,12 @@ def missing_source(id_: str, path: ArgumentPath) -> NotFound:
 
 
 def refuse_long_json(value: Any, path: ArgumentPath, limit_bytes: int) -> None:
-    """Refuse a list or an object whose JSON is too long.
-
-    Raises:
-        Invalid: the JSON has more than `limit_bytes` bytes.
-    """
+    """Refuse a list or an object whose JSON is too long."""
     apply_marker(MaxBytes(limit_bytes), encode_json(value), path)
 
 
 def validate_source_id(tx: Transaction, run_id: str, id_: str, path: ArgumentPath) -> str:
-    """Return the canonical id of a source of this run.
-
-    Raises:
-        Invalid: the id is not a UUID.
-        NotFound: the source is not in this run.
-    """
+    """Return the canonical id of a source of this run."""
     checked = parse_id(id_, path)
     if not tx.all(sql.existing_sources, run_id=run_id, ids=to_json_array([checked])):
         raise missing_source(checked, path)

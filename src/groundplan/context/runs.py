@@ -441,11 +441,7 @@ def bound_run(run_id: str, versions: list[int]) -> RunBound:
 
 
 def refuse_unless_person(tx: Transaction, row: RunRow) -> None:
-    """Let only a person delete a committed run, since the run before it is in force again then.
-
-    Raises:
-        PersonRequired: the actor is not a person.
-    """
+    """Let only a person delete a committed run, since the run before it is in force again then."""
     if tx.actor.kind is not ActorKind.PERSON:
         step = NextStep("context.delete", "deletes it, if a person calls it", {"runId": row.id})
         raise PersonRequired(f"run {row.id} is {row.status}: only a person can delete it", next_steps=step, run=row.id)

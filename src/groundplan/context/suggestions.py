@@ -129,13 +129,7 @@ def remove_suggestion(tx: Transaction, row: SuggestionRow) -> None:
 
 
 def decide(tx: Transaction, run_id: str, suggestion_id: str, status: str, path: ArgumentPath) -> SuggestionRow:
-    """Decide on a pending suggestion of this run, and return it as it was.
-
-    Raises:
-        ProvenanceNotAllowed: the actor is not a person.
-        NotFound: the suggestion is not in this run.
-        AlreadyDecided: the suggestion was decided before.
-    """
+    """Decide on a pending suggestion of this run, and return it as it was."""
     verb = {"accepted": "accept", "rejected": "reject"}[status]
     require_person(tx.actor, verb, suggestion_id, run_id)
     id_ = parse_id(suggestion_id, path)

@@ -106,12 +106,7 @@ def normalize_number(stored: float) -> float:
 def parse_value(
     write: InputWrite | ConstraintWrite, before: Value | None, path: ArgumentPath, *, scope_id: str, run_id: str
 ) -> ParsedValue:
-    """Return the value that a fact has after a request.
-
-    Raises:
-        Invalid: the value is not of its kind or too long, or its kind is unknown.
-        PcivRuntimeInvariantError: the value is in the column of another kind, or in several columns.
-    """
+    """Return the value that a fact has after a request."""
     given = {kind: held for kind, column in COLUMN_BY_KIND.items() if (held := getattr(write, column)) is not UNSET}
     filled = [kind for kind, held in given.items() if held is not None]
     kind = _resolve_kind(write, before, filled, path)
@@ -232,11 +227,7 @@ _STRAY_TILDE = re.compile(r"~(?![01])")
 
 
 def validate_pointer(text: str, path: ArgumentPath) -> str:
-    """Return the text if it is a JSON Pointer below the root.
-
-    Raises:
-        Invalid: the text is not a JSON Pointer.
-    """
+    """Return the text if it is a JSON Pointer below the root."""
     if not text.startswith("/"):
         wrong = f"must be a JSON Pointer that begins with a slash, such as /site/location, not {quote_text(text)}"
         raise invalid_argument(path, wrong, code="invalid_pointer")

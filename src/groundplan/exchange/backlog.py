@@ -144,11 +144,7 @@ class BacklogConfig:
 
 
 def find_folder(path: Path) -> Path:
-    """Return the folder with the tasks: the given one, or `backlog` in it.
-
-    Raises:
-        UnreadableSource: there is none.
-    """
+    """Return the folder with the tasks: the given one, or `backlog` in it."""
     for folder in (path, path / FOLDER):
         if (folder / CONFIG_FILE).is_file() or (folder / TaskFolder.TASKS).is_dir():
             return folder
@@ -158,11 +154,7 @@ def find_folder(path: Path) -> Path:
 
 
 def read_config(folder: Path) -> BacklogConfig:
-    """Return the configuration of a folder; the defaults of the tool if there is none.
-
-    Raises:
-        UnreadableSource: the file is not text, or a line of it is not a setting.
-    """
+    """Return the configuration of a folder; the defaults of the tool if there is none."""
     path = folder / CONFIG_FILE
     if not path.is_file():
         return BacklogConfig()
@@ -361,11 +353,7 @@ class TaskFile:
 
 
 def read_task_files(folder: Path, config: BacklogConfig, plan: SourcePlan, bad: BadLines) -> Iterator[TaskFile]:
-    """Yield the task files of all folders, in the order in which they claim ids.
-
-    Raises:
-        BadLineFound: a task file cannot be read, and bad ones are not skipped.
-    """
+    """Yield the task files of all folders, in the order in which they claim ids."""
     prefixes = {config.task_prefix.casefold(), DRAFT_PREFIX}
     for place in TaskFolder:
         found = []
@@ -386,11 +374,7 @@ def list_files(folder: Path) -> list[Path]:
 
 
 def read_fields(path: Path, bad: BadLines) -> tuple[dict[str, Field], str] | None:
-    """Return the fields of a file and its body; None if it is bad.
-
-    Raises:
-        BadLineFound: it is not text, has conflict markers or no front matter, and bad files are not skipped.
-    """
+    """Return the fields of a file and its body; None if it is bad."""
     try:
         text = read_text(path)
         if (line := find_conflict_marker(text)) is None:

@@ -350,12 +350,7 @@ TOMBSTONES_LEFT_OUT = "tombstones"
 
 
 def read_beads(path: Path, *, skip_bad: bool, now: datetime | None = None) -> SourcePlan:
-    """Return the plan in a file or folder of beads. What is deferred is compared with `now`.
-
-    Raises:
-        UnreadableSource: there is no such file, or it is not of beads.
-        BadLineFound: a line is bad, and bad lines are not skipped.
-    """
+    """Return the plan in a file or folder of beads. What is deferred is compared with `now`."""
     file = _find_file(path)
     bad = BadLines(skip_bad=skip_bad)
     plan = SourcePlan(TOOL, inherits_dependencies=True)

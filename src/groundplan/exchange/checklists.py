@@ -315,12 +315,7 @@ class ChecklistFile:
 
 
 def iter_checklists(path: Path, bad: BadLines, *, is_wanted: Callable[[str], bool]) -> Iterator[ChecklistFile]:
-    """Yield a file, or the Markdown files below a folder whose names are wanted.
-
-    Raises:
-        UnreadableSource: there is no such file, or it is not text.
-        BadLineFound: a file has conflict markers, and bad lines are not skipped.
-    """
+    """Yield a file, or the Markdown files below a folder whose names are wanted."""
     if not path.exists():
         raise UnreadableSource(str(path), "no such file or folder")
     files = (file for file in iter_files(path, ".md") if is_wanted(file.name)) if path.is_dir() else [path]

@@ -110,12 +110,7 @@ def import_source(
     skip_bad: bool = False,
     name_step: Callable[[str], object] = lambda step: None,
 ) -> ImportReport:
-    """Import a file or folder and return the report; `name_step` is called with the name of each step.
-
-    Raises:
-        UnreadableSource: it cannot be read, or is not of this tool.
-        BadLineFound: a line is bad, and bad lines are not skipped.
-    """
+    """Import a file or folder and return the report; `name_step` is called with the name of each step."""
     name_step("reading")
     plan = read_source(tool, path, skip_bad=skip_bad)
     name_step(f"{len(plan.items):,} items")

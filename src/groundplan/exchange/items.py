@@ -76,11 +76,7 @@ class BadLines:
         self._skip_bad = skip_bad
 
     def add(self, file: str, line: int | None, reason: str, source_id: str | None = None) -> None:
-        """Add a bad line.
-
-        Raises:
-            BadLineFound: bad lines are not skipped.
-        """
+        """Add a bad line."""
         bad = BadLine(file, line, reason, source_id)
         if not self._skip_bad:
             raise BadLineFound(bad)

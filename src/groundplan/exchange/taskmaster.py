@@ -234,12 +234,7 @@ PLACES = (".taskmaster/tasks/tasks.json", "tasks/tasks.json", "tasks.json")
 
 
 def read_taskmaster(path: Path, *, skip_bad: bool) -> SourcePlan:
-    """Return the plan in a file of Taskmaster, or in a folder that has one at its usual place.
-
-    Raises:
-        UnreadableSource: there is no such file, or it is not of Taskmaster.
-        BadLineFound: a task is bad, and bad tasks are not skipped.
-    """
+    """Return the plan in a file of Taskmaster, or in a folder that has one at its usual place."""
     file = _find_file(path)
     value = read_json(file)
     bad = BadLines(skip_bad=skip_bad)

@@ -17,11 +17,7 @@ _CONFLICT_MIDDLE = "======="
 
 
 def read_text(path: Path) -> str:
-    """Return a file as text with line feeds: UTF-8, or UTF-16 with a byte order mark.
-
-    Raises:
-        UnreadableSource: it cannot be opened, is too large, or is not text.
-    """
+    """Return a file as text with line feeds: UTF-8, or UTF-16 with a byte order mark."""
     try:
         with path.open("rb") as file:
             raw = file.read(FILE_BYTES_MAX + 1)
@@ -79,10 +75,6 @@ def iter_json_values(text: str, file: str, bad: BadLines) -> Iterator[tuple[int,
     """Yield the line and value of each JSON value; the items of a list count as values of their own.
 
     A line outside of a list that is not JSON is a bad line.
-
-    Raises:
-        UnreadableSource: a list is not closed, or one of its items is not JSON.
-        BadLineFound: a line is not JSON, and bad lines are not skipped.
     """
     reader = _ValueReader(text, file)
     while reader.skip_space():
@@ -120,11 +112,7 @@ class _ValueReader:
         return self._text.startswith(char, self._position)
 
     def read_value(self) -> Any:
-        """Return the value at the position, and move behind it.
-
-        Raises:
-            ValueError: it is not JSON.
-        """
+        """Return the value at the position, and move behind it."""
         try:
             value, end = self._decoder.raw_decode(self._text, self._position)
         except RecursionError:
@@ -203,11 +191,7 @@ def read_json_lines(path: Path, bad: BadLines) -> Iterator[tuple[int, dict[str, 
 
 
 def read_json(path: Path) -> Any:
-    """Return the value of a JSON file.
-
-    Raises:
-        UnreadableSource: it cannot be read, has conflict markers, or is not JSON.
-    """
+    """Return the value of a JSON file."""
     text = read_text(path)
     try:
         return json.loads(text)

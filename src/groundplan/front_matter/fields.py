@@ -80,20 +80,12 @@ class Field:
 
 
 def parse_front(front: str) -> dict[str, Field]:
-    """Return the fields of front matter that still has both fences.
-
-    Raises:
-        UnreadableFrontMatter: a line is not part of a field, a field occurs twice, or a value has no end.
-    """
+    """Return the fields of front matter that still has both fences."""
     return parse_fields("\n".join(front.rstrip("\n").split("\n")[1:-1]), first_line=2)
 
 
 def parse_fields(text: str, *, first_line: int = 1) -> dict[str, Field]:
-    """Return the fields of a text without fences, such as a configuration file.
-
-    Raises:
-        UnreadableFrontMatter: a line is not part of a field, a field occurs twice, or a value has no end.
-    """
+    """Return the fields of a text without fences, such as a configuration file."""
     lines = textwrap.dedent(text.replace("\r", "")).split("\n")
     fields: dict[str, Field] = {}
     position = 0

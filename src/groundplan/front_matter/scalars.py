@@ -69,11 +69,7 @@ def fold_lines(lines: Sequence[str]) -> str:
 
 
 def parse_quoted(text: str, begin: int = 0) -> tuple[str, int]:
-    """Return the text in the quotes that begin at an index, and the index behind them.
-
-    Raises:
-        MalformedValue: the quote is not closed, or an escape is unknown.
-    """
+    """Return the text in the quotes that begin at an index, and the index behind them."""
     return _parse_single(text, begin + 1) if text[begin] == "'" else _parse_double(text, begin + 1)
 
 

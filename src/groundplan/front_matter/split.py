@@ -25,11 +25,7 @@ class SplitText:
 
 
 def split_text(text: str) -> SplitText:
-    """Split a text with LF as line breaks. Front matter, or the whole file, may be indented.
-
-    Raises:
-        UnreadableFrontMatter: the front matter has no end or is too long.
-    """
+    """Split a text with LF as line breaks. Front matter, or the whole file, may be indented."""
     first, _, rest = text.partition("\n")
     if first.strip() != FENCE:
         return SplitText("", text)

@@ -77,11 +77,7 @@ def fits(encoded: bytes | str, limit_tokens: int = ANSWER_TOKENS_MAX) -> bool:
 
 
 def refuse_oversized(encoded: bytes | str, limit_tokens: int = ANSWER_TOKENS_MAX) -> None:
-    """Raise if an answer is still larger than the cap after trimming.
-
-    Raises:
-        AnswerTooLarge: the answer does not fit.
-    """
+    """Raise if an answer is still larger than the cap after trimming."""
     if not fits(encoded, limit_tokens):
         raise AnswerTooLarge(count_tokens(encoded), limit_tokens)
 

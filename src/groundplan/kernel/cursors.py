@@ -65,11 +65,7 @@ def encode_cursor(tx: Transaction, operation: str, query: Any, *position: Cursor
 
 
 def decode_cursor(tx: Transaction, operation: str, query: Any, cursor: str) -> list[CursorValue]:
-    """Return the position that a cursor encodes.
-
-    Raises:
-        InvalidCursor: it was not made here, or it was made for another query, project or caller.
-    """
+    """Return the position that a cursor encodes."""
     from hmac import compare_digest  # as in `_sign`
 
     if len(cursor) > CURSOR_CHARS_MAX or not cursor.isascii():  # first, so that a long text costs nothing
@@ -251,9 +247,6 @@ def read_name_page(
     """Return one page, and the cursor of the next one if there are more rows.
 
     `read` takes a name and a number, and returns that many rows with names after it, sorted by name.
-
-    Raises:
-        InvalidCursor: the cursor belongs to another list.
     """
     after = BEFORE_ALL if cursor is None else parse_text_position(decode_cursor(tx, operation, None, cursor))
 

@@ -12,7 +12,8 @@
 
 The first seven are refusals; every error that a slice defines belongs to one of them. The family alone decides the HTTP
 status, the exit code and the `isError` flag, so no surface branches on a code. `Unexpected` replaces any other
-exception: it carries a reference to the log entry and nothing from the exception itself.
+exception: it carries a reference to the log entry and nothing from the exception itself. The server has one more class,
+`HttpProblem`, for what HTTP refuses before any operation sees it.
 
 A next step is data: an operation of the registry and its arguments. Slices name operations and know no surface. Each
 surface has a `Vocabulary` that turns a step into its own syntax:
@@ -72,7 +73,7 @@ class GroundplanError(Exception):
     code: str = "error"
     contract_code: ClassVar[str | None] = None  # the code in a contract, where the code of the family does not fit
     contract_name: ClassVar[str | None] = None  # the class name in a contract that names its error classes
-    status: ClassVar[int] = 500
+    status: int = 500
     exit_code: ClassVar[int] = 1
 
     def __init__(self, problem: str, *, code: str | None = None, next_steps: Steps = (), **details: Any) -> None:

@@ -149,9 +149,6 @@ def create_owned_project(tx: Transaction, name: str, *, goal: str | None, polici
     """Create a project and return its id, or None if the name is in use. Needs the lock of the organization.
 
     Without `policies` it has those that the organization gives to new projects.
-
-    Raises:
-        AgentNotAllowed: the actor is an agent, stored roles decide, and no person is responsible for it.
     """
     owner = _find_owner(tx, name)
     defaults = read_default_policies(tx)

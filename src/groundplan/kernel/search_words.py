@@ -27,11 +27,7 @@ class SearchWords:
     """The distinct words of a search text, folded."""
 
     def __init__(self, text: str) -> None:
-        """Split a text at white space.
-
-        Raises:
-            Invalid: the text has no word, or too many.
-        """
+        """Split a text at white space."""
         self.text = fold(" ".join(text.split()))
         self.words = list(dict.fromkeys(self.text.split()))
         if not self.words:

@@ -73,11 +73,7 @@ class AtomRow(EntityRow):
 
 
 def load_atom(tx: Transaction, id_: str) -> AtomRow:
-    """Return an atom of the current project.
-
-    Raises:
-        NotFound: the atom does not exist.
-    """
+    """Return an atom of the current project."""
     rows = load_atoms(tx, [id_])
     if not rows:
         raise missing_entity(KnowledgeEntityType.ATOM, id_, ("id",))

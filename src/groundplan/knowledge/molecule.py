@@ -57,11 +57,7 @@ class MoleculeRow(EntityRow):
 
 
 def load_molecule(tx: Transaction, id_: str) -> MoleculeRow:
-    """Return a molecule of the current project.
-
-    Raises:
-        NotFound: the molecule does not exist.
-    """
+    """Return a molecule of the current project."""
     rows = load_molecules(tx, [id_])
     if not rows:
         raise missing_entity(KnowledgeEntityType.MOLECULE, id_, ("id",))

@@ -77,19 +77,12 @@ def match_atoms(tx: Transaction, paths: Mapping[str, bool]) -> dict[str, list[st
     """Return the ids of the atoms that match each path; for a folder also of those that can match a path below it.
 
     `paths` maps each path to whether it is a folder.
-
-    Raises:
-        TooCostly: matching would take too long.
     """
     return _search_index(tx, lambda index: _match_paths(index, paths))
 
 
 def match_files(tx: Transaction, files: Sequence[str], *, steps_max: int) -> dict[str, list[str]]:
-    """Return the ids of the atoms that match each of many files, faster than `match_atoms`.
-
-    Raises:
-        TooCostly: matching would take too long.
-    """
+    """Return the ids of the atoms that match each of many files, faster than `match_atoms`."""
     try:
         return _search_index(tx, lambda index: dict(index.match_many(files, steps_max=steps_max)))
     except TooManySteps:

@@ -38,12 +38,7 @@ class OtherProject(RuleViolated):
 
 
 def resolve_entity_project(tx: Transaction, entity_type: KnowledgeEntityType, id_: str, field: str) -> str:
-    """Return the project of an atom or a molecule, even a deleted one, so that a retry finds its stored answer.
-
-    Raises:
-        Invalid: the id is not a UUID.
-        NotFound: the entity never existed, or the actor may not see it.
-    """
+    """Return the project of an atom or a molecule, even a deleted one, so that a retry finds its stored answer."""
     canonical = parse_id(id_, (field,))
     project_id = tx.scalar(_PROJECT_QUERIES[entity_type], id=canonical)
     project_id = project_id or tx.scalar(sql.project_of_deleted, id=canonical, entity_type=entity_type.value)
@@ -54,12 +49,7 @@ def resolve_entity_project(tx: Transaction, entity_type: KnowledgeEntityType, id
 
 
 def refuse_unknown_ids(tx: Transaction, entity_type: KnowledgeEntityType, ids: Mapping[str, ArgumentPath]) -> None:
-    """Refuse ids that are not in the current project; `ids` maps each to its argument.
-
-    Raises:
-        NotFound: an entity does not exist, or the actor may not see it.
-        OtherProject: an entity is in another project.
-    """
+    """Refuse ids that are not in the current project; `ids` maps each to its argument."""
     names = load_names(tx, entity_type, ids)
     for id_, path in ids.items():
         if id_ in names:
@@ -83,25 +73,14 @@ def load_names(
 
 
 def validate_molecule_id(tx: Transaction, given_id: str) -> str:
-    """Return the canonical id of a molecule of this project.
-
-    Raises:
-        Invalid: the id is not a UUID.
-        NotFound: the molecule does not exist.
-        OtherProject: the molecule belongs to another project.
-    """
+    """Return the canonical id of a molecule of this project."""
     molecule_id = parse_id(given_id, ("moleculeId",))
     refuse_unknown_ids(tx, KnowledgeEntityType.MOLECULE, {molecule_id: ("moleculeId",)})
     return molecule_id
 
 
 def resolve_task_id(tx: Transaction, ref: str, field: str) -> str:
-    """Return the full id of a task of the current project.
-
-    Raises:
-        GroundplanError: the task does not exist; the details name the field.
-        OtherProject: the task belongs to another project.
-    """
+    """Return the full id of a task of the current project."""
     try:
         project_id, task_id = resolve_task(tx, ref)
     except NotFound as error:
@@ -119,11 +98,7 @@ def resolve_task_id(tx: Transaction, ref: str, field: str) -> str:
 def refuse_other_project(
     tx: Transaction, given_project: str | None, entity_type: KnowledgeEntityType, id_: str
 ) -> None:
-    """Refuse a given project that is not the project of the entity.
-
-    Raises:
-        OtherProject: the projects differ.
-    """
+    """Refuse a given project that is not the project of the entity."""
     if given_project is not None and given_project not in (tx.project.id, tx.project.name):
         raise OtherProject(entity_type, id_, ("id",))
 

@@ -23,14 +23,7 @@ class RelatedToItself(RuleViolated):
 
 
 def validate_related_atoms(tx: Transaction, related: Sequence[RelatedAtom], *, own_id: str) -> list[RelatedAtom]:
-    """Return the relations of an atom with canonical ids and trimmed reasons.
-
-    Raises:
-        Invalid: an id is not a UUID, or a reason is empty.
-        NotFound: a related atom does not exist.
-        OtherProject: a related atom belongs to another project.
-        RelatedToItself: the atom names itself.
-    """
+    """Return the relations of an atom with canonical ids and trimmed reasons."""
     ids = [parse_id(one.atom_id, ("relatedAtoms", index, "atomId")) for index, one in enumerate(related)]
     _check_related_ids(tx, KnowledgeEntityType.ATOM, "relatedAtoms", "atomId", ids, own_id)
     reasons = _normalize_reasons(related, "relatedAtoms")
@@ -40,14 +33,7 @@ def validate_related_atoms(tx: Transaction, related: Sequence[RelatedAtom], *, o
 def validate_related_molecules(
     tx: Transaction, related: Sequence[RelatedMolecule], *, own_id: str
 ) -> list[RelatedMolecule]:
-    """Return the relations of a molecule with canonical ids and trimmed reasons.
-
-    Raises:
-        Invalid: an id is not a UUID, or a reason is empty.
-        NotFound: a related molecule does not exist.
-        OtherProject: a related molecule belongs to another project.
-        RelatedToItself: the molecule names itself.
-    """
+    """Return the relations of a molecule with canonical ids and trimmed reasons."""
     ids = [parse_id(one.molecule_id, ("relatedMolecules", index, "moleculeId")) for index, one in enumerate(related)]
     _check_related_ids(tx, KnowledgeEntityType.MOLECULE, "relatedMolecules", "moleculeId", ids, own_id)
     reasons = _normalize_reasons(related, "relatedMolecules")

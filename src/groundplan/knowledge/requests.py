@@ -80,11 +80,7 @@ class EmptyPaths(RuleViolated):
 
 
 def parse_id(text: str, path: ArgumentPath) -> str:
-    """Return an id in its canonical spelling. The dashes may be omitted.
-
-    Raises:
-        Invalid: the text is not a UUID.
-    """
+    """Return an id in its canonical spelling. The dashes may be omitted."""
     found = parse_uuid(text)
     if found is None:
         step = NextStep("knowledge.search", "lists ids")
@@ -100,12 +96,7 @@ class ParsedPatterns(NamedTuple):
 
 
 def parse_patterns(patterns: list[str], working_copy: RepositoryPaths | None) -> ParsedPatterns:
-    """Parse and normalize path patterns. The working copy only says what an absolute one would be.
-
-    Raises:
-        EmptyPaths: there is no pattern.
-        Invalid: a pattern is malformed; the field names it.
-    """
+    """Parse and normalize path patterns. The working copy only says what an absolute one would be."""
     if not patterns:
         raise EmptyPaths
     parsed = []
@@ -149,20 +140,12 @@ def _malformed(path: ArgumentPath, pattern: str, error: MalformedPattern) -> Inv
 
 
 def normalize_knowledge(text: str) -> str:
-    """Return knowledge without surrounding blanks.
-
-    Raises:
-        Invalid: the text is too long.
-    """
+    """Return knowledge without surrounding blanks."""
     return apply_marker(MaxBytes(KNOWLEDGE_BYTES_MAX), text.strip(), ("knowledge",))
 
 
 def parse_commit(text: str, path: ArgumentPath) -> str:
-    """Return a commit id, trimmed and in lower case.
-
-    Raises:
-        Invalid: the text is not a commit id.
-    """
+    """Return a commit id, trimmed and in lower case."""
     commit = text.strip().lower()
     if not COMMIT.fullmatch(commit):
         wrong = f"must be a commit, 7 to 64 hexadecimal digits, not {quote_text(text)}; git rev-parse HEAD gives one"
@@ -171,11 +154,7 @@ def parse_commit(text: str, path: ArgumentPath) -> str:
 
 
 def refuse_foreign_fields(entity_type: KnowledgeEntityType, given: Mapping[str, bool]) -> None:
-    """Refuse fields that only the other kind of entity has.
-
-    Raises:
-        Invalid: such a field is given.
-    """
+    """Refuse fields that only the other kind of entity has."""
     for name, is_given in given.items():
         if is_given:
             raise invalid_argument((name,), f"does not apply to entityType {entity_type}; omit it")

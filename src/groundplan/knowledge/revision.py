@@ -41,9 +41,6 @@ def advance_revision(tx: Transaction, *, numbers: int = 0, patterns: int | None 
     """Advance the revision of the project's knowledge, and reserve the last `numbers` numbers up to `last_n`.
 
     `patterns` is the change in the number of patterns; None means that no pattern changed.
-
-    Raises:
-        TooManyPatterns: the project would exceed its limit.
     """
     revision = tx.one_or_none(
         sql.advance_revision,

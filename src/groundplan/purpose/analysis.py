@@ -123,11 +123,7 @@ class Analysis(Struct):
 def analyse(
     content: Content, observations: Observations, *, node: str | None, assumption: str | None, limit: int
 ) -> Analysis:
-    """Analyse a theory, with at most `limit` pathways from a node and `limit` refuted assumptions.
-
-    Raises:
-        KeyError: there is no such node or assumption.
-    """
+    """Analyse a theory, with at most `limit` pathways from a node and `limit` refuted assumptions."""
     causal = build_causal_graph(content)
     reached = trace_goals(causal)
     statuses = observations.get_statuses()
@@ -148,11 +144,7 @@ def analyse(
 
 
 def trace_impacts(content: Content, assumption_keys: list[str]) -> list[AssumptionImpact]:
-    """Return the items that depend on each of some assumptions.
-
-    Raises:
-        KeyError: there is no such assumption.
-    """
+    """Return the items that depend on each of some assumptions."""
     if not assumption_keys:
         return []
     causal = build_causal_graph(content)
@@ -326,8 +318,6 @@ def find_refuted_impacts(tx: Transaction, refuted: list[str]) -> list[RefutedImp
 
 
 def _find_impacts_in_version(tx: Transaction, content: Content, keys: list[str]) -> dict[str, RefutedImpact]:
-    pass  # GONE  # loaded only for refuted assumptions
-
     several = trace_impacts(content, [key for key in keys if key in content.assumptions])
     serving: dict[str, list[str]] = {}
     if several:

@@ -147,11 +147,7 @@ def _parse_as_of(request: CheckPurpose) -> str | None:
 
 
 def _refuse_unused_arguments(request: CheckPurpose, check_name: str) -> None:
-    """Reject arguments that this check does not use.
-
-    Raises:
-        Invalid: an argument belongs to another check.
-    """
+    """Reject arguments that this check does not use."""
     if request.gate not in (None, check_name):
         raise invalid_argument(("gate",), f"must be {check_name} here, not {request.gate}; correct or omit it")
     for name, sorts in _CHECKS_BY_ARGUMENT.items():

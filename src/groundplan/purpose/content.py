@@ -83,11 +83,7 @@ def read_nodes(tx: Transaction, query: Query, **parameters: Any) -> list[Purpose
 
 
 def read_verified_content(tx: Transaction, row: VersionRow) -> Content:
-    """Read the content of a version, and verify its hash if it is published.
-
-    Raises:
-        ContentAltered: the content does not match the hash.
-    """
+    """Read the content of a version, and verify its hash if it is published."""
     content = read_content(tx, row.id)
     if row.content_hash is not None:
         actual = compute_content_hash(content)

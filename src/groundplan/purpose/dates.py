@@ -20,22 +20,14 @@ def is_day(text: str) -> bool:
 
 
 def parse_day(text: str, path: ArgumentPath) -> str:
-    """Parse a calendar day, `2026-11-15`.
-
-    Raises:
-        Invalid: the text is not a calendar day.
-    """
+    """Parse a calendar day, `2026-11-15`."""
     if is_day(text):
         return text
     raise invalid_argument(path, f"must be a date such as 2026-11-15, not {quote_text(text)}", code="invalid_date")
 
 
 def parse_moment(text: str, path: ArgumentPath) -> str:
-    """Parse a calendar day, or an instant with a time zone, which is converted to UTC.
-
-    Raises:
-        Invalid: the text is neither.
-    """
+    """Parse a calendar day, or an instant with a time zone, which is converted to UTC."""
     if len(text) <= DAY_CHARS:
         return parse_day(text, path)
     try:

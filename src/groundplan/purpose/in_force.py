@@ -31,9 +31,6 @@ def read_purpose_in_force(tx: Transaction, wanted: Collection[str] = ()) -> Purp
     """Return the purpose in force; None if there is no version.
 
     If only the draft has one of the wanted nodes, the content has everything that only the draft has, too.
-
-    Raises:
-        ContentAltered: the content of the published version does not match its hash.
     """
     rows = read_versions(tx)
     if not rows:

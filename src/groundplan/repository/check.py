@@ -83,9 +83,6 @@ def check(
 
     With `since`, only changes after that revision count; such a partial result is not recorded. `report_progress`
     receives progress messages.
-
-    Raises:
-        GroundplanError: the project, repository or revision does not exist, or git failed.
     """
     report_progress("reading the atoms")
     atoms = list(list_atoms(session, project))
@@ -267,10 +264,6 @@ def confirm(
 
     If an atom is not found, none is confirmed. An atom that somebody changes meanwhile is skipped, because the new text
     was not reviewed. The project is checked again afterwards.
-
-    Raises:
-        Invalid: no atom is named, or several atoms have the name.
-        NotFound: an atom, the project or the revision does not exist.
     """
     if not refs and not every:
         raise Invalid("no atom is named; give ids or names, or ask for every atom", code="no_atoms")

@@ -116,23 +116,14 @@ class Repository:
         self.folder = Path(folder)
 
     def resolve_head(self) -> Commit:
-        """Return the commit that is checked out.
-
-        Raises:
-            NotARepository: the folder is not in a repository.
-            NoCommit: the repository has no commit yet.
-        """
+        """Return the commit that is checked out."""
         found = self._resolve_commits(["HEAD"]).get("HEAD")
         if found is None:
             raise NoCommit(self.folder)
         return found
 
     def resolve_commit(self, revision: str) -> Commit:
-        """Return the commit of a branch, a tag, an id or an expression such as `HEAD~3`.
-
-        Raises:
-            NotFound: the repository has no such commit.
-        """
+        """Return the commit of a branch, a tag, an id or an expression such as `HEAD~3`."""
         found = self._resolve_commits([revision]).get(revision)
         if found is None:
             raise NotFound("revision", revision, hint="git log --oneline lists the commits of this repository")
@@ -442,11 +433,7 @@ class CommitLinks(Struct):
 
 
 def link_commit(session: Session, folder: Path | str, prefixes: Iterable[str], revision: str = "HEAD") -> CommitLinks:
-    """Add a commit as evidence to every task that its message names, once.
-
-    Raises:
-        GroundplanError: there is no such commit, or the actor may not change a task.
-    """
+    """Add a commit as evidence to every task that its message names, once."""
     repository = Repository(folder)
     commit = repository.resolve_head() if revision == "HEAD" else repository.resolve_commit(revision)
     done = CommitLinks(commit.id, [], [])

@@ -90,11 +90,7 @@ class CommandCancelled(BaseException):
 
 @contextmanager
 def cancel_on_signals(limit_s: float | None) -> Iterator[Cancellation]:
-    """Yield a cancellation that the first signal uses; a second signal has its usual effect.
-
-    Raises:
-        CommandCancelled: a signal cancelled the operation, which was rolled back.
-    """
+    """Yield a cancellation that the first signal uses; a second signal has its usual effect."""
     cancellation = Cancellation(limit_s)
     if threading.current_thread() is not threading.main_thread():
         yield cancellation

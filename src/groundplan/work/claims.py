@@ -107,12 +107,7 @@ def enforce_claims(tx: Transaction, node_id: str, claimed_by: str | None, claime
 
 
 def update_claim(tx: Transaction, node: WorkNodeRow, flags: ClaimFlags, changes: list[Change]) -> WorkOp | None:
-    """Renew, hold, release or end the claim of a node, and return the operation to record, or None.
-
-    Raises:
-        StaleClaim: the caller does not hold the node.
-        HoldRequiresPerson: an agent asks to hold it without expiry.
-    """
+    """Renew, hold, release or end the claim of a node, and return the operation to record, or None."""
     if flags.renew or flags.release or flags.hold:
         if node.claimed_by != tx.actor.id:
             raise StaleClaim(node)

@@ -6,7 +6,8 @@ The root of a project is a node, too. All others are below it, and it is never w
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, Protocol, TypeVar
+from random import SystemRandom
+from typing import Any, Protocol
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -217,8 +218,6 @@ def create_root(tx: Transaction, project_id: str, summary: str) -> None:
 
 
 def _create_work_project(tx: Transaction, project_id: str, pipelines: str | None) -> None:
-    from random import SystemRandom  # only a new project needs it
-
     # A random number, because only an actor who sees every project could know the next free one.
     for _ in range(NUMBER_TRIES_MAX):
         number = SystemRandom().randrange(1, PROJECT_NUMBER_LIMIT)
@@ -259,24 +258,6 @@ def add_hold_property(properties: dict[str, Any], row: HoldFields) -> None:
     """Add the reason of a hold to the properties of an open node."""
     if row.held_reason is not None and not row.resolved:
         properties["_hold"] = row.held_reason
-
-
-class SurroundingFields(Protocol):
-    """The field that tells ancestors from dependencies, which have no depth."""
-
-    @property
-    def depth(self) -> int | None: ...
-
-
-S = TypeVar("S", bound=SurroundingFields)
-
-
-def separate_surroundings(rows: list[S]) -> tuple[list[S], list[S]]:
-    """Return the ancestors among the surroundings of a node, from the top, and its resolved dependencies."""
-    done = [one for one in rows if one.depth is None]
-    above = [one for one in rows if one.depth is not None] if done else rows
-    above.sort(key=lambda one: one.depth or 0)
-    return above, done
 
 
 class Evidence(Struct):

@@ -257,11 +257,7 @@ class Readiness:
         self._unordered.update(suspects if unordered is None else unordered)
 
     def settle(self) -> ReadinessChanges:
-        """Update the stored counts, and return the effects of the write.
-
-        Raises:
-            CycleDetected: after the write, a node would have to wait for itself.
-        """
+        """Update the stored counts, and return the effects of the write."""
         self.settle_positions()
         self._states.load_final_states(self._derived)
         self._refuse_loops()

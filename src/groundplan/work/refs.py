@@ -9,6 +9,7 @@ Only nodes that the actor may see are considered: a node in a hidden project loo
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 from itertools import starmap
 
 import msgspec
@@ -81,13 +82,7 @@ def node_elsewhere(found: NodeLocation, project_id: str, *, beside: str | None) 
 
 
 def find_node(tx: Transaction, ref: str) -> NodeLocation:
-    """Return the node with this id or alias, or the only node whose id begins with it.
-
-    Raises:
-        NotFound: there is none that the actor may see.
-        AmbiguousNode: several ids begin with it.
-        AmbiguousAlias: nodes of several projects have this alias.
-    """
+    """Return the node with this id or alias, or the only node whose id begins with it."""
     found = find_node_or_none(tx, ref)
     if found is None:
         raise missing_node(tx, ref)
@@ -113,12 +108,7 @@ def find_node_or_none(tx: Transaction, ref: str) -> NodeLocation | None:
 
 
 def resolve_node_project(tx: Transaction, ref: str) -> str:
-    """Return the project of a node, also of a removed one, because a repeated request must find its answer.
-
-    Raises:
-        NotFound: there is and was none that the actor may see.
-        AmbiguousNode: several ids begin with it.
-    """
+    """Return the project of a node, also of a removed one, because a repeated request must find its answer."""
     found = find_node_or_none(tx, ref)
     if found is not None:
         return found.project_id
@@ -134,8 +124,6 @@ def missing_node(tx: Transaction, ref: str) -> NotFound:
     removed = find_removed_node(tx, ref)
     if removed is not None:
         return NotFound("node", ref, hint=f"it was merged into {removed.into!r}" if removed.into else "it was deleted")
-    from difflib import get_close_matches  # imported here because only this error needs it
-
     candidates = (
         find_nodes_by_prefix(tx, ref[:SUGGESTION_PREFIX_CHARS], seen, at_most=CANDIDATES_MAX)
         if len(ref) >= SUGGESTION_PREFIX_CHARS
@@ -149,10 +137,6 @@ def find_node_in_project(tx: Transaction, ref: str, *, beside: str | None = None
     """Return the node with this id, or the only node whose id begins with it, in the current project.
 
     `beside` is another node of the call, which the error names if this one is in another project.
-
-    Raises:
-        NotFound: there is none that the actor may see.
-        MixedProjects: it is in another project.
     """
     found = find_node(tx, ref)
     if found.project_id != tx.project.id:
@@ -168,13 +152,7 @@ def fetch_node_in_project(tx: Transaction, ref: str, *, beside: str | None = Non
 
 
 def resolve_task(tx: Transaction, ref: str) -> tuple[str, str]:
-    """Return the project and the whole id of a task, for slices that refer to tasks.
-
-    Raises:
-        NotFound: there is none that the actor may see.
-        AmbiguousNode: several ids begin with it.
-        NotTask: it is the root of a project or a feature.
-    """
+    """Return the project and the whole id of a task, for slices that refer to tasks."""
     found = find_node(tx, ref)
     kind = tx.scalar(sql.kind_of_node, project_id=found.project_id, n=found.n)
     if kind not in (None, TASK):
@@ -183,11 +161,7 @@ def resolve_task(tx: Transaction, ref: str) -> tuple[str, str]:
 
 
 def find_work_targets(tx: Transaction, refs: list[str]) -> LinkTargets:
-    """Return the nodes of the current project with these ids or unique prefixes, for slices that refer to nodes.
-
-    Raises:
-        AmbiguousNode: several ids begin with one of them.
-    """
+    """Return the nodes of the current project with these ids or unique prefixes, for slices that refer to nodes."""
     found = find_known_targets(tx, dict.fromkeys(refs))
     near: dict[str, list[str]] = {}
     for ref in refs:

@@ -42,11 +42,7 @@ class ReservedProperty(Invalid):
 
 
 def validate_properties(properties: Mapping[str, Any], path: ArgumentPath) -> dict[str, Any]:
-    """Return the given properties without those that are null.
-
-    Raises:
-        ReservedProperty: a name is reserved for the engine.
-    """
+    """Return the given properties without those that are null."""
     for key in properties:
         if key.startswith(RESERVED_PREFIX):
             raise ReservedProperty((*path, key))
@@ -54,20 +50,12 @@ def validate_properties(properties: Mapping[str, Any], path: ArgumentPath) -> di
 
 
 def encode_properties(properties: Mapping[str, Any], path: ArgumentPath) -> str:
-    """Return properties as JSON text for the store.
-
-    Raises:
-        Invalid: the JSON text is too large.
-    """
+    """Return properties as JSON text for the store."""
     return _encode_json(properties, path, PROPERTIES_BYTES_MAX) if properties else "{}"
 
 
 def encode_state(state: Any, path: ArgumentPath) -> str | None:
-    """Return a state as JSON text for the store, or None if it is null.
-
-    Raises:
-        Invalid: the JSON text is too large.
-    """
+    """Return a state as JSON text for the store, or None if it is null."""
     return None if state is None else _encode_json(state, path, STATE_BYTES_MAX)
 
 
@@ -80,11 +68,7 @@ def _encode_json(value: Any, path: ArgumentPath, limit: int) -> str:
 
 
 def encode_links(links: list[str], path: ArgumentPath) -> str:
-    """Return context links as JSON text for the store.
-
-    Raises:
-        Invalid: there are too many links.
-    """
+    """Return context links as JSON text for the store."""
     if len(links) > LINKS_MAX:
         wrong = f"would have {len(links)} links, the limit is {LINKS_MAX}; remove some"
         raise invalid_argument(path, wrong, code="too_many", limit=LINKS_MAX)

@@ -58,12 +58,7 @@ class RootNotAllowed(RuleViolated):
 
 
 def move(tx: Transaction, readiness: Readiness, node: WorkNodeRow, parent: WorkNodeRow, *, decision: str | None) -> str:
-    """Move a node under another parent and return the result in words.
-
-    Raises:
-        RootNotAllowed: the node is the root.
-        CycleDetected: the new parent is below the node, or a node would wait for itself.
-    """
+    """Move a node under another parent and return the result in words."""
     if node.n == ROOT_N:
         raise RootNotAllowed("moved")
     if readiness.positions.is_above(node, parent):
@@ -130,13 +125,7 @@ def _load_open_rows(tx: Transaction, node: WorkNodeRow) -> list[Row]:
 
 
 def drop(tx: Transaction, readiness: Readiness, node: WorkNodeRow, reason: str, *, decision: str | None) -> str:
-    """Resolve a node and every open node below it with the reason as evidence, and return the result in words.
-
-    Raises:
-        RootNotAllowed: the node is the root; archive the project instead.
-        AlreadyResolved: the node is resolved.
-        ClaimedByAnother: the project enforces claims and another actor has claimed one of the nodes.
-    """
+    """Resolve a node and every open node below it with the reason as evidence, and return the result in words."""
     if node.n == ROOT_N:
         raise RootNotAllowed("dropped")
     if node.resolved:  # and so is everything below it
@@ -206,14 +195,7 @@ class MergeLimitExceeded(RuleViolated):
 def merge(
     tx: Transaction, readiness: Readiness, source: WorkNodeRow, target: WorkNodeRow, *, decision: str | None
 ) -> str:
-    """Merge the source into the target and return the result in words.
-
-    Raises:
-        RootNotAllowed: one of the nodes is the root.
-        CannotMerge: the nodes are the same, one is above the other, or only one is a feature.
-        ClaimedByAnother: the project enforces claims and another actor has claimed the source.
-        MergeLimitExceeded: together they have more sections, tags or links than one node may have.
-    """
+    """Merge the source into the target and return the result in words."""
     _refuse_unmergeable(readiness, source, target)
     enforce_claims(tx, source.id, source.claimed_by, source.claimed_until)
     readiness.snapshot([source.n, target.n])
@@ -345,11 +327,7 @@ def _write_target(
 
 
 def _merge_sections_and_tags(tx: Transaction, source: WorkNodeRow, target: WorkNodeRow) -> list[Change]:
-    """Move the sections and tags of `source` to `target` and return the changes of `target`.
-
-    Raises:
-        MergeLimitExceeded: together they are more than one node may have.
-    """
+    """Move the sections and tags of `source` to `target` and return the changes of `target`."""
     changes = []
     sections = tx.all(sql.sections_of, project_id=tx.project.id, n=source.n)
     if sections:
@@ -371,11 +349,7 @@ def _merge_sections_and_tags(tx: Transaction, source: WorkNodeRow, target: WorkN
 
 
 def _move_links(tx: Transaction, source: WorkNodeRow, target: WorkNodeRow) -> Sequence[Change]:
-    """Move what `source` serves and rests on to `target`, and return the changes of `target`.
-
-    Raises:
-        MergeLimitExceeded: together they are more links than one node may have.
-    """
+    """Move what `source` serves and rests on to `target`, and return the changes of `target`."""
     changes = move_links(tx, LinkSource(source.id, source.n), LinkSource(target.id, target.n))
     for change in changes:
         if len(change.after) > LINKS_MAX:

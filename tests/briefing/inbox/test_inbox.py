@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from groundplan.briefing.inbox import inbox as inbox_module
-from groundplan.briefing.inbox.item import RANKS, InboxItem, InboxKind
+from groundplan.briefing import inbox as inbox_module
+from groundplan.briefing.inbox import RANKS, InboxItem, InboxKind
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import Actor, ActorKind, local_actor
 from groundplan.kernel.answers import count_tokens, encode

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from groundplan.briefing.inbox.item import InboxItem
-from groundplan.briefing.inbox.kept_items import CACHE_KEY, KeptItems, ProjectState
+from groundplan.briefing.inbox import CACHE_KEY, InboxItem, KeptItems, ProjectState
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groundplan.briefing.coverage import coverage
+from groundplan.briefing import coverage
 from tests.briefing.line.client import PlanClient
 from tests.purpose.client import add_node, op
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from groundplan.briefing.throughline.limits import ChainLimits
+from groundplan.briefing.trace import ChainLimits
 from groundplan.kernel.answers import CHARS_PER_TOKEN
 from groundplan.session import Session
 from tests.briefing.line.client import PlanClient

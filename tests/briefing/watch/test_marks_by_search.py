@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from groundplan.briefing.watch import trace_marks
+from groundplan.briefing import watch
 from groundplan.kernel.links import Link
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.observing.records import Observations
@@ -29,11 +29,11 @@ def test_a_fault_in_the_watch_is_noticed(atlas: Watch, fault: str, monkeypatch: 
         def without_stops(tx: Transaction, sources: set[int], links: list[Link]) -> dict[int, list[int]]:
             return whole(tx, sources, [link for link in links if link.node_n in sources])
 
-        monkeypatch.setattr(trace_marks, "find_open_inheriting", without_stops)
+        monkeypatch.setattr(watch, "find_open_inheriting", without_stops)
     elif fault == "decisions do not clear":
         monkeypatch.setattr(Observations, "get_decided_revs", lambda _: {})
     else:
-        monkeypatch.setattr(trace_marks, "parse_edge_name", lambda _: None)
+        monkeypatch.setattr(watch, "parse_edge_name", lambda _: None)
 
     with pytest.raises(AssertionError):
         compare_with_search(atlas)

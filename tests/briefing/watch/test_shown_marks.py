@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from groundplan.briefing.watch import find_marks as find_marks_module
-from groundplan.briefing.watch import trace_marks
+from groundplan.briefing import watch
+from groundplan.briefing import watch as find_marks_module
 from groundplan.kernel.actors import Access, local_actor
 from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.errors import NotFound
@@ -49,9 +49,9 @@ def test_many_marks_are_listed_with_one_search_and_each_has_its_path(
         searches.append(given)
         return whole(*given)
 
-    monkeypatch.setattr(trace_marks, "GoalSteps", count_searches)
+    monkeypatch.setattr(watch, "GoalSteps", count_searches)
     for walk in ("trace_assumption", "trace_node"):
-        monkeypatch.delattr(trace_marks, walk)  # each would read the whole theory for one mark
+        monkeypatch.delattr(watch, walk)  # each would read the whole theory for one mark
 
     items = atlas.session.call("briefing.inbox", project="atlas", limit=100).items
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from groundplan.briefing.watch.find_marks import find_marks
-from groundplan.briefing.watch.mark import WatchMark
+from groundplan.briefing.watch import WatchMark, find_marks
 from groundplan.kernel.access import Permission
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.transaction import Transaction

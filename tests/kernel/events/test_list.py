@@ -16,7 +16,7 @@ from groundplan.kernel.events.follow import EventPosition, read_changes
 from groundplan.session import Session
 from tests.engines import Engine, person
 from tests.manual_clock import ManualClock
-from tests.work.graph.reading.plans import plan, session_with_cap
+from tests.work.graph.plans import plan, session_with_cap
 
 
 @pytest.fixture

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import subprocess
-import sys
 from enum import StrEnum
 from typing import Annotated, Any, Literal, NewType
 
@@ -317,14 +315,6 @@ def test_a_long_or_odd_argument_is_not_echoed_whole() -> None:
     ):
         assert len(json.dumps(refusal.to_dict())) < 1_500
         assert "\u2028" not in refusal.message
-
-
-def test_importing_the_gate_does_not_import_what_only_refusals_need() -> None:
-    program = "import sys, groundplan.kernel.input_gate; print('difflib' in sys.modules)"
-
-    assert (
-        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "False\n"
-    )
 
 
 SCALARS = (

@@ -54,6 +54,9 @@ FORBIDDEN = [
     "PRAGMA query_only = ON",
     "PRAGMA wal_checkpoint(TRUNCATE)",
     "PRAGMA integrity_check",
+    "PRAGMA foreign_key_check",
+    "PRAGMA table_list",
+    "PRAGMA database_list",
     "SELECT * FROM pragma_table_info('events')",
     # the schema as rows
     "INSERT INTO sqlite_schema (type) VALUES ('table')",
@@ -75,6 +78,10 @@ ALLOWED = [
     "ROLLBACK TO here",
     "RELEASE here",
     "PRAGMA data_version",
+    "PRAGMA table_xinfo(events)",
+    "PRAGMA index_list(events)",
+    "PRAGMA index_info(answers_in_order)",
+    "PRAGMA foreign_key_list(events)",
 ]
 
 

@@ -20,7 +20,6 @@ from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.postgres.store import PostgresTransaction
 from groundplan.kernel.store.schema import SCHEMA_NAME
 from groundplan.kernel.store.sqlite.store import SqliteTransaction
-from groundplan.kernel.store.sqlite.table_definition import parse_create_table, parse_unique_index
 from groundplan.kernel.store.transaction import Transaction
 from tests.engines import Engine, PostgresEngine, SqliteEngine
 
@@ -60,6 +59,22 @@ def test_columns_keys_and_references_are_told_alike_by_both_engines(engine: Engi
 
 def test_an_index_of_some_rows_makes_nothing_unique(engine: Engine) -> None:
     assert ["tenant_id", "project_id"] not in read_tables(engine, "toc_versions")["toc_versions"].keys
+
+
+def test_only_an_index_over_columns_of_all_rows_is_a_key(engine: Engine) -> None:
+    statements = (
+        'CREATE TABLE "odd, (t" (id integer PRIMARY KEY, "a (b" text UNIQUE, c text REFERENCES "odd, (t" ("a (b"))',
+        'CREATE UNIQUE INDEX pair ON "odd, (t" ("a (b", c)',
+        'CREATE UNIQUE INDEX lower_case ON "odd, (t" (lower(c))',
+        'CREATE UNIQUE INDEX of_some ON "odd, (t" (c) WHERE id > 1',
+        'CREATE INDEX plain ON "odd, (t" (c)',
+    )
+    with transaction_after(engine, *statements) as tx:
+        found = read_live_tables(tx, ["odd, (t"])["odd, (t"]
+
+    assert list(found.columns) == ["id", "a (b", "c"]
+    assert sorted(found.keys) == [["a (b"], ["a (b", "c"], ["id"]]
+    assert found.references == [Reference(["c"], "odd, (t")]
 
 
 def test_a_column_and_a_key_that_were_added_by_hand_are_seen(engine: Engine) -> None:
@@ -120,23 +135,3 @@ def test_a_policy_that_only_takes_away_opens_nothing(team: PostgresEngine) -> No
     stray = "CREATE POLICY stray ON projects AS RESTRICTIVE FOR SELECT TO PUBLIC USING (true)"
     with transaction_after(team, stray) as tx:
         assert check_row_security(tx, MEMBERS) == []
-
-
-def test_the_text_of_a_table_is_read_as_sqlite_reads_it() -> None:
-    found = parse_create_table(
-        """CREATE TABLE "odd, table" ( -- a comment, (with brackets)
-               id INTEGER PRIMARY KEY, [a "b] TEXT DEFAULT 'x, (y' NOT NULL CHECK ([a "b] IN ('a', 'b')),
-               `c``d` DECIMAL(10, 2) UNIQUE, other text REFERENCES elsewhere (id), /* , */ bare,
-               CONSTRAINT both UNIQUE (id, other), FOREIGN KEY (id, other) REFERENCES "far" (a, b)
-           ) STRICT"""
-    )
-
-    assert found.columns == {"id": "INTEGER", 'a "b': "TEXT", "c`d": "DECIMAL", "other": "TEXT", "bare": ""}
-    assert found.keys == [["id"], ["c`d"], ["id", "other"]]
-    assert found.references == [(["other"], "elsewhere"), (["id", "other"], "far")]
-
-
-def test_only_an_index_that_is_unique_over_all_rows_is_a_key() -> None:
-    assert parse_unique_index("CREATE UNIQUE INDEX a ON t (b, c)") == ["b", "c"]
-    assert parse_unique_index("CREATE INDEX a ON t (b)") is None
-    assert parse_unique_index("CREATE UNIQUE INDEX a ON t (b) WHERE c IS NULL") is None

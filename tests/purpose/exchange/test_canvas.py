@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.purpose.exchange.formats.canvas import write_canvas
-from groundplan.purpose.exchange.formats.canvas_texts import format_edge_label, format_node, parse_card, parse_label
 from groundplan.purpose.exchange.readers.read_canvas import read_canvas
 from groundplan.purpose.exchange.theory import Theory
+from groundplan.purpose.exchange.writers.canvas import write_canvas
+from groundplan.purpose.exchange.writers.canvas_texts import format_edge_label, format_node, parse_card, parse_label
 from groundplan.purpose.model import EdgeType, PurposeEdge
 from tests.purpose.exchange.foreign_files import count_skipped, expected_fields, fields_of, read_or_none
 from tests.purpose.exchange.theory_strategies import (

@@ -10,9 +10,9 @@ from hypothesis import given
 from msgspec.structs import replace
 
 from groundplan.kernel.input_gate.strict_json import INTEGER_MAX
-from groundplan.purpose.exchange.formats.csv_sheets import COLUMNS, write_csv
 from groundplan.purpose.exchange.readers.read_csv import read_csv
 from groundplan.purpose.exchange.theory import Theory
+from groundplan.purpose.exchange.writers.sheets import COLUMNS, write_csv
 from groundplan.purpose.model import TEXT_BYTES_MAX
 from tests.purpose.exchange.foreign_files import expected_fields, fields_of, read_or_none
 from tests.purpose.exchange.sheets import cells_of, read, titles

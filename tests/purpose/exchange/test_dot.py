@@ -9,8 +9,8 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given
 
-from groundplan.purpose.exchange.formats.dot import NOTE_LINE_CHARS, TITLE_LINE_CHARS, write_dot
 from groundplan.purpose.exchange.theory import Theory
+from groundplan.purpose.exchange.writers.dot import NOTE_LINE_CHARS, TITLE_LINE_CHARS, write_dot
 from groundplan.purpose.model import AssumptionStatus, NodeType
 from tests.purpose.exchange.theory_strategies import NEVER_STORED, any_theory, make_published, make_waiver, tries
 from tests.purpose.theories import theory

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from groundplan.kernel.errors import Invalid, NotFound
-from groundplan.purpose.exchange.formats.table import FORMATS, WRITABLE
+from groundplan.purpose.exchange.formats import FORMATS, WRITABLE
 from groundplan.purpose.picture import layout, svg
 from tests.manual_clock import ManualClock
 from tests.purpose.client import PurposeClient, add_edge, add_node, op

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.purpose.exchange.file_format import FileFormatUnclear, detect_format, find_format, require_one_format
-from groundplan.purpose.exchange.formats.table import EXPORTABLE, FORMATS, READABLE, FileFormat
+from groundplan.purpose.exchange.formats import (
+    EXPORTABLE,
+    FORMATS,
+    READABLE,
+    FileFormat,
+    FileFormatUnclear,
+    detect_format,
+    find_format,
+    require_one_format,
+)
 
 
 def test_the_suffix_of_a_name_shows_the_format_in_any_case() -> None:

@@ -11,8 +11,8 @@ from hypothesis import given
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from groundplan.purpose.exchange.formats.graphml import write_graphml
 from groundplan.purpose.exchange.theory import Theory
+from groundplan.purpose.exchange.writers.graphml import write_graphml
 from groundplan.purpose.model import AssumptionStatus
 from tests.purpose.exchange.theory_strategies import (
     NEVER_STORED,

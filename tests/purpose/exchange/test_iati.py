@@ -9,8 +9,8 @@ from xml.etree.ElementTree import Element
 import pytest
 from hypothesis import given
 
-from groundplan.purpose.exchange.formats.iati import NAMESPACE, build_identifier, write_iati
 from groundplan.purpose.exchange.theory import Theory
+from groundplan.purpose.exchange.writers.iati import NAMESPACE, build_identifier, write_iati
 from groundplan.purpose.model import IndicatorDirection, NodeType
 from tests.purpose.exchange.theory_strategies import (
     NEVER_STORED,

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from groundplan.kernel.errors import Conflict, Forbidden, GroundplanError, Invalid, NotFound, RuleViolated
-from groundplan.purpose.exchange.formats.document import build_document
+from groundplan.purpose.exchange.document import build_document
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.observing.records import Waiver
 from tests.engines import Engine, person

@@ -9,8 +9,8 @@ from hypothesis import given
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from groundplan.purpose.exchange.formats.logframe import write_logframe
 from groundplan.purpose.exchange.theory import Theory
+from groundplan.purpose.exchange.writers.logframe import write_logframe
 from groundplan.purpose.model import TEXT_BYTES_MAX, AssumptionStatus, IndicatorDirection, VersionStatus
 from tests.purpose.exchange.theory_strategies import (
     NEVER_STORED,

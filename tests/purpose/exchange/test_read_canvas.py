@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX
-from groundplan.purpose.exchange.formats.canvas import write_canvas
 from groundplan.purpose.exchange.readers.document_builder import ReadDocument
 from groundplan.purpose.exchange.readers.read_canvas import read_canvas
+from groundplan.purpose.exchange.writers.canvas import write_canvas
 from groundplan.purpose.model import EdgeType, NodeType
 from tests.purpose.exchange.foreign_files import (
     assert_within_limits,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
+from typing import cast
 
 import pytest
 
-from groundplan.purpose.exchange.formats.table import FORMATS, READABLE, WRITABLE, FileFormat
-from groundplan.purpose.exchange.readers.read_file import read_file
-from groundplan.purpose.exchange.theory import Theory
+from groundplan.purpose.exchange.export import Export, ExportFormat, write_export
+from groundplan.purpose.exchange.formats import FORMATS, READABLE, WRITABLE, FileFormat
+from groundplan.purpose.exchange.readers.read_files import read_file
 from groundplan.purpose.model import AssumptionStatus, IndicatorDirection, Profile
 from tests.purpose.exchange.theory_strategies import make_measurement, make_published, make_waiver
 from tests.purpose.theories import theory
@@ -99,12 +98,7 @@ PLAIN = ("mnarrative", "mmetadata", "mmechanism", "low", "2031-05-06", "strict",
 
 
 def file_of(one: FileFormat) -> str:
-    module = {FileFormat.JSON: "document", FileFormat.CSV: "csv_sheets", FileFormat.HTML: "html.standalone"}.get(
-        one, str(one)
-    )
-    function = f"write_{one}"
-    writer: Callable[[Theory], str] = getattr(import_module(f"groundplan.purpose.exchange.formats.{module}"), function)
-    return writer(THEORY)
+    return write_export(Export(THEORY, cast(ExportFormat, str(one)))).content
 
 
 @pytest.mark.parametrize("one", WRITABLE)

@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 
-from groundplan.purpose.exchange.formats.document import DocumentEdge, DocumentNode
+from groundplan.purpose.exchange.document import DocumentEdge, DocumentNode
 from groundplan.purpose.exchange.readers.document_builder import ReadDocument
-from groundplan.purpose.exchange.readers.read_xmpz2 import read_xmpz2
+from groundplan.purpose.exchange.readers.read_miradi import read_miradi
 from groundplan.purpose.model import Confidence, EdgeType, NodeType
 from tests.purpose.exchange.miradi_project import Factor, MiradiProject, whole_project, xmpz2
 
@@ -18,20 +18,20 @@ def nodes(reading: ReadDocument) -> dict[str, DocumentNode]:
 
 
 def node(project: MiradiProject, title: str) -> DocumentNode:
-    return nodes(read_xmpz2(project.file()))[title]
+    return nodes(read_miradi(project.file()))[title]
 
 
 def edges(project: MiradiProject) -> list[tuple[str, str, EdgeType]]:
-    return [(one.source, one.target, one.edge_type) for one in read_xmpz2(project.file()).document.edges]
+    return [(one.source, one.target, one.edge_type) for one in read_miradi(project.file()).document.edges]
 
 
 def only_edge(project: MiradiProject) -> DocumentEdge:
-    (edge,) = read_xmpz2(project.file()).document.edges
+    (edge,) = read_miradi(project.file()).document.edges
     return edge
 
 
 def skipped(project: MiradiProject) -> dict[tuple[str, str], list[str]]:
-    reading = read_xmpz2(project.file())
+    reading = read_miradi(project.file())
     assert all(one.count >= len(one.examples) for one in reading.skipped)
     return {(one.what, one.why): one.examples for one in reading.skipped}
 
@@ -55,7 +55,7 @@ def chain() -> tuple[MiradiProject, Factor, Factor]:
 
 def test_a_results_chain_comes_in_level_by_level() -> None:
     project, factors = make_chain("Strategy", "IntermediateResult", "ThreatReductionResult", "BiodiversityTarget")
-    reading = read_xmpz2(project.file())
+    reading = read_miradi(project.file())
 
     assert {title: one.node_type for title, one in nodes(reading).items()} == {
         "Strategy": NodeType.ACTIVITY,
@@ -84,7 +84,7 @@ def test_what_a_factor_is_decides_what_its_node_is(kind: str, node_type: NodeTyp
 
 
 def test_a_whole_project_comes_in_and_what_does_not_is_counted() -> None:
-    reading = read_xmpz2(whole_project().file())
+    reading = read_miradi(whole_project().file())
 
     assert [(one.key.partition("-")[0], one.title) for one in reading.document.nodes] == [
         ("BiodiversityTarget", "Reefs"),
@@ -118,7 +118,7 @@ def test_the_same_project_without_prefixes_and_of_another_schema_is_the_same_the
     for project in (newest, plain):
         project.link(project.factor("Strategy", "a"), project.factor("Cause", "b"))
 
-    assert read_xmpz2(newest.file()) == read_xmpz2(plain.file())
+    assert read_miradi(newest.file()) == read_miradi(plain.file())
 
 
 def test_what_is_in_the_pool_of_something_else_is_not_read() -> None:
@@ -129,7 +129,7 @@ def test_what_is_in_the_pool_of_something_else_is_not_read() -> None:
         .replace("</miradi:Strategy>", "</miradi:Stranger>")
     )
 
-    assert list(nodes(read_xmpz2(xmpz2(xml.encode())))) == ["IntermediateResult"]
+    assert list(nodes(read_miradi(xmpz2(xml.encode())))) == ["IntermediateResult"]
 
 
 def test_a_factor_without_a_link_comes_in_and_is_counted() -> None:
@@ -155,7 +155,7 @@ def test_an_activity_with_a_link_of_its_own_is_a_node() -> None:
     strategy = project.factor("Strategy", "Patrols", OrderedActivityIds=project.ids("Activity", task.id))
     project.link(strategy, activity)
 
-    reading = nodes(read_xmpz2(project.file()))
+    reading = nodes(read_miradi(project.file()))
     assert reading["Train rangers"].key == activity.ref
     assert reading["Patrols"].description is None
 
@@ -190,7 +190,7 @@ def test_where_a_node_comes_from_stays_in_its_metadata() -> None:
 def test_a_factor_on_two_diagrams_is_one_node_and_a_link_on_two_diagrams_is_one_edge() -> None:
     project, source, target = chain()
     project.link(source, target, again=True)
-    reading = read_xmpz2(project.file())
+    reading = read_miradi(project.file())
 
     assert len(reading.document.nodes) == 2
     assert len(reading.document.edges) == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.purpose.exchange.readers.read_xmpz2 import read_xmpz2
+from groundplan.purpose.exchange.readers.read_miradi import read_miradi
 from tests.purpose.exchange.miradi_project import MiradiProject
 from tests.purpose.exchange.test_xmpz2 import chain, node, skipped
 
@@ -18,7 +18,7 @@ def test_what_says_which_factor_it_is_about_is_an_assumption_on_that_node(kind: 
     listed = project.ids("DiagramFactor", project.place(source), project.place(source, again=True))
     said = project.factor(kind, "It <b>rains</b>", Details="<div>Each</div><div>year</div>", **{field: listed})
 
-    reading = read_xmpz2(project.file())
+    reading = read_miradi(project.file())
 
     assert [(one.key, one.node, one.assumption_text) for one in reading.document.assumptions] == [
         (said.ref, source.ref, "It rains\nEach\nyear")
@@ -32,7 +32,7 @@ def test_an_assumption_about_several_factors_is_kept_at_the_first_that_came_in()
     places = [*(project.place(one) for one in (box, target, source)), "nowhere"]
     project.factor("Assumption", "It rains", RelevantDiagramFactorIds=project.ids("DiagramFactor", *places))
 
-    assert [one.node for one in read_xmpz2(project.file()).document.assumptions] == [target.ref]
+    assert [one.node for one in read_miradi(project.file()).document.assumptions] == [target.ref]
     assert skipped(project)["assumption", "it is about several factors; kept at the first one"] == ["It rains"]
 
 
@@ -45,7 +45,7 @@ def test_what_is_assumed_of_nothing_that_came_in_is_left_out() -> None:
     about = project.ids("DiagramFactor", project.place(source))
     silent = project.factor("Assumption", RelevantDiagramFactorIds=about)
 
-    assert read_xmpz2(project.file()).document.assumptions == []
+    assert read_miradi(project.file()).document.assumptions == []
     assert (
         skipped(project).items()
         >= {
@@ -98,7 +98,7 @@ def test_a_title_is_text_without_its_format(formatted: str, title: str) -> None:
     project = MiradiProject()
     project.factor("Strategy", formatted)
 
-    assert read_xmpz2(project.file()).document.nodes[0].title == title
+    assert read_miradi(project.file()).document.nodes[0].title == title
 
 
 def test_a_description_has_a_line_for_each_line_and_a_dash_for_each_item() -> None:
@@ -150,7 +150,7 @@ def test_indicators_come_in_at_their_factor_and_each_at_one() -> None:
     )
     project.factor("Strategy", "y", IndicatorIds=project.ids("Indicator", one.id))
 
-    reading = read_xmpz2(project.file())
+    reading = read_miradi(project.file())
     assert [(each.key, each.node, each.name, each.unit) for each in reading.document.indicators] == [
         (one.ref, target.ref, "one", "ones"),
         (other.ref, target.ref, "other", "others"),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.purpose.exchange.readers.document_builder import UnreadableFile
-from groundplan.purpose.exchange.readers.read_xmpz2 import KINDS_NAMED_MAX, read_xmpz2
+from groundplan.purpose.exchange.readers.read_miradi import KINDS_NAMED_MAX, read_miradi
 from groundplan.purpose.model import EdgeType
 from tests.purpose.exchange.miradi_project import MiradiProject, whole_project, xmpz2
 from tests.purpose.exchange.test_xmpz2 import chain, edges, node
@@ -21,7 +21,7 @@ def test_two_things_of_one_id_refuse_the_file(kind: str) -> None:
         project.factor(kind, "x", called="88")
 
     with pytest.raises(UnreadableFile):
-        read_xmpz2(project.file())
+        read_miradi(project.file())
 
 
 @pytest.mark.parametrize("identifier", ["", " ", "9" * 65, "9" * 100_000])
@@ -30,7 +30,7 @@ def test_an_id_that_is_none_refuses_the_file(identifier: str) -> None:
     project.factor("Strategy", "x", called="77")
 
     with pytest.raises(UnreadableFile):
-        read_xmpz2(xmpz2(project.xml().replace('"77"', f'"{identifier}"').encode()))
+        read_miradi(xmpz2(project.xml().replace('"77"', f'"{identifier}"').encode()))
 
 
 def test_an_id_may_be_longer_than_any_number_of_a_machine() -> None:
@@ -42,12 +42,12 @@ def test_an_id_may_be_longer_than_any_number_of_a_machine() -> None:
 
 def test_a_project_without_factors_is_refused() -> None:
     with pytest.raises(UnreadableFile):
-        read_xmpz2(MiradiProject().file())
+        read_miradi(MiradiProject().file())
 
 
 def test_other_xml_is_refused() -> None:
     with pytest.raises(UnreadableFile):
-        read_xmpz2(xmpz2(b"<Project><StrategyPool><Strategy Id='1'/></StrategyPool></Project>"))
+        read_miradi(xmpz2(b"<Project><StrategyPool><Strategy Id='1'/></StrategyPool></Project>"))
 
 
 def test_a_text_that_is_referred_to_again_and_again_is_not_repeated() -> None:
@@ -56,7 +56,7 @@ def test_a_text_that_is_referred_to_again_and_again_is_not_repeated() -> None:
     for n in range(100):
         project.factor("BiodiversityTarget", str(n), GoalIds=project.ids("Goal", *[goal.id] * 10))
 
-    told = [one for one in read_xmpz2(project.file()).document.nodes if one.description]
+    told = [one for one in read_miradi(project.file()).document.nodes if one.description]
     assert [one.title for one in told] == ["0"]
 
 
@@ -65,7 +65,7 @@ def test_many_odd_things_are_counted_in_few_lines() -> None:
     for n in range(200):
         project.link(source, project.factor(f"New{n}", f"new {n}"), Annotation=str(n))
 
-    assert [(one.what, one.count, len(one.examples)) for one in read_xmpz2(project.file()).skipped] == [
+    assert [(one.what, one.count, len(one.examples)) for one in read_miradi(project.file()).skipped] == [
         ("link", 200, 5),
         ("item of an unknown kind", 200, 5),
     ]
@@ -76,7 +76,7 @@ def test_a_file_cannot_fill_the_report_with_pools_of_its_own() -> None:
     for n in range(100):
         project.factor("New" + "a" * n, "new")
 
-    lines = read_xmpz2(project.file()).skipped
+    lines = read_miradi(project.file()).skipped
     assert len(lines) == KINDS_NAMED_MAX + 1
     assert lines[-1].count == 100 - KINDS_NAMED_MAX
 
@@ -85,19 +85,19 @@ def test_what_has_no_id_refuses_no_file_where_nothing_reads_it() -> None:
     project, _, _ = chain()
     xml = project.xml().replace("</miradi:StrategyPool>", "</miradi:StrategyPool><xPool>text<x/><x/></xPool>")
 
-    (line,) = read_xmpz2(xmpz2(xml.encode())).skipped
+    (line,) = read_miradi(xmpz2(xml.encode())).skipped
     assert (line.what, line.count, line.examples) == ("x", 2, ["x", "x"])
 
 
 def test_a_pool_of_far_too_many_things_refuses_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundplan.purpose.exchange.readers.miradi_project.POOL_MAX", 2)
+    monkeypatch.setattr("groundplan.purpose.exchange.readers.read_miradi.POOL_MAX", 2)
     project, source, target = chain()
-    assert read_xmpz2(project.file()).document.nodes
+    assert read_miradi(project.file()).document.nodes
     for _ in range(2):
         project.link(source, target, again=True)
 
     with pytest.raises(UnreadableFile, match="more than 2 items of the kind 'DiagramFactor'"):
-        read_xmpz2(project.file())
+        read_miradi(project.file())
 
 
 # Any file
@@ -143,7 +143,7 @@ def test_whatever_refers_to_whatever_the_theory_holds_together(
             IsBidirectionalLink=str(is_both_ways).lower(),
         )
 
-    document = read_xmpz2(project.file()).document
+    document = read_miradi(project.file()).document
 
     refs = {one.key for one in document.nodes}
     assert {ref for ref in refs if not ref.startswith("Activity-")} == {
@@ -190,6 +190,6 @@ WHOLE = whole_project().xml()
 )
 def test_a_whole_project_with_something_else_in_it_is_read_or_refused(at: int, length: int, instead: str) -> None:
     try:
-        read_xmpz2(xmpz2((WHOLE[:at] + instead + WHOLE[at + length :]).encode()))
+        read_miradi(xmpz2((WHOLE[:at] + instead + WHOLE[at + length :]).encode()))
     except UnreadableFile:
         return

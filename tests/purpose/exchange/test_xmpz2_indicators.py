@@ -6,9 +6,7 @@ import msgspec
 import pytest
 
 from groundplan.kernel.errors import NotFound
-from groundplan.purpose.exchange.readers.miradi_indicators import parse_number
-from groundplan.purpose.exchange.readers.miradi_views import VIEWS_PER_NODE_MAX
-from groundplan.purpose.exchange.readers.read_xmpz2 import read_xmpz2
+from groundplan.purpose.exchange.readers.read_miradi import VIEWS_PER_NODE_MAX, parse_number, read_miradi
 from tests.purpose.client import PurposeClient
 from tests.purpose.exchange.miradi_project import Factor, MiradiProject
 from tests.purpose.exchange.test_xmpz2 import chain, node, skipped
@@ -77,7 +75,7 @@ def test_a_factor_on_very_many_diagrams_keeps_the_first() -> None:
 
 def test_an_indicator_has_its_methods_its_future_status_and_its_measurements() -> None:
     project, _ = measured_project()
-    reading = read_xmpz2(project.file())
+    reading = read_miradi(project.file())
 
     (indicator,) = reading.document.indicators
     assert indicator.target == 45
@@ -102,7 +100,7 @@ def test_the_future_status_of_older_schemas_is_read_from_the_indicator_and_words
     reefs = project.factor("BiodiversityTarget", "Reefs", IndicatorIds=project.ids("Indicator", indicator.id))
     project.link(target, reefs)
 
-    (found,) = read_xmpz2(project.file()).document.indicators
+    (found,) = read_miradi(project.file()).document.indicators
     assert found.target is None
     assert found.method == "Future status by 2030-01-01: Good or better"
 
@@ -121,7 +119,7 @@ def test_a_text_is_a_value_if_it_is_one_number(text: str, value: float | None) -
 def test_an_import_records_the_measurements_once_and_a_view_can_be_drawn(client: PurposeClient) -> None:
     project, source = measured_project()
     add_diagram(project, "ResultsChain", "Patrols", source)
-    document = msgspec.to_builtins(read_xmpz2(project.file()).document)
+    document = msgspec.to_builtins(read_miradi(project.file()).document)
     client.discard()
 
     answer = client.call("purpose.import", document=document)

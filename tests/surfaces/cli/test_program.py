@@ -30,7 +30,6 @@ INITIALIZE: dict[str, Any] = {
 }
 LIST: dict[str, Any] = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
 Served = Callable[..., list[dict[str, Any]]]
-HEAVY = ("typer", "rich", "yaml", "psycopg", "groundplan.argument_descriptions")
 
 
 def python(*arguments: str | bytes, **options: Any) -> subprocess.CompletedProcess[Any]:
@@ -320,62 +319,6 @@ def test_every_command_takes_the_options_that_the_help_names(run: Run) -> None:
         shown = run(*words, "--help").out
         assert all(option in shown for option in options)
         assert ("--json" in shown) is (words != ("mcp",))
-
-
-@pytest.mark.slow
-def test_mcp_imports_nothing_that_its_first_answer_does_not_need(run: Run) -> None:
-    run("init")
-    report = (
-        "import sys\n"
-        "from groundplan.__main__ import main\n"
-        "from groundplan.surfaces.mcp.methods import DeferredTools\n"
-        f"DeferredTools.load = lambda self: print(*[name for name in {(*HEAVY, 'sqlite3', 'groundplan.catalog')!r}"
-        " if name in sys.modules], file=sys.stderr)\n"
-        "main(['mcp', '--agent', 'claude', '--tools', 'all'])\n"
-    )
-
-    ended = python("-c", report, input=json.dumps(INITIALIZE) + "\n", capture_output=True, text=True)
-
-    assert ended.stderr == "\n"
-    assert json.loads(ended.stdout)["result"]["serverInfo"]["name"] == "groundplan"
-
-
-@pytest.mark.slow
-def test_a_server_collects_garbage_from_its_first_call_on(run: Run) -> None:
-    run("init")
-    report = (
-        "import gc, sys; from groundplan.__main__ import main; sys.argv = ['groundplan', 'mcp']; main();"
-        " print(gc.isenabled(), gc.get_freeze_count() > 0)"
-    )
-
-    ended = python(
-        "-c", report, input=f"{json.dumps(INITIALIZE)}\n{json.dumps(LIST)}\n", capture_output=True, text=True
-    )
-
-    assert ended.stdout.splitlines()[-1] == "True True"
-
-
-@pytest.mark.slow
-def test_an_ordinary_command_loads_no_texts_for_help(run: Run) -> None:
-    run("init")
-    report = (
-        "import sys; from groundplan.__main__ import main; main(['project', 'list', '--json']);"
-        " print('groundplan.argument_descriptions' in sys.modules)"
-    )
-
-    assert python("-c", report, capture_output=True, text=True).stdout.splitlines()[-1] == "False"
-
-
-@pytest.mark.slow
-def test_mcp_never_imports_what_belongs_to_other_commands(run: Run) -> None:
-    run("init")
-    others = set(HEAVY) - {"groundplan.argument_descriptions"}  # a list of tools describes some arguments
-    report = f"import sys; from groundplan.__main__ import main; main(['mcp']); print({others!r} & sys.modules.keys())"
-    messages = json.dumps(INITIALIZE) + "\n" + json.dumps(LIST) + "\n"
-
-    ended = python("-c", report, input=messages, capture_output=True, text=True)
-
-    assert ended.stdout.splitlines()[-1] == "set()"
 
 
 def test_the_header_of_a_file_tells_whether_it_will_open(run: Run) -> None:

@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 
 from groundplan.purpose.exchange.export import ExportFormat
-from groundplan.purpose.exchange.formats.table import FORMATS, READABLE, WRITABLE, FileFormat, ImportFormat
+from groundplan.purpose.exchange.formats import FORMATS, READABLE, WRITABLE, FileFormat, ImportFormat
 from tests.standby import Standby
 from tests.surfaces.cli.conftest import Run
 from tests.surfaces.cli.theory_files import THEORY, FileCommands, collapse_spaces, plan_without_theory, write_file

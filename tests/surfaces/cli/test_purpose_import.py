@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.errors import Unavailable
-from groundplan.purpose.exchange.formats.table import FORMATS, FileFormat
+from groundplan.purpose.exchange.formats import FORMATS, FileFormat
 from groundplan.session import Session
 from tests.surfaces.cli.conftest import Run
 from tests.surfaces.cli.theory_files import CANVAS, THEORY, WAIVER, FileCommands, plan_without_theory, write_file
@@ -119,8 +119,7 @@ def test_the_sheets_of_csv_may_be_several_files_each_with_its_own_encoding_and_s
 
 
 def test_several_files_may_be_no_larger_together_than_one(files: FileCommands, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("read_files", "read_file"):
-        monkeypatch.setattr(f"groundplan.purpose.exchange.readers.{module}.FILE_BYTES_MAX", 100)
+    monkeypatch.setattr("groundplan.purpose.exchange.readers.read_files.FILE_BYTES_MAX", 100)
     rows = write_file("rows.csv", "key,type,title\nG1,goal,Health and wells\n")
     more = write_file("more.csv", "key,type,title\nG2,goal,Wealth and more\xe9\xe9\xe9\xe9\xe9\xe9\xe9\xe9\xe9\xe9\n")
 

@@ -15,7 +15,7 @@ import pytest
 from resvg_py import svg_to_bytes
 
 import groundplan
-from groundplan.purpose.exchange.formats import png
+from groundplan.purpose.exchange.writers import picture
 from tests.surfaces.cli.conftest import Run, RunResult
 from tests.surfaces.cli.tiny_font import tiny_font
 
@@ -192,7 +192,7 @@ def test_a_png_that_would_be_too_large_is_refused_with_what_to_do(
     pictures: RenderCommands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn = pictures.answer()
-    monkeypatch.setattr(png, "PIXELS_MAX", drawn["width"] * drawn["height"])
+    monkeypatch.setattr(picture, "PIXELS_MAX", drawn["width"] * drawn["height"])
 
     refused = pictures("--png", "plan.png", "--svg", "plan.svg", "--json")
 

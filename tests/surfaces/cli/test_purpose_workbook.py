@@ -19,12 +19,12 @@ from hypothesis import given
 from openpyxl import Workbook, load_workbook
 
 import groundplan
-from groundplan.purpose.exchange.formats.csv_sheets import COLUMNS, build_sheets
-from groundplan.purpose.exchange.formats.document import TheoryDocument, build_document, write_json
-from groundplan.purpose.exchange.formats.table import FORMATS, FileFormat
-from groundplan.purpose.exchange.formats.workbook import COLUMN_CHARS_MAX, COLUMN_CHARS_MIN, build_workbook
-from groundplan.purpose.exchange.readers.read_file import read_native
+from groundplan.purpose.exchange.document import TheoryDocument, build_document, write_json
+from groundplan.purpose.exchange.formats import FORMATS, FileFormat
+from groundplan.purpose.exchange.readers.read_files import read_native
 from groundplan.purpose.exchange.theory import Theory
+from groundplan.purpose.exchange.writers.sheets import COLUMNS, build_sheets
+from groundplan.purpose.exchange.writers.workbook import COLUMN_CHARS_MAX, COLUMN_CHARS_MIN, build_workbook
 from groundplan.purpose.model import TEXT_BYTES_MAX
 from tests.purpose.exchange.theory_strategies import NEVER_STORED, any_theory, make_published, tries
 from tests.purpose.theories import theory, whole_theory

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -95,12 +93,3 @@ def test_prompts_need_no_tools(connection: ThreadConnection, tools: GateTools) -
     connection.result("prompts/list")
 
     assert (tools.listings, tools.performed) == (0, [])
-
-
-@pytest.mark.slow
-def test_the_server_loads_no_prompt_before_one_is_asked_for() -> None:
-    code = "import sys, groundplan.surfaces.mcp.stdio; print(*sys.modules)"
-    loaded = subprocess.check_output((sys.executable, "-c", code), text=True).split()
-
-    assert "groundplan.surfaces.mcp.connection" in loaded
-    assert not [name for name in loaded if name.startswith("groundplan.skills")]

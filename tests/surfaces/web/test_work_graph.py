@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from groundplan.surfaces.web.areas.work_graph import HEIGHT, SHOWN_MAX, WIDTH, draw_graph
-from groundplan.work.graph.search.dependency_graph import GraphLink, GraphNode
-from groundplan.work.graph.search.outline import NodeState
+from groundplan.work.graph.dependency_graph import GraphLink, GraphNode
+from groundplan.work.graph.outline import NodeState
 from tests.engines import Engine, person
 from tests.surfaces.web.browser import Browser
 from tests.surfaces.web.test_pages import HOSTILE, open_page

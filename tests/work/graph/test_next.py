@@ -14,7 +14,7 @@ from tests.errors import error_of
 from tests.manual_clock import ManualClock
 from tests.proof import scaled
 from tests.work.client import WorkClient
-from tests.work.graph.reading.plans import add_children
+from tests.work.graph.plans import add_children
 
 
 def test_only_open_leaves_whose_dependencies_are_done_are_offered(work: WorkClient) -> None:

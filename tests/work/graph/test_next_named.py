@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from groundplan.kernel.errors import Conflict, NotFound
-from groundplan.work.graph.named_node import SUMMARY_CHARS_MAX
+from groundplan.work.graph.next import SUMMARY_CHARS_MAX
 from tests.errors import error_of
 from tests.manual_clock import ManualClock
 from tests.work.client import WorkClient

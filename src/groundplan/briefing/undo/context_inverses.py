@@ -59,11 +59,7 @@ class ValueProtected(Conflict):
 
 
 def build_call(tx: Transaction, events: Sequence[PastChange]) -> InverseCall:
-    """Return the call that undoes the edits of one write.
-
-    Raises:
-        CannotUndo: a row is in no draft any more.
-    """
+    """Return the call that undoes the edits of one write."""
     facts = find_draft_facts(tx, [event.subject for event in events])
     inputs: list[dict[str, Any]] = []
     constraints: list[dict[str, Any]] = []

@@ -61,11 +61,7 @@ class Inverses(NamedTuple):
 
 
 def restore(changes: PastChange, names: Mapping[str, str]) -> dict[str, Any]:
-    """Return the values before an event by the names of arguments.
-
-    Raises:
-        CannotUndo: a field has no argument.
-    """
+    """Return the values before an event by the names of arguments."""
     restored = {}
     for change in changes.changes:
         if change.field not in names:

@@ -35,11 +35,7 @@ OPS: Mapping[str, NoInverse | None] = {
 
 
 def build_call(tx: Transaction, events: Sequence[PastChange]) -> InverseCall:
-    """Return the call that undoes a change of one atom or molecule.
-
-    Raises:
-        CannotUndo: it changed several, or a field that has no argument.
-    """
+    """Return the call that undoes a change of one atom or molecule."""
     event = events[0]
     found = find_version(tx, event.subject)
     if len(events) > 1 or found is None:

@@ -132,13 +132,6 @@ def preview(tx: Transaction, request: Undo) -> Undone:
     """Return the call that an undo would make, which may still be refused.
 
     It only reads, so it waits for no lock and a page can ask for it.
-
-    Raises:
-        NotFound: there is no such event.
-        NothingToUndo: none of the last changes is the caller's.
-        NotYourChange: another actor made the change, and the caller is no owner.
-        ChangedSince: what it touched was changed again.
-        CannotUndo: it has no inverse.
     """
     previewed = _describe(*_prepare(tx, request.event))
     previewed.dry_run = True

@@ -96,11 +96,7 @@ def _ends(edge: connect.RejectedEdge) -> tuple[str, str]:
 
 
 def build_call(tx: Transaction, events: Sequence[PastChange]) -> InverseCall:
-    """Return the call that undoes changes of work nodes.
-
-    Raises:
-        CannotUndo: one call cannot undo all of them.
-    """
+    """Return the call that undoes changes of work nodes."""
     kinds = {event.op for event in events}
     if kinds <= {*EDGES}:
         return _build_connect(events)

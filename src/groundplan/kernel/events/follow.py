@@ -81,11 +81,7 @@ def parse_position(text: str) -> EventPosition | None:
 
 
 def start_following(tx: Transaction, ref: str, after: EventPosition | None, *, missed_max: int) -> FollowStart:
-    """Return the project, its last event, and how many events came after a position.
-
-    Raises:
-        NotFound: there is no such project, or the actor is not a member of it.
-    """
+    """Return the project, its last event, and how many events came after a position."""
     project = authorize_project(tx, ref, Permission.PROJECT_READ)
     row = tx.one_or_none(sql.last_event, project_id=project.id, rev=project.rev)
     last = EventPosition(*row) if row else EventPosition(project.rev, 0)
@@ -98,11 +94,7 @@ def start_following(tx: Transaction, ref: str, after: EventPosition | None, *, m
 
 
 def read_changes(tx: Transaction, project_id: str, after: EventPosition) -> FollowedPart:
-    """Return the changes after a position. Access is checked in the snapshot that has the events.
-
-    Raises:
-        NotFound: the actor is not a member of the project any more.
-    """
+    """Return the changes after a position. Access is checked in the snapshot that has the events."""
     project = authorize_project(tx, project_id, Permission.PROJECT_READ, by_id=True)
     rows = tx.all(sql.events_after, FollowedEvent, project_id=project.id, rev=after.rev, n=after.n, at_most=EVENTS_MAX)
     is_complete = len(rows) < EVENTS_MAX

@@ -41,21 +41,13 @@ sql = load_queries(__file__)
 
 
 def find_start(tx: Transaction, text: str) -> EventPosition:
-    """Return the position after which to begin: the one given, or the last before a time.
-
-    Raises:
-        Invalid: the text is neither a position nor a time.
-    """
+    """Return the position after which to begin: the one given, or the last before a time."""
     position = parse_position(text)
     return position or _find_position_before(tx, _parse_time(text, "since", START_OF_DAY))
 
 
 def find_end(tx: Transaction, text: str) -> EventPosition:
-    """Return the last position that counts: the one given, or the last that is not after a time.
-
-    Raises:
-        Invalid: the text is neither a position nor a time.
-    """
+    """Return the last position that counts: the one given, or the last that is not after a time."""
     position = parse_position(text)
     # "~" sorts after every timestamp that begins alike, so what happened at that very time counts.
     return position or _find_position_before(tx, _parse_time(text, "until", END_OF_DAY) + "~")

@@ -123,11 +123,6 @@ def bind_login(store: Store, identity: VerifiedIdentity) -> Actor:
     """Return the actor that a verified account stands for, and bind the account at its first login.
 
     The actor has the roles that are stored for the person. Open a session for it with `open_session`.
-
-    Raises:
-        LoginRefused: nobody let the account in; the message says what to do.
-        NotFound: there is no such organization.
-        Invalid: the issuer, the subject or the address is malformed.
     """
     _validate(identity)
     for _ in range(TRIES_MAX):
@@ -242,11 +237,7 @@ class Account(NamedTuple):
 
 
 def find_account(store: Store, organization: str, issuer: str, subject: str, *, agent: str) -> Account:
-    """Return the person of an account, and whether the organization has an agent of this name.
-
-    Raises:
-        NotFound: there is no such organization.
-    """
+    """Return the person of an account, and whether the organization has an agent of this name."""
 
     def run(tx: Transaction) -> Account:
         authorize_organization(tx, Permission.ORGANIZATION_MANAGE)

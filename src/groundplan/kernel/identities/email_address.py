@@ -32,11 +32,7 @@ def is_email(text: str) -> bool:
 
 
 def normalize_email(text: str, path: ArgumentPath = ("email",)) -> str:
-    """Return an e-mail address as it is stored and compared.
-
-    Raises:
-        Invalid: it is no address that a login can have.
-    """
+    """Return an e-mail address as it is stored and compared."""
     if any(not one.isascii() and unicodedata.normalize("NFC", one).isascii() for one in text):
         raise invalid_argument(path, "has a letter that stands for an ASCII letter, such as the Kelvin sign")
     local, at, domain = unicodedata.normalize("NFC", text.strip()).rpartition("@")
@@ -53,11 +49,7 @@ def normalize_email(text: str, path: ArgumentPath = ("email",)) -> str:
 
 
 def normalize_domain(text: str, path: ArgumentPath = ("domain",)) -> str:
-    """Return a domain in its ASCII form, in small letters.
-
-    Raises:
-        Invalid: it is no domain, or has letters that another spelling of it would not have.
-    """
+    """Return a domain in its ASCII form, in small letters."""
     labels = [_encode_label(label, path) for label in text.strip().translate(_UPPER).split(".")]
     if len(labels) < 2 or not all(_LABEL.fullmatch(label) and len(label) <= LABEL_CHARS_MAX for label in labels):
         raise invalid_argument(path, "must have a domain such as example.org")

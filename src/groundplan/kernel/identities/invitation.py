@@ -142,12 +142,7 @@ class ExpectedPerson(NamedTuple):
 
 
 def find_expected_person(tx: Transaction, name: str, *, kind: ActorKind, email: str | None = None) -> ExpectedPerson:
-    """Return whom a name stands for. A person's name may be their address; `email` is the address of another name.
-
-    Raises:
-        AddressInUse: `email` stands for another person already.
-        Invalid: the address is malformed.
-    """
+    """Return whom a name stands for. A person's name may be their address; `email` is the address of another name."""
     if email is None and (kind is not ActorKind.PERSON or not is_email(name)):
         return ExpectedPerson(find_principal(tx, name) or name)
     address = normalize_email(name if email is None else email, ("name",) if email is None else ("email",))

@@ -24,12 +24,7 @@ INTEGER_MAX = 1 << 53  # above it, a float (every number in JavaScript) cannot r
 
 
 def decode(raw: bytes, *, levels_above: int = 0, bytes_max: int = BODY_BYTES_MAX) -> Any:
-    """Return the value of one strict JSON document; `levels_above` is its depth in an outer document.
-
-    Raises:
-        Invalid: it is too large, is not UTF-8 or JSON, is nested too deep, repeats a key, or contains a number
-            or a character that cannot be stored.
-    """
+    """Return the value of one strict JSON document; `levels_above` is its depth in an outer document."""
     if len(raw) > bytes_max:
         raise _too_large(len(raw), bytes_max)
     try:

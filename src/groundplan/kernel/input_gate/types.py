@@ -96,11 +96,7 @@ _PLAIN = {
 
 
 def describe_type(hint: Any) -> TypeDescription:
-    """Return the description of an annotation. The fields of a Struct are not part of it.
-
-    Raises:
-        TypeError: the annotation is a container other than list and dict.
-    """
+    """Return the description of an annotation. The fields of a Struct are not part of it."""
     hint, extras = _strip_annotated(hint)
     if isinstance(hint, type) and (kind := _PLAIN.get(hint)):  # other annotations need not be hashable
         return TypeDescription(kind, hint, extras)

@@ -63,9 +63,6 @@ def execute(
 
     A request may name that project itself, also if its operation finds it from what the request names. With
     `cancellation`, another thread can end it, or the caller sets its limit.
-
-    Raises:
-        GroundplanError: the input gate, the access check, the store or the use case refuses the request.
     """
     if operation.project is not None and within is None:
         arguments, within = separate_project(arguments, operation.input.__struct_encode_fields__)
@@ -142,12 +139,7 @@ class _Execution(msgspec.Struct, frozen=True):
         )
 
     def _locate(self, tx: Transaction, operation: Operation[Any, Any]) -> str | None:
-        """Return the project of the request; None for an operation on the organization.
-
-        Raises:
-            NotFound: the request is about another project than `within`. It is raised before the stored answer for an
-                op_id is looked up, and only to a caller who may use the other project.
-        """
+        """Return the project of the request; None for an operation on the organization."""
         tx.preferences = self.preferences
         project = operation.project and operation.project(tx, self.request)
         if self.within is not None and project not in (None, self.within):

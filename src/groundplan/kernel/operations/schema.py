@@ -47,11 +47,7 @@ def add_limits(schema: JsonSchema, shape: type[Struct]) -> None:
 
 
 def build_merged_schema(variants: Mapping[str, type[Struct]], selector: str = "operation") -> JsonSchema:
-    """Return one schema for a tool with several operations, which `selector` distinguishes.
-
-    Raises:
-        ValueError: two operations have different arguments of the same name.
-    """
+    """Return one schema for a tool with several operations, which `selector` distinguishes."""
     schemas = [_build_struct_schema(shape, ()) for shape in variants.values()]
     return _merge_schemas(selector, list(variants), schemas)
 

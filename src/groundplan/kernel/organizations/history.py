@@ -113,11 +113,7 @@ BEFORE_ALL_EVENTS = EventPosition(0, 0)
 
 
 def start_following_organization(tx: Transaction, after: EventPosition | None, *, missed_max: int) -> FollowStart:
-    """Return the last event of the organization, and how many events came after a position.
-
-    Raises:
-        NotFound: the actor is not in the organization.
-    """
+    """Return the last event of the organization, and how many events came after a position."""
     authorize_organization(tx, Permission.ORGANIZATION_READ)
     visible = describe_visible_events(tx)
     row = tx.one_or_none(sql.last_event, **visible)
@@ -129,11 +125,7 @@ def start_following_organization(tx: Transaction, after: EventPosition | None, *
 
 
 def read_organization_changes(tx: Transaction, after: EventPosition) -> FollowedPart:
-    """Return the changes after a position. Access is checked in the snapshot that has the events.
-
-    Raises:
-        NotFound: the actor is not in the organization any more.
-    """
+    """Return the changes after a position. Access is checked in the snapshot that has the events."""
     authorize_organization(tx, Permission.ORGANIZATION_READ)
     rows = tx.all(
         sql.events_after,

@@ -125,10 +125,6 @@ def create_organization(store: Store, organization_id: str, *, name: str, admini
     """Create an organization with its first administrator, who is invited if an e-mail address names them.
 
     It needs a store that the caller owns.
-
-    Raises:
-        OrganizationExists: the id is in use.
-        Invalid: the address is malformed.
     """
 
     def run(tx: Transaction) -> OneOrganization:

@@ -34,11 +34,7 @@ class SecretFound(RuleViolated):
 
 
 def check_secrets(tx: Transaction, request: Any, found: Sequence[FoundSecret]) -> list[str]:
-    """Return the warnings about the secrets in a request: one line, or none if the project does not want any.
-
-    Raises:
-        SecretFound: the project refuses secrets.
-    """
+    """Return the warnings about the secrets in a request: one line, or none if the project does not want any."""
     policy = _get_policy(tx, request)
     if policy == OFF or not found:
         return []

@@ -118,15 +118,7 @@ class ProjectId(str):
 
 
 def authorize_project(tx: Transaction, ref: str, permission: Permission, *, by_id: bool = False) -> Project:
-    """Return the project with this id or name if the actor has the permission; `by_id` or a ProjectId ignores names.
-
-    Raises:
-        AmbiguousProject: `ref` is the id of one project and the name of another, and the actor sees both.
-        NotFound: there is no such project, or the actor is not a member of it.
-        Forbidden: the actor is a member, but the role does not have the permission.
-        AgentNotAllowed: a person with this membership could do it, but not an agent.
-        TokenLimited: the actor could do it with another token.
-    """
+    """Return the project with this id or name if the actor has the permission; `by_id` or a ProjectId ignores names."""
     row = _find_visible_project(tx, ref, by_id=by_id or isinstance(ref, ProjectId))
     if row is None:
         raise NotFound("project", ref, near=_find_similar_names(tx, ref))
@@ -161,15 +153,7 @@ def limit_role(actor: Actor, role: Role, policies: str) -> Role:
 
 
 def authorize_organization(tx: Transaction, permission: Permission) -> None:
-    """Check a permission in the organization.
-
-    Raises:
-        NotFound: the actor is not in the organization; its existence is not revealed.
-        AgentNotAllowed: only a person may do this.
-        TokenLimited: the actor could do it with another token.
-        AdministratorRequired: only an administrator may do this.
-        ProjectCreationRestricted: the organization reserves the creation of projects.
-    """
+    """Check a permission in the organization."""
     assert permission in ORGANIZATION_GRANTS, permission  # noqa: S101 - a mistake in the registry, not in the input
     membership = find_organization_role(tx)
     if permission in PERSON_PERMISSIONS and tx.actor.kind is not ActorKind.PERSON:
@@ -192,11 +176,7 @@ def administers(tx: Transaction) -> bool:
 
 
 def find_organization_role(tx: Transaction) -> OrganizationRole:
-    """Return the role of the actor in the organization. A person who is trusted with all projects administers it.
-
-    Raises:
-        NotFound: the actor is not in the organization, or there is none of this id.
-    """
+    """Return the role of the actor in the organization. A person who is trusted with all projects administers it."""
     actor = tx.actor
     if actor.access is Access.OPEN:
         # A local store is opened often, and the organization that it always has need not be looked up.

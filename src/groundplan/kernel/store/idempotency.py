@@ -58,11 +58,7 @@ def make_idempotent_request(
 
 
 def find_stored_answer(tx: Transaction, request: IdempotentRequest[T]) -> T | None:
-    """Return the stored answer of a request; None if there is none.
-
-    Raises:
-        OpIdReused: the stored answer is for another body.
-    """
+    """Return the stored answer of a request; None if there is none."""
     row = tx.one_or_none(sql.stored_answer, op_id=request.op_id, **_compute_retention(tx))
     if row is None:
         return None

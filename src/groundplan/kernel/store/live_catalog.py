@@ -58,6 +58,11 @@ class RowSecurity(Struct, frozen=True):
         """The commands with a policy of their own, which for INSERT and UPDATE checks new rows."""
         return [command for command in COMMANDS if any(_covers(policy, command) for policy in self.policies)]
 
+    @property
+    def unprotected_commands(self) -> list[str]:
+        """The commands without a policy of their own."""
+        return [command for command in COMMANDS if command not in self.commands]
+
 
 class LiveTable(Struct, frozen=True):
     """A table in the database."""
@@ -84,9 +89,9 @@ def read_live_tables(tx: Transaction, names: Iterable[str]) -> dict[str, LiveTab
     """Return the tables that exist, in the given order."""
     requested = list(names)
     structures = _read_structures(tx, requested)
-    guarded = _read_row_security(tx, requested)
+    row_security = read_row_security(tx, requested)
     return {
-        name: LiveTable(name, found.columns, found.keys, found.references, guarded[name])
+        name: LiveTable(name, found.columns, found.keys, found.references, row_security.get(name))
         for name in requested
         if (found := structures.get(name)) is not None
     }
@@ -94,66 +99,45 @@ def read_live_tables(tx: Transaction, names: Iterable[str]) -> dict[str, LiveTab
 
 def check_row_security(tx: Transaction, tables: Iterable[str]) -> list[str] | None:
     """Return the problems of the row level security of some tables; None if the engine has none."""
-    guarded = _read_row_security(tx, list(tables))
-    found = {name: facts for name, facts in guarded.items() if facts is not None}
-    if guarded and not found:
+    requested = list(tables)
+    row_security = read_row_security(tx, requested)
+    if requested and not row_security:
         return None
     return [
-        *_check_role(found.values()),
-        *(problem for name, facts in found.items() for problem in _check_table(name, facts)),
+        *_check_role(row_security.values()),
+        *(problem for name, security in row_security.items() for problem in _check_table(name, security)),
     ]
 
 
+def read_row_security(tx: Transaction, names: list[str]) -> dict[str, RowSecurity]:
+    """Return the row level security of tables by name; of a missing table, that there is none. Empty on SQLite."""
+    found: dict[str, str] = dict(tx.all(sql.live_row_security, names=to_json_array(names)))
+    return {name: get_decoder(RowSecurity).decode(found[name]) for name in names if name in found}
+
+
 def _read_structures(tx: Transaction, names: list[str]) -> dict[str, _Structure]:
-    found: dict[str, _Structure] = {}
-    for name, text, facts in tx.all(sql.live_structures, names=to_json_array(names)):
-        if facts is not None:
-            found[name] = get_decoder(_Structure).decode(facts)
-        elif name not in found:
-            found[name] = _parse_table(text)
-        else:
-            found[name].keys.extend(_parse_index(text))
-    return found
+    rows = tx.all(sql.live_structures, names=to_json_array(names))
+    return {name: get_decoder(_Structure).decode(facts) for name, facts in rows}
 
 
-def _parse_table(text: str) -> _Structure:
-    from groundplan.kernel.store.sqlite.table_definition import parse_create_table  # only SQLite needs it
-
-    table = parse_create_table(text)
-    return _Structure(table.columns, table.keys, [Reference(*reference) for reference in table.references])
-
-
-def _parse_index(text: str) -> list[list[str]]:
-    from groundplan.kernel.store.sqlite.table_definition import parse_unique_index
-
-    columns = parse_unique_index(text)
-    return [] if columns is None else [columns]
-
-
-def _read_row_security(tx: Transaction, names: list[str]) -> dict[str, RowSecurity | None]:
-    found: dict[str, str | None] = dict(tx.all(sql.live_row_security, names=to_json_array(names)))
-    return {name: None if (facts := found[name]) is None else get_decoder(RowSecurity).decode(facts) for name in names}
-
-
-def _check_role(row_security: Iterable[RowSecurity]) -> Iterator[str]:
-    facts = list(row_security)
-    if any(one.is_superuser for one in facts):
+def _check_role(tables: Iterable[RowSecurity]) -> Iterator[str]:
+    each_table = list(tables)
+    if any(security.is_superuser for security in each_table):
         yield "the role that Groundplan connects with is a superuser"
-    if any(one.bypasses_policies for one in facts):
+    if any(security.bypasses_policies for security in each_table):
         yield "the role that Groundplan connects with bypasses row level security"
 
 
-def _check_table(name: str, facts: RowSecurity) -> Iterator[str]:
-    if facts.owned:
+def _check_table(name: str, security: RowSecurity) -> Iterator[str]:
+    if security.owned:
         yield f"the role that Groundplan connects with owns {name}"
-    if not facts.enabled:
+    if not security.enabled:
         yield f"row level security is not enabled on {name}"
-    if not facts.forced:
+    if not security.forced:
         yield f"row level security is not forced on {name}"
-    lacking = [command for command in COMMANDS if command not in facts.commands]
-    if lacking:
-        yield f"{name} has no policy for {', '.join(lacking)}"
-    for policy in facts.policies:
+    if security.unprotected_commands:
+        yield f"{name} has no policy for {', '.join(security.unprotected_commands)}"
+    for policy in security.policies:
         if not policy.checks_tenant:
             yield f"policy {policy.name} on {name} does not check the tenant"
 

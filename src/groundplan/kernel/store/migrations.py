@@ -183,12 +183,7 @@ _RULE = re.compile(
 
 @cache  # set-up reads the checksum of every step several times
 def expand(path: Path, dialect: Dialect) -> str:
-    """Return the SQL of a migration file for one engine.
-
-    Raises:
-        ValueError: a placeholder is unknown or a block is not closed, even if it is for the other engine; or a rule
-            cannot be read.
-    """
+    """Return the SQL of a migration file for one engine."""
     expanded = []
     for number, only, line in parse_lines(path):
         try:

@@ -49,9 +49,8 @@ SELECT relname::text
  ORDER BY relname::text COLLATE "C";
 
 -- name: live_structures
--- Differs from SQLite, which stores the text of statements: here the catalog has the columns, keys and references.
+-- Differs from SQLite, which has another catalog.
 SELECT t.relname::text,
-       NULL,
        json_build_object(
            'columns',
            coalesce(
@@ -74,7 +73,8 @@ SELECT t.relname::text,
                   FROM pg_index AS i
                  WHERE i.indrelid = t.oid
                    AND i.indisunique
-                   AND i.indpred IS NULL),
+                   AND i.indpred IS NULL
+                   AND i.indexprs IS NULL),
                '[]'
            ),
            'references',

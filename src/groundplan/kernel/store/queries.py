@@ -169,11 +169,7 @@ class _QueryTexts:
 
     @property
     def postgres(self) -> _SqlFile:
-        """The texts for PostgreSQL.
-
-        Raises:
-            ValueError: an override is for no statement.
-        """
+        """The texts for PostgreSQL."""
         if self._postgres is None:
             self._postgres = self._read_postgres()
         return self._postgres

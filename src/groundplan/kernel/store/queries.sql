@@ -215,15 +215,36 @@ SELECT name
  ORDER BY name;
 
 -- name: live_structures
--- Returns the CREATE statements of some tables and their indexes, the table first.
-SELECT tbl_name, sql, NULL
-  FROM sqlite_schema
- WHERE type IN ('table', 'index')
-   AND tbl_name IN (SELECT value FROM each(:names))
-   AND sql IS NOT NULL
- ORDER BY type DESC, name;
+-- Returns the columns, the unique keys and the references of some tables as JSON. A key of INTEGER PRIMARY KEY has no index.
+SELECT t.value,
+       json_object(
+           'columns',
+           (SELECT json_group_object(name, type)
+              FROM (SELECT name, type FROM pragma_table_xinfo(t.value) ORDER BY cid)),
+           'keys',
+           (SELECT json_group_array(json(columns))
+              FROM (SELECT json_array(max(name)) AS columns
+                      FROM pragma_table_xinfo(t.value)
+                     WHERE pk
+                    HAVING count(*) = 1
+                     UNION
+                    SELECT (SELECT json_group_array(name)
+                              FROM (SELECT name FROM pragma_index_info(i.name) ORDER BY seqno))
+                      FROM pragma_index_list(t.value) AS i
+                     WHERE i."unique"
+                       AND NOT i.partial
+                       AND NOT EXISTS (SELECT 1 FROM pragma_index_info(i.name) WHERE name IS NULL))),
+           'references',
+           (SELECT json_group_array(json(reference))
+              FROM (SELECT json_object('columns', json_group_array("from"), 'table', "table") AS reference
+                      FROM (SELECT * FROM pragma_foreign_key_list(t.value) ORDER BY id, seq)
+                     GROUP BY id))
+       )
+  FROM each(:names) AS t
+ WHERE EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = t.value);
 
 -- name: live_row_security
 -- Returns the row level security of some tables: SQLite has none.
 SELECT value, NULL
-  FROM each(:names);
+  FROM each(:names)
+ WHERE false;

@@ -80,13 +80,7 @@ class Store(ABC):
     def read(
         self, actor: Actor | None, run: Callable[[Transaction], T], *, cancellation: Cancellation | None = None
     ) -> T:
-        """Run against one snapshot.
-
-        Raises:
-            Unauthenticated: there is no actor.
-            TimeLimitExceeded: it took longer than the limit of `cancellation`, by default 30 s.
-            Cancelled: another thread cancelled it.
-        """
+        """Run against one snapshot."""
         known_actor = _require_actor(actor)
         limit = Cancellation() if cancellation is None else cancellation
         limit.prepare(READ_LIMIT_S, is_write=False)
@@ -117,10 +111,6 @@ class Store(ABC):
         The changes of `run`, its events and the stored answer for `op_id` are committed together or not at all. A run
         that records no event has changed nothing, and the revision does not increase. The lock is held for at most
         `limit_s`, or the limit of `cancellation` if it has one.
-
-        Raises:
-            TimeLimitExceeded: it took longer; everything was rolled back.
-            Cancelled: another thread cancelled it; everything was rolled back.
         """
         known_actor = _require_actor(actor)
         limit = Cancellation() if cancellation is None else cancellation
@@ -296,11 +286,7 @@ def _require_actor(actor: Actor | None) -> Actor:
 
 
 def retry(attempt: Callable[[], T], cancellation: Cancellation | None = None) -> T:
-    """Return the answer of the first attempt that succeeds.
-
-    Raises:
-        Unavailable: no attempt succeeded, or the request was cancelled.
-    """
+    """Return the answer of the first attempt that succeeds."""
     give_up_at = time.monotonic() + RETRY_S_MAX
     for tried in range(TRIES_MAX):
         try:
@@ -343,9 +329,6 @@ class CommitWatch(ABC):
         """Wait for a short time, and return those of the projects that changed, or whose organization did.
 
         The first call for a project always returns it.
-
-        Raises:
-            Unavailable: the store is closed.
         """
 
     @abstractmethod

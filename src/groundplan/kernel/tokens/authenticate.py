@@ -62,20 +62,12 @@ class RefusalCounts(Counter[RefusalReason]):
 
 
 def authenticate_token(store: Store, text: str, refusals: RefusalCounts | None = None) -> Actor:
-    """Return the actor that a token proves.
-
-    Raises:
-        Unauthenticated: the token is malformed, unknown, expired or revoked.
-    """
+    """Return the actor that a token proves."""
     return verify_token(store, text, refusals).actor
 
 
 def verify_token(store: Store, text: str, refusals: RefusalCounts | None = None) -> VerifiedToken:
-    """Return what a token proves.
-
-    Raises:
-        Unauthenticated: the token is malformed, unknown, expired or revoked.
-    """
+    """Return what a token proves."""
     digest = compute_digest(text)
     reason = RefusalReason.MALFORMED
     if digest is not None:

@@ -205,11 +205,7 @@ _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=
 
 
 def compute_expiry(text: str | None, kind: ActorKind, now: str) -> str | None:
-    """Return when a token expires; None if never. Without a text it is the default of the kind.
-
-    Raises:
-        Invalid: the text is no duration, or a very long one.
-    """
+    """Return when a token expires; None if never. Without a text it is the default of the kind."""
     if text == NEVER:
         return None
     lifetime = LIFETIMES[kind] if text is None else _parse_duration(text)

@@ -35,11 +35,7 @@ class OpenedSession(NamedTuple):
 
 
 def open_session(store: Store, actor: Actor, *, label: str | None = None) -> OpenedSession:
-    """Log a person in. The login has the rights of the actor, including the limits of a token, and ends with the token.
-
-    Raises:
-        AgentNotAllowed: the actor is not a person.
-    """
+    """Log a person in, with the rights of the actor and the limits of its token; the login ends with the token."""
     if actor.kind is not ActorKind.PERSON:
         raise AgentNotAllowed("only a person logs in; an agent sends its token with each request")
     return store.write(actor, None, lambda tx: _open(tx, label), needs=Permission.TOKEN_LIST)
@@ -77,11 +73,7 @@ def _open(tx: Transaction, label: str | None) -> OpenedSession:
 
 
 def close_session(store: Store, actor: Actor) -> None:
-    """Log out: revoke the login that the actor acts with.
-
-    Raises:
-        NotFound: the actor does not act with a login.
-    """
+    """Log out: revoke the login that the actor acts with."""
 
     def run(tx: Transaction) -> None:
         row = load_token(tx, actor.token_id or "")

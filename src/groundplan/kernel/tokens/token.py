@@ -152,11 +152,7 @@ def refuse_token() -> Unauthenticated:
 
 
 def load_acting_token(tx: Transaction) -> TokenRow | None:
-    """Return the token that the caller acts with; None if they act without one.
-
-    Raises:
-        Unauthenticated: it ended after the request was authenticated. What it creates would outlive it.
-    """
+    """Return the token that the caller acts with; None if they act without one."""
     if tx.actor.token_id is None:
         return None
     row = tx.one(sql.token, TokenRow, id=tx.actor.token_id)
@@ -166,11 +162,7 @@ def load_acting_token(tx: Transaction) -> TokenRow | None:
 
 
 def load_token(tx: Transaction, token_id: str) -> TokenRow:
-    """Return a token that is the caller's own, or any for an owner of the organization.
-
-    Raises:
-        NotFound: there is no such token, or it is somebody else's.
-    """
+    """Return a token that is the caller's own, or any for an owner of the organization."""
     row = tx.one_or_none(sql.token, TokenRow, id=token_id)
     if row is None or not (owns_organization(tx.actor) or tx.actor.id in (row.actor_id, row.created_by)):
         raise NotFound("token", token_id)

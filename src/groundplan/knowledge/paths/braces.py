@@ -17,11 +17,7 @@ SIGN = re.compile(r"([{},])")
 
 
 def expand_braces(text: str) -> list[str]:
-    """Return the distinct patterns without special braces that a pattern expands to, in order.
-
-    Raises:
-        MalformedPattern: a brace, a class or an escape is incomplete, or there are too many alternatives.
-    """
+    """Return the distinct patterns without special braces that a pattern expands to, in order."""
     outer: list[tuple[list[str], list[str]]] = []  # the state before each open brace
     finished: list[str] = []
     branch = [""]

@@ -49,11 +49,7 @@ class PathIndex:
         return self._size
 
     def put(self, key: str, patterns: Sequence[str]) -> None:
-        """Replace the patterns of a key.
-
-        Raises:
-            MalformedPattern: a pattern is malformed; the key keeps its old patterns.
-        """
+        """Replace the patterns of a key."""
         wanted = {entry.pattern.text: entry for entry in map(self._get_entry, patterns)}
         for entry in wanted.values():
             if not entry.keys:
@@ -102,19 +98,11 @@ class PathIndex:
                     del self._buckets[route.head]
 
     def find_matches(self, path: str, *, steps_max: int | None = None) -> list[str]:
-        """Return the sorted keys with a pattern that matches a normalized path.
-
-        Raises:
-            TooManySteps: the search would need more than `steps_max` steps; `steps` is the number it needs.
-        """
+        """Return the sorted keys with a pattern that matches a normalized path."""
         return self._match(path, {}, steps_max)
 
     def matching_below(self, folder: str, *, steps_max: int | None = None) -> list[str]:
-        """Return the sorted keys with a pattern that can match a path below a normalized folder; `.` is the root.
-
-        Raises:
-            TooManySteps: the search would need more than `steps_max` steps; `steps` is the number it needs.
-        """
+        """Return the sorted keys with a pattern that can match a path below a normalized folder; `.` is the root."""
         self.steps = 0
         if folder == ROOT:
             self.steps = len(self._by_key)
@@ -147,11 +135,7 @@ class PathIndex:
         return chain(map(self._entries.__getitem__, texts), *(chain(one.below, one.others) for one in buckets))
 
     def match_many(self, paths: Iterable[str], *, steps_max: int | None = None) -> Iterator[tuple[str, list[str]]]:
-        """Yield each path with its keys. Files of one directory share most of the search.
-
-        Raises:
-            TooManySteps: all searches together would need more than `steps_max` steps.
-        """
+        """Yield each path with its keys. Files of one directory share most of the search."""
         folders: dict[str, _DirectorySearch] = {}
         left = steps_max
         for path in paths:

@@ -69,11 +69,7 @@ class Pattern:
 
 
 def parse_pattern(text: str) -> Pattern:
-    """Parse a pattern.
-
-    Raises:
-        MalformedPattern: the text is not a pattern; the error says what to write instead.
-    """
+    """Parse a pattern."""
     text = _normalize_pattern(text)
     alternatives = tuple(expand_braces(text)) if "{" in text else (text,)
     routes = []

@@ -66,11 +66,7 @@ ONLY_DOT: Final = CharacterClass(((".", "."),))
 
 
 def parse_segment(text: str) -> Segment:
-    """Parse the text between two slashes, after brace expansion.
-
-    Raises:
-        MalformedPattern: a class or an escape is incomplete.
-    """
+    """Parse the text between two slashes, after brace expansion."""
     if "*" in text or "?" in text or "[" in text or "\\" in text:
         return _parse_wildcard(text)
     return text

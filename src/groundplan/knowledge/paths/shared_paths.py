@@ -78,11 +78,7 @@ class _Search:
         self.found: dict[str, dict[str, None]] = {}
 
     def add(self, path: str, other: str) -> None:
-        """Add a pair of normalized paths as they were written.
-
-        Raises:
-            TooManySteps: there are too many pairs.
-        """
+        """Add a pair of normalized paths as they were written."""
         for text in self._paths.written[path]:
             others = self.found.setdefault(text, {})
             for other_text in self._among.written[other]:
@@ -93,11 +89,7 @@ class _Search:
                     others[other_text] = None
 
     def list_pairs(self) -> Iterator[tuple[str, str]]:
-        """Yield every pair with a file in common, some of them twice.
-
-        Raises:
-            TooManySteps: the patterns would have to be compared with too many paths.
-        """
+        """Yield every pair with a file in common, some of them twice."""
         for path in self._paths.written:
             yield from ((path, other) for other in _find_related(path, self._among))
             yield from ((path, other) for other in self._match(self._among, path, self._paths))

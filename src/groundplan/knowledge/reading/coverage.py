@@ -112,11 +112,7 @@ def read_coverage(tx: Transaction, request: ReadKnowledgeCoverage) -> KnowledgeC
 
 
 def count_files(tx: Transaction, checked: CheckedFiles) -> CountedFolder:
-    """Return the folders of the checked files, with what the atoms cover. The last results are kept in memory.
-
-    Raises:
-        TooCostly: matching all files would take too long.
-    """
+    """Return the folders of the checked files, with what the atoms cover. The last results are kept in memory."""
     cache: dict[tuple[str, str], tuple[Hashable, CountedFolder]] = tx.cache.setdefault(CACHE_KEY, {})
     key = tx.actor.organization, tx.project.id
     state = checked.commit_id, checked.kept, get_patterns_revision(tx)

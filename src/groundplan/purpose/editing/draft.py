@@ -204,12 +204,7 @@ class DraftState:
         self.tx.run(query, version_id=self.version.id, **encode_columns(row))
 
     def find_node(self, ref: str, path: ArgumentPath) -> PurposeNode:
-        """Return a node by key, row id or ref.
-
-        Raises:
-            NotFound: the draft has no such node.
-            PublishedImmutable: the row belongs to a published version.
-        """
+        """Return a node by key, row id or ref."""
         return self._find(self.nodes, "node", ref, path)
 
     def find_assumption(self, ref: str, path: ArgumentPath) -> AssumptionRow:
@@ -221,12 +216,7 @@ class DraftState:
         return self._find(self.indicators, "indicator", ref, path)
 
     def find_edge(self, source: str, target: str, edge_type: EdgeType | None, path: ArgumentPath) -> PurposeEdgeRow:
-        """Return the edge between two nodes. The type is optional if there is only one.
-
-        Raises:
-            NotFound: there is no such edge.
-            Invalid: there are several edges and no type is given.
-        """
+        """Return the edge between two nodes. The type is optional if there is only one."""
         cause, effect = self.find_node(source, (*path, "source")), self.find_node(target, (*path, "target"))
         several = self.edges.get((cause.id, effect.id), {})
         meant = match_edge_types(several, edge_type)

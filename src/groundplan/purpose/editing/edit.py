@@ -155,11 +155,7 @@ def _reserve_keys(tx: Transaction, operations: list[PurposeOp]) -> dict[int, str
 
 
 def _refuse_duplicate_refs(operations: list[PurposeOp]) -> None:
-    """Reject a batch that gives the same ref to two items.
-
-    Raises:
-        Invalid: a ref is given twice.
-    """
+    """Reject a batch that gives the same ref to two items."""
     seen: set[str] = set()
     for index, op in enumerate(operations):
         if isinstance(op, _ADD_OPERATIONS) and op.ref:

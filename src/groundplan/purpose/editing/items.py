@@ -101,12 +101,7 @@ def _collect_fields(op: AddIndicator | UpdateIndicator) -> dict[str, Any]:
 
 
 def add_assumption(draft: DraftState, op: AddAssumption, key: str, index: int) -> None:
-    """Add an assumption on a node or on an edge.
-
-    Raises:
-        Invalid: the operation names both a node and an edge, or neither.
-        NotFound: the draft has no such node or edge.
-    """
+    """Add an assumption on a node or on an edge."""
     path: ArgumentPath = ("operations", index)
     refuse_unclear_place(op.node, op.source, op.target, op.edge_type, path)
     node_id = edge_id = None
@@ -128,11 +123,7 @@ def add_assumption(draft: DraftState, op: AddAssumption, key: str, index: int) -
 def refuse_unclear_place(
     node: str | None, source: str | None, target: str | None, edge_type: EdgeType | None, path: ArgumentPath
 ) -> None:
-    """Reject an assumption that is not on exactly one node or edge.
-
-    Raises:
-        Invalid: it names both or neither, or gives an edge type although it is on a node.
-    """
+    """Reject an assumption that is not on exactly one node or edge."""
     if not is_on_one_item(node, source, target):
         raise invalid_argument(path, "must be on one node or one edge: give either node, or source and target")
     if edge_type is not None and not names_edge(source, target):
@@ -184,11 +175,7 @@ def add_node(draft: DraftState, op: AddNode, key: str, index: int) -> None:
 
 
 def update_node(draft: DraftState, op: UpdateNode, path: ArgumentPath) -> None:
-    """Change some fields of a node.
-
-    Raises:
-        InvalidDirection: the new type makes an edge point down the chain.
-    """
+    """Change some fields of a node."""
     before = draft.find_node(op.node, (*path, "node"))
     given = get_given_fields(op, NODE_COLUMNS)
     if op.metadata is not UNSET:
@@ -240,11 +227,7 @@ def _refuse_downward_edges(draft: DraftState, node: PurposeNode, path: ArgumentP
 
 
 def refuse_long_metadata(metadata: dict[str, Any], path: ArgumentPath) -> None:
-    """Reject metadata that is too long to be stored.
-
-    Raises:
-        Invalid: the JSON is too long.
-    """
+    """Reject metadata that is too long to be stored."""
     size = count_metadata_bytes(metadata)
     if size > TEXT_BYTES_MAX:
         sentence = f"has {size} bytes as JSON, the limit is {TEXT_BYTES_MAX}; shorten it"
@@ -301,14 +284,7 @@ class DependencyCycle(RuleViolated):
 
 
 def add_edge(draft: DraftState, op: AddEdge, index: int, path: ArgumentPath) -> None:
-    """Add an edge. `index` is that of the operation in its batch, `path` names it in errors.
-
-    Raises:
-        NotFound: the source or target is not in the draft.
-        SelfEdge: source and target are the same node.
-        DuplicateEdge: the edge already exists.
-        InvalidDirection: the edge points down the chain.
-    """
+    """Add an edge. `index` is that of the operation in its batch, `path` names it in errors."""
     source, target = draft.find_node(op.source, (*path, "source")), draft.find_node(op.target, (*path, "target"))
     name = EdgeName(source.key, target.key, op.edge_type or EdgeType.CONTRIBUTES_TO)
     if name.is_self_edge:
@@ -347,11 +323,7 @@ def remove_edge(draft: DraftState, op: RemoveEdge, path: ArgumentPath) -> None:
 
 
 def refuse_cycles(draft: DraftState) -> None:
-    """Raise DependencyCycle if an edge of the batch closes a cycle. The gate reports cycles that were imported.
-
-    Raises:
-        DependencyCycle: a new causal edge closes a cycle.
-    """
+    """Raise DependencyCycle if an edge of the batch closes a cycle. The gate reports cycles that were imported."""
     if not draft.new_causal_edges or not draft.is_ordered:
         return
     from groundplan.purpose.graph.cycles import find_closed_cycle  # loaded only when edges are added

@@ -1,4 +1,4 @@
-"""Export a version as a file."""
+"""Export a version as a file: `purpose.export` returns text, and a workbook is made of it afterwards."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.input_gate.types import get_decoder
 from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.content import read_verified_content
 from groundplan.purpose.dates import get_day
+from groundplan.purpose.exchange.formats import FORMATS, FileFormat, require_extra
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.gates.gates import select_active_waivers
 from groundplan.purpose.model import Content
@@ -23,19 +25,21 @@ from groundplan.purpose.versions.versions import VersionRef, find_latest_publish
 
 ExportFormat = Literal["json", "mermaid", "dot", "graphml", "canvas", "csv", "logframe", "iati", "svg", "html"]
 
-# The module and function that write each format. Only the requested one is loaded.
+# The module of the package and the function that write each format. Only the requested one is loaded.
 _WRITERS: dict[str, tuple[str, str]] = {
     "json": ("document", "write_json"),
-    "mermaid": ("mermaid", "write_mermaid"),
-    "dot": ("dot", "write_dot"),
-    "graphml": ("graphml", "write_graphml"),
-    "canvas": ("canvas", "write_canvas"),
-    "csv": ("csv_sheets", "write_csv"),
-    "logframe": ("logframe", "write_logframe"),
-    "iati": ("iati", "write_iati"),
-    "svg": ("svg", "write_svg"),
-    "html": ("html.standalone", "write_html"),
+    "mermaid": ("writers.mermaid", "write_mermaid"),
+    "dot": ("writers.dot", "write_dot"),
+    "graphml": ("writers.graphml", "write_graphml"),
+    "canvas": ("writers.canvas", "write_canvas"),
+    "csv": ("writers.sheets", "write_csv"),
+    "logframe": ("writers.logframe", "write_logframe"),
+    "iati": ("writers.iati", "write_iati"),
+    "svg": ("writers.picture", "write_svg"),
+    "html": ("writers.html_page", "write_html"),
 }
+
+_MADE_FROM = {FileFormat.XLSX: FileFormat.JSON}  # the format of `purpose.export` that a file is made of
 
 
 class ExportPurpose(Struct, forbid_unknown_fields=True):
@@ -75,7 +79,7 @@ def read_export(tx: Transaction, request: ExportPurpose) -> Export:
 def write_export(export: Export) -> ExportedPurpose:
     """Write the file, outside the transaction because a picture takes long."""
     module_name, function = _WRITERS[export.format]
-    module = import_module(f"groundplan.purpose.exchange.formats.{module_name}")
+    module = import_module(f"groundplan.purpose.exchange.{module_name}")
     writer: Callable[[Theory], str] = getattr(module, function)
     exported = ExportedPurpose(export.format, export.theory.number, writer(export.theory))
     if export.format == "iati" and (left_out := module.find_left_out(export.theory)):
@@ -85,12 +89,7 @@ def write_export(export: Export) -> ExportedPurpose:
 
 
 def read_theory(tx: Transaction, ref: VersionRef | None) -> Theory:
-    """Read a version with its current observations, by default the latest published version, else the draft.
-
-    Raises:
-        NotFound: there is no such version, or no version at all.
-        ContentAltered: the content of a published version does not match its hash.
-    """
+    """Read a version with its current observations, by default the latest published version, else the draft."""
     row = (find_latest_published(tx) if ref is None else None) or require_version(tx, ref)
     content = read_verified_content(tx, row)
     observed = read_version_observations(tx, content)
@@ -118,6 +117,24 @@ def select_waivers_about(content: Content, waivers: list[Waiver]) -> list[Waiver
             one = waiver._replace(refs=refs)
             found[one.code, tuple(refs), one.reason, one.owner, one.due] = one
     return [found[identity] for identity in sorted(found)]
+
+
+def prepare_export(format_: FileFormat) -> FileFormat:
+    """Return the format in which to call `purpose.export` for a file."""
+    extra = FORMATS[format_].extra
+    if extra is not None:
+        require_extra(extra)
+    return _MADE_FROM.get(format_, format_)
+
+
+def build_file(format_: FileFormat, exported: str) -> bytes:
+    """Return the file from the text that `purpose.export` returned for it."""
+    if format_ is not FileFormat.XLSX:
+        return exported.encode()
+    from groundplan.purpose.exchange.document import TheoryDocument
+    from groundplan.purpose.exchange.writers.workbook import build_workbook
+
+    return build_workbook(get_decoder(TheoryDocument).decode(exported))
 
 
 OPERATION = declare(

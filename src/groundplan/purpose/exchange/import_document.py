@@ -2,25 +2,26 @@
 
 Everything that a draft can store is imported, including cycles and edges that point down; the gate reports them. An
 item that no draft can store, such as an edge to itself or to a missing node, rejects the document. Readers of other
-formats skip such items and report them; in a native document they are errors.
+formats skip such items and report them; in a native document they are errors. Measurements belong to the project, not
+to the draft, and those that the project has already are skipped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
 
 from msgspec import Struct
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.errors import NotFound
+from groundplan.kernel.errors import GroundplanError, NotFound
 from groundplan.kernel.input_gate.text_limits import Name, NormalizedName, apply_marker
 from groundplan.kernel.operations.registry import Effect, OpId, Route, declare
 from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument, quote_text
 from groundplan.purpose.content import read_content
-from groundplan.purpose.dates import get_day, parse_day
+from groundplan.purpose.dates import get_day, parse_day, parse_moment
 from groundplan.purpose.editing.draft import BatchRefs, DraftState
 from groundplan.purpose.editing.items import (
     add_assumption,
@@ -31,20 +32,26 @@ from groundplan.purpose.editing.items import (
     refuse_unclear_place,
 )
 from groundplan.purpose.editing.operations import AddAssumption, AddEdge, AddIndicator, AddNode
+from groundplan.purpose.exchange.document import DocumentAssumption, DocumentMeasurement, DocumentWaiver, TheoryDocument
 from groundplan.purpose.exchange.export import select_waivers_about
-from groundplan.purpose.exchange.formats.document import DocumentAssumption, DocumentWaiver, TheoryDocument
-from groundplan.purpose.exchange.import_measurements import import_measurements
 from groundplan.purpose.exchange.incoming_keys import IncomingKeys, KeyMapping, KeyMode
 from groundplan.purpose.exchange.readers.document_builder import EXAMPLES_MAX, SkippedItem
-from groundplan.purpose.gates.gates import select_active_waivers
+from groundplan.purpose.gates.gates import GateResult, select_active_waivers
 from groundplan.purpose.model import TITLE_CHARS_MAX, EdgeName, EdgeType, parse_edge_name
-from groundplan.purpose.observing.read import NO_CUTOFF, read_waivers
-from groundplan.purpose.observing.record import WaiverWrite, record_waivers, refuse_unwaivable
+from groundplan.purpose.observing.read import NO_CUTOFF, read_measurements, read_waivers
+from groundplan.purpose.observing.record import (
+    MeasurementWrite,
+    WaiverWrite,
+    record_measurements,
+    record_waivers,
+    refuse_unwaivable,
+)
 from groundplan.purpose.observing.records import Waiver
 from groundplan.purpose.versions.drafts import add_draft, choose_profile, load_versions_without_draft
 from groundplan.purpose.versions.versions import Version, VersionRow, load_draft, to_version
 
 EXPIRED, ALREADY_IN_FORCE = "expired", "already in force here"  # why a waiver is skipped
+IN_FUTURE, KNOWN = "it is in the future", "it is recorded already"  # why a measurement is skipped
 
 _TITLE = NormalizedName(TITLE_CHARS_MAX)
 
@@ -106,7 +113,7 @@ def import_purpose(tx: Transaction, request: ImportPurpose) -> ImportedPurpose:
     draft.is_ordered = False
     _write(draft, document, keys)
     recorded, skipped = _waive(tx, row, document.waivers, keys)
-    measured, unmeasured = import_measurements(tx, document.measurements, keys)
+    measured, unmeasured = _import_measurements(tx, document.measurements, keys)
     skipped += unmeasured
     after = load_draft(tx)
     nodes, edges = len(document.nodes), len(document.edges)
@@ -115,11 +122,7 @@ def import_purpose(tx: Transaction, request: ImportPurpose) -> ImportedPurpose:
 
 
 def _refuse_duplicate_keys(document: TheoryDocument) -> None:
-    """Reject a document in which two items of one kind have the same key.
-
-    Raises:
-        Invalid: a key appears twice.
-    """
+    """Reject a document in which two items of one kind have the same key."""
     for sort in ("nodes", "assumptions", "indicators"):
         seen: set[str] = set()
         for index, one in enumerate(getattr(document, sort)):
@@ -164,12 +167,7 @@ def _write(draft: DraftState, document: TheoryDocument, keys: IncomingKeys) -> N
 def _to_add_assumption(
     one: DocumentAssumption, node: Callable[[str, ArgumentPath], str], names: set[EdgeName], path: ArgumentPath
 ) -> AddAssumption:
-    """Return the operation that adds an assumption, with keys of this project.
-
-    Raises:
-        Invalid: it is on both a node and an edge, or on neither, or its date is invalid.
-        NotFound: the document has no such node or edge.
-    """
+    """Return the operation that adds an assumption, with keys of this project."""
     refuse_unclear_place(one.node, one.source, one.target, one.edge_type, path)
     added = AddAssumption(one.assumption_text, risk_level=one.risk_level, owner=one.owner)
     if one.review_by is not None:
@@ -188,13 +186,7 @@ def _to_add_assumption(
 def _waive(
     tx: Transaction, row: VersionRow, document_waivers: list[DocumentWaiver], keys: IncomingKeys
 ) -> tuple[int, list[SkippedItem]]:
-    """Record the waivers that are not in force yet; return how many, and the skipped ones.
-
-    Raises:
-        Invalid: a waiver is malformed.
-        NotWaivable: a waiver names a check that cannot be waived.
-        NotFound: a waiver refers to an item that the document does not have.
-    """
+    """Record the waivers that are not in force yet; return how many, and the skipped ones."""
     if not document_waivers:
         return 0, []
     today = get_day(tx.now)
@@ -230,11 +222,7 @@ def _identify_waiver(one: Waiver | DocumentWaiver, refs: list[str]) -> tuple[str
 
 
 def _resolve_ref(ref: str, keys: IncomingKeys, edges: set[EdgeName], path: ArgumentPath) -> str:
-    """Resolve the ref of a waiver to the key of an imported item, or to a fact pointer.
-
-    Raises:
-        NotFound: the ref is neither.
-    """
+    """Resolve the ref of a waiver to the key of an imported item, or to a fact pointer."""
     if ref.startswith("/"):
         return ref
     edge = parse_edge_name(ref)
@@ -249,6 +237,62 @@ def _resolve_ref(ref: str, keys: IncomingKeys, edges: set[EdgeName], path: Argum
     raise NotFound(
         "key", ref, hint="a waiver in a document can only name items of the document", field=format_argument_path(path)
     )
+
+
+def _import_measurements(
+    tx: Transaction, measurements: Sequence[DocumentMeasurement], keys: IncomingKeys
+) -> tuple[int, list[SkippedItem]]:
+    """Record the measurements that the project does not have yet; return how many, and the skipped ones."""
+    if not measurements:
+        return 0, []
+    known = {(one.indicator, one.as_of, one.value) for one in read_measurements(tx, NO_CUTOFF)}
+    skipped: dict[str, list[str]] = {IN_FUTURE: [], KNOWN: []}
+    wanted: list[MeasurementWrite] = []
+    for index, one in enumerate(measurements):
+        path: ArgumentPath = ("document", "measurements", index)
+        if one.indicator not in keys.indicators:
+            hint = "no indicator of the document has this key"
+            raise NotFound("indicator", one.indicator, hint=hint, field=format_argument_path((*path, "indicator")))
+        key = keys.indicators[one.indicator]
+        as_of = parse_moment(one.as_of, (*path, "as_of"))
+        if get_day(as_of) > get_day(tx.now):
+            skipped[IN_FUTURE].append(f"{key} {as_of}")
+        elif (key, as_of, one.value) in known:
+            skipped[KNOWN].append(f"{key} {as_of}")
+        else:
+            known.add((key, as_of, one.value))
+            wanted.append(MeasurementWrite(key, one.value, as_of, note=one.note))
+    record_measurements(tx, wanted, ("document", "measurements"))
+    return len(wanted), [
+        SkippedItem("measurement", why, len(examples), examples[:EXAMPLES_MAX])
+        for why, examples in skipped.items()
+        if examples
+    ]
+
+
+def check_imported(call: Callable[..., Any], project: str, imported: ImportedPurpose) -> GateResult | str:
+    """Return the result of gate A for the draft, or a sentence that says why there is none.
+
+    `call` runs an operation by its name. A repeated request with the same op_id imported the draft earlier, so it may
+    have changed or gone since.
+    """
+    number = imported.version.number
+    try:
+        found: GateResult = call("purpose.check", project=project, gate="A", version=number)
+        # A rev is never reused, so an unchanged rev means that the check saw the imported draft.
+        rev = call("purpose.open", project=project, version=number, detail="summary").rev
+    except NotFound:
+        return f"The draft of v{number} no longer exists."
+    except GroundplanError as error:
+        return f"Gate A could not be checked: {error.message}"
+    return found if rev == imported.rev else f"v{number} has changed since the import; it is at rev {rev}."
+
+
+def summarize_gate(gate: GateResult | str) -> dict[str, Any] | None:
+    """Return whether a gate passed and its blocking checks, or None if there is no result."""
+    if isinstance(gate, str):
+        return None
+    return {"passed": gate.passed, "failing": [one.code for one in gate.checks if one.is_blocking]}
 
 
 IMPORT_WAIVERS = declare(

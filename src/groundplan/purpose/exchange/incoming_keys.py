@@ -18,7 +18,7 @@ from groundplan.kernel.errors import Conflict
 from groundplan.kernel.events.history import collect_recorded_values
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.content import reserve_keys, reserve_up_to
-from groundplan.purpose.exchange.formats.document import TheoryDocument
+from groundplan.purpose.exchange.document import TheoryDocument
 from groundplan.purpose.model import ASSUMPTION_PREFIX, INDICATOR_PREFIX, PREFIXES, sort_keys
 from groundplan.purpose.observing.read import find_observed_keys
 
@@ -103,9 +103,6 @@ def _find_renamed(tx: Transaction, document: TheoryDocument, *, is_certain: bool
 
     The nodes decide whether it is the same theory; if none of their keys is known, assumptions and indicators do. The
     observations of a key are never passed on to an item with another name.
-
-    Raises:
-        OtherTheory: the document is another theory, and the caller did not set `keys`.
     """
     nodes = {node.key: node.title for node in document.nodes}
     beside = {one.key: one.assumption_text for one in document.assumptions}

@@ -13,8 +13,7 @@ from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.purpose.exchange.export import read_theory
-from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.exchange.views import VIEW_CHARS_MAX, format_known, select_view
+from groundplan.purpose.exchange.theory import VIEW_CHARS_MAX, Theory, format_known, select_view
 from groundplan.purpose.model import Ref
 from groundplan.purpose.versions.versions import VersionRef
 
@@ -91,11 +90,7 @@ def read_drawing(tx: Transaction, request: RenderPurpose) -> Drawing:
 
 
 def _refuse_combinations(request: RenderPurpose) -> None:
-    """Reject arguments that contradict each other.
-
-    Raises:
-        Invalid: two of them are given.
-    """
+    """Reject arguments that contradict each other."""
     subjects = [name for name in ("pathway", "compare", "group") if getattr(request, name) is not None]
     if subjects[1:]:
         raise invalid_argument((subjects[0],), f"and {subjects[1]} cannot be combined; give one of them")
@@ -106,11 +101,7 @@ def _refuse_combinations(request: RenderPurpose) -> None:
 
 
 def draw_picture(drawing: Drawing) -> Rendered:
-    """Draw the picture, outside the transaction because the layout takes long.
-
-    Raises:
-        NotFound: there is no such group.
-    """
+    """Draw the picture, outside the transaction because the layout takes long."""
     from groundplan.purpose.picture.comparison import build_comparison_picture  # loaded only to draw
     from groundplan.purpose.picture.overview.overview_picture import (
         build_group_picture,

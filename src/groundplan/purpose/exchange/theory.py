@@ -1,11 +1,23 @@
-"""The input of the file writers: a version with its content and observations."""
+"""A version as the writers of files and pictures read it: with its observations, or limited to one of its views.
+
+A view is the set of nodes that one diagram of an imported project shows. A node has the names of its views in its
+metadata, as `{"views": ["Results chain: fishing"]}`. So views need no table of their own, belong to the version, and
+are exported and imported with it.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
+from groundplan.kernel.errors import NotFound
+from groundplan.kernel.wording import quote_text
 from groundplan.purpose.model import Assumption, AssumptionStatus, Content, EdgeName, Indicator, Profile, VersionStatus
 from groundplan.purpose.observing.records import Measurement, Waiver
+
+VIEWS = "views"  # in the metadata of a node
+VIEW_CHARS_MAX = 255
+KNOWN_MAX = 12  # names in a message
 
 
 class Theory(NamedTuple):
@@ -48,3 +60,44 @@ class Theory(NamedTuple):
             if on is not None:
                 found.setdefault(on, []).append(one)
         return found
+
+
+def list_views(content: Content) -> list[str]:
+    """Return the names of the views, in the order of the nodes that have them."""
+    return collect_views(node.metadata for node in content.nodes.values())
+
+
+def collect_views(metadata: Iterable[dict[str, Any]]) -> list[str]:
+    """Return the names of the views in the metadata of some nodes."""
+    return list(dict.fromkeys(name for one in metadata for name in _get_views(one)))
+
+
+def select_view(theory: Theory, name: str) -> Theory:
+    """Return a theory with only the nodes of a view, the edges between them, and what is on them."""
+    content = theory.content
+    nodes = {key: node for key, node in content.nodes.items() if name in _get_views(node.metadata)}
+    if not nodes:
+        known = format_known(list_views(content))
+        hint = f"the views are: {known}" if known else "this version has no views; an import of a Miradi project has"
+        raise NotFound("view", name, hint=hint, field="view")
+    edges = [edge for edge in content.edges if edge.source in nodes and edge.target in nodes]
+    names = {edge.name for edge in edges}
+    assumptions = {
+        key: one
+        for key, one in content.assumptions.items()
+        if (one.node in nodes if one.edge is None else one.edge in names)
+    }
+    indicators = {key: one for key, one in content.indicators.items() if one.node in nodes}
+    return theory._replace(content=Content(nodes, edges, assumptions, indicators))
+
+
+def format_known(names: list[str]) -> str:
+    """Return the first of some names for a message."""
+    more = ", …" if len(names) > KNOWN_MAX else ""
+    return ", ".join(map(quote_text, names[:KNOWN_MAX])) + more
+
+
+def _get_views(metadata: dict[str, Any]) -> list[str]:
+    """Return the names of a node's views. Metadata is free, so anything but texts is ignored."""
+    views = metadata.get(VIEWS)
+    return [one for one in views if isinstance(one, str)] if isinstance(views, list) else []

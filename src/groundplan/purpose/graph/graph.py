@@ -24,11 +24,7 @@ class Graph(NamedTuple):
 
 
 def build_graph(keys: Iterable[str], pairs: Sequence[tuple[str, str]]) -> Graph:
-    """Build a graph of these nodes, with an edge from the first to the second of each pair.
-
-    Raises:
-        KeyError: an end of an edge is not one of the nodes.
-    """
+    """Build a graph of these nodes, with an edge from the first to the second of each pair."""
     ordered = sort_keys(set(keys))
     numbers = {key: number for number, key in enumerate(ordered)}
     sources = [numbers[source] for source, _ in pairs]

@@ -266,11 +266,7 @@ class ObservationsPage(Struct):
 
 
 def read_observations_page(tx: Transaction, *, as_of: str | None, cursor: str | None) -> ObservationsPage:
-    """Return the recorded observations, up to `as_of` if given.
-
-    Raises:
-        Invalid: the date or the cursor is invalid.
-    """
+    """Return the recorded observations, up to `as_of` if given."""
     known = Cutoff(as_of=None if as_of is None else parse_moment(as_of, ("as_of",)))
     query = [tx.project.id, known.as_of]
     after = (0, *BEGINNING) if cursor is None else _decode_position(tx, query, cursor)

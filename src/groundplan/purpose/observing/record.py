@@ -74,22 +74,14 @@ class RefResolver:
             }
 
     def resolve_key(self, ref: str, thing: str, path: ArgumentPath) -> str:
-        """Return the key of an indicator or an assumption.
-
-        Raises:
-            NotFound: no version has such an item.
-        """
+        """Return the key of an indicator or an assumption."""
         found, key = self._find(ref)
         if found != thing:
             raise NotFound(thing, ref, next_steps=self._next_step, field=format_argument_path(path))
         return key
 
     def resolve_any(self, ref: str, path: ArgumentPath) -> str:
-        """Return the key of a node, an assumption or an indicator, or the name of an edge.
-
-        Raises:
-            NotFound: no version has such an item.
-        """
+        """Return the key of a node, an assumption or an indicator, or the name of an edge."""
         edge = parse_edge_name(ref)
         if edge is not None and edge in self._edges:
             return str(edge)
@@ -99,11 +91,7 @@ class RefResolver:
         return key
 
     def resolve_subject(self, ref: str, path: ArgumentPath) -> str:
-        """Return what a decision or a request is about: as `resolve_any`, or a fact by pointer, or a work node by id.
-
-        Raises:
-            NotFound: the project has no such item.
-        """
+        """Return what a decision or a request is about: see `resolve_any`; or a fact by pointer, or a node by id."""
         if ref in self._items or parse_edge_name(ref) is not None or parse_uuid(ref):
             return self.resolve_any(ref, path)
         find_targets = providers.find_fact_targets if ref.startswith("/") else providers.find_work_targets
@@ -142,11 +130,7 @@ class Recorder:
 
 
 def encode_refs(refs: list[str], path: ArgumentPath) -> str:
-    """Encode a list of refs as JSON for storage.
-
-    Raises:
-        Invalid: the list is too long.
-    """
+    """Encode a list of refs as JSON for storage."""
     text = to_json_array(refs)
     bytes_ = len(text.encode())
     if bytes_ > LIST_BYTES_MAX:
@@ -200,13 +184,7 @@ class _EarlierRecord(NamedTuple):
 
 
 def record_decision(recorder: Recorder, names: RefResolver, one: DecisionWrite, path: ArgumentPath) -> str:
-    """Record a decision; return its id.
-
-    Raises:
-        NotFound: something that it names is not in the project.
-        AlreadySuperseded: the earlier decision has a successor.
-        AlreadyAnswered: the request has an answer.
-    """
+    """Record a decision; return its id."""
     superseded = _find_superseded(recorder.tx, one.supersedes, (*path, "supersedes"))
     answered = _find_answered(recorder.tx, one.answers, (*path, "answers"))
     about = _resolve_subjects(names, one.about, path)
@@ -228,11 +206,7 @@ def record_decision(recorder: Recorder, names: RefResolver, one: DecisionWrite, 
 
 
 def record_request(recorder: Recorder, names: RefResolver, one: RequestWrite, path: ArgumentPath) -> str:
-    """Record a request for a decision; return its id.
-
-    Raises:
-        NotFound: something that it is about is not in the project.
-    """
+    """Record a request for a decision; return its id."""
     about = _resolve_subjects(names, one.about, path)
     return recorder.add(
         sql.add_request,
@@ -426,13 +400,7 @@ def _collect_refs(request: RecordObservations) -> Iterable[str]:
 
 
 def record_waivers(tx: Transaction, waivers: list[WaiverWrite], path: ArgumentPath) -> None:
-    """Record the waivers of an imported theory.
-
-    Raises:
-        Invalid: a waiver is malformed.
-        NotFound: a key is in no version of the project.
-        NotWaivable: a waiver names a check that cannot be waived.
-    """
+    """Record the waivers of an imported theory."""
     names = RefResolver(tx, [ref for waiver in waivers for ref in waiver.refs])
     recording = Recorder(tx)
     for index, waiver in enumerate(waivers):
@@ -440,12 +408,7 @@ def record_waivers(tx: Transaction, waivers: list[WaiverWrite], path: ArgumentPa
 
 
 def record_measurements(tx: Transaction, measurements: list[MeasurementWrite], path: ArgumentPath) -> None:
-    """Record the measurements of an imported theory.
-
-    Raises:
-        Invalid: a measurement is malformed.
-        NotFound: an indicator is in no version of the project.
-    """
+    """Record the measurements of an imported theory."""
     names = RefResolver(tx, [one.indicator for one in measurements])
     recording = Recorder(tx)
     for index, measurement in enumerate(measurements):
@@ -486,12 +449,7 @@ def _review(recording: Recorder, names: RefResolver, one: ReviewWrite, path: Arg
 
 
 def refuse_unwaivable(code: str, path: ArgumentPath) -> None:
-    """Raise an error if a check is unknown or cannot be waived.
-
-    Raises:
-        Invalid: there is no such check.
-        NotWaivable: the check cannot be waived.
-    """
+    """Raise an error if a check is unknown or cannot be waived."""
     if code not in list_codes():
         show = NextStep("purpose.check", "shows the codes")
         raise invalid_argument(

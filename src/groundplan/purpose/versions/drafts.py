@@ -67,11 +67,7 @@ class ProfileTooLight(RuleViolated):
 
 
 def choose_profile(tx: Transaction, requested: Profile | None, origin: VersionRow | None) -> Profile:
-    """Return the profile of a new draft: the requested one, else that of its origin, raised to the least allowed.
-
-    Raises:
-        ProfileTooLight: the requested profile is lighter than the project allows.
-    """
+    """Return the profile of a new draft: the requested one, else that of its origin, raised to the least allowed."""
     inherited = origin.profile if origin else Profile.STANDARD
     profile = requested or max(inherited, get_least_profile(tx), key=_LIGHTEST_FIRST.index)
     refuse_light_profile(tx, profile, has_draft=False)
@@ -79,11 +75,7 @@ def choose_profile(tx: Transaction, requested: Profile | None, origin: VersionRo
 
 
 def refuse_light_profile(tx: Transaction, profile: Profile, *, has_draft: bool) -> None:
-    """Raise an error if the profile of a draft that is there, or is to begin, is lighter than the project allows.
-
-    Raises:
-        ProfileTooLight: it is.
-    """
+    """Raise an error if the profile of a draft that is there, or is to begin, is lighter than the project allows."""
     least = get_least_profile(tx)
     if is_lighter(profile, least):
         raise ProfileTooLight(profile, least, tx.project.name, has_draft=has_draft)
@@ -184,11 +176,7 @@ def begin_draft(tx: Transaction, request: BeginDraft) -> OneVersion:
 
 
 def load_versions_without_draft(tx: Transaction) -> list[VersionRow]:
-    """Return all versions of the project, and raise an error if one of them is a draft.
-
-    Raises:
-        DraftExists: the project already has a draft.
-    """
+    """Return all versions of the project, and raise an error if one of them is a draft."""
     rows = read_versions(tx)
     if rows and rows[-1].is_draft:
         raise DraftExists(rows[-1].number, tx.project.name)

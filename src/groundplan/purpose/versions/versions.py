@@ -102,11 +102,7 @@ def read_versions(tx: Transaction) -> list[VersionRow]:
 
 
 def resolve_version(tx: Transaction, ref: VersionRef | None) -> VersionRow | None:
-    """Return the version for a ref, by default the draft, else the latest published. None if there is no version.
-
-    Raises:
-        NotFound: there is no such version.
-    """
+    """Return the version for a ref, by default the draft, else the latest published. None if there is no version."""
     found = {row.number: row for row in read_versions(tx)}
     draft = next((row for row in found.values() if row.is_draft), None)
     published = max((number for number, row in found.items() if not row.is_draft), default=None)
@@ -123,11 +119,7 @@ def resolve_version(tx: Transaction, ref: VersionRef | None) -> VersionRow | Non
 
 
 def require_version(tx: Transaction, ref: VersionRef | None) -> VersionRow:
-    """Return the version for a ref, or the default one.
-
-    Raises:
-        NotFound: there is no such version, or no version at all.
-    """
+    """Return the version for a ref, or the default one."""
     row = resolve_version(tx, ref)
     if row is None:
         begin = NextStep("purpose.draft", "creates one", {"project": tx.project.name})
@@ -146,12 +138,7 @@ def missing_version(tx: Transaction, ref: VersionRef) -> NotFound:
 
 
 def load_draft(tx: Transaction, *, expected_rev: int | None = None) -> VersionRow:
-    """Return the draft of the project.
-
-    Raises:
-        NoDraft: the project has no draft.
-        StaleRevision: the draft is not at `expected_rev`.
-    """
+    """Return the draft of the project."""
     rows = read_versions(tx)
     if not rows or not rows[-1].is_draft:
         raise NoDraft(rows[-1].number if rows else None, tx.project.name)

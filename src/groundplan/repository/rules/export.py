@@ -41,23 +41,13 @@ class KnowledgeMoving(Conflict):
 
 
 def load_exported_atoms(session: Session, project: str) -> list[ExportedAtom]:
-    """Return all atoms of a project, sorted by name.
-
-    Raises:
-        NotFound: the project does not exist.
-        KnowledgeMoving: the knowledge changed during every attempt.
-    """
+    """Return all atoms of a project, sorted by name."""
     molecules = {molecule.id: molecule for molecule in load_molecules(session, project)}
     return [to_exported_atom(atom, molecules.get(atom.molecule_id)) for atom in _load_all(session, project, "atom")]
 
 
 def load_molecules(session: Session, project: str) -> list[Any]:
-    """Return all molecules of a project, sorted by name.
-
-    Raises:
-        NotFound: the project does not exist.
-        KnowledgeMoving: the knowledge changed during every attempt.
-    """
+    """Return all molecules of a project, sorted by name."""
     return _load_all(session, project, "molecule")
 
 
@@ -84,11 +74,7 @@ def to_exported_atom(atom: Any, molecule: Any) -> ExportedAtom:
 
 
 def resolve_project_id(session: Session, project: str) -> str:
-    """Return the id of a project given by id or name.
-
-    Raises:
-        NotFound: the project does not exist.
-    """
+    """Return the id of a project given by id or name."""
     for one in session.call("project.list", archived=True).projects:
         if normalize_name(project) in (one.id, one.name):
             return str(one.id)
@@ -159,12 +145,7 @@ class ExportedRules:
 def export(
     session: Session, project: str, form: RuleFormat, out: Path, *, check: bool = False, force: bool = False
 ) -> ExportedRules:
-    """Bring the rule files of a working copy up to date; with `check`, only return the necessary changes.
-
-    Raises:
-        NotFound: the project does not exist.
-        RulesOutOfReach: the folder for rules is behind a symbolic link.
-    """
+    """Bring the rule files of a working copy up to date; with `check`, only return the necessary changes."""
     subjects = load_exported_atoms(session, project)
     project_id = subjects[0].project_id if subjects else resolve_project_id(session, project)
     folder = Folder(out)

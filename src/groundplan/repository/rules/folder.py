@@ -46,11 +46,7 @@ class Folder:
             return True  # inaccessible; the first use reports why
 
     def read(self, path: str) -> str | None:
-        """Return the text of a file, or None if it does not exist.
-
-        Raises:
-            UnusableFile: it is not a regular text file, is too large, or is behind a link.
-        """
+        """Return the text of a file, or None if it does not exist."""
         *above, name = _split_path(path)
         try:
             with self._open_folder(above, make=False) as folder:
@@ -61,11 +57,7 @@ class Folder:
             _refuse(error)
 
     def write(self, path: str, text: str) -> None:
-        """Write a file, and create the folders above it.
-
-        Raises:
-            UnusableFile: something other than a regular file is in the way, or the text is too large.
-        """
+        """Write a file, and create the folders above it."""
         *above, name = _split_path(path)
         raw = text.encode("utf-8")
         if len(raw) > FILE_BYTES_MAX:
@@ -78,11 +70,7 @@ class Folder:
             _refuse(error)
 
     def remove(self, path: str) -> None:
-        """Delete a file.
-
-        Raises:
-            UnusableFile: the file cannot be deleted.
-        """
+        """Delete a file."""
         *above, name = _split_path(path)
         try:
             with self._open_folder(above, make=False) as folder:
@@ -91,11 +79,7 @@ class Folder:
             _refuse(error)
 
     def list_names(self, path: str, suffix: str) -> list[str]:
-        """Return the sorted names in one folder that end in `suffix`; none if the folder does not exist.
-
-        Raises:
-            UnusableFile: the folder is behind a link.
-        """
+        """Return the sorted names in one folder that end in `suffix`; none if the folder does not exist."""
         try:
             with self._open_folder(_split_path(path), make=False) as folder, os.scandir(folder) as entries:
                 return sorted(entry.name for entry in entries if entry.name.endswith(suffix))

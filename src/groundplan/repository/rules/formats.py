@@ -83,11 +83,7 @@ def render_claude(subject: ExportedAtom) -> str:
 
 
 def read_claude_patterns(fields: Fields) -> tuple[str, ...]:
-    """Return the patterns of a rule.
-
-    Raises:
-        UnreadableRule: the list of patterns is empty.
-    """
+    """Return the patterns of a rule."""
     given = fields.get("paths", find_patterns(fields, "paths"))
     return ("**",) if given is None else parse_patterns(given)
 
@@ -106,11 +102,7 @@ def render_copilot(subject: ExportedAtom) -> str:
 
 
 def read_copilot_patterns(fields: Fields) -> tuple[str, ...]:
-    """Return the patterns of an instructions file; none if it is only used when somebody attaches it.
-
-    Raises:
-        UnreadableRule: the field with patterns has none.
-    """
+    """Return the patterns of an instructions file; none if it is only used when somebody attaches it."""
     given = find_patterns(fields, "applyTo")
     return parse_patterns(given) if given else ()
 
@@ -132,11 +124,7 @@ def render_cursor(subject: ExportedAtom) -> str:
 
 
 def read_cursor_patterns(fields: Fields) -> tuple[str, ...]:
-    """Return the patterns of a rule; none if it is only used when it is named or its description fits.
-
-    Raises:
-        UnreadableRule: the field with patterns has none.
-    """
+    """Return the patterns of a rule; none if it is only used when it is named or its description fits."""
     if is_true(fields.get("alwaysApply")):
         return ("**",)
     given = find_patterns(fields, "globs")
@@ -213,11 +201,7 @@ def render_piece(subject: ExportedAtom, form: RuleFormat) -> Piece:
 
 
 def parse_piece(piece: Piece, form: RuleFormat) -> Rule:
-    """Parse a piece.
-
-    Raises:
-        UnreadableRule: the front matter is damaged, or its patterns were removed.
-    """
+    """Parse a piece."""
     rule = parse_generated(piece.body)
     if own := OWN_FILES.get(form):
         patterns = own.patterns(front_matter.parse_fields(piece.front))

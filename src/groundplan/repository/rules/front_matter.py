@@ -28,11 +28,7 @@ class UnreadableRule(Exception):
 
 
 def split(text: str) -> tuple[str, str]:
-    """Split a text into its front matter with both fences, empty if there is none, and the rest.
-
-    Raises:
-        UnreadableRule: the front matter has no end or is too long.
-    """
+    """Split a text into its front matter with both fences, empty if there is none, and the rest."""
     try:
         parts = split_text(text)
     except UnreadableFrontMatter as error:
@@ -41,11 +37,7 @@ def split(text: str) -> tuple[str, str]:
 
 
 def parse_fields(front: str) -> Fields:
-    """Return the fields of front matter, without those that have no value.
-
-    Raises:
-        UnreadableRule: a line is not a field, a value has no end, or patterns are no texts.
-    """
+    """Return the fields of front matter, without those that have no value."""
     for number, line in enumerate(front.split("\n"), 1):
         if any(not char.isprintable() and char < " " and char not in "\t\r" for char in line):
             raise UnreadableRule(f"has a control character in line {number}")
@@ -63,11 +55,7 @@ def is_true(value: str | list[str] | None) -> bool:
 
 
 def parse_patterns(value: str | list[str]) -> tuple[str, ...]:
-    """Return the patterns of a field: the items of a list, or of a text separated by commas.
-
-    Raises:
-        UnreadableRule: there is no pattern.
-    """
+    """Return the patterns of a field: the items of a list, or of a text separated by commas."""
     found = tuple(value) if isinstance(value, list) else tuple(_split_at_commas(value))
     if not found:
         raise UnreadableRule("has a list of patterns with no pattern in it")

@@ -75,11 +75,7 @@ class ImportedRules:
 
 
 def import_rules(session: Session, project: str, task: str, form: RuleFormat, paths: list[str]) -> ImportedRules:
-    """Import rule files as atoms of a project, on behalf of a task.
-
-    Raises:
-        NotFound: the project, the task, a file or a directory does not exist.
-    """
+    """Import rule files as atoms of a project, on behalf of a task."""
     done = ImportedRules()
     atoms = _ProjectAtoms(session, project)
     molecules = _ProjectMolecules(session, project, task, done)

@@ -116,11 +116,7 @@ def format_end_mark(atom_id: str) -> str:
 
 
 def parse_file(text: str) -> Piece | None:
-    """Parse a generated file; return None if it has no mark.
-
-    Raises:
-        UnreadableRule: the front matter has no end.
-    """
+    """Parse a generated file; return None if it has no mark."""
     front, rest = front_matter.split(normalize_line_breaks(text))
     line, _, body = rest.partition("\n")
     mark = _parse_mark(line)

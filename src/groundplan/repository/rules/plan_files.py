@@ -122,11 +122,7 @@ def plan_files(
     *,
     force: bool,
 ) -> ExportPlan:
-    """Return the changes that give each atom its file; atoms are given by id, with name and piece.
-
-    Raises:
-        UnusableFile: the folder for rules of this format is behind a link.
-    """
+    """Return the changes that give each atom its file; atoms are given by id, with name and piece."""
     existing = {
         name: _read_existing(folder, f"{own.generated_folder}/{name}")
         for name in folder.list_names(own.generated_folder, own.suffix)

@@ -57,11 +57,7 @@ class SkippedFile:
 
 
 def read_rules(paths: Sequence[str], form: RuleFormat) -> Iterator[FoundRule | SkippedFile]:
-    """Return all rules of the given files and directories, sorted by path.
-
-    Raises:
-        NotFound: a given path does not exist.
-    """
+    """Return all rules of the given files and directories, sorted by path."""
     named = [Path(path) for path in paths]
     for path in named:
         if not _exists(path):

@@ -185,9 +185,6 @@ def split_rule(rule: Rule, default_name: str) -> list[Rule]:
     """Return a rule itself if it is short enough, else one for each of its sections, named after both.
 
     Sections that are too long are split again at the next level of headings.
-
-    Raises:
-        UnreadableRule: a section is too long and has no headings.
     """
     if _fits(rule.knowledge):
         return [rule]

@@ -163,11 +163,7 @@ def plan_removals(parts: Iterable[SetupPart], record: SetupRecord) -> PlannedSet
 
 
 def apply_changes(changes: Sequence[SetupChange], record: SetupRecord) -> None:
-    """Write the files, all of them or none, and remember what they were.
-
-    Raises:
-        NotWritable: a file could not be written; the others are as they were.
-    """
+    """Write the files, all of them or none, and remember what they were."""
     made = {change.part.key: _list_missing_folders(change.part) for change in changes}
     done: list[SetupChange] = []
     try:
@@ -205,11 +201,7 @@ def _plan(parts: Iterable[SetupPart], edit: Callable[[SetupPart, str | None], Ed
 
 
 def _refuse_read_only(part: SetupPart) -> None:
-    """Check that a file can be replaced, which needs its folder to be writable, before anything is written.
-
-    Raises:
-        NotWritable: the folder is read-only.
-    """
+    """Check that a file can be replaced, which needs its folder to be writable, before anything is written."""
     folder = (part.folder / part.file).parent
     while not folder.exists() and folder != part.folder:
         folder = folder.parent

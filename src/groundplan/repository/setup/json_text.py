@@ -57,11 +57,7 @@ class JsonObject:
 
 
 def parse(text: str) -> JsonObject:
-    """Return the object that a text contains.
-
-    Raises:
-        BrokenJson: the text is not JSON, or its value is not an object.
-    """
+    """Return the object that a text contains."""
     reader = _Reader(text)
     value = reader.read_value(0)
     reader.skip()
@@ -81,11 +77,7 @@ def read_member(text: str, names: Sequence[str]) -> Any:
 
 
 def add_member(text: str, names: Sequence[str], value: Any) -> str:
-    """Return the text with a new member at a path of names. Missing objects on the way are added too.
-
-    Raises:
-        BrokenJson: the text is not JSON, or a value on the way is not an object.
-    """
+    """Return the text with a new member at a path of names. Missing objects on the way are added too."""
     parent = parse(text)
     missing = list(names)
     while len(missing) > 1 and missing[0] in parent.members:

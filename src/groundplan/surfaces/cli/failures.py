@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TextIO
 
 from groundplan.kernel.errors import OPERATION_NAMES, GroundplanError, Invalid, Unavailable, Vocabulary
@@ -79,7 +80,7 @@ def drop_output() -> None:
 def ensure_streams() -> None:
     """Open closed streams. Else the next opened file would get the descriptor, and all that is printed."""
     if sys.stdout is None or sys.stderr is None:
-        devnull = open(os.devnull, "w")  # noqa: SIM115, PTH123 - for the rest of the process; pathlib takes 5 ms
+        devnull = Path(os.devnull).open("w")  # noqa: SIM115 - for the rest of the process
         sys.stdout, sys.stderr = sys.stdout or devnull, sys.stderr or devnull
 
 

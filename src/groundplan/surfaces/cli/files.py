@@ -26,11 +26,7 @@ def describe_file(file: str) -> str:
 
 
 def read_content(file: str, bytes_max: int) -> bytes:
-    """Return the content of a file or of standard input, at most `bytes_max` + 1 bytes.
-
-    Raises:
-        UsageError: the file cannot be read.
-    """
+    """Return the content of a file or of standard input, at most `bytes_max` + 1 bytes."""
     if file != STANDARD_STREAM:
         try:
             with Path(file).open("rb") as opened:
@@ -45,11 +41,7 @@ def read_content(file: str, bytes_max: int) -> bytes:
 
 
 def refuse_existing(out: str, *, force: bool) -> None:
-    """Check the output file before the work is done.
-
-    Raises:
-        UsageError: the file exists, and `force` is not set.
-    """
+    """Check the output file before the work is done."""
     if out == STANDARD_STREAM or force:
         return
     try:
@@ -61,11 +53,7 @@ def refuse_existing(out: str, *, force: bool) -> None:
 
 
 def write_file(out: str, content: bytes, *, force: bool) -> None:
-    """Write a file. Without `force` it must not exist.
-
-    Raises:
-        UsageError: the file cannot be written.
-    """
+    """Write a file. Without `force` it must not exist."""
     try:
         if force and Path(out).exists() and not Path(out).is_file():
             Path(out).write_bytes(content)  # a device or a pipe cannot be replaced

@@ -56,11 +56,7 @@ class Invocation:
         return self._settings
 
     def find_project(self) -> str:
-        """Return the project of a command that names none: the configured one, else the only one of the plan.
-
-        Raises:
-            UsageError: there are several projects, or none.
-        """
+        """Return the project of a command that names none: the configured one, else the only one of the plan."""
         return choose_project(self._list_project_names())
 
     def suggest_project(self) -> str | None:
@@ -83,10 +79,6 @@ class Invocation:
         """Open a session on the configured store, for the user of this command.
 
         `limit_s` is the limit of a write in place of the configured one.
-
-        Raises:
-            FileMissing: the command only reads, and the database file does not exist.
-            NoPlanHere: no database was named, and there is none here or above.
         """
         from groundplan.catalog import OPERATIONS, build_schema
         from groundplan.kernel.store.open_store import open_store

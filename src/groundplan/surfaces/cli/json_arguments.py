@@ -21,12 +21,7 @@ FILE_PREFIX = "@"
 
 
 def parse_json_options(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
-    """Return the values of options, with those in `names` parsed as JSON.
-
-    Raises:
-        UsageError: a file cannot be read, or two options use standard input.
-        Invalid: a value is not JSON.
-    """
+    """Return the values of options, with those in `names` parsed as JSON."""
     piped = [name for name in names if values.get(name) == STANDARD_INPUT]
     if len(piped) > 1:
         raise UsageError(
@@ -40,11 +35,7 @@ def parse_json_options(values: Mapping[str, Any], names: Collection[str]) -> dic
 
 
 def read_text_options(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
-    """Return the values of options, with those in `names` read from files or standard input.
-
-    Raises:
-        UsageError: a file cannot be read, is too large, or is not UTF-8.
-    """
+    """Return the values of options, with those in `names` read from files or standard input."""
     return {name: _read_text(_format_option(name), value) if name in names else value for name, value in values.items()}
 
 

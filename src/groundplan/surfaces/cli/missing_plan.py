@@ -40,11 +40,7 @@ class NoPlanHere(Unavailable):
 
 
 def choose_project(names: Sequence[str]) -> str:
-    """Return the only project of a plan.
-
-    Raises:
-        UsageError: there are several, or none.
-    """
+    """Return the only project of a plan."""
     if len(names) == 1:
         return names[0]
     if not names:
@@ -54,12 +50,7 @@ def choose_project(names: Sequence[str]) -> str:
 
 
 def refuse_missing(settings: Settings, *, reads_only: bool = False) -> bool:
-    """Return whether the database is to be created.
-
-    Raises:
-        NoPlanHere: it does not exist, and was looked for but not named.
-        FileMissing: it does not exist, and the command only reads.
-    """
+    """Return whether the database is to be created."""
     if not _is_missing(settings.db):
         return False
     if not settings.may_create_db:

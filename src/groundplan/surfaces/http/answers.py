@@ -1,23 +1,24 @@
 """Answers over HTTP: the status, the headers and the bytes, compressed where that pays and the client accepts it.
 
-Errors are problem details of RFC 9457. The family of an error decides its status. A status that no family has belongs
-to HTTP itself: a path without a route, a wrong method or content type, a body that is too large, a precondition that
-does not hold.
+Errors are problem details of RFC 9457. The family of an error decides its status. `HttpProblem` is an error with any
+other status, which belongs to HTTP itself: a path without a route, a wrong method or content type, a body that is too
+large, a precondition that does not hold.
 """
 
 from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from hashlib import blake2b
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from msgspec import Struct
 
 from groundplan.kernel.answers import encode
-from groundplan.kernel.errors import GroundplanError, Unauthenticated, Unavailable, Vocabulary
+from groundplan.kernel.errors import OPERATION_NAMES, GroundplanError, Unauthenticated, Unavailable, Vocabulary
+from groundplan.surfaces.http.log_lines import log_exception
 from groundplan.surfaces.vocabularies import PREFIX
 
 JSON_TYPE = b"application/json"
@@ -74,19 +75,18 @@ class AnswerSender:
 
 PROBLEM_TYPE = b"application/problem+json"
 RETRY_AFTER_S = 1
+CHALLENGE = "Bearer"
+T = TypeVar("T")
 
 
-class HttpProblem(Exception):
-    """A request that HTTP itself refuses, before any operation does."""
+class HttpProblem(GroundplanError):
+    """A request that HTTP itself refuses, before any operation does. It has a status and headers of its own."""
 
     def __init__(
         self, status: int, code: str, problem: str, *, headers: Mapping[str, str] | None = None, **details: Any
     ) -> None:
-        super().__init__(problem)
+        super().__init__(problem, code=code, **details)
         self.status = status
-        self.code = code
-        self.problem = problem
-        self.details = details
         self.headers = headers or {}
 
 
@@ -107,50 +107,56 @@ def method_not_allowed(method: str, allowed: Sequence[str]) -> HttpProblem:
     )
 
 
-def answer_problem(problem: HttpProblem) -> Answer:
-    """Return the answer to a request that HTTP itself refuses."""
-    body: dict[str, Any] = {"code": problem.code, "message": problem.problem}
-    if problem.details:
-        body["details"] = problem.details
-    return _build_answer(problem.status, body, problem.headers)
+async def answer_request(
+    work: Awaitable[T], vocabulary: Vocabulary, *, where: str = "a request", challenge: str = CHALLENGE
+) -> T | Answer:
+    """Return what `work` returns, or the answer with the error that it raises. `where` is for the log of a defect."""
+    try:
+        return await work
+    except GroundplanError as error:
+        return answer_error(error, vocabulary, challenge=challenge)
+    except Exception:
+        return answer_error(log_exception(where), vocabulary)
 
 
 def answer_error(
-    error: GroundplanError, vocabulary: Vocabulary, *, status: int | None = None, challenge: str = "Bearer"
+    error: GroundplanError,
+    vocabulary: Vocabulary = OPERATION_NAMES,
+    *,
+    status: int | None = None,
+    challenge: str = CHALLENGE,
 ) -> Answer:
-    """Return the answer with an error of an operation; `status` replaces that of its family.
+    """Return the answer with an error; `status` replaces that of the error.
 
     `challenge` tells a client without a valid token how to authenticate.
     """
-    headers = {}
+    headers = dict(error.headers) if isinstance(error, HttpProblem) else {}
     if isinstance(error, Unauthenticated):
         headers["www-authenticate"] = challenge
     if isinstance(error, Unavailable) and error.may_retry:
         headers["retry-after"] = str(RETRY_AFTER_S)
-    return _build_answer(status or error.status, error.to_dict(vocabulary), headers)
+    described = error.to_dict(vocabulary)
+    status = status or error.status
+    body = {
+        "type": get_problem_type(status),
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": described["message"],
+        "code": described["code"],
+    }
+    if "details" in described:
+        body["details"] = described["details"]
+    return Answer(status, encode(body), encode_headers(headers), PROBLEM_TYPE)
+
+
+def encode_headers(headers: Mapping[str, str]) -> Headers:
+    """Return headers as they are sent."""
+    return [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
 
 
 def get_problem_type(status: int) -> str:
     """Return the address of the description of a status."""
     return f"{PREFIX}/docs#status-{status}"
-
-
-def _build_answer(status: int, error: Mapping[str, Any], headers: Mapping[str, str]) -> Answer:
-    body = {
-        "type": get_problem_type(status),
-        "title": HTTPStatus(status).phrase,
-        "status": status,
-        "detail": error["message"],
-        "code": error["code"],
-    }
-    if "details" in error:
-        body["details"] = error["details"]
-    return Answer(
-        status,
-        encode(body),
-        [(name.encode(), value.encode("latin-1")) for name, value in headers.items()],
-        PROBLEM_TYPE,
-    )
 
 
 # --- Content negotiation ----------------------------------------------------------------------------------------------
@@ -244,11 +250,7 @@ def is_unchanged(if_none_match: str, tag: str) -> bool:
 
 
 def read_expected_revision(if_match: str) -> int | None:
-    """Return the revision that `If-Match` asks for; None if any will do.
-
-    Raises:
-        HttpProblem: it asks for none that a thing can have, or for several.
-    """
+    """Return the revision that `If-Match` asks for; None if any will do."""
     if if_match.strip() == ANY:
         return None
     tags = parse_tags(if_match)
@@ -265,11 +267,7 @@ def read_expected_revision(if_match: str) -> int | None:
 
 
 def parse_tags(header: str) -> list[str]:
-    """Return the entity tags in a header.
-
-    Raises:
-        HttpProblem: it is no list of entity tags.
-    """
+    """Return the entity tags in a header."""
     tags: list[str] = []
     at = 0
     while at < len(header):

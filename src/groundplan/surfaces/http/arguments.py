@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote, unquote_plus
 
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.input_gate.compact_json import decode
 from groundplan.kernel.input_gate.request import PROJECT_NAMES
-from groundplan.kernel.input_gate.strict_json import validate_value
+from groundplan.kernel.input_gate.strict_json import decode, validate_value
 from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
 from groundplan.kernel.input_gate.types import TypeKind
 from groundplan.kernel.wording import describe_value, quote_text
@@ -40,11 +39,7 @@ class Arguments(NamedTuple):
 
 
 def split_path(raw_path: bytes) -> list[str]:
-    """Return the decoded segments of a path.
-
-    Raises:
-        Invalid: it is not UTF-8.
-    """
+    """Return the decoded segments of a path."""
     if not raw_path.isascii():
         raise _invalid_address()
     segments = raw_path.decode().split("/")[1:]
@@ -52,12 +47,7 @@ def split_path(raw_path: bytes) -> list[str]:
 
 
 def collect_arguments(endpoint: Endpoint, in_path: Mapping[str, Any], head: RequestHead, body: bytes) -> Arguments:
-    """Return the arguments of a request.
-
-    Raises:
-        Invalid: one is given twice, or the body is not an object in strict JSON.
-        HttpProblem: the body has another content type, or a header cannot be used here.
-    """
+    """Return the arguments of a request."""
     values: dict[str, Any] = dict(endpoint.route.fixed)
     project = in_path.get(PROJECT)
     for name, value in in_path.items():

@@ -85,12 +85,7 @@ class Authenticator:
         self._recorded: set[str | None] = set()  # tokens whose use is being recorded
 
     def authenticate(self, connection: HTTPConnection) -> Principal:
-        """Return who sends a request, and count it. Call it in a thread.
-
-        Raises:
-            Unauthenticated: there is no valid token.
-            HttpProblem: too many requests, or a login is used without proof that a page of this server sent it.
-        """
+        """Return who sends a request, and count it. Call it in a thread."""
         principal = self._identify(connection)
         wait_s = self._requests.admit((principal.actor.organization, principal.actor.id))
         if wait_s:
@@ -143,11 +138,7 @@ class Authenticator:
             self._recorded.discard(verified.actor.token_id)
 
     def limit_refusals(self, connection: HTTPConnection) -> None:
-        """Count a refused request of an address.
-
-        Raises:
-            HttpProblem: there were too many of them.
-        """
+        """Count a refused request of an address."""
         address = connection.client.host if connection.client else ""
         wait_s = self._refused_addresses.admit(address)
         if wait_s:

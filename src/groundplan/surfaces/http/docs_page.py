@@ -24,7 +24,7 @@ from groundplan.surfaces.http.answers import (
     AnswerSender,
     Headers,
     accepts,
-    answer_problem,
+    answer_error,
     compress,
     method_not_allowed,
 )
@@ -81,7 +81,7 @@ def _make_route(name: str, read: Callable[[], bytes], content_type: bytes, heade
     async def answer(request: Request) -> Any:
         request.scope[ROUTE_OF_REQUEST] = f"{PREFIX}/{name}"
         if request.method not in METHODS:
-            return AnswerSender(answer_problem(method_not_allowed(request.method, METHODS)))
+            return AnswerSender(answer_error(method_not_allowed(request.method, METHODS)))
         body, more = read(), list(headers)
         if len(body) > COMPRESSED_BYTES_MIN:
             more.append((b"vary", b"Accept-Encoding"))

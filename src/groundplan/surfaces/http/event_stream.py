@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qsl
 
 from starlette.requests import HTTPConnection
 from starlette.routing import BaseRoute, Match
 
-from groundplan.kernel.errors import GroundplanError, Invalid, Unexpected, Vocabulary
+from groundplan.kernel.errors import Invalid, Vocabulary
 from groundplan.kernel.events.follow import EventPosition, parse_position
 from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
@@ -23,13 +22,13 @@ from groundplan.surfaces.http.answers import (
     Answer,
     HttpProblem,
     accepts,
-    answer_error,
-    answer_problem,
+    answer_request,
     method_not_allowed,
     send_answer,
 )
 from groundplan.surfaces.http.arguments import split_path
-from groundplan.surfaces.http.live_events import EventStream, EventStreams, encode_named, encode_retry
+from groundplan.surfaces.http.live_events import WHERE, EventStream, EventStreams, encode_named, encode_retry
+from groundplan.surfaces.http.log_lines import log_exception
 from groundplan.surfaces.http.rest import get_raw_path
 from groundplan.surfaces.vocabularies import PREFIX, PROJECT
 
@@ -48,10 +47,9 @@ HEADERS = [
 class EventsRoute(BaseRoute):
     """The addresses of the events of each project, and of the organization."""
 
-    def __init__(self, streams: EventStreams, vocabulary: Vocabulary, log: Callable[[], Unexpected]) -> None:
+    def __init__(self, streams: EventStreams, vocabulary: Vocabulary) -> None:
         self._streams = streams
         self._vocabulary = vocabulary
-        self._log = log
 
     def matches(self, scope: Any) -> tuple[Match, Any]:
         """Return whether a request is for the events of a project or of the organization."""
@@ -64,22 +62,13 @@ class EventsRoute(BaseRoute):
 
     async def handle(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request: with a stream, or with a problem."""
-        try:
-            stream = await self._open(scope)
-        except HttpProblem as problem:
-            answer = answer_problem(problem)
-        except GroundplanError as error:
-            answer = answer_error(error, self._vocabulary)
-        except Exception:
-            answer = answer_error(self._log(), self._vocabulary)
+        opened = await answer_request(self._open(scope), self._vocabulary, where=WHERE)
+        if isinstance(opened, EventStream):
+            await self._run(opened, receive, send)
         else:
-            if stream is not None:
-                await self._run(stream, receive, send)
-                return
-            answer = Answer(204, b"")  # a browser then does not connect again
-        await send_answer(send, answer, has_body=scope["method"] != "HEAD")
+            await send_answer(send, opened, has_body=scope["method"] != "HEAD")
 
-    async def _open(self, scope: Any) -> EventStream | None:
+    async def _open(self, scope: Any) -> EventStream | Answer:
         if scope["method"] != "GET":
             raise method_not_allowed(scope["method"], ("GET",))
         connection = HTTPConnection(scope)
@@ -92,7 +81,8 @@ class EventsRoute(BaseRoute):
             validate_value(name)
             project = apply_marker(NormalizedName(), name, (PROJECT,))
         after = _read_position(connection, scope["query_string"])
-        return await self._streams.open(connection, project, after)
+        stream = await self._streams.open(connection, project, after)
+        return stream or Answer(204, b"")  # a browser then does not connect again
 
     async def _run(self, stream: EventStream, receive: Any, send: Any) -> None:
         sending = asyncio.ensure_future(self._send_messages(stream, send))
@@ -121,7 +111,7 @@ class EventsRoute(BaseRoute):
         except TimeoutError:
             return
         except Exception:
-            self._log()
+            log_exception(WHERE)
 
 
 def _greet(stream: EventStream) -> bytes:

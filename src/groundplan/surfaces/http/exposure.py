@@ -82,11 +82,7 @@ class Exposure(NamedTuple):
 
 
 def check_exposure(exposure: Exposure, has_tokens: Callable[[], bool]) -> None:
-    """Refuse to be reachable by others without protection.
-
-    Raises:
-        UnsafeBind: something is missing; it says what.
-    """
+    """Refuse to be reachable by others without protection."""
     if exposure.is_loopback and not exposure.proxies:
         return
     missing = []
@@ -107,11 +103,7 @@ def check_exposure(exposure: Exposure, has_tokens: Callable[[], bool]) -> None:
 
 
 def parse_host(text: str) -> str:
-    """Return the address to listen on.
-
-    Raises:
-        Invalid: it is not an IP address.
-    """
+    """Return the address to listen on."""
     try:
         return str(ip_address(LOOPBACK if text == "localhost" else text.strip("[]")))
     except ValueError:
@@ -121,11 +113,7 @@ def parse_host(text: str) -> str:
 
 
 def parse_proxy(text: str) -> str:
-    """Return the address or network of a proxy.
-
-    Raises:
-        Invalid: it is neither.
-    """
+    """Return the address or network of a proxy."""
     try:
         return str(ip_network(text)) if "/" in text else str(ip_address(text))
     except ValueError:

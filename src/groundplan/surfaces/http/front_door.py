@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from groundplan.surfaces.http.answers import RETRY_AFTER_S, HttpProblem, answer_problem, send_answer
+from groundplan.surfaces.http.answers import RETRY_AFTER_S, HttpProblem, answer_error, send_answer
+from groundplan.surfaces.http.log_lines import ObservedRequest
 
 ROUTE_OF_REQUEST = "groundplan.route"  # in the scope: the template of the path, set by whoever answers
 ACTOR_OF_REQUEST = "groundplan.actor"  # in the scope: who sent it, set by the authenticator
@@ -22,25 +23,12 @@ ABORTED = 499  # the client disconnected before the answer, as proxies write it
 _STREAM = b"text/event-stream"
 
 
-class ObservedRequest(NamedTuple):
-    """One request after its end. The route is a template, because a path may hold what is private."""
-
-    method: str
-    route: str
-    status: int
-    seconds: float
-    bytes: int
-    actor: str | None
-    address: str | None
-
-
 class RunningRequests:
-    """How many requests run, how many of them are streams, and how many sessions of MCP are open."""
+    """How many requests run, and how many of them are streams."""
 
     def __init__(self) -> None:
         self.requests = 0
         self.streams = 0
-        self.sessions = 0
 
 
 class RequestMonitor:
@@ -83,7 +71,7 @@ class RequestMonitor:
             await self._app(scope, receive, observe_answer)
         except asyncio.CancelledError:  # the server ends, and this request did not in time
             if status == ABORTED:
-                await send_answer(observe_answer, answer_problem(_stopping()), has_body=scope["method"] != "HEAD")
+                await send_answer(observe_answer, answer_error(_stopping()), has_body=scope["method"] != "HEAD")
         except Exception:
             status = 500 if status == ABORTED else status
             raise
@@ -132,7 +120,7 @@ class AllowedHosts:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Pass a request on, or refuse it."""
         if scope["type"] == "http" and (refusal := self._refuse(scope)) is not None:
-            await send_answer(send, answer_problem(refusal), has_body=scope["method"] != "HEAD")
+            await send_answer(send, answer_error(refusal), has_body=scope["method"] != "HEAD")
             return
         await self._app(scope, receive, send)
 
@@ -183,7 +171,7 @@ class EncryptedOnly:
         """Pass a request on, or refuse it."""
         if scope["type"] == "http" and scope["scheme"] != "https" and not self._is_harmless(scope):
             problem = "this server answers only through its proxy, over https; the proxy must set X-Forwarded-Proto"
-            await send_answer(send, answer_problem(HttpProblem(403, "not_encrypted", problem)))
+            await send_answer(send, answer_error(HttpProblem(403, "not_encrypted", problem)))
             return
         await self._app(scope, receive, send)
 

@@ -50,11 +50,7 @@ class IssuerSettings(NamedTuple):
 
 
 def check_issuer(issuer: str, where: str = "oidc_issuer") -> str:
-    """Return the address of an issuer.
-
-    Raises:
-        Invalid: it is not an https address, or http on this machine.
-    """
+    """Return the address of an issuer."""
     try:
         parts = urlsplit(issuer)
         host, _port = parts.hostname, parts.port
@@ -117,22 +113,14 @@ class IdentityProvider:
         self._failed_at = -math.inf
 
     def load_endpoints(self) -> Endpoints:
-        """Return the endpoints.
-
-        Raises:
-            IssuerUnavailable: the issuer does not answer, or speaks for another one.
-        """
+        """Return the endpoints."""
         with self._lock:
             if self._endpoints is None or self._endpoints[0] + KEPT_S < self._clock():
                 self._endpoints = (self._clock(), self._ask(self._read_endpoints))
             return self._endpoints[1]
 
     def find_key(self, key_id: str | None, algorithm: str) -> jwt.PyJWK | None:
-        """Return the key of a signature, or None if the issuer has none such.
-
-        Raises:
-            IssuerUnavailable: the keys are not known, and the issuer does not answer.
-        """
+        """Return the key of a signature, or None if the issuer has none such."""
         with self._lock:
             found = _choose_key(self._load_keys(KEPT_S), key_id, algorithm)
             if found is None:
@@ -232,11 +220,7 @@ class IssuerClient:
         )
 
     def get_json(self, url: str, *, token: str | None = None) -> dict[str, Any]:
-        """Return the JSON object at an address.
-
-        Raises:
-            IssuerUnavailable: there is no such answer.
-        """
+        """Return the JSON object at an address."""
         headers = {"authorization": f"Bearer {token}"} if token else {}
         status, answer = self._send("GET", url, headers=headers)
         if status != httpx.codes.OK:
@@ -246,11 +230,7 @@ class IssuerClient:
     def post_form(
         self, url: str, form: Mapping[str, str], *, basic: tuple[str, str] | None = None
     ) -> tuple[int, dict[str, Any]]:
-        """Send a form and return the status and the JSON object of the answer.
-
-        Raises:
-            IssuerUnavailable: there is no such answer.
-        """
+        """Send a form and return the status and the JSON object of the answer."""
         # The parts are encoded before they are joined (RFC 6749, 2.3.1), since a secret may contain a colon.
         auth = httpx.BasicAuth(*map(quote_plus, basic)) if basic else None
         return self._send("POST", url, data=dict(form), auth=auth)

@@ -55,10 +55,6 @@ def decode_signed_token(
     """Return the claims of a token that the issuer signed for one of these audiences and that is valid now.
 
     `types` are the accepted values of `typ` in lower case; an empty one stands for none.
-
-    Raises:
-        SignedTokenRefused: it is not such a token.
-        IssuerUnavailable: the keys are not known, and the issuer does not answer.
     """
     if len(token) > TOKEN_CHARS_MAX:
         raise SignedTokenRefused("too long")
@@ -102,12 +98,7 @@ ID_TOKEN_TYPES = ("", "jwt")
 
 
 def verify_id_token(provider: IdentityProvider, token: str, *, nonce: str) -> dict[str, Any]:
-    """Return the claims of an ID token that answers the login with this nonce.
-
-    Raises:
-        SignedTokenRefused: it is not such a token.
-        IssuerUnavailable: the keys are not known, and the issuer does not answer.
-    """
+    """Return the claims of an ID token that answers the login with this nonce."""
     client_id = provider.settings.client_id
     claims = decode_signed_token(provider, token, types=ID_TOKEN_TYPES, audiences=[client_id], required=("nonce",))
     audiences = claims["aud"] if isinstance(claims["aud"], list) else [claims["aud"]]
@@ -141,12 +132,7 @@ class AccessClaims(NamedTuple):
 
 
 def verify_access_token(provider: IdentityProvider, token: str) -> AccessClaims:
-    """Return what an access token for this server says.
-
-    Raises:
-        SignedTokenRefused: it is not such a token.
-        IssuerUnavailable: the keys are not known, and the issuer does not answer.
-    """
+    """Return what an access token for this server says."""
     audiences = provider.settings.audiences
     if not audiences:
         raise SignedTokenRefused("not configured")
@@ -187,13 +173,7 @@ class SignedActors:
         self._refusals = refusals
 
     def verify(self, token: str) -> VerifiedToken:
-        """Return what an access token proves.
-
-        Raises:
-            SignedTokenRefused: the token does not hold.
-            AccountUnknown: nobody here has this account, or no agent has the name of the client.
-            IssuerUnavailable: the keys are not known, and the issuer does not answer.
-        """
+        """Return what an access token proves."""
         try:
             claims = verify_access_token(self._provider, token)
         except SignedTokenRefused as error:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +19,7 @@ from starlette.requests import HTTPConnection
 
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.answers import encode
-from groundplan.kernel.errors import Forbidden, NotFound, Unauthenticated, Unavailable, Unexpected
+from groundplan.kernel.errors import Forbidden, NotFound, Unauthenticated, Unavailable
 from groundplan.kernel.events.follow import (
     AreaChange,
     EventPosition,
@@ -33,11 +32,13 @@ from groundplan.kernel.organizations.history import read_organization_changes, s
 from groundplan.kernel.store.store import CommitWatch, SeenCommits, Store, TryAgain, WatchedProject
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.surfaces.http.answers import HttpProblem
+from groundplan.surfaces.http.log_lines import log_exception
 from groundplan.surfaces.http.rest import Authenticate
 
 THREADS_MAX = 4  # apart from those of operations, which must not wait for streams
 PACE_S = 0.1  # between two reads of a stream, so that many writes in a row cost few reads
 RETRY_S = 1.0  # after a read or a wait that failed because the store was busy
+WHERE = "a stream of events"  # in the log of a defect
 _RETRY_AFTER = {"retry-after": "5"}
 
 
@@ -133,8 +134,6 @@ class EventStreams:
         *,
         limits: StreamLimits | None = None,
         recheck: Authenticate | None = None,
-        listener: CommitListener,
-        log: Callable[[], Unexpected],
     ) -> None:
         """`recheck` authenticates the clients of open streams again, if that is another function."""
         self.limits = limits or StreamLimits()
@@ -142,8 +141,7 @@ class EventStreams:
         self._store = store
         self._authenticate = authenticate
         self._recheck = recheck or authenticate
-        self._listener = listener
-        self._log = log
+        self._listener = CommitListener(store)
         self._threads = ThreadPoolExecutor(THREADS_MAX, thread_name_prefix="events")
         self._streams: set[EventStream] = set()
         self._per_principal: Counter[tuple[str, str]] = Counter()
@@ -158,10 +156,6 @@ class EventStreams:
         """Return a new stream of a project, or of the organization if `project` is None.
 
         Returns None if the project is archived and the client has seen everything.
-
-        Raises:
-            GroundplanError: the client may not read the project.
-            HttpProblem: there are too many streams, or the server stops.
         """
         self._refuse_over_limit()
         loop = asyncio.get_running_loop()
@@ -175,7 +169,7 @@ class EventStreams:
         stream = EventStream(connection, actor, start, position, is_reset=is_reset, beat_at=beat_at)
         self._streams.add(stream)
         self._per_principal[stream.principal] += 1
-        self._listener.subscribe(stream, stream.watched, stream.wake)
+        self._listener.subscribe(stream)
         return stream
 
     async def next(self, stream: EventStream) -> tuple[bytes, bool]:
@@ -193,7 +187,7 @@ class EventStreams:
                 stream.wake()
                 continue
             except Exception:
-                self._log()
+                log_exception(WHERE)
                 return encode_named("closed"), True
             if part.body:
                 stream.position = part.last
@@ -222,15 +216,11 @@ class EventStreams:
 
     def close(self) -> None:
         """End the threads."""
+        self._listener.close()
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     async def _read_shared(self, stream: EventStream) -> SentPart:
-        """Return what came after the position of a stream.
-
-        Raises:
-            AccessEnded: the principal may not read it.
-            Unavailable: the store is busy.
-        """
+        """Return what came after the position of a stream."""
         loop = asyncio.get_running_loop()
         key = (stream.actor, stream.start.project_id, stream.position)
         shared = self._reads.get(key)
@@ -274,7 +264,7 @@ class EventStreams:
             actor_now = self._recheck(stream.connection)
         except (Unauthenticated, NotFound, Forbidden):
             raise AccessEnded from None
-        except HttpProblem as problem:
+        except HttpProblem as problem:  # too many requests, or the issuer of tokens does not answer
             raise Unavailable(problem.problem, code=problem.code) from None
         if actor_now != actor:
             raise AccessEnded
@@ -336,44 +326,38 @@ def encode_retry(retry_ms: int) -> bytes:
 CLOSE_S = 1.0  # for the thread; PostgreSQL lets it wait for a quarter of that
 
 
-class _Subscription(NamedTuple):
-    watched: WatchedProject
-    wake: Callable[[], None]
-
-
 class CommitListener:
-    """Wakes those who watch a project or an organization when it has changed. One thread waits for all of them.
+    """Wakes the streams of a project or an organization when it has changed. One thread waits for all of them.
 
-    Its methods are called on the event loop, and so is `wake` of a subscription.
+    Its methods are called on the event loop, and so is `EventStream.wake`.
     """
 
-    def __init__(self, store: Store, log: Callable[[], Unexpected]) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._log = log
-        self._subscriptions: dict[Hashable, _Subscription] = {}
+        self._streams: set[EventStream] = set()
         self._thread: threading.Thread | None = None
-        self._has_subscriptions = threading.Event()
+        self._has_streams = threading.Event()
         self._closing = threading.Event()
 
-    def subscribe(self, subscriber: Hashable, watched: WatchedProject, wake: Callable[[], None]) -> None:
-        """Call `wake` after each change, and once at the beginning."""
-        self._subscriptions[subscriber] = _Subscription(watched, wake)
-        self._has_subscriptions.set()
+    def subscribe(self, stream: EventStream) -> None:
+        """Wake a stream after each change, and once at the beginning."""
+        self._streams.add(stream)
+        self._has_streams.set()
         if self._thread is None:
             loop = asyncio.get_running_loop()
             self._thread = threading.Thread(target=self._listen, args=(loop,), name="commits", daemon=True)
             self._thread.start()
 
-    def unsubscribe(self, subscriber: Hashable) -> None:
-        """Wake a subscriber no more."""
-        self._subscriptions.pop(subscriber, None)
-        if not self._subscriptions:
-            self._has_subscriptions.clear()
+    def unsubscribe(self, stream: EventStream) -> None:
+        """Wake a stream no more."""
+        self._streams.discard(stream)
+        if not self._streams:
+            self._has_streams.clear()
 
     def close(self) -> None:
         """End the thread."""
         self._closing.set()
-        self._has_subscriptions.set()
+        self._has_streams.set()
         if self._thread is not None:
             self._thread.join(CLOSE_S)
 
@@ -381,10 +365,10 @@ class CommitListener:
         """Wait for commits until the listener is closed. Runs in a thread of its own."""
         watch: CommitWatch | None = None
         while not self._closing.is_set():
-            self._has_subscriptions.wait()
+            self._has_streams.wait()
             try:
                 watch = watch or self._store.watch_commits()
-                seen = watch.wait({one.watched for one in list(self._subscriptions.values())})
+                seen = watch.wait({stream.watched for stream in list(self._streams)})
                 if seen.projects and not self._closing.is_set():
                     loop.call_soon_threadsafe(self._wake, seen)
             except (Unavailable, TryAgain) as error:
@@ -394,12 +378,12 @@ class CommitListener:
             except RuntimeError:  # the event loop is closed
                 break
             except Exception:
-                self._log()
+                log_exception(WHERE)
                 self._closing.wait(RETRY_S)
         if watch is not None:
             watch.close()
 
     def _wake(self, seen: SeenCommits) -> None:
-        for one in list(self._subscriptions.values()):
-            if one.watched in seen.projects:
-                one.wake()
+        for stream in self._streams:
+            if stream.watched in seen.projects:
+                stream.wake()

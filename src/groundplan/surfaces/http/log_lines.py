@@ -7,11 +7,10 @@ import logging
 import sys
 import threading
 from contextlib import suppress
-from typing import Any, Literal, TextIO
+from typing import Any, Literal, NamedTuple, TextIO
 
 from groundplan.kernel.clock import read_timestamp, system_clock
 from groundplan.kernel.errors import Unexpected
-from groundplan.surfaces.http.front_door import ObservedRequest
 
 LogFormat = Literal["text", "json"]
 
@@ -19,6 +18,18 @@ WRITTEN_EVERY_S = 0.05  # lines of requests are written together, because each w
 
 _requests = logging.getLogger("groundplan.requests")
 _errors = logging.getLogger("groundplan.errors")
+
+
+class ObservedRequest(NamedTuple):
+    """One request after its end. The route is a template, because a path may hold what is private."""
+
+    method: str
+    route: str
+    status: int
+    seconds: float
+    bytes: int
+    actor: str | None
+    address: str | None
 
 
 class LineFormatter(logging.Formatter):

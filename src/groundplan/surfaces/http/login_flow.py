@@ -59,11 +59,7 @@ class LoginClaims(NamedTuple):
 
 
 def begin_login(provider: IdentityProvider, *, redirect_uri: str) -> tuple[str, LoginAttempt]:
-    """Return the address at the issuer that the browser opens, and the login that has begun.
-
-    Raises:
-        IssuerUnavailable: the issuer does not answer.
-    """
+    """Return the address at the issuer that the browser opens, and the login that has begun."""
     endpoint = provider.load_endpoints().authorization
     if not provider.settings.allows_url(endpoint):
         raise IssuerUnavailable(
@@ -87,12 +83,7 @@ def begin_login(provider: IdentityProvider, *, redirect_uri: str) -> tuple[str, 
 def finish_login(
     provider: IdentityProvider, attempt: LoginAttempt, answer: Mapping[str, str], *, redirect_uri: str
 ) -> LoginClaims:
-    """Return who logged in, from what the issuer sent back to the browser.
-
-    Raises:
-        IssuerLoginFailed: the person or the issuer refused, or the answer belongs to another login.
-        IssuerUnavailable: the issuer does not answer.
-    """
+    """Return who logged in, from what the issuer sent back to the browser."""
     code = answer.get("code", "")
     # The issuer names itself (RFC 9207), so that the answer of another one is not taken for its own.
     is_foreign = answer.get("iss", provider.settings.issuer) != provider.settings.issuer

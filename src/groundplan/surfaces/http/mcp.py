@@ -29,12 +29,12 @@ from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.answers import ANSWER_TOKENS_MAX, encode
 from groundplan.kernel.cancellation import Cancellation
-from groundplan.kernel.errors import Forbidden, GroundplanError, Invalid, NotFound, Unauthenticated
-from groundplan.kernel.input_gate.compact_json import decode
+from groundplan.kernel.errors import Invalid, Unauthenticated
+from groundplan.kernel.input_gate.strict_json import decode
 from groundplan.kernel.operations.execute import ExecutionResult, execute
 from groundplan.kernel.operations.registry import Group
 from groundplan.kernel.preferences import Preferences
-from groundplan.kernel.store.store import Store, WatchedProject
+from groundplan.kernel.store.store import Store
 from groundplan.setting_values import TOOL_GROUPS_DEFAULT, parse_tools
 from groundplan.surfaces.http.answers import (
     JSON_RANGES,
@@ -42,18 +42,16 @@ from groundplan.surfaces.http.answers import (
     AnswerSender,
     HttpProblem,
     accepts,
-    answer_error,
-    answer_problem,
+    answer_request,
     method_not_allowed,
     send_answer,
 )
 from groundplan.surfaces.http.arguments import RequestHead, check_content_type
 from groundplan.surfaces.http.authentication import Authenticator
-from groundplan.surfaces.http.front_door import ROUTE_OF_REQUEST, RunningRequests
-from groundplan.surfaces.http.live_events import CommitListener
+from groundplan.surfaces.http.front_door import ROUTE_OF_REQUEST
 from groundplan.surfaces.http.log_lines import log_exception
 from groundplan.surfaces.http.operation_pool import OperationPool
-from groundplan.surfaces.http.rest import Authenticate, read_body, read_head
+from groundplan.surfaces.http.rest import read_body, read_head
 from groundplan.surfaces.mcp import protocol
 from groundplan.surfaces.mcp.connection import Connection
 from groundplan.surfaces.mcp.protocol import HANDSHAKE_REVISIONS, STATELESS_REVISIONS, Message, RpcError, build_error
@@ -107,13 +105,11 @@ class McpEndpoint:
         self,
         store: Store,
         authenticator: Authenticator,
-        listener: CommitListener,
+        sessions: McpSessions,
         *,
         preferences: Preferences,
         pool: OperationPool,
-        running: RunningRequests,
         groups: Sequence[str] = TOOL_GROUPS_DEFAULT,
-        limits: SessionLimits | None = None,
     ) -> None:
         """`groups` are the tools of a client that does not choose others by `/mcp?tools=work,knowledge`."""
         self._store = store
@@ -125,67 +121,57 @@ class McpEndpoint:
         self._pool = pool
         self._groups = tuple(groups)
         self._tools: dict[frozenset[str], RegistryTools] = {}
-        self._sessions = McpSessions(limits or SessionLimits(), listener, authenticator.find_actor_again, running)
+        self._sessions = sessions
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request."""
         scope[ROUTE_OF_REQUEST] = MCP_PATH
         head = read_head(scope)
-        try:
-            if head.method not in METHODS:
-                raise method_not_allowed(head.method, METHODS)
-            self._sessions.start()
-            body = await read_body(head, receive)
-            if body is None:
-                return
-            cancellation = _HeardCancellation()
-            answer = await self._pool.run(
-                partial(self._answer, scope, head, body, cancellation),
-                partial(cancellation.receive, receive),
-                lambda: cancellation.cancel(CANCELLED_BY_CLIENT),
-            )
-            if answer is None and cancellation.is_heard:
-                answer = _refuse_cancelled(_find_id(body))
-        except HttpProblem as problem:
-            answer = answer_problem(problem)
-        if answer is not None:
-            await send_answer(send, answer, has_body=head.method != "HEAD")
+        answered = await answer_request(
+            self._answer(scope, head, receive),
+            self._vocabulary,
+            where="a request to MCP",
+            challenge=build_challenge(scope),
+        )
+        if answered is not None:
+            await send_answer(send, answered, has_body=head.method != "HEAD")
 
-    async def close(self) -> None:
-        """End all sessions."""
-        await self._sessions.close()
+    async def _answer(self, scope: Any, head: RequestHead, receive: Any) -> Answer | None:
+        if head.method not in METHODS:
+            raise method_not_allowed(head.method, METHODS)
+        body = await read_body(head, receive)
+        if body is None:
+            return None
+        cancellation = _HeardCancellation()
+        answered = await self._pool.run(
+            partial(self._run, scope, head, body, cancellation),
+            partial(cancellation.receive, receive),
+            lambda: cancellation.cancel(CANCELLED_BY_CLIENT),
+        )
+        return _refuse_cancelled(_find_id(body)) if answered is None and cancellation.is_heard else answered
 
     # --- In a thread ----------------------------------------------------------------------------------------------
 
-    def _answer(self, scope: Any, head: RequestHead, body: bytes, cancellation: Cancellation) -> Answer:
-        """Return the answer to a request, whatever happens."""
-        try:
-            connection = HTTPConnection(scope)
-            if "authorization" not in head.headers:  # a login is for pages
-                self._authenticator.limit_refusals(connection)
-                raise Unauthenticated("send a token: Authorization: Bearer TOKEN; groundplan token create makes one")
-            actor = self._authenticator.find_actor(connection)
-            tools = self._select_tools(head.query).bind(partial(self._execute, actor))
-            if head.method == "POST":
-                if not accepts(head.headers.get("accept", ""), JSON_RANGES):
-                    raise HttpProblem(406, "not_acceptable", "answers are application/json; accept that")
-                if body:
-                    check_content_type(head)
-            if _has_session(head.headers):
-                return self._answer_in_session(head, body, connection, actor, tools, cancellation)
-            return _answer_alone(head, body, tools, cancellation)
-        except HttpProblem as problem:
-            return answer_problem(problem)
-        except GroundplanError as error:
-            return answer_error(error, self._vocabulary, challenge=build_challenge(scope))
-        except Exception:
-            return answer_error(log_exception("a request to MCP"), self._vocabulary)
+    def _run(self, scope: Any, head: RequestHead, body: bytes, cancellation: Cancellation) -> Answer:
+        connection = HTTPConnection(scope)
+        if "authorization" not in head.headers:  # a login is for pages
+            self._authenticator.limit_refusals(connection)
+            raise Unauthenticated("send a token: Authorization: Bearer TOKEN; groundplan token create makes one")
+        actor = self._authenticator.find_actor(connection)
+        tools = self._select_tools(head.query).bind(partial(self._execute, actor))
+        if head.method == "POST":
+            if not accepts(head.headers.get("accept", ""), JSON_RANGES):
+                raise HttpProblem(406, "not_acceptable", "answers are application/json; accept that")
+            if body:
+                check_content_type(head)
+        if _has_session(head.headers):
+            return self._answer_in_session(head, body, actor, tools, cancellation)
+        return _answer_alone(head, body, tools, cancellation)
 
     def _answer_in_session(
         self,
         head: RequestHead,
         body: bytes,
-        connection: HTTPConnection,
         actor: Actor,
         tools: RegistryTools,
         cancellation: Cancellation,
@@ -197,18 +183,14 @@ class McpEndpoint:
             answer = _exchange(opened, body, tools, cancellation)
             if opened.revision is None:
                 return answer
-            session_id = self._sessions.open(opened, actor, connection)
+            session_id = self._sessions.open(opened, actor)
             return answer._replace(headers=[(SESSION_HEADER.encode(), session_id.encode())])
-        session = self._sessions.get(session_id, actor)
-        if session is None:
-            ended = RpcError(
-                protocol.INVALID_REQUEST, "this session has ended; initialize again", {"code": "session_ended"}
-            )
-            return Answer(404, encode(build_error(_find_id(body), ended)))
-        if head.method == "DELETE":
-            self._sessions.forget(session)
-            return Answer(200, b"")
-        with self._sessions.use(session, connection):
+        with self._sessions.use(session_id, actor) as session:
+            if session is None:
+                return _refuse_ended(_find_id(body))
+            if head.method == "DELETE":
+                self._sessions.end(session)
+                return Answer(200, b"")
             return _exchange(session.protocol, body, tools, cancellation)
 
     def _select_tools(self, query: bytes) -> RegistryTools:
@@ -321,6 +303,11 @@ def _decode_header(value: str | None) -> str | None:
         return None
 
 
+def _refuse_ended(request_id: protocol.RequestId | None) -> Answer:
+    ended = RpcError(protocol.INVALID_REQUEST, "this session has ended; initialize again", {"code": "session_ended"})
+    return Answer(404, encode(build_error(request_id, ended)))
+
+
 def _refuse_cancelled(request_id: protocol.RequestId | None) -> Answer:
     return Answer(200, encode(build_error(request_id, RpcError(REQUEST_CANCELLED, "Request cancelled"))))
 
@@ -333,8 +320,6 @@ def _find_id(body: bytes) -> protocol.RequestId | None:
 
 # --- Sessions ---------------------------------------------------------------------------------------------------------
 
-CHECK_S = 1.0  # between two looks for sessions that were idle for too long
-PACE_S = 0.2  # between two checks of access, so that many commits in a row cost few reads
 _RETRY_AFTER = {"retry-after": "5"}
 
 
@@ -348,56 +333,42 @@ class SessionLimits:
 
 
 @dataclass(slots=True, eq=False)
-class OpenSession:
+class McpSession:
     """One session. It is of a principal and not of a token, which may be renewed during the session."""
 
     id: str
     owner: tuple[str, str]  # the organization and the actor
     protocol: Connection
-    connection: HTTPConnection  # of the latest request, which can prove who the client is
     idle_since: float
     running: int = 0  # requests
 
 
 class McpSessions:
-    """The sessions of a server. Safe to use from several threads; `start` and `close` are for the event loop.
+    """The sessions of a server. Safe to use from several threads.
 
     Only revisions with a handshake have sessions. A session is no right: each of its requests is authenticated anew.
-    What ends it is the client, too long a time without requests, the end of its principal's access, or the end of the
-    server.
+    It ends when its client says so, after too long a time without requests, or with the server.
     """
 
-    def __init__(
-        self, limits: SessionLimits, listener: CommitListener, recheck: Authenticate, running: RunningRequests
-    ) -> None:
-        """`recheck` authenticates a client again."""
-        self._limits = limits
-        self._listener = listener
-        self._recheck = recheck
-        self._running = running
+    def __init__(self, limits: SessionLimits | None = None) -> None:
+        self._limits = limits or SessionLimits()
         self._lock = threading.Lock()
-        self._sessions: dict[str, OpenSession] = {}
-        self._changed: set[str] = set()  # organizations
-        self._watched: set[str] = set()  # organizations
-        self._woken = asyncio.Event()
-        self._checking: asyncio.Task[None] | None = None
+        self._sessions: dict[str, McpSession] = {}
 
-    def start(self) -> None:
-        """Begin to look after the sessions."""
-        if self._checking is None:
-            self._checking = asyncio.get_running_loop().create_task(self._check())
+    def __len__(self) -> int:
+        with self._lock:
+            self._forget_idle()
+            return len(self._sessions)
 
-    def open(self, protocol: Connection, actor: Actor, connection: HTTPConnection) -> str:
+    def open(self, protocol: Connection, actor: Actor) -> str:
         """Keep the connection of a session, and return the id of the session.
 
         Many clients never end a session. So a principal at its limit loses the one that was idle for the longest time;
         should its client come back, it is told to initialize again.
-
-        Raises:
-            HttpProblem: there are too many, and all of the principal have running requests.
         """
         owner = (actor.organization, actor.id)
         with self._lock:
+            self._forget_idle()
             own = [one for one in self._sessions.values() if one.owner == owner]
             if len(own) >= self._limits.per_principal:
                 idle = [one for one in own if not one.running]
@@ -413,98 +384,39 @@ class McpSessions:
             elif len(self._sessions) >= self._limits.per_server:
                 message = "the server has too many open sessions; try again later"
                 raise HttpProblem(503, "too_many_sessions", message, headers=_RETRY_AFTER)
-            session = OpenSession(token_hex(16), owner, protocol, _copy_identity(connection), time.monotonic())
+            session = McpSession(token_hex(16), owner, protocol, time.monotonic())
             self._sessions[session.id] = session
-            self._running.sessions = len(self._sessions)
         return session.id
 
-    def get(self, session_id: str, actor: Actor) -> OpenSession | None:
-        """Return a session of an actor; None if it has ended, or is somebody else's."""
-        session = self._sessions.get(session_id)
-        return session if session is not None and session.owner == (actor.organization, actor.id) else None
-
     @contextmanager
-    def use(self, session: OpenSession, connection: HTTPConnection) -> Iterator[None]:
-        """Keep a session open while it has a request."""
+    def use(self, session_id: str, actor: Actor) -> Iterator[McpSession | None]:
+        """Keep a session of an actor open during a request; None if it has ended, or is somebody else's."""
         with self._lock:
-            session.connection = _copy_identity(connection)
-            session.running += 1
+            session = self._sessions.get(session_id)
+            if session is not None and (session.owner != (actor.organization, actor.id) or self._is_too_idle(session)):
+                session = None
+            if session is not None:
+                session.running += 1
         try:
-            yield
+            yield session
         finally:
-            with self._lock:
-                session.running -= 1
-                session.idle_since = time.monotonic()
+            if session is not None:
+                with self._lock:
+                    session.running -= 1
+                    session.idle_since = time.monotonic()
 
-    def forget(self, session: OpenSession) -> None:
+    def end(self, session: McpSession) -> None:
         """End a session."""
         with self._lock:
             self._sessions.pop(session.id, None)
-            self._running.sessions = len(self._sessions)
 
-    async def close(self) -> None:
-        """Stop looking after the sessions."""
-        if self._checking is not None:
-            self._checking.cancel()
-            await asyncio.wait([self._checking])
+    def _forget_idle(self) -> None:
+        """Forget the sessions that were idle for too long. The lock is held."""
+        for session in [one for one in self._sessions.values() if self._is_too_idle(one)]:
+            del self._sessions[session.id]
 
-    async def _check(self) -> None:
-        """End idle sessions, and those without access after each change of their organization."""
-        while True:
-            self._watch_organizations()
-            try:
-                async with asyncio.timeout(CHECK_S):
-                    await self._woken.wait()
-            except TimeoutError:
-                pass
-            self._woken.clear()
-            idle_before = time.monotonic() - self._limits.idle_s
-            for session in list(self._sessions.values()):
-                if not session.running and session.idle_since < idle_before:
-                    self.forget(session)
-            changed, self._changed = self._changed, set()
-            if changed:
-                await asyncio.to_thread(self._end_refused, changed)
-                await asyncio.sleep(PACE_S)
-
-    def _watch_organizations(self) -> None:
-        """Follow the changes of the organizations that have sessions now."""
-        wanted = {session.owner[0] for session in list(self._sessions.values())}
-        for organization in self._watched - wanted:
-            self._listener.unsubscribe(("mcp", organization))
-        for organization in wanted - self._watched:
-
-            def wake(changed: str = organization) -> None:
-                self._changed.add(changed)
-                self._woken.set()
-
-            self._listener.subscribe(("mcp", organization), WatchedProject(organization), wake)
-        self._watched = wanted
-
-    def _end_refused(self, organizations: set[str]) -> None:
-        """End the sessions of some organizations whose latest token would be refused now. Runs in a thread."""
-        is_refused: dict[str, bool] = {}
-        for session in list(self._sessions.values()):
-            if session.owner[0] in organizations:
-                token = session.connection.headers["authorization"]
-                if token not in is_refused:
-                    is_refused[token] = self._is_refused(session)
-                if is_refused[token]:
-                    self.forget(session)
-
-    def _is_refused(self, session: OpenSession) -> bool:
-        try:
-            actor = self._recheck(session.connection)
-            return (actor.organization, actor.id) != session.owner
-        except (Unauthenticated, Forbidden, NotFound):  # of a token of an issuer, the account may be unknown now
-            return True
-        except Exception:
-            return False  # the store is busy; each request is authenticated in any case
-
-
-def _copy_identity(connection: HTTPConnection) -> HTTPConnection:
-    """Return what proves who sent a request, for a session to keep: without the message, which may be large."""
-    return HTTPConnection({name: connection.scope[name] for name in ("type", "method", "path", "headers", "client")})
+    def _is_too_idle(self, session: McpSession) -> bool:
+        return not session.running and session.idle_since < time.monotonic() - self._limits.idle_s
 
 
 # --- Protected resource metadata of RFC 9728, for clients that look for an access token -------------------------------

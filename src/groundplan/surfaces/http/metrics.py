@@ -9,7 +9,7 @@ import threading
 import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sized
 from contextlib import suppress
 from typing import Any
 
@@ -18,21 +18,21 @@ from starlette.routing import BaseRoute
 from starlette.routing import Route as StarletteRoute
 
 from groundplan.kernel.actors import NOBODY, Access, ActorKind
-from groundplan.kernel.errors import Forbidden, GroundplanError, NotFound
+from groundplan.kernel.errors import Forbidden, NotFound
 from groundplan.kernel.store.store import RETRIES, Store
 from groundplan.kernel.tokens.authenticate import RefusalCounts
 from groundplan.session import Session
 from groundplan.surfaces.http.answers import (
     Answer,
     AnswerSender,
-    HttpProblem,
     answer_error,
-    answer_problem,
+    answer_request,
     send_answer,
     unknown_path,
 )
 from groundplan.surfaces.http.authentication import Authenticator
-from groundplan.surfaces.http.front_door import ROUTE_OF_REQUEST, ObservedRequest, RunningRequests
+from groundplan.surfaces.http.front_door import ROUTE_OF_REQUEST, RunningRequests
+from groundplan.surfaces.http.log_lines import ObservedRequest
 from groundplan.surfaces.http.operation_pool import OperationPool
 from groundplan.surfaces.vocabularies import HttpVocabulary
 
@@ -43,8 +43,10 @@ BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 class ServerMetrics:
     """The numbers of one server since its start. Safe to use from several threads."""
 
-    def __init__(self, running: RunningRequests, refusals: RefusalCounts) -> None:
+    def __init__(self, running: RunningRequests, sessions: Sized, refusals: RefusalCounts) -> None:
+        """`sessions` are those of MCP that are open."""
         self._running = running
+        self._sessions = sessions
         self._refusals = refusals
         self._lock = threading.Lock()
         self._requests: Counter[tuple[str, str, int]] = Counter()
@@ -86,7 +88,7 @@ class ServerMetrics:
         yield from _describe("open_streams", "gauge", "Event streams that are open now.")
         yield _format("open_streams", self._running.streams)
         yield from _describe("mcp_sessions", "gauge", "Sessions of MCP that are open now.")
-        yield _format("mcp_sessions", self._running.sessions)
+        yield _format("mcp_sessions", len(self._sessions))
         yield from _describe("store_retries_total", "counter", "Transactions that the store had to try again.")
         yield _format("store_retries_total", RETRIES["transactions"])
 
@@ -142,17 +144,10 @@ class HealthRoutes:
             request.scope[ROUTE_OF_REQUEST] = path
             if read is _answer_alive:  # without a thread: it is about the process alone
                 return AnswerSender(_answer_alive(request))
-            return AnswerSender(await pool.run(lambda: self._read(read, request), request.receive) or Answer(400, b""))
+            answered = await answer_request(pool.run(lambda: read(request), request.receive), self._vocabulary)
+            return AnswerSender(answered or Answer(400, b""))  # nobody reads it
 
         return StarletteRoute(path, answer, methods=["GET"])
-
-    def _read(self, read: Callable[[Request], Answer], request: Request) -> Answer:
-        try:
-            return read(request)
-        except HttpProblem as problem:
-            return answer_problem(problem)
-        except GroundplanError as error:
-            return answer_error(error, self._vocabulary)
 
     def _check_store(self, _request: Request) -> Answer:
         if time.monotonic() >= self._ready_until_s:
@@ -179,7 +174,7 @@ class MetricsPort:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Pass a request on, or refuse it."""
         if scope["type"] == "http" and is_on_port(scope, self._port) and scope["path"] not in PATHS:
-            await send_answer(send, answer_problem(unknown_path(scope["path"])), has_body=scope["method"] != "HEAD")
+            await send_answer(send, answer_error(unknown_path(scope["path"])), has_body=scope["method"] != "HEAD")
             return
         await self._app(scope, receive, send)
 

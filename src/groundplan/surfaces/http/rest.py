@@ -18,7 +18,7 @@ from starlette.requests import HTTPConnection
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.answers import encode
 from groundplan.kernel.cancellation import Cancellation
-from groundplan.kernel.errors import GroundplanError, Invalid, StaleRevision, StaleVersion, Unexpected
+from groundplan.kernel.errors import GroundplanError, Invalid, StaleRevision, StaleVersion
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX
 from groundplan.kernel.operations.envelopes import add_warnings
 from groundplan.kernel.operations.execute import execute
@@ -33,7 +33,7 @@ from groundplan.surfaces.http.answers import (
     HttpProblem,
     accepts,
     answer_error,
-    answer_problem,
+    answer_request,
     build_tag,
     compress,
     find_item_revision,
@@ -65,11 +65,7 @@ def read_head(scope: Any) -> RequestHead:
 
 
 async def read_body(head: RequestHead, receive: Any) -> bytes | None:
-    """Return the body; None if the client disconnects before its end.
-
-    Raises:
-        HttpProblem: it is too large, or too slow. The rest of it is not read.
-    """
+    """Return the body; None if the client disconnects before its end."""
     declared = head.headers.get("content-length", "")
     if declared.isdigit() and (len(declared) > 15 or int(declared) > BODY_BYTES_MAX):
         raise _too_large()
@@ -127,7 +123,6 @@ class RestApi:
         preferences: Preferences,
         vocabulary: HttpVocabulary,
         pool: OperationPool,
-        log: Callable[[], Unexpected],
     ) -> None:
         self._store = store
         self._authenticate = authenticate
@@ -135,7 +130,6 @@ class RestApi:
         self._preferences = preferences
         self._vocabulary = vocabulary
         self._pool = pool
-        self._log = log
 
     def find_endpoint(self, scope: Any) -> RequestedEndpoint | None:
         """Return the endpoint of a request below the prefix; None if it must be refused."""
@@ -150,25 +144,19 @@ class RestApi:
 
     async def answer(self, requested: RequestedEndpoint | None, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request to an endpoint, or refuse it."""
-        head = read_head(scope)
-        try:
-            endpoint, in_path = requested or self._refuse(scope)
-            scope[ROUTE_OF_REQUEST] = endpoint.template
-            body = await read_body(head, receive)
-        except HttpProblem as problem:
-            answer: Answer | None = answer_problem(problem)
-        except GroundplanError as error:
-            answer = answer_error(error, self._vocabulary)
-        else:
-            answer = None if body is None else await self._run(scope, endpoint, in_path, head, body, receive)
-        if answer is not None:
-            await send_answer(send, answer, has_body=head.method != "HEAD")
+        answered = await answer_request(self._answer(requested, scope, receive), self._vocabulary)
+        if answered is not None:
+            await send_answer(send, answered, has_body=scope["method"] != "HEAD")
 
-    async def _run(
-        self, scope: Any, endpoint: Endpoint, in_path: Any, head: RequestHead, body: bytes, receive: Any
-    ) -> Answer | None:
+    async def _answer(self, requested: RequestedEndpoint | None, scope: Any, receive: Any) -> Answer | None:
+        endpoint, in_path = requested or self._refuse(scope)
+        scope[ROUTE_OF_REQUEST] = endpoint.template
+        head = read_head(scope)
+        body = await read_body(head, receive)
+        if body is None:
+            return None
         cancellation = Cancellation()
-        call = partial(self._answer, scope, endpoint, in_path, head, body, cancellation)
+        call = partial(self._run, scope, endpoint, in_path, head, body, cancellation)
         return await self._pool.run(call, receive, lambda: cancellation.cancel("the client disconnected"))
 
     def _refuse(self, scope: Any) -> RequestedEndpoint:
@@ -177,7 +165,7 @@ class RestApi:
             raise unknown_path(scope["path"])
         raise method_not_allowed(scope["method"], methods)
 
-    def _answer(
+    def _run(
         self,
         scope: Any,
         endpoint: Endpoint,
@@ -186,15 +174,12 @@ class RestApi:
         body: bytes,
         cancellation: Cancellation,
     ) -> Answer:
-        """Return the answer to a request, whatever happens. Runs in a thread."""
-        vocabulary = self._vocabulary
-        has_precondition = False
+        """Run the operation of a request, in a thread."""
+        actor = self._authenticate(HTTPConnection(scope))
+        _refuse_other_formats(head)
+        arguments = collect_arguments(endpoint, in_path, head, body)
+        vocabulary = self._vocabulary.within(arguments.project)
         try:
-            actor = self._authenticate(HTTPConnection(scope))
-            _refuse_other_formats(head)
-            arguments = collect_arguments(endpoint, in_path, head, body)
-            has_precondition = arguments.has_precondition
-            vocabulary = vocabulary.within(arguments.project)
             result = execute(
                 self._store,
                 actor,
@@ -206,14 +191,9 @@ class RestApi:
             )
             encoded = result.encoded or encode(add_warnings(result.answer, result.warnings))
             return build_answer(endpoint, head, arguments, result.answer, encoded)
-        except HttpProblem as problem:
-            return answer_problem(problem)
-        except (StaleRevision, StaleVersion) as error:
-            return answer_error(error, vocabulary, status=412 if has_precondition else None)
         except GroundplanError as error:
-            return answer_error(error, vocabulary)
-        except Exception:
-            return answer_error(self._log(), vocabulary)
+            is_unmet = arguments.has_precondition and isinstance(error, StaleRevision | StaleVersion)
+            return answer_error(error, vocabulary, status=412 if is_unmet else None)
 
 
 class RestFirst:
@@ -256,11 +236,7 @@ VARY = (b"vary", b"Accept-Encoding")
 
 
 def build_answer(endpoint: Endpoint, head: RequestHead, arguments: Arguments, answer: Any, encoded: bytes) -> Answer:
-    """Return the answer of an operation, of which `encoded` is the JSON.
-
-    Raises:
-        HttpProblem: a precondition of a read does not hold.
-    """
+    """Return the answer of an operation, of which `encoded` is the JSON."""
     revision = find_revision(answer) if endpoint.route.item_of is None else find_item_revision(answer)
     tag = build_tag(revision, encoded if endpoint.reads else None)
     if endpoint.reads and tag is not None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 from starlette.applications import Starlette
@@ -21,13 +21,12 @@ from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.operations.registry import Registry
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.store import Store
-from groundplan.surfaces.http.answers import AnswerSender, answer_problem, unknown_path
+from groundplan.surfaces.http.answers import AnswerSender, answer_error, unknown_path
 from groundplan.surfaces.http.docs_page import ApiDescription
 from groundplan.surfaces.http.event_stream import EventsRoute
 from groundplan.surfaces.http.exposure import LOOPBACK, Exposure
 from groundplan.surfaces.http.front_door import LOOPBACK_HOSTS, AllowedHosts
-from groundplan.surfaces.http.live_events import CommitListener, EventStreams, StreamLimits
-from groundplan.surfaces.http.log_lines import log_exception
+from groundplan.surfaces.http.live_events import EventStreams, StreamLimits
 from groundplan.surfaces.http.operation_pool import OperationPool
 from groundplan.surfaces.http.rest import Authenticate, RestApi, RestFirst
 from groundplan.surfaces.http.routes import RouteTable
@@ -46,13 +45,11 @@ def build_app(
     middleware: Sequence[Middleware] = (),
     recheck: Authenticate | None = None,
     stream_limits: StreamLimits | None = None,
-    listener: CommitListener | None = None,
-    on_close: Callable[[], Awaitable[None]] | None = None,
 ) -> Starlette:
     """Return the application on an open store. `authenticate` returns the actor of a request, or raises.
 
     `recheck` does it for streams that are open, if that differs. `routes` are the pages beside REST. The application
-    closes the pool and the listener, after `on_close`.
+    closes the pool.
     """
     table = _build_table(operations)
     vocabulary = HttpVocabulary(operations)
@@ -64,29 +61,21 @@ def build_app(
         preferences=preferences or Preferences(vocabulary=vocabulary),
         vocabulary=vocabulary,
         pool=pool,
-        log=lambda: log_exception("a request"),
     )
-    log_streams = partial(log_exception, "a stream of events")
-    listener = listener or CommitListener(store, log_streams)
-    streams = EventStreams(
-        store, authenticate, recheck=recheck, limits=stream_limits, listener=listener, log=log_streams
-    )
+    streams = EventStreams(store, authenticate, recheck=recheck, limits=stream_limits)
 
     @asynccontextmanager
     async def close_at_end(_app: Starlette) -> AsyncIterator[None]:
         yield
-        if on_close is not None:
-            await on_close()
         pool.close()
         streams.stop()
         streams.close()
-        listener.close()
 
     app = Starlette(
         routes=[
             *ApiDescription(table).list_routes(),
             *routes,
-            EventsRoute(streams, vocabulary, log_streams),
+            EventsRoute(streams, vocabulary),
             Mount(PREFIX, app=rest),
         ],
         middleware=[*middleware, Middleware(AllowedHosts, hosts=hosts), Middleware(RestFirst, rest=rest)],
@@ -103,7 +92,7 @@ _build_table = cache(RouteTable)  # a process may have several applications, and
 
 async def _answer_unknown(request: Request, _error: Exception) -> Any:
     """Answer a path that nothing serves."""
-    return AnswerSender(answer_problem(unknown_path(request.url.path)))
+    return AnswerSender(answer_error(unknown_path(request.url.path)))
 
 
 # --- Run it until the process is told to end --------------------------------------------------------------------------
@@ -125,11 +114,7 @@ class PortTaken(Unavailable):
 
 
 def open_socket(port: int, host: str = LOOPBACK) -> socket.socket:
-    """Return a socket that listens on an address; port 0 takes any free one.
-
-    Raises:
-        PortTaken: the port is in use, or not for this user, or the address is not of this machine.
-    """
+    """Return a socket that listens on an address; port 0 takes any free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # With the protocol named, asyncio turns Nagle's algorithm off: else the body waits 40 ms for an acknowledgement.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)

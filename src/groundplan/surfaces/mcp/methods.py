@@ -94,9 +94,6 @@ def answer_method(
 
     A result of the stateless revision names the server, `stateless_server`. `refusal` is why a call of a tool was
     refused before its arguments were read.
-
-    Raises:
-        RpcError: there is no such tool or prompt, or an exception was logged.
     """
     try:
         value = _build_value(tools, method, params, cancellation, refusal, stateless=stateless_server is not None)
@@ -122,8 +119,6 @@ def _build_value(
         answer = _call_tool(tools, params, cancellation, refusal)
         return {"content": [{"type": "text", "text": answer.text}], "isError": answer.is_error}
     if method == "prompts/get":
-        pass  # GONE  # only needed by clients that ask for prompts
-
         return get_prompt(params["name"])
     hints = CACHE_HINTS if stateless else {}
     if method == "prompts/list":
@@ -160,18 +155,10 @@ class Tools(Protocol):
         """Return the MCP description of every tool, always in the same order."""
 
     def call(self, name: str, arguments: Mapping[str, Any], cancellation: Cancellation | None = None) -> ToolAnswer:
-        """Run one tool. `cancellation` can end it early.
-
-        Raises:
-            UnknownTool: there is no such tool.
-        """
+        """Run one tool. `cancellation` can end it early."""
 
     def refuse(self, name: str, error: GroundplanError) -> ToolAnswer:
-        """Return the answer to a call that was refused before its arguments could be read.
-
-        Raises:
-            UnknownTool: there is no such tool.
-        """
+        """Return the answer to a call that was refused before its arguments could be read."""
 
 
 def build_error_answer(error: GroundplanError) -> ToolAnswer:
@@ -237,11 +224,7 @@ def list_prompts() -> list[dict[str, Any]]:
 
 
 def get_prompt(name: str) -> dict[str, Any]:
-    """Return a prompt as one message of the user.
-
-    Raises:
-        UnknownPrompt: there is no such prompt.
-    """
+    """Return a prompt as one message of the user."""
     from groundplan.skills import SKILL_NAMES, load_skill
 
     if name not in SKILL_NAMES:

@@ -84,7 +84,6 @@ class _ServerLoop:
     ) -> None:
         self._input_fd = input_fd
         self._input = LineReader(input_fd, BODY_BYTES_MAX)
-        self._decode: Callable[[bytes], Any] = strict_json.decode  # replaced by a faster one, as that of the writer
         self._on_ready = on_ready
         self._tools = tools
         self._stopping = False
@@ -180,7 +179,7 @@ class _ServerLoop:
 
     def _dispatch(self, line: bytes | TruncatedLine) -> list[Call]:
         try:
-            message = self._decode(_require_whole(line))
+            message = strict_json.decode(_require_whole(line))
         except Invalid as error:
             from groundplan.surfaces.mcp.recovery import recover_request  # only needed for refused lines
 
@@ -202,9 +201,8 @@ class _ServerLoop:
                 log_to_stderr("getting ready")
             # Here, because the first answer must not wait for it.
             from groundplan.kernel.answers import encode
-            from groundplan.kernel.input_gate import compact_json
 
-            self._decode, self._writer.encode = compact_json.decode, encode
+            self._writer.encode = encode
 
         return job
 

@@ -65,11 +65,7 @@ class RegistryTools:
         return self._listing
 
     def call(self, name: str, arguments: Mapping[str, Any], cancellation: Cancellation | None = None) -> ToolAnswer:
-        """Run a tool and return its output or its error as text.
-
-        Raises:
-            UnknownTool: no enabled tool has this name.
-        """
+        """Run a tool and return its output or its error as text."""
         tool = self._get_tool(name)
         return _to_tool_answer(
             respond(
@@ -81,11 +77,7 @@ class RegistryTools:
         )
 
     def refuse(self, name: str, error: GroundplanError) -> ToolAnswer:
-        """Return an error that was found before the arguments were read, as this tool encodes it.
-
-        Raises:
-            UnknownTool: no enabled tool has this name.
-        """
+        """Return an error that was found before the arguments were read, as this tool encodes it."""
         return _to_tool_answer(respond_with_error(error, group=self._get_tool(name).group, vocabulary=self._vocabulary))
 
     def _get_tool(self, name: str) -> _Tool:
@@ -136,9 +128,6 @@ class _Tool:
         """Return whether an argument belongs to this operation of the tool. Every one about a project takes its name.
 
         Clients fill in every argument of a tool, so arguments of other operations are ignored if they have no effect.
-
-        Raises:
-            Invalid: the argument is for another operation, and is not null or its default.
         """
         if name == SELECTOR:
             return False
@@ -214,11 +203,7 @@ def read_published_tools() -> list[ToolEntry]:
 
 
 def list_tools(registry: Registry) -> list[ToolEntry]:
-    """Return the tools of a registry in the order of registration, without descriptions.
-
-    Raises:
-        ValueError: two operations of a tool cannot be told apart.
-    """
+    """Return the tools of a registry in the order of registration, without descriptions."""
     groups: dict[str, Group] = {}
     operations: dict[str, dict[str, str]] = {}
     for operation in registry:

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from groundplan.briefing.inbox.item import InboxKind
+from groundplan.briefing.inbox import InboxKind
 from groundplan.context.schemas import Provenance, ValueKind
 from groundplan.kernel.errors import Invalid, StaleRevision
 from groundplan.surfaces.http.answers import Answer
@@ -23,7 +23,7 @@ from groundplan.surfaces.web.page_routes import Form, make_page_route
 from groundplan.surfaces.web.render import render_page
 from groundplan.surfaces.web.visit import Refusal
 from groundplan.surfaces.web.words import EventLine, FactValue, FieldChange
-from groundplan.work.graph.search.outline import NodeState
+from groundplan.work.graph.outline import NodeState
 
 PATH = "/_design"
 THEMES = ("light", "dark")

@@ -51,11 +51,7 @@ class InvalidForm(Invalid):
 
 
 def read_arguments(fields: Mapping[str, str]) -> dict[str, Any]:
-    """Return the arguments that the fields of a form stand for.
-
-    Raises:
-        InvalidForm: a field is not named by a path, or two fields contradict each other.
-    """
+    """Return the arguments that the fields of a form stand for."""
     arguments: dict[str, Any] = {}
     for name, text in fields.items():
         if name in RESERVED or name.startswith(BEFORE):

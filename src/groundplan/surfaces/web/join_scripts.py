@@ -48,11 +48,7 @@ def get_variable(name: str) -> str:
 
 
 def join_scripts(sources: Mapping[str, str]) -> dict[str, str]:
-    """Return the joined files by name.
-
-    Raises:
-        UnreadableScript: a line cannot be joined, a module does not exist, or modules import each other in a circle.
-    """
+    """Return the joined files by name."""
     modules = {name: read_module(name, source) for name, source in sources.items()}
     imported = {target for module in modules.values() for _, target in module.imports}
     entries = [FIRST, *sorted(modules.keys() - imported - {FIRST})]

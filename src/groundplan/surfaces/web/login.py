@@ -71,9 +71,6 @@ class BrowserLogins:
         """Log a person in, and lead the browser to the start page.
 
         `is_valid` is asked after the login was opened: what ended its reason before that could not end it.
-
-        Raises:
-            Unauthenticated: it is not valid any more.
         """
         label = "".join(char for char in request.headers.get("user-agent", "") if char.isprintable() and char.isascii())
         opened = open_session(self._store, actor, label=label[:LABEL_CHARS_MAX].strip() or None)
@@ -172,10 +169,6 @@ class LoginPages:
         )
 
     def count_refusal(self, request: Request, reason: RefusalReason) -> None:
-        """Count a login that was refused.
-
-        Raises:
-            HttpProblem: there were too many from this address.
-        """
+        """Count a login that was refused."""
         self._authenticator.refusals[reason] += 1
         self._authenticator.limit_refusals(request)

@@ -17,6 +17,7 @@ from groundplan.surfaces.http.answers import (
     AnswerSender,
     HttpProblem,
     compress,
+    encode_headers,
     method_not_allowed,
 )
 from groundplan.surfaces.http.authentication import CSRF_OF_FORM, SAME_ORIGIN
@@ -61,7 +62,7 @@ def make_page_route(
             form = await _read_form(request, limits) if request.method == "POST" else {}
             request.scope[CSRF_OF_FORM] = form.get("csrf", "")
         except HttpProblem as problem:
-            return AnswerSender(_show_problem(problem))
+            return AnswerSender(_show_error(problem))
         made = await pool.run(lambda: _compress(request, _run(page, request, form)), request.receive)
         return AnswerSender(made or _GONE)
 
@@ -75,13 +76,10 @@ def _run(page: Page, request: Request, form: Form) -> Answer:
         return page(request, form)
     except Unauthenticated:
         return redirect(LOGIN_PATH)
-    except HttpProblem as problem:
-        return _show_problem(problem)
     except GroundplanError as error:
-        return _show(error.status, error.message, {})
+        return _show_error(error)
     except Exception:
-        logged = log_exception("a page")
-        return _show(logged.status, logged.message, {})
+        return _show_error(log_exception("a page"))
 
 
 def _compress(request: Request, answer: Answer) -> Answer:
@@ -101,13 +99,9 @@ def _compress(request: Request, answer: Answer) -> Answer:
     return answer._replace(body=compress(answer.body), headers=headers)
 
 
-def _show_problem(problem: HttpProblem) -> Answer:
-    return _show(problem.status, problem.problem, problem.headers)
-
-
-def _show(status: int, message: str, headers: Mapping[str, str]) -> Answer:
-    encoded = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
-    return render_page("problem.html", status=status, headers=encoded, message=message)
+def _show_error(error: GroundplanError) -> Answer:
+    headers = encode_headers(error.headers) if isinstance(error, HttpProblem) else []
+    return render_page("problem.html", status=error.status, headers=headers, message=error.message)
 
 
 async def _read_form(request: Request, limits: FormLimits) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from starlette.middleware import Middleware
@@ -17,9 +16,9 @@ from groundplan.setting_values import TOOL_GROUPS_DEFAULT
 from groundplan.surfaces.http.authentication import REQUESTS_PER_S, Authenticator
 from groundplan.surfaces.http.exposure import Exposure
 from groundplan.surfaces.http.front_door import EncryptedOnly, RequestMonitor, RunningRequests
-from groundplan.surfaces.http.live_events import CommitListener, StreamLimits
-from groundplan.surfaces.http.log_lines import log_exception, log_request
-from groundplan.surfaces.http.mcp import MCP_PATH, McpEndpoint, SessionLimits, list_metadata_routes
+from groundplan.surfaces.http.live_events import StreamLimits
+from groundplan.surfaces.http.log_lines import log_request
+from groundplan.surfaces.http.mcp import MCP_PATH, McpEndpoint, McpSessions, SessionLimits, list_metadata_routes
 from groundplan.surfaces.http.metrics import HealthRoutes, MetricsPort, ServerMetrics
 from groundplan.surfaces.http.operation_pool import OperationPool, give_turn_away
 from groundplan.surfaces.http.server import build_app
@@ -70,7 +69,8 @@ def build_server_app(
     authenticator = Authenticator(store, cookie=exposure.cookie, requests_per_s=requests_per_s, provider=provider)
     codes = LoginCodes()
     running = RunningRequests()
-    metrics = ServerMetrics(running, authenticator.refusals)
+    sessions = McpSessions(session_limits)
+    metrics = ServerMetrics(running, sessions, authenticator.refusals)
     pool = OperationPool(turns=1 if store.runs_in_process else None)
     store.on_wait = give_turn_away
     logins = BrowserLogins(store, exposure)
@@ -83,17 +83,7 @@ def build_server_app(
         logins,
         provider.settings.name if provider else None,
     )
-    listener = CommitListener(store, partial(log_exception, "the wait for commits"))
-    mcp = McpEndpoint(
-        store,
-        authenticator,
-        listener,
-        preferences=preferences,
-        pool=pool,
-        running=running,
-        groups=tool_groups,
-        limits=session_limits,
-    )
+    mcp = McpEndpoint(store, authenticator, sessions, preferences=preferences, pool=pool, groups=tool_groups)
     app = build_app(
         store,
         authenticator.find_actor,
@@ -102,8 +92,6 @@ def build_server_app(
         hosts=exposure.hosts,
         pool=pool,
         stream_limits=stream_limits,
-        listener=listener,
-        on_close=mcp.close,
         routes=[
             Route(MCP_PATH, mcp),
             *list_metadata_routes([provider.settings.issuer] if provider else []),

@@ -7,10 +7,19 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import quote, quote_plus, urlencode
 
-from groundplan.briefing.inbox.inbox import Inbox
-from groundplan.briefing.inbox.item import InboxKind
+from groundplan.briefing.inbox import Inbox, InboxKind
 from groundplan.kernel.access import Permission, allows
-from groundplan.kernel.errors import GroundplanError, StaleRevision, StaleVersion
+from groundplan.kernel.errors import (
+    Conflict,
+    Forbidden,
+    GroundplanError,
+    Invalid,
+    NotFound,
+    RuleViolated,
+    StaleRevision,
+    StaleVersion,
+    Unauthenticated,
+)
 from groundplan.kernel.events.follow import parse_position
 from groundplan.kernel.projects import ProjectView
 from groundplan.session import Session
@@ -82,6 +91,10 @@ class Refusal:
     def find_line(self, name: str) -> int | None:
         """Return the line of an outline field that the error is about."""
         return find_line(self.fields.get(name, ""), self.at_field, str(self.error.details.get("ref", "")))
+
+
+# What a page shows in place of an answer. Any other error is the server's, and no page hides it.
+REFUSALS = (Unauthenticated, Forbidden, NotFound, Invalid, Conflict, RuleViolated)
 
 
 @dataclass

@@ -202,11 +202,7 @@ def _shorten(value: float) -> float:
 
 
 def locate(tx: Transaction, request: AnalyseWork) -> str:
-    """Return the project of a request: the given one, or that of the node.
-
-    Raises:
-        Invalid: neither is given.
-    """
+    """Return the project of a request: the given one, or that of the node."""
     if request.project is not None:
         return request.project
     if request.node_id is None:

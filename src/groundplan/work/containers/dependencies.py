@@ -230,13 +230,7 @@ def refuse_container_cycle(moments: WaitingMoments, waiting: WorkNodeRow, other:
 
 
 def set_relations(tx: Transaction, node: WorkNodeRow, given: Sequence[str] | str) -> list[Change]:
-    """Replace the relations of a container and return the changes to record.
-
-    Raises:
-        NotFound: one of the others does not exist.
-        MixedProjects: one of them belongs to another project.
-        Invalid: it would be related to itself, or to too many.
-    """
+    """Replace the relations of a container and return the changes to record."""
     others: dict[int, str] = {}
     for ref in parse_list(given, ("relatedTo",), items_max=IDS_MAX, chars_max=255):
         other = find_any_container(tx, ref, field="relatedTo")

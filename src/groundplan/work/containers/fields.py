@@ -63,11 +63,7 @@ class EntityType(StrEnum):
 
 
 def parse_list(value: Sequence[Any] | str, path: ArgumentPath, *, items_max: int, chars_max: int) -> list[str]:
-    """Parse a list of strings: NFC, stripped, without blanks and duplicates, in the given order.
-
-    Raises:
-        Invalid: one is too long, or there are too many.
-    """
+    """Parse a list of strings: NFC, stripped, without blanks and duplicates, in the given order."""
     texts = list(dict.fromkeys(normalize("NFC", text).strip() for text in _split_list(value, path)))
     texts = [text for text in texts if text]
     if len(texts) > items_max:
@@ -93,11 +89,7 @@ def _split_list(value: Sequence[Any] | str, path: ArgumentPath) -> Sequence[str]
 
 
 def parse_tags(value: Sequence[str] | str, path: ArgumentPath = ("tags",)) -> list[str]:
-    """Parse a list of tags.
-
-    Raises:
-        Invalid: there are too many, or one is too long.
-    """
+    """Parse a list of tags."""
     return parse_list(value, path, items_max=TAGS_MAX, chars_max=TAG_CHARS_MAX)
 
 
@@ -114,11 +106,7 @@ PRIORITY_NUMBERS = {Priority.HIGH: 3, Priority.MEDIUM: 2, Priority.LOW: 1}
 
 
 def parse_priority(value: str, path: ArgumentPath = ("priority",)) -> Priority:
-    """Parse a priority, ignoring case.
-
-    Raises:
-        Invalid: it is not a priority.
-    """
+    """Parse a priority, ignoring case."""
     word = value.strip().upper()
     if word in Priority.__members__:
         return Priority(word)
@@ -137,11 +125,7 @@ def priority_from_number(number: float) -> Priority | None:
 
 
 def get_priority_range(requested: str | None) -> tuple[float, float]:
-    """Return the range of numbers of a priority, or of all: the lower bound (inclusive) and the upper (exclusive).
-
-    Raises:
-        Invalid: it is not a priority.
-    """
+    """Return the range of numbers of a priority, or of all: the lower bound (inclusive) and the upper (exclusive)."""
     if requested is None:
         return float("-inf"), float("inf")
     priority = parse_priority(requested)

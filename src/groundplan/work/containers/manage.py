@@ -172,11 +172,7 @@ def create(tx: Transaction, request: CreateContainer) -> CreatedContainer:
 
 
 def resolve_name(name: str | None, title: str | None) -> str | None:
-    """Return the name of a container. Tasks have a title and the others a name, but either argument is accepted.
-
-    Raises:
-        Invalid: both are given and differ.
-    """
+    """Return the name of a container. Tasks have a title and the others a name, but either argument is accepted."""
     if name is not None and title is not None and name != title:
         wrong = "and title differ; send title for a task, name for a feature or a project"
         raise invalid_argument(("name",), wrong)
@@ -245,11 +241,7 @@ def _insert_links(tx: Transaction, node: WorkNodeRow, request: CreateContainer) 
 
 
 def _locate_new(tx: Transaction, request: CreateContainer) -> str:
-    """Return the project of the new container.
-
-    Raises:
-        Invalid: neither a project nor a feature is given.
-    """
+    """Return the project of the new container."""
     if request.feature_id is not None and request.project_id is None:
         return resolve_container_project(tx, ContainerType.FEATURE, request.feature_id, field="featureId")
     if request.project_id is None:
@@ -282,11 +274,7 @@ def create_project(tx: Transaction, request: CreateContainer) -> CreatedContaine
 
 
 def validate_project_summary(given_summary: str | None) -> str:
-    """Return the stripped summary of a project.
-
-    Raises:
-        Invalid: it is blank, or longer than the summary of a node may be.
-    """
+    """Return the stripped summary of a project."""
     summary = (given_summary or "").strip()
     if not summary:
         raise invalid_argument(("summary",), "is blank; say what the project is for")

@@ -91,11 +91,7 @@ def find_step_before(steps: Sequence[str], status: str) -> str | None:
 
 
 def parse_pipelines(raw: Any, before: Pipelines, path: ArgumentPath) -> Pipelines:
-    """Parse an array for both pipelines, or an object with an array for tasks, for features or for both.
-
-    Raises:
-        Invalid: it is not a valid pipeline.
-    """
+    """Parse an array for both pipelines, or an object with an array for tasks, for features or for both."""
     if isinstance(raw, str):
         raw = _decode_json(raw, path)
     if isinstance(raw, list):

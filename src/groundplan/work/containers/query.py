@@ -49,7 +49,7 @@ from groundplan.work.containers.views import (
     load_containers,
     load_containers_at,
 )
-from groundplan.work.graph.search.text import lower_ascii
+from groundplan.work.graph.search import lower_ascii
 from groundplan.work.kinds import ACTIVE, CLOSED, NEW, ROOT_N, WILL_NOT_IMPLEMENT
 from groundplan.work.overlap.node_paths import extract_paths
 

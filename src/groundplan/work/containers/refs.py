@@ -31,12 +31,7 @@ def container_of_another_project(tx: Transaction, ref: str, field: str) -> Mixed
 
 
 def resolve_container_project(tx: Transaction, container_type: ContainerType, ref: str, *, field: str = "id") -> str:
-    """Return the project of a container, even a deleted one, so that a retried request finds its stored answer.
-
-    Raises:
-        NotFound: the actor can see no such container, deleted or not.
-        AmbiguousNode: several ids begin with this ref.
-    """
+    """Return the project of a container, even a deleted one, so that a retried request finds its stored answer."""
     if container_type is ContainerType.PROJECT:
         return ref
     try:
@@ -46,12 +41,7 @@ def resolve_container_project(tx: Transaction, container_type: ContainerType, re
 
 
 def resolve_container(tx: Transaction, container_type: ContainerType, ref: str, *, field: str = "id") -> WorkNodeRow:
-    """Return the container of this type and ref in the current project.
-
-    Raises:
-        NotFound: the actor can see no such container of this type.
-        MixedProjects: it belongs to another project.
-    """
+    """Return the container of this type and ref in the current project."""
     if container_type is ContainerType.PROJECT:
         return fetch_node(tx, ROOT_N)
     node = find_any_container(tx, ref, field=field, thing=container_type)
@@ -64,12 +54,7 @@ def resolve_container(tx: Transaction, container_type: ContainerType, ref: str, 
 def find_any_container(
     tx: Transaction, ref: str, *, field: str, thing: ContainerType = ContainerType.TASK
 ) -> WorkNodeRow:
-    """Return the feature or task with this ref in the current project.
-
-    Raises:
-        NotFound: the actor can see no such container.
-        MixedProjects: it belongs to another project.
-    """
+    """Return the feature or task with this ref in the current project."""
     try:
         return fetch_node(tx, refs.find_node_in_project(tx, ref).n)
     except NotFound as error:
@@ -91,12 +76,7 @@ def resolve_project(tx: Transaction, project_id: str | None, feature_id: str | N
 
 
 def resolve_scope(tx: Transaction, feature_id: str | None = None) -> SearchScope:
-    """Return the current project or one feature in it; without a project, all unarchived ones that the caller sees.
-
-    Raises:
-        NotFound: the feature does not exist.
-        MixedProjects: it belongs to another project.
-    """
+    """Return the current project or one feature in it; without a project, all unarchived ones that the caller sees."""
     if not tx.has_project:
         return SearchScope([project.id for project in list_projects(tx, ListProjects()).projects])
     feature = (

@@ -315,12 +315,7 @@ def _replace_tag(before: list[str], answer: RenamedTag) -> list[str]:
 
 
 def _locate_rename(tx: Transaction, request: RenameTag) -> str:
-    """Return the project that the request names, or the only project that uses the tag.
-
-    Raises:
-        NotFound: the tag is not used.
-        MixedProjects: several projects use it.
-    """
+    """Return the project that the request names, or the only project that uses the tag."""
     if request.project_id is not None:
         return request.project_id
     if request.op_id is not None and not request.dry_run:

@@ -179,11 +179,7 @@ class TemplateProtected(RuleViolated):
 
 
 def _find(tx: Transaction, ref: str, *, field: str = "id") -> Template:
-    """Return the template with this id, without its sections.
-
-    Raises:
-        NotFound: the template does not exist.
-    """
+    """Return the template with this id, without its sections."""
     built_in = _load_built_in()
     id_ = parse_uuid(ref) or ref
     if id_ in built_in:
@@ -195,11 +191,7 @@ def _find(tx: Transaction, ref: str, *, field: str = "id") -> Template:
 
 
 def _find_with_sections(tx: Transaction, ref: str, *, field: str = "id") -> tuple[Template, list[TemplateSection]]:
-    """Return the template with this id and its sections in order, from one consistent read.
-
-    Raises:
-        NotFound: the template does not exist.
-    """
+    """Return the template with this id and its sections in order, from one consistent read."""
     built_in = _load_built_in()
     id_ = parse_uuid(ref) or ref
     if id_ in built_in:
@@ -213,13 +205,7 @@ def _find_with_sections(tx: Transaction, ref: str, *, field: str = "id") -> tupl
 
 
 def _find_own(tx: Transaction, ref: str, *, may_be_protected: bool = False) -> Template:
-    """Return the template with this id if the organization owns it and it may be changed.
-
-    Raises:
-        NotFound: the template does not exist.
-        TemplateBuiltIn: it ships with Groundplan.
-        TemplateProtected: it is protected.
-    """
+    """Return the template with this id if the organization owns it and it may be changed."""
     template = _find(tx, ref)
     if template.id in _load_built_in():
         raise TemplateBuiltIn(template)

@@ -166,12 +166,7 @@ class AtVersion(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 def _find_at_version(tx: Transaction, request: AtVersion) -> WorkNodeRow:
-    """Return the task or feature if it is at the version that the caller read.
-
-    Raises:
-        NotFound: it does not exist.
-        StaleVersion: it is at another version.
-    """
+    """Return the task or feature if it is at the version that the caller read."""
     node = resolve_container(tx, ContainerType(request.container_type), request.id)
     refuse_stale(request.container_type, node.id, current=node.rev, given=request.version)
     return node
@@ -226,13 +221,7 @@ M = TypeVar("M", bound=TransitionAnswer)
 
 
 def change_status(tx: Transaction, readiness: Readiness, node: WorkNodeRow, *, to: str, op: WorkOp) -> Transition:
-    """Change the status of a node.
-
-    Raises:
-        ClaimedByAnother: the project enforces claims and another actor holds the claim.
-        UnresolvedChildren: the step closes it, but it has open children.
-        EvidenceRequired: the step closes it, but it lacks the evidence that the project requires.
-    """
+    """Change the status of a node."""
     before = get_status(node, now=tx.now)
     enforce_claims(tx, node.id, node.claimed_by, node.claimed_until)
     was_resolved = node.resolved
@@ -544,11 +533,7 @@ def block(tx: Transaction, request: Block) -> BlockAnswer:
 
 
 def parse_blockers(value: str | list[str]) -> tuple[list[str], bool]:
-    """Parse the blockers into ids and whether a hold is among them.
-
-    Raises:
-        Invalid: the list is empty.
-    """
+    """Parse the blockers into ids and whether a hold is among them."""
     texts = parse_list(value, ("blockedBy",), items_max=IDS_MAX, chars_max=255)
     if not texts:
         raise invalid_argument(("blockedBy",), f"is empty; send ids, or {HOLD} for a hold")

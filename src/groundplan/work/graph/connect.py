@@ -208,12 +208,7 @@ def _find_end(tx: Transaction, ref: str) -> NodeLocation:
 
 
 def locate(tx: Transaction, request: Connect) -> str:
-    """Return the project of the first node that exists.
-
-    Raises:
-        NotFound: none of the nodes exists.
-        Invalid: no node is given, only keys of the purpose, and no project.
-    """
+    """Return the project of the first node that exists."""
     if request.project is not None:
         return request.project
     refs = [ref for edge in request.edges for ref in (edge.from_, edge.to) if not is_link_target(ref)]

@@ -1,42 +1,53 @@
-"""Offer the best actionable nodes with their ancestors and resolved dependencies, and claim them on request."""
+"""Offer the best actionable nodes, or the one that is named, and claim them on request.
+
+An offer has the ancestors of a node and the resolved nodes that it depends on. Where there is no offer, the answer says
+what is in the way: of the named node as an error, of the whole project as a reason.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
 import msgspec
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import DropField, LeftOut, Trimming
 from groundplan.kernel.audit import changed
+from groundplan.kernel.errors import Conflict, NextStep
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.input_gate.types import missing_argument
 from groundplan.kernel.operations.registry import AnswerBudget, Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import quote_text
+from groundplan.policies import get_policies
 from groundplan.work import answers as briefing
-from groundplan.work.answers import Warnings
-from groundplan.work.claims import compute_lease_end
+from groundplan.work.answers import Warnings, join_names
+from groundplan.work.claims import compute_lease_end, limit_lease_end
 from groundplan.work.events import WorkOp
-from groundplan.work.graph.offer_remarks import explain_no_offer, warn_about_filter
-from groundplan.work.graph.surroundings import SurroundingRow, fetch_surroundings
-from groundplan.work.kinds import rank
+from groundplan.work.kinds import ACTIVE, FEATURE, ROOT_N, rank
 from groundplan.work.nodes import (
+    ANCESTORS_MAX,
     DEPENDENCIES_MAX,
     TRIMMABLE_FIELDS,
     Evidence,
     NodeSummary,
+    WorkCounts,
     WorkNode,
     WorkNodeRow,
     build_node,
+    fetch_node,
     format_evidence,
+    is_claimed_by_another,
     load_evidence,
 )
 from groundplan.work.overlap.guard import OverlapGuard
 from groundplan.work.readiness import begin_features
 from groundplan.work.refs import find_node_in_project, resolve_node_project
 from groundplan.work.requests import Decision, NodeRef
+from groundplan.work.waiting.cycles import describe_stored_loop, find_stored_loop
 
 COUNT_MAX = 50
 SHORTEST_OFFER = "x" * 600  # room for ids, times, names and punctuation, without the node's texts
@@ -160,7 +171,7 @@ def claim(tx: Transaction, request: Next) -> Offers:
 
 def _pick(tx: Transaction, request: Next, guard: OverlapGuard) -> list[WorkNodeRow]:
     if request.node_id is not None:
-        from groundplan.work.graph.named_node import pick_named  # most requests name none
+        pass  # GONE  # most requests name none
 
         node = pick_named(tx, request.node_id)
         guard.check(node)
@@ -265,11 +276,7 @@ def _build_dependency(row: SurroundingRow, evidence: list[Evidence], *, lean: bo
 
 
 def locate(tx: Transaction, request: Next) -> str:
-    """Return the project of a request: the given one, or that of the named node.
-
-    Raises:
-        Invalid: neither is given.
-    """
+    """Return the project of a request: the given one, or that of the named node."""
     if request.project is not None:
         return request.project
     if request.node_id is None:
@@ -301,3 +308,207 @@ OPERATION = declare(
     command=Command(("work", "next")),
     http=Route("GET", "/projects/{project}/work/next", summary="Best actionable nodes.", without=("claim", "decision")),
 )
+
+
+# --- The named node ---------------------------------------------------------------------------------------------------
+
+LISTED_MAX, NAMED_MAX = 20, 5  # nodes that an error lists, and of these in its message
+ANCESTORS_LISTED_MAX = 5
+SUMMARY_CHARS_MAX = 120  # in an error, which no budget shortens
+
+
+class BlockedAncestor(Struct):
+    """An ancestor that holds a node back, with what it waits for and why it is on hold, if it is."""
+
+    id: str
+    summary: str
+    waiting_for: list[NodeSummary]
+    on_hold: str | UnsetType = UNSET
+
+
+class _AncestorRow(Struct):
+    n: int
+    id: str
+    summary: str
+    held_reason: str | None
+
+
+class NotActionable(Conflict):
+    """The named node cannot be worked on now: it is resolved, waits, or has open children."""
+
+    code = "not_actionable"
+
+    def __init__(
+        self,
+        node: WorkNodeRow,
+        waiting_for: list[str],
+        open_children: list[str],
+        held_by: Sequence[BlockedAncestor] = (),
+    ) -> None:
+        problems = []
+        if node.n == ROOT_N or node.kind == FEATURE:
+            problems.append(f"is a {node.kind}, whose tasks are the work")
+        if node.resolved:
+            problems.append("is resolved")
+        if waiting_for:
+            problems.append(f"waits for {', '.join(waiting_for[:NAMED_MAX])}")
+        if node.held_reason is not None:
+            problems.append(f"is on hold ({quote_text(node.held_reason)})")
+        if node.status not in (None, ACTIVE) and node.kind != FEATURE:
+            problems.append(f"has the status {node.status}")
+        if open_children:
+            problems.append(f"has open children ({', '.join(open_children[:NAMED_MAX])})")
+        if held_by:
+            problems.append(f"is held back by {_describe_ancestor(held_by[0])}")
+        details: dict[str, Any] = {"held_by": to_builtins(held_by)} if held_by else {}
+        super().__init__(
+            f"node {node.id} {' and '.join(problems)}",
+            next_steps=NextStep("work.next", "offers another node without node_id"),
+            node_id=node.id,
+            waiting_for=waiting_for,
+            open_children=open_children,
+            **details,
+        )
+
+
+def _describe_ancestor(ancestor: BlockedAncestor) -> str:
+    reasons = []
+    if ancestor.waiting_for:
+        reasons.append(f"waits for {', '.join(map(_name, ancestor.waiting_for[:NAMED_MAX]))}")
+    if ancestor.on_hold is not UNSET:
+        reasons.append(f"is on hold ({quote_text(ancestor.on_hold)})")
+    return f"{_name(ancestor)} above it, which {' and '.join(reasons)}"
+
+
+def _name(node: NodeSummary | BlockedAncestor) -> str:
+    return f"{node.id} ({quote_text(node.summary)})"
+
+
+class AlreadyClaimed(Conflict):
+    """Another actor has claimed the named node."""
+
+    code = "already_claimed"
+
+    def __init__(self, node: WorkNodeRow, claimed_until: str | None) -> None:
+        until = f" until {claimed_until}" if claimed_until else ""
+        super().__init__(
+            f"node {node.id} is claimed by {quote_text(str(node.claimed_by))}{until}",
+            next_steps=NextStep("work.next", "offers another node without node_id"),
+            node_id=node.id,
+            claimed_by=node.claimed_by,
+            claimed_until=claimed_until,
+        )
+
+
+def pick_named(tx: Transaction, ref: str) -> WorkNodeRow:
+    """Return the named node of the current project."""
+    node = fetch_node(tx, find_node_in_project(tx, ref).n)
+    place = {"project_id": tx.project.id, "n": node.n}
+    if tx.one_or_none(sql.ready_node, **place) is None:
+        waiting_for = _load_waiting_for(tx, node.n, at_most=LISTED_MAX) if node.open_deps else []
+        open_children = tx.scalars(sql.open_children_of, **place, at_most=LISTED_MAX) if node.open_children else []
+        held_by = _load_blocked_ancestors(tx, node.n) if node.blocked_above and not node.resolved else []
+        raise NotActionable(node, [one.id for one in waiting_for], open_children, held_by)
+    if is_claimed_by_another(tx, node.claimed_by, node.claimed_until):
+        raise AlreadyClaimed(node, limit_lease_end(tx, node.claimed_until))
+    return node
+
+
+def _load_waiting_for(tx: Transaction, n: int, *, at_most: int) -> list[NodeSummary]:
+    return tx.all(sql.open_targets_of, NodeSummary, project_id=tx.project.id, n=n, at_most=at_most)
+
+
+def _load_blocked_ancestors(tx: Transaction, n: int) -> list[BlockedAncestor]:
+    """Return the ancestors that hold a node back, the nearest first, with at most LISTED_MAX nodes in all."""
+    inherits = get_policies(tx).inherit_dependencies
+    place = {"project_id": tx.project.id, "n": n, "inherits": inherits, "at_most": ANCESTORS_LISTED_MAX}
+    found: list[BlockedAncestor] = []
+    left = LISTED_MAX
+    for row in tx.all(sql.blocked_ancestors_of, _AncestorRow, **place):
+        waiting_for = _load_waiting_for(tx, row.n, at_most=left)
+        left -= len(waiting_for)
+        shown = [NodeSummary(one.id, _shorten(one.summary)) for one in waiting_for]
+        on_hold = UNSET if row.held_reason is None else _shorten(row.held_reason)
+        found.append(BlockedAncestor(row.id, _shorten(row.summary), shown, on_hold))
+    return found
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= SUMMARY_CHARS_MAX else f"{text[: SUMMARY_CHARS_MAX - 1]}…"
+
+
+# --- The surroundings of an offered node ------------------------------------------------------------------------------
+
+
+class SurroundingRow(Struct):
+    """An ancestor of a node, with its links; or a resolved dependency, with its amount of evidence."""
+
+    n: int
+    id: str
+    summary: str
+    context_links: str
+    depth: int | None  # None: a dependency
+    evidence_total: int
+
+
+def fetch_surroundings(tx: Transaction, row: WorkNodeRow) -> tuple[list[SurroundingRow], list[SurroundingRow]]:
+    """Return the ancestors, root first, of very many the root and the nearest; and the resolved dependencies."""
+    rows = tx.all(
+        sql.surroundings,
+        SurroundingRow,
+        project_id=tx.project.id,
+        n=row.n,
+        parent_n=row.parent_n,
+        ancestors_max=ANCESTORS_MAX,
+        dependencies_max=DEPENDENCIES_MAX + 1,
+    )
+    ancestors = sorted((node for node in rows if node.depth is not None), key=lambda node: node.depth or 0)
+    if ancestors[0].n != ROOT_N:
+        ancestors.insert(0, tx.one(sql.root_with_links, SurroundingRow, project_id=tx.project.id))
+    return ancestors, [node for node in rows if node.depth is None]
+
+
+# --- Reasons and warnings ---------------------------------------------------------------------------------------------
+
+# Properties that answers show and no node stores, with the step that finds nodes by them.
+SHOWN_PROPERTIES = (
+    (("_claimed_by", "_claimed_at", "_held"), NextStep("work.query", "finds nodes by claimed_by")),
+    (("_hold",), NextStep("work.query", "finds nodes by is_blocked")),
+)
+
+
+def warn_about_filter(tx: Transaction, warnings: Warnings, given: dict[str, Any], *, is_found: bool) -> None:
+    """Add warnings about properties that no node has, or that answers only show; what was found needs no look."""
+    doubtful = [name for name, value in given.items() if value is None or not is_found]
+    for names, step in SHOWN_PROPERTIES:
+        if shown := [name for name in given if name in names]:
+            doubtful = [name for name in doubtful if name not in shown]
+            warnings.add(f"filter {join_names(shown)}", f"shown, but cannot be filtered here; {tx.describe(step)}")
+    unknown = [name for name in doubtful if not _is_property(tx, name)]
+    if unknown:
+        these = "this property" if len(unknown) == 1 else "these properties"
+        warnings.add(f"filter {join_names(unknown)}", f"no node has {these}")
+
+
+def _is_property(tx: Transaction, name: str) -> bool:
+    return tx.one_or_none(sql.node_with_property, project_id=tx.project.id, name=name) is not None
+
+
+def explain_no_offer(tx: Transaction) -> str:
+    """Return why there is nothing to offer, from the stored counts."""
+    counts = tx.one(sql.counts, WorkCounts, project_id=tx.project.id)
+    if counts.total == 1:
+        return (
+            f"no work is planned yet; {tx.describe(NextStep('work.plan', 'adds some', {'project': tx.project.name}))}"
+        )
+    if not counts.unresolved:
+        return "everything is resolved"
+    if counts.unresolved == 1:  # the root is open as long as anything is, and never offered
+        root = tx.scalar(sql.root_id, project_id=tx.project.id)
+        return f"everything below the root is resolved; resolve {root} to finish the project"
+    if not counts.actionable and (loop := find_stored_loop(tx, ROOT_N)) is not None:
+        return f"the plan can never be finished: {describe_stored_loop(loop)}"
+    return (
+        f"{counts.unresolved} nodes are open, {counts.actionable} actionable and {counts.blocked} blocked; "
+        "none of them is available to you here"
+    )

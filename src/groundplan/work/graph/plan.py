@@ -18,9 +18,9 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.work.answers import Warnings, list_within_budget
+from groundplan.work.containers.fields import parse_tags
 from groundplan.work.events import WorkOp
-from groundplan.work.graph.planned_keys import assign_order_keys
-from groundplan.work.graph.planned_nodes import ExistingNode, NewNode, PlanNode, TaggedPlanNode
+from groundplan.work.graph.planned_nodes import ExistingNode, NewNode, PlanNode, TaggedPlanNode, assign_order_keys
 from groundplan.work.kinds import (
     PRIORITY_IGNORED,
     get_complexity,
@@ -101,12 +101,7 @@ class Planned(Struct):
 
 
 def locate(tx: Transaction, request: PlanNodes) -> str:
-    """Return the project of a plan.
-
-    Raises:
-        MissingParent: neither the call nor a parent names it.
-        CycleDetected: the nodes are only below each other.
-    """
+    """Return the project of a plan."""
     if request.project is not None:
         return request.project
     refs = {node.ref for node in request.nodes}
@@ -244,8 +239,6 @@ def _build_nodes(tx: Transaction, requests: Sequence[PlanNode], existing: Mappin
 
 
 def _parse_tags(tags: list[str], index: int) -> list[str]:
-    from groundplan.work.containers.fields import parse_tags  # here, because few plans have tags
-
     return sorted(set(parse_tags(tags, ("nodes", index, "tags"))))
 
 
@@ -383,4 +376,23 @@ OPERATION = declare(
     tool=Tool("graph_plan", Group.WORK),
     command=Command(("work", "plan")),
     http=Route("POST", "/projects/{project}/work/nodes", location="/projects/{project}/work/nodes/{created.id}"),
+)
+
+
+class AddNodes(PlanNodes, forbid_unknown_fields=True):
+    """Nodes to create, with tags."""
+
+    nodes: Annotated[list[TaggedPlanNode], Meta(min_length=1, max_length=NODES_MAX)]  # type: ignore[assignment] # only read
+
+
+ADD = declare(
+    plan,
+    name="work.add",
+    summary="Create nodes as work plan does, with tags.",
+    permission=Permission.WORK_PLAN,
+    effect=Effect.WRITE,
+    input=AddNodes,
+    project=locate,
+    command=Command(("work", "add")),
+    http=Route("POST", "/projects/{project}/work/tagged-nodes"),
 )

@@ -1,34 +1,27 @@
--- part: has_wanted_properties
--- Differs from SQLite, whose json_each has columns of its own.
-NOT EXISTS (
-        SELECT 1
-          FROM json_array_elements(:wanted::json) AS w (value)
-         WHERE EXISTS (
-            SELECT 1
-              FROM json_each(c.properties::json) AS has
-             WHERE has.key = w.value ->> 0
-               AND CASE w.value ->> 1
-                   WHEN 'null' THEN true
-                   WHEN 'number' THEN json_typeof(has.value) = 'number'
-                        AND has.value::text::numeric = (w.value ->> 2)::numeric
-                   WHEN 'string' THEN json_typeof(has.value) = 'string' AND has.value #>> '{}' = w.value ->> 2
-                   WHEN 'json' THEN json_typeof(has.value) IN ('array', 'object') AND has.value::text = w.value ->> 2
-                   ELSE has.value::text = w.value ->> 1
-                   END
-         ) = (w.value ->> 1 = 'null')
-     )
+-- part: children_of_b
+-- Differs from SQLite, where CROSS JOIN forces a seek that starts at the left. Here the planner estimates how many
+-- children a node has, and with a wrong estimate it reads the whole project for each node of the walk. Three things
+-- prevent that: a subquery that cannot be merged; a range instead of an equality, which is always estimated at few
+-- rows; and an order that only the right index has, for as long as the table was never analyzed.
+CROSS JOIN LATERAL (
+        SELECT child.n
+          FROM work_nodes AS child
+         WHERE child.tenant_id = :tenant_id
+           AND child.project_id = :project_id
+           AND child.parent_n BETWEEN b.n AND b.n
+         ORDER BY child.parent_n, child.n
+        OFFSET 0
+     ) AS c
 
--- name: node_with_property
--- Differs from SQLite, whose json_each takes text.
-SELECT c.n
-  FROM work_nodes AS c
- WHERE c.tenant_id = :tenant_id
-   AND c.project_id = :project_id
-   AND EXISTS (SELECT 1 FROM json_each(c.properties::json) AS has WHERE has.key = :name)
- LIMIT 1;
-
--- name: add_edges
--- Differs from SQLite for the same reason.
-INSERT INTO work_edges (tenant_id, project_id, from_n, type, to_n)
-SELECT :tenant_id, r.project_id, r.from_n, r.type, r.to_n
-  FROM json_populate_recordset(NULL::work_edges, :rows::json) AS r;
+-- part: node_chosen
+-- Differs from SQLite in the same way and for the same reason as `children_of_b`.
+CROSS JOIN LATERAL (
+    SELECT node.*
+      FROM work_nodes AS node
+     WHERE node.tenant_id = :tenant_id
+       AND node.project_id = :project_id
+       AND node.n BETWEEN chosen.n AND chosen.n
+     ORDER BY node.n
+    OFFSET 0
+ ) AS c
+ WHERE true

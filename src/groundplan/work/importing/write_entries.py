@@ -117,11 +117,7 @@ def _insert_new(
 
 
 def build_new_properties(state: ImportState, entry: ImportEntry) -> dict[str, Any]:
-    """Return the properties of a new node.
-
-    Raises:
-        ReservedProperty: the name of one is reserved for the engine.
-    """
+    """Return the properties of a new node."""
     assert entry.item is not None  # noqa: S101 - the entry of a new item
     properties = build_properties(entry.item, state.tool)
     if entry.source_parent:

@@ -78,13 +78,7 @@ class LinkWriter:
         self._own: dict[str, set[tuple[LinkType, str]]] = {}
 
     def add(self, source: LinkSource, edge: LinkEdge) -> bool:
-        """Add a link; return False if there is one already.
-
-        Raises:
-            UnknownKey, UnknownPointer: an end does not exist.
-            WrongLinkKind: the target is of the wrong kind.
-            TooManyLinks: the source has too many links.
-        """
+        """Add a link; return False if there is one already."""
         link_type = LinkType(edge.type)
         own = self._load_own(source)
         if (link_type, edge.to) in own:

@@ -48,12 +48,7 @@ def load_targets(tx: Transaction, requests: Iterable[Requested]) -> KnownTargets
 def insert_links(
     tx: Transaction, links: Iterable[tuple[LinkSource, Requested, ArgumentPath]], known: KnownTargets
 ) -> None:
-    """Add the links of new nodes.
-
-    Raises:
-        UnknownKey, UnknownPointer: a target does not exist.
-        WrongLinkKind: a node would serve an assumption.
-    """
+    """Add the links of new nodes."""
     rows = []
     for source, requested, path in links:
         for link_type, targets in requested.items():
@@ -76,10 +71,6 @@ def set_links(
 
     A target that is gone is accepted if the node has a link to it already, so that a list can be sent back as it was
     read.
-
-    Raises:
-        UnknownKey, UnknownPointer: a new target does not exist.
-        WrongLinkKind: the node would serve an assumption.
     """
     if not requested:
         return

@@ -88,13 +88,7 @@ class KnownTargets:
         return (self._facts if link_type is LinkType.RESTS_ON else self._purpose).found.get(target)
 
     def check(self, link_type: LinkType, targets: Sequence[str], path: ArgumentPath) -> None:
-        """Raise an error if links of this type cannot lead to the targets.
-
-        Raises:
-            UnknownPointer: there is no such fact.
-            UnknownKey: there is no such purpose node or assumption.
-            WrongLinkKind: one is an assumption and not a purpose node, or the other way round.
-        """
+        """Raise an error if links of this type cannot lead to the targets."""
         if link_type is LinkType.RESTS_ON:
             if unknown := [target for target in targets if target not in self._facts.found]:
                 raise self._unknown_pointer(unknown, path)
@@ -106,12 +100,7 @@ class KnownTargets:
                 raise WrongLinkKind(link_type, found, format_argument_path(path))
 
     def check_purpose_node(self, key: str, path: ArgumentPath) -> None:
-        """Raise an error if a link cannot begin at this key.
-
-        Raises:
-            UnknownKey: there is no such purpose node.
-            WrongLinkKind: it is an assumption.
-        """
+        """Raise an error if a link cannot begin at this key."""
         self._check_keys([key], path)
         found = self._purpose.found[key]
         if found.kind == ASSUMPTION:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, LiteralString
 
 import psycopg
 from psycopg import Connection
 
+from groundplan.kernel.actors import NOBODY
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.checkup import Finding, fail, ok
+from groundplan.kernel.store.live_catalog import RowSecurity, read_row_security
 from groundplan.kernel.store.migrations import Dialect, find_pending, load_migrations
 from groundplan.kernel.store.postgres.catalog import (
     RolePrivileges,
@@ -19,29 +21,19 @@ from groundplan.kernel.store.postgres.catalog import (
     read_stored_fingerprint,
 )
 from groundplan.kernel.store.postgres.setup import SERVER_VERSION_MIN, read_applied_migrations
-from groundplan.kernel.store.postgres.store import CONNECT_S_MAX, translate_errors
+from groundplan.kernel.store.postgres.store import CONNECT_S_MAX, PostgresTransaction, translate_errors
 from groundplan.kernel.store.schema import SCHEMA_NAME, Schema, generate_postgres_guards
 
 RUN_INIT_AGAIN = "run groundplan init with the owner's URL; it creates policies, grants and guards again"
 USE_APP_URL = "connect with the app URL that groundplan init prints"
-COMMANDS = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE"})
 
 _TABLES: LiteralString = """
-SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity,
-       has_table_privilege(c.oid, 'TRUNCATE, REFERENCES, TRIGGER')
+SELECT c.relname, has_table_privilege(c.oid, 'TRUNCATE, REFERENCES, TRIGGER')
   FROM pg_class AS c
   JOIN pg_namespace AS n ON n.oid = c.relnamespace
  WHERE n.nspname = %(schema)s
    AND c.relkind IN ('r', 'p')
  ORDER BY c.relname
-"""
-_POLICIES: LiteralString = """
-SELECT tablename, cmd
-  FROM pg_policies
- WHERE schemaname = %(schema)s
-   AND permissive = 'PERMISSIVE'
-   AND (%(role)s = ANY (roles) OR %(any_role)s)
-   AND (cmd NOT IN ('INSERT', 'UPDATE') OR with_check IS NOT NULL)
 """
 _TRIGGERS: LiteralString = """
 SELECT t.tgname
@@ -82,9 +74,11 @@ def run_checks(url: str, schema: Schema) -> Iterator[Finding]:
             return
         yield from _check_schema_version(connection)
         tables = _fetch_all(connection, _TABLES)
-        yield _check_row_security(tables)
-        yield _check_policies(connection, [table for table, *_ in tables], role=name, any_role=not is_safe)
+        tx = PostgresTransaction(connection, NOBODY, "", {}, clock=None)
+        row_security = read_row_security(tx, [table for table, _ in tables])
+        yield _check_row_security(row_security)
         if is_safe:
+            yield _check_policies(row_security)
             yield _check_grants(name, tables)
         yield _check_guards(connection, schema)
         yield _check_functions(connection)
@@ -123,8 +117,8 @@ def _check_schema_version(connection: Connection) -> Iterator[Finding]:
         yield fail("migrations", error.message, "use the Groundplan that created it, or restore a backup")
 
 
-def _check_row_security(tables: list[Any]) -> Finding:
-    open_tables = [name for name, is_forced, _ in tables if not is_forced]
+def _check_row_security(tables: Mapping[str, RowSecurity]) -> Finding:
+    open_tables = [name for name, security in tables.items() if not (security.enabled and security.forced)]
     if open_tables or not tables:
         return fail(
             "row security", f"not enabled and forced on {', '.join(open_tables) or 'any table'}", RUN_INIT_AGAIN
@@ -132,14 +126,11 @@ def _check_row_security(tables: list[Any]) -> Finding:
     return ok("row security", f"enabled and forced on all {len(tables)} tables")
 
 
-def _check_policies(connection: Connection, tables: list[str], *, role: str, any_role: bool) -> Finding:
-    found: dict[str, set[str]] = {table: set() for table in tables}
-    for table, command in _fetch_all(connection, _POLICIES, role=role, any_role=any_role):
-        found[table].add(command)
+def _check_policies(tables: Mapping[str, RowSecurity]) -> Finding:
     lacking = [
-        f"{table} ({', '.join(sorted(COMMANDS - commands))})"
-        for table, commands in found.items()
-        if COMMANDS - commands
+        f"{name} ({', '.join(security.unprotected_commands)})"
+        for name, security in tables.items()
+        if security.unprotected_commands
     ]
     if lacking:
         return fail("policies", f"missing on {'; '.join(lacking)}", RUN_INIT_AGAIN)
@@ -147,7 +138,7 @@ def _check_policies(connection: Connection, tables: list[str], *, role: str, any
 
 
 def _check_grants(role: str, tables: list[Any]) -> Finding:
-    wide = [name for name, _, may_more in tables if may_more]
+    wide = [name for name, may_more in tables if may_more]
     if wide:
         return fail("grants", f"{role} may truncate, reference or create triggers on {', '.join(wide)}", RUN_INIT_AGAIN)
     return ok("grants", "no more rights than it needs")

@@ -71,9 +71,6 @@ class ConnectionPool:
         """Yield a connection outside of a transaction; it is rolled back and kept for the next caller.
 
         `check` is called from time to time while the caller waits; it raises to end the wait.
-
-        Raises:
-            OperationalError: the server does not answer, refuses the login, or no connection became free in time.
         """
         give_up_at = self._clock() + self._wait_s
         self._take_slot(give_up_at, check)

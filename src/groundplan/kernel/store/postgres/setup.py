@@ -82,10 +82,6 @@ def set_up(
     """Migrate the database and give the app role exactly its rights. Safe to repeat at any time.
 
     It takes as long as it needs, unless `cancellation` has a limit or another thread cancels it.
-
-    Raises:
-        OtherOwner: another role set it up.
-        UnsafeAppRole: the role exists and could bypass row level security.
     """
     limit = Cancellation() if cancellation is None else cancellation
     limit.prepare(NO_LIMIT_S, is_write=False)  # the steps before the interrupted one stay

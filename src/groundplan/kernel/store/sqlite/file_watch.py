@@ -78,11 +78,7 @@ class FileWatch:
         self._is_changing = False  # a checkpoint of this process writes to the file
 
     def check(self) -> FilesInPlace:
-        """Return the status of the files.
-
-        Raises:
-            FileReplaced: one of them was removed or replaced.
-        """
+        """Return the status of the files."""
         try:
             database, log, index = _stat(self._database), _stat(self._log), _stat(self._index)
         except OSError:
@@ -99,9 +95,6 @@ class FileWatch:
         """Check the files as `check` does, but look at each of them only if an entry of their folder may have changed.
 
         One call of the system instead of three: each costs more than most statements. Writes look at all three files.
-
-        Raises:
-            FileReplaced: one of them was removed or replaced.
         """
         try:
             folder = _stat(self._folder)
@@ -116,11 +109,7 @@ class FileWatch:
             self._folder_seen = seen if time.time_ns() - folder.st_mtime_ns > settled_ns else None
 
     def mark_log(self, connection: sqlite3.Connection, files: FilesInPlace) -> None:
-        """Write a mark within a transaction if the log may have none for the file as it is now.
-
-        Raises:
-            FileReplaced: another program than SQLite wrote to the file.
-        """
+        """Write a mark within a transaction if the log may have none for the file as it is now."""
         self._pending = None
         database, log = files
         now_ns = database.st_mtime_ns
@@ -139,11 +128,7 @@ class FileWatch:
         self._pending = (now_ns, nonce)
 
     def confirm_commit(self) -> None:
-        """Check after a commit that it went to the files in their places.
-
-        Raises:
-            WriteUncertain: one of them was removed or replaced meanwhile.
-        """
+        """Check after a commit that it went to the files in their places."""
         try:
             database, log = self.check()
         except FileReplaced:

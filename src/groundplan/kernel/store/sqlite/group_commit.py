@@ -111,11 +111,7 @@ class GroupCommit:
         self._usual_commit_s = 0.0  # only the leader changes it
 
     def write(self, run: RunWrite, cancellation: Cancellation) -> None:
-        """Run a write in a group. When this returns, it is committed or had nothing to commit.
-
-        Raises:
-            Exception: the error of `run`, or the reason why the write could not be committed.
-        """
+        """Run a write in a group. When this returns, it is committed or had nothing to commit."""
         write = GroupedWrite(run, cancellation, monotonic() + self._wait_s)
         with self._lock:
             self._waiting.append(write)

@@ -100,11 +100,7 @@ def find_mark(page: bytes) -> FileMark | None:
 
 
 def read_content(path: FilePath) -> FileContent:
-    """Return what the file says without its log.
-
-    Raises:
-        DatabaseError: the file alone is not a readable database.
-    """
+    """Return what the file says without its log."""
     with open_without_log(path) as connection:
         (cookie,) = connection.execute("PRAGMA schema_version").fetchone()
         if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (MARK_TABLE,)).fetchone():
@@ -360,11 +356,7 @@ def find_relation(path: FilePath) -> LogRelation:
 
 
 def check_log(path: FilePath) -> None:
-    """Set the log aside if it is unrelated to the file. Call it under the write lock.
-
-    Raises:
-        LogInDoubt: the content fits, but the file was replaced or overwritten.
-    """
+    """Set the log aside if it is unrelated to the file. Call it under the write lock."""
     relation = find_relation(path)
     # Twice: a program that closes the file does not wait for our lock, and its checkpoint may be half read.
     if relation is LogRelation.BELONGS or (relation := find_relation(path)) is LogRelation.BELONGS:
@@ -384,9 +376,6 @@ def check_log_exists(path: FilePath) -> None:
     """Check that nobody removed only the log.
 
     SQLite creates the log before its index and removes it after, so an index without a log is never its own work.
-
-    Raises:
-        LogRemoved: there is an index without a log.
     """
     index = _read_inode(f"{path}-shm")
     if index is not None and _read_inode(_log_of(path)) is None and _read_inode(f"{path}-shm") == index:

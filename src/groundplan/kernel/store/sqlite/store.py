@@ -52,7 +52,10 @@ _ALLOWED_ACTIONS = frozenset(
         sqlite3.SQLITE_SAVEPOINT,
     }
 )
+# FTS5 reads data_version to detect other writers; a mark holds the schema_version.
 _READABLE_PRAGMAS = {("data_version", None), ("schema_version", None)}
+# With the name of a table or an index; they tell no more than `sqlite_schema` does.
+_TABLE_PRAGMAS = {"table_xinfo", "index_list", "index_info", "foreign_key_list"}
 
 
 class SqliteStore(Store):
@@ -253,11 +256,7 @@ class LockedFile:
             raise
 
     def commit(self) -> None:
-        """Commit the transaction.
-
-        Raises:
-            WriteUncertain: a file was removed or replaced during the commit.
-        """
+        """Commit the transaction."""
         self.connection.execute("COMMIT")
         self._watch.confirm_commit()
 
@@ -357,8 +356,9 @@ class SqliteTransaction(Transaction):
 def _authorize(action: int, first: str | None, *rest: str | None) -> int:
     if first == "schema_migrations" and action != sqlite3.SQLITE_READ:
         return sqlite3.SQLITE_DENY  # only the migration runner writes this table
-    # FTS5 reads data_version to detect other writers; a mark holds the schema_version.
-    if action in _ALLOWED_ACTIONS or (action == sqlite3.SQLITE_PRAGMA and (first, *rest[:1]) in _READABLE_PRAGMAS):
+    if action in _ALLOWED_ACTIONS:
+        return sqlite3.SQLITE_OK
+    if action == sqlite3.SQLITE_PRAGMA and (first in _TABLE_PRAGMAS or (first, *rest[:1]) in _READABLE_PRAGMAS):
         return sqlite3.SQLITE_OK
     return sqlite3.SQLITE_DENY
 

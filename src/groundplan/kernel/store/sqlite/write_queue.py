@@ -58,10 +58,6 @@ class WriteQueue:
         """Return the write lock, held. The wait for it has its own limit, and ends when the request is cancelled.
 
         `wait_s` is what is left of the limit for a writer that has waited before.
-
-        Raises:
-            QueueStuck: another process holds the lock for too long.
-            Cancelled: the request was cancelled during the wait.
         """
         remaining_s = self.wait_s if wait_s is None else wait_s
         wait = _Wait(time.monotonic() + remaining_s, self.wait_s, cancellation or Cancellation())
@@ -136,12 +132,7 @@ class _Waiter:
         self._events.put(None)
 
     def wait(self, file: LockFile, wait: _Wait) -> OSError | None:
-        """Return when the lock is held, or the error of the operating system.
-
-        Raises:
-            QueueStuck: the time is over.
-            Cancelled: the request was cancelled.
-        """
+        """Return when the lock is held, or the error of the operating system."""
         from queue import Empty
 
         try:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.strict_json import decode
 from groundplan.kernel.wording import quote_text
-from groundplan.purpose.exchange.formats.document import (
+from groundplan.purpose.exchange.document import (
     ITEMS_MAX,
     DocumentAssumption,
     DocumentEdge,
@@ -100,11 +100,7 @@ class DocumentBuilder:
         owner: str | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> None:
-        """Add a node. A title that is too long is shortened, and the full title is put before the description.
-
-        Raises:
-            UnreadableFile: the name is invalid or used twice, or there are too many nodes.
-        """
+        """Add a node. A title that is too long is shortened, and the full title is put before the description."""
         self._name(ref, "node", self._nodes)
         line = normalize_line(title)
         if len(line) > TITLE_CHARS_MAX:
@@ -130,11 +126,7 @@ class DocumentBuilder:
         mechanism: str | None = None,
         confidence: Confidence | None = None,
     ) -> bool:
-        """Add an edge between nodes that were added before; return whether it was added.
-
-        Raises:
-            UnreadableFile: there are far too many.
-        """
+        """Add an edge between nodes that were added before; return whether it was added."""
         label = f"{source} -> {target}"
         for end in (source, target):
             if end not in self._nodes:
@@ -163,11 +155,7 @@ class DocumentBuilder:
         owner: str | None = None,
         review_by: str | None = None,
     ) -> None:
-        """Add an assumption on a node or an edge that was added before.
-
-        Raises:
-            UnreadableFile: its name is no name, another assumption has it, or there are far too many.
-        """
+        """Add an assumption on a node or an edge that was added before."""
         self._name(ref, "assumption", self._assumptions)
         if node not in self._nodes if edge is None else edge not in self._edges:
             self.skip("assumption", "its node or edge was not imported", ref)
@@ -185,11 +173,7 @@ class DocumentBuilder:
         self._assumptions[ref] = one
 
     def add_indicator(self, ref: str, node: str, name: str, **fields: Any) -> None:
-        """Add an indicator on a node that was added before. `unit`, `frequency` and `owner` are single lines.
-
-        Raises:
-            UnreadableFile: its name is no name, another indicator has it, or there are far too many.
-        """
+        """Add an indicator on a node that was added before. `unit`, `frequency` and `owner` are single lines."""
         self._name(ref, "indicator", self._indicators)
         line = normalize_line(name)
         if node not in self._nodes:
@@ -207,11 +191,7 @@ class DocumentBuilder:
         self._indicators[ref] = DocumentIndicator(ref, node, line, **fields)
 
     def add_measurement(self, indicator: str, value: float, as_of: str, *, note: str | None = None) -> None:
-        """Add a measurement of an indicator that was added before.
-
-        Raises:
-            UnreadableFile: there are far too many.
-        """
+        """Add a measurement of an indicator that was added before."""
         if indicator not in self._indicators:
             self.skip("measurement", "its indicator was not imported", indicator)
             return
@@ -221,11 +201,7 @@ class DocumentBuilder:
         self._measurements.append(DocumentMeasurement(indicator, value, as_of, cleaned))
 
     def skip(self, what: str, why: str, example: str) -> None:
-        """Record that an item was skipped or changed.
-
-        Raises:
-            UnreadableFile: too many items were skipped.
-        """
+        """Record that an item was skipped or changed."""
         self._skips_left -= 1
         if self._skips_left < 0:
             raise too_many("items that cannot be imported", SKIPPED_MAX)
@@ -255,11 +231,7 @@ class DocumentBuilder:
         return line or None
 
     def build(self) -> ReadDocument:
-        """Return the document.
-
-        Raises:
-            UnreadableFile: there are no nodes.
-        """
+        """Return the document."""
         if not self._nodes:
             raise UnreadableFile("it contains nothing that can become a node")
         document = TheoryDocument(
@@ -298,11 +270,7 @@ def normalize_line(raw: str) -> str:
 
 
 def decode_text(raw: bytes) -> str:
-    """Decode the text of a file: UTF-8, or UTF-16 with a byte order mark.
-
-    Raises:
-        UnreadableFile: the file has another encoding.
-    """
+    """Decode the text of a file: UTF-8, or UTF-16 with a byte order mark."""
     encoding = "utf-16" if raw.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     try:
         return raw.decode(encoding)
@@ -314,11 +282,7 @@ def decode_text(raw: bytes) -> str:
 
 
 def decode_json(raw: bytes) -> Any:
-    """Decode a file of strict JSON.
-
-    Raises:
-        UnreadableFile: the file is not strict JSON, or has too many values.
-    """
+    """Decode a file of strict JSON."""
     whole = decode_text(raw).encode()
     if sum(map(whole.count, (b",", b"[", b"{", b"]", b"}"))) > PIECES_MAX:
         raise too_many("commas and brackets", PIECES_MAX)

@@ -11,8 +11,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from groundplan.kernel.wording import quote_text
-from groundplan.purpose.exchange.formats.canvas_texts import AssumptionCard, NodeCard, parse_card, parse_label
-from groundplan.purpose.exchange.formats.document import ITEMS_MAX
+from groundplan.purpose.exchange.document import ITEMS_MAX
 from groundplan.purpose.exchange.readers.document_builder import (
     DocumentBuilder,
     ReadDocument,
@@ -21,6 +20,7 @@ from groundplan.purpose.exchange.readers.document_builder import (
     too_many,
 )
 from groundplan.purpose.exchange.readers.type_inference import infer_node_types, parse_node_type
+from groundplan.purpose.exchange.writers.canvas_texts import AssumptionCard, NodeCard, parse_card, parse_label
 from groundplan.purpose.model import TEXT_BYTES_MAX, EdgeType, NodeType, RiskLevel
 
 # Cards, or lines between them: nodes, assumptions with two lines each, and groups.
@@ -65,11 +65,7 @@ class _Canvas:
 
 
 def read_canvas(raw: bytes) -> ReadDocument:
-    """Read the theory on a canvas.
-
-    Raises:
-        UnreadableFile: it is no JSON Canvas, two things on it have one id, or there are far too many.
-    """
+    """Read the theory on a canvas."""
     found = decode_json(raw)
     if not isinstance(found, dict):
         raise UnreadableFile("it is not a JSON Canvas, which is an object with nodes and edges")

@@ -4,22 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import NamedTuple
 
 from groundplan.kernel.errors import Invalid
-from groundplan.purpose.exchange.file_format import SHEETS_AS_CSV, detect_format
-from groundplan.purpose.exchange.formats.table import READABLE, FileFormat
+from groundplan.kernel.input_gate.request import parse_request
+from groundplan.purpose.exchange.document import TheoryDocument
+from groundplan.purpose.exchange.formats import READABLE, SHEETS_AS_CSV, FileFormat, detect_format
 from groundplan.purpose.exchange.readers.document_builder import (
     EXAMPLES_MAX,
     FILE_BYTES_MAX,
     ReadDocument,
     SkippedItem,
     UnreadableFile,
+    decode_json,
     decode_text,
 )
-from groundplan.purpose.exchange.readers.read_file import read_file
 
 BETWEEN_SHEETS = b"\n\n"  # an empty line ends a sheet
+
+
+# The module and function that read each format. Only the requested one is loaded.
+_READERS = {
+    FileFormat.CANVAS: ("read_canvas", "read_canvas"),
+    FileFormat.CSV: ("read_csv", "read_csv"),
+    FileFormat.XMPZ2: ("read_miradi", "read_miradi"),
+}
 
 
 class SourceFile(NamedTuple):
@@ -35,9 +45,6 @@ def read_files(format_: FileFormat, files: Sequence[SourceFile]) -> ReadDocument
 
     Together they may be as large as one file. The `formats` in the details of an error are those that the content may
     have instead.
-
-    Raises:
-        Invalid: a file does not have the given format, or an item of it is malformed.
     """
     contents: list[bytes] = []
     for file in files:
@@ -74,6 +81,23 @@ def _name_files_in_errors(files: Sequence[SourceFile], raw: bytes, format_: File
             sentence += f"; it looks like {detected}"
             details["formats"] = [detected]
         raise Invalid(sentence, code=error.code, **details) from None
+
+
+def read_file(format_: FileFormat, raw: bytes) -> ReadDocument:
+    """Read a file."""
+    if len(raw) > FILE_BYTES_MAX:
+        raise UnreadableFile(f"it has more than {FILE_BYTES_MAX} bytes", limit_bytes=FILE_BYTES_MAX)
+    if format_ is FileFormat.JSON:
+        return read_native(raw)
+    module, function = _READERS[format_]
+    readers = import_module(f"groundplan.purpose.exchange.readers.{module}")
+    reader: Callable[[bytes], ReadDocument] = getattr(readers, function)
+    return reader(raw)
+
+
+def read_native(raw: bytes) -> ReadDocument:
+    """Read a native file."""
+    return ReadDocument(parse_request(decode_json(raw), TheoryDocument), [])
 
 
 def remove_waivers(reading: ReadDocument, why: str) -> None:

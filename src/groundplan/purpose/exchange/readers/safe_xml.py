@@ -47,11 +47,7 @@ class Element:
 
 
 def read_xml(raw: bytes) -> Element:
-    """Parse a document and return its root.
-
-    Raises:
-        UnreadableFile: the file is not XML, or exceeds what is supported.
-    """
+    """Parse a document and return its root."""
     tree = _TreeBuilder()
     parser = expat.ParserCreate()
     parser.buffer_text = True

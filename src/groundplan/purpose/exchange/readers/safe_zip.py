@@ -40,11 +40,7 @@ _END = Struct("<4s4H2IH")
 
 
 def read_member(raw: bytes, name: str) -> bytes:
-    """Return the content of a member.
-
-    Raises:
-        UnreadableFile: there is no such member, or the archive is damaged or not supported.
-    """
+    """Return the content of a member."""
     end, members = _read_directory(raw)
     found = [one for one in members if one.orig_filename == name]
     if not found:

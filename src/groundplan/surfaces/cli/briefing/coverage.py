@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from groundplan.briefing.coverage.coverage import Coverage
+from groundplan.briefing.coverage import Coverage
 from groundplan.repository.git import WorkingCopy
 from groundplan.surfaces.cli.drawing import GAP, Lines, Part, Rows, View
 

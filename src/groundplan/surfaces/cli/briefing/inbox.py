@@ -6,8 +6,7 @@ import shlex
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from groundplan.briefing.inbox.inbox import Inbox
-from groundplan.briefing.inbox.item import InboxItem, InboxKind
+from groundplan.briefing.inbox import Inbox, InboxItem, InboxKind
 from groundplan.surfaces.cli.drawing import GAP, Part, View
 from groundplan.surfaces.cli.terminal import INDENT, format_time
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from groundplan.briefing.search.search import Hit, Hits
+from groundplan.briefing.search import Hit, Hits
 from groundplan.surfaces.cli.drawing import Lines, Rows, View
 
 

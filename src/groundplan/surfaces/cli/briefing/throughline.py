@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from groundplan.briefing.throughline.chain import ChainStep, Throughline, ThroughlinePicture, ThroughlineText
-from groundplan.briefing.throughline.wording import (
+from groundplan.briefing.outline import (
     describe_assumption,
     describe_dead_end,
     describe_evidence,
@@ -15,6 +14,7 @@ from groundplan.briefing.throughline.wording import (
     describe_step,
     describe_work,
 )
+from groundplan.briefing.throughline import ChainStep, Throughline, ThroughlinePicture, ThroughlineText
 from groundplan.surfaces.cli.drawing import FOOTER, GAP, ByClass, Lines, Part, Rows, View
 from groundplan.surfaces.cli.terminal import join_first
 

@@ -48,13 +48,7 @@ class ForeignFile(Conflict):
 
 
 def install(shell: str | None = None) -> list[Path]:
-    """Write the completion of a shell, by default that of $SHELL, and return the files.
-
-    Raises:
-        UsageError: there is no completion for this shell.
-        ForeignFile: a file of somebody else has the name; nothing was written.
-        Unavailable: the folder cannot be written to.
-    """
+    """Write the completion of a shell, by default that of $SHELL, and return the files."""
     shell = shell or Path(os.environ.get("SHELL", "")).name
     if shell not in SHELLS:
         raise UsageError(f"there is no completion for {quote_text(shell)}; name {join_alternatives(list(SHELLS))}")

@@ -15,11 +15,7 @@ DRAFTS_NAMED_MAX = 3
 
 
 def find_or_begin_draft(session: Session, project: str) -> str:
-    """Return the id of my only open draft, or of a new one, which begins as a copy of the facts in force.
-
-    Raises:
-        UsageError: I have several.
-    """
+    """Return the id of my only open draft, or of a new one, which begins as a copy of the facts in force."""
     actor = "" if session.actor is None else session.actor.id
     drafts = session.call("context.list", scopeId=project, userId=actor, status="draft").runs
     mine = [run for run in drafts if run.user_id == actor] or drafts

@@ -170,11 +170,7 @@ def set_input(
 
 
 def _split_words(words: list[str]) -> tuple[str | None, str, str | None]:
-    """Return the run, the pointer and the value. A run is an id, and a pointer begins with a slash.
-
-    Raises:
-        UsageError: there are too many words, or no pointer.
-    """
+    """Return the run, the pointer and the value. A run is an id, and a pointer begins with a slash."""
     run, rest = (None, words) if words[0].startswith("/") else (words[0], words[1:])
     if not rest:
         raise UsageError("POINTER is missing; write one such as /site/size, then the value")
@@ -212,11 +208,7 @@ def _derive_label(pointer: str) -> str:
 
 
 def _parse_value(kind: str, text: str, pointer: str) -> Any:
-    """Return the value of an argument.
-
-    Raises:
-        UsageError: the text is not a value of this kind.
-    """
+    """Return the value of an argument."""
     match kind:
         case "number":
             number = _parse_json(text, pointer, "a number")

@@ -78,11 +78,7 @@ def _check_operation(invocation: Invocation, project: str, operation: str, *, le
 
 
 def _check_code(paths: list[str]) -> CommandResult:
-    """Check files and folders.
-
-    Raises:
-        NotChecked: nothing is blocked, but this proves nothing about a file that was named, or there is no file at all.
-    """
+    """Check files and folders."""
     from groundplan.purpose.compliance.code.scan import SUFFIXES, scan_text
     from groundplan.surfaces.cli.purpose.source_files import read_source_files
 

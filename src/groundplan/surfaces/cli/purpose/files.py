@@ -15,17 +15,18 @@ from groundplan.kernel.cancellation import NO_LIMIT_S
 from groundplan.kernel.errors import Forbidden, Invalid
 from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.wording import join_alternatives
-from groundplan.purpose.exchange.export import ExportFormat
-from groundplan.purpose.exchange.export_file import build_file, prepare_export
-from groundplan.purpose.exchange.file_format import FileFormatUnclear, find_format, require_one_format
-from groundplan.purpose.exchange.formats.table import (
+from groundplan.purpose.exchange.export import ExportFormat, build_file, prepare_export
+from groundplan.purpose.exchange.formats import (
     EXPORTABLE,
     FORMATS,
     READABLE,
     FileFormat,
+    FileFormatUnclear,
     ImportFormat,
+    find_format,
+    require_one_format,
 )
-from groundplan.purpose.exchange.imported_gate import check_imported, summarize_gate
+from groundplan.purpose.exchange.import_document import check_imported, summarize_gate
 from groundplan.purpose.exchange.incoming_keys import KeyMode
 from groundplan.surfaces.cli.cancellation import TimeoutOption, show_progress
 from groundplan.surfaces.cli.failures import UsageError, write_line
@@ -195,11 +196,7 @@ def import_theory(
 
 
 def _import_document(session: Session, arguments: dict[str, Any]) -> ImportedPurpose:
-    """Import a document as a draft.
-
-    Raises:
-        GroundplanError: the document is refused, and nothing was imported.
-    """
+    """Import a document as a draft."""
     try:
         imported: ImportedPurpose = session.run(session.operations["purpose.import"], arguments)
     except Forbidden as error:
@@ -214,11 +211,7 @@ def _import_document(session: Session, arguments: dict[str, Any]) -> ImportedPur
 
 
 def _resolve_format(given: str | None, name: str, possible: Sequence[FileFormat]) -> FileFormat:
-    """Return the given format, or the format of the file name.
-
-    Raises:
-        FileFormatUnclear: no format is given, and the file name shows none of the possible formats.
-    """
+    """Return the given format, or the format of the file name."""
     if given is not None:
         return FileFormat(given)
     if name == STANDARD_STREAM:
@@ -272,12 +265,7 @@ import_theory.__doc__ = f"{import_theory.__doc__}\n\n{_format_help(READABLE)}"
 
 
 def _read_files(names: Sequence[str], format_: FileFormat) -> ReadDocument:
-    """Return the document in a file, or in several files that are its sheets.
-
-    Raises:
-        UsageError: a file cannot be opened.
-        Invalid: a file is not of the given format; it names the option for another one.
-    """
+    """Return the document in a file, or in several files that are its sheets."""
     from groundplan.purpose.exchange.readers.read_files import SourceFile, read_files
 
     try:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from groundplan.purpose.exchange.formats.table import FORMATS, FileFormat
+from groundplan.purpose.exchange.formats import FORMATS, FileFormat
 from groundplan.purpose.exchange.import_document import ImportedPurpose
 from groundplan.purpose.exchange.incoming_keys import KeyMapping
 from groundplan.purpose.exchange.readers.document_builder import SkippedItem

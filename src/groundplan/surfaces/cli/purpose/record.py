@@ -192,11 +192,7 @@ def _drop_none(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parse_number(text: str) -> float:
-    """Return the number in an argument.
-
-    Raises:
-        UsageError: the text is not a number.
-    """
+    """Return the number in an argument."""
     try:
         number = decode(text.encode("utf-8", "surrogateescape"))
     except Invalid as error:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from msgspec import UNSET
 
-from groundplan.purpose.exchange.extras import require_extra
-from groundplan.purpose.exchange.formats.png import SCALE, SCALE_MAX, PngTooLarge, choose_theme, rasterize
+from groundplan.purpose.exchange.formats import require_extra
+from groundplan.purpose.exchange.writers.picture import SCALE, SCALE_MAX, PngTooLarge, choose_theme, rasterize
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.files import STANDARD_STREAM, ForceOption, print_file, refuse_existing, write_file
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
@@ -16,8 +16,8 @@ from groundplan.surfaces.cli.purpose.record import ProjectOption
 from groundplan.surfaces.cli.purpose.version_options import DraftOption, select_version
 
 if TYPE_CHECKING:
-    from groundplan.purpose.exchange.formats.png import Png
     from groundplan.purpose.exchange.render import Rendered
+    from groundplan.purpose.exchange.writers.picture import Png
 
 
 def render(
@@ -133,12 +133,7 @@ def render(
 
 
 def _check_outputs(svg: str | None, png: str | None, scale: int | None, *, force: bool) -> None:
-    """Check the output options before anything is drawn.
-
-    Raises:
-        UsageError: options cannot be combined, or a file exists already.
-        ExtraMissing: PNG support is not installed.
-    """
+    """Check the output options before anything is drawn."""
     if png is None and scale is not None:
         raise UsageError("--scale needs --png FILE")
     if png == STANDARD_STREAM:
@@ -153,11 +148,7 @@ def _check_outputs(svg: str | None, png: str | None, scale: int | None, *, force
 
 
 def _rasterize(picture: Rendered, scale: int) -> Png:
-    """Return a picture as PNG.
-
-    Raises:
-        UsageError: the PNG would be too large; it names the options for a smaller one.
-    """
+    """Return a picture as PNG."""
     try:
         return rasterize(picture, scale)
     except PngTooLarge as error:

@@ -39,11 +39,7 @@ class CodeFile(NamedTuple):
 
 
 def read_source_files(paths: Sequence[str], suffixes: Collection[str]) -> Iterator[CodeFile]:
-    """Yield the named files, and those below the named folders that have one of the suffixes.
-
-    Raises:
-        UsageError: a path does not exist, or there are too many files.
-    """
+    """Yield the named files, and those below the named folders that have one of the suffixes."""
     seen: set[str] = set()
     named = {os.path.normpath(path) for path in paths}
     for path in paths:

@@ -15,11 +15,7 @@ DraftOption = Annotated[
 
 
 def select_version(version: str | None, *, draft: bool) -> dict[str, str]:
-    """Return the argument that names the version, if any option does.
-
-    Raises:
-        UsageError: both options are given.
-    """
+    """Return the argument that names the version, if any option does."""
     if draft and version is not None:
         raise UsageError("--draft and --version both name a version; give one of them")
     ref = "draft" if draft else version

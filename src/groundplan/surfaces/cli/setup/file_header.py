@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
+from pathlib import Path
 
 from groundplan.migrations import count_migrations
 
@@ -25,13 +26,12 @@ def is_ready(path: str, *, may_create: bool = True) -> bool:
     A header can be older than the file's write-ahead log, never newer: then the answer is no, and opening decides.
     """
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - pathlib takes 5 ms
+        if not stat.S_ISREG(Path(path).stat().st_mode):
             return False  # a named pipe would block
         file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
         # SQLite creates more files beside it, so the folder must be writable.
-        folder = os.path.dirname(path) or "."  # noqa: PTH120 - pathlib takes 5 ms
-        return may_create and os.access(folder, os.W_OK | os.X_OK)
+        return may_create and os.access(Path(path).parent, os.W_OK | os.X_OK)
     except (OSError, ValueError):
         return False
     try:

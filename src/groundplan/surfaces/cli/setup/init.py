@@ -210,11 +210,7 @@ def _add_skills(made: CommandResult, directory: Path) -> CommandResult:
 
 
 def _find_shell() -> str:
-    """Return the shell of the person, before anything is created.
-
-    Raises:
-        UsageError: there is no completion for it.
-    """
+    """Return the shell of the person, before anything is created."""
     from groundplan.surfaces.cli.completion.install import SHELLS
 
     shell = Path(os.environ.get("SHELL", "")).name

@@ -6,7 +6,6 @@ parsed by hand, and operations, schemas and the store are loaded right after the
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -94,11 +93,7 @@ def _serve(given: dict[str, str]) -> int:
     def build() -> Tools:
         session = _open_session(settings, kind, given.get("owner"), tokens_max, repo)
         sessions.append(session)
-        tools = _build_tools(session, settings)
-        if not gc.isenabled():  # since the start of the process
-            gc.freeze()  # so that no collection looks at what was imported
-            gc.enable()
-        return tools
+        return _build_tools(session, settings)
 
     tools = DeferredTools(build)
     if not _will_open(settings):
@@ -124,9 +119,6 @@ def _will_open(settings: Settings) -> bool:
 def _open_session(
     settings: Settings, kind: str, owner: str | None, tokens_max: int | None, repo: str | None
 ) -> Session:
-    from groundplan.surfaces.import_msgspec import import_msgspec
-
-    import_msgspec()
     from groundplan.catalog import OPERATIONS, build_schema
     from groundplan.kernel.actors import ActorKind
     from groundplan.kernel.answers import ANSWER_TOKENS_MAX

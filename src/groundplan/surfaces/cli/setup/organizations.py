@@ -99,12 +99,7 @@ _OWNER: Actor = local_actor("owner", kind=ActorKind.PERSON)
 
 @contextmanager
 def _open_as_owner(invocation: Invocation, *, reads_only: bool = False) -> Iterator[Store]:
-    """Open the store with the rights of its owner, and close it.
-
-    Raises:
-        OpenAccessRequired: stored roles decide on this file.
-        OwnerRequired: the URL is not that of the owner of the database.
-    """
+    """Open the store with the rights of its owner, and close it."""
     settings = invocation.settings
     if settings.access != Access.OPEN:
         raise OpenAccessRequired

@@ -13,11 +13,7 @@ if TYPE_CHECKING:
 
 
 def build_provider(settings: Settings, allowed_hosts: Sequence[str]) -> IdentityProvider | None:
-    """Return the issuer; None if none is configured. It is asked for the first time when somebody logs in.
-
-    Raises:
-        Invalid: a setting is missing or not valid.
-    """
+    """Return the issuer; None if none is configured. It is asked for the first time when somebody logs in."""
     if settings.oidc_issuer is None:
         return None
     from groundplan.surfaces.http.issuer import IdentityProvider, IssuerClient, IssuerSettings, check_issuer

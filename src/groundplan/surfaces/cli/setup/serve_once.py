@@ -51,11 +51,7 @@ class ServerCall:
         self._thread.start()
 
     def collect(self) -> list[SeenAnswer]:
-        """Return the answers.
-
-        Raises:
-            Unavailable: the server did not answer, or not as it should.
-        """
+        """Return the answers."""
         if self._thread is not None:
             self._thread.join()
         wrong = [f"{answer.path} answered {answer.status}" for answer in self._seen if answer.status not in (200, 303)]

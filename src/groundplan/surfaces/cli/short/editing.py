@@ -37,7 +37,7 @@ from groundplan.surfaces.cli.terminal import INDENT, to_one_line
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from groundplan.work.graph.search.outline import OutlineNode
+    from groundplan.work.graph.outline import OutlineNode
 
 DASHES = "---"
 EDITORS = ("VISUAL", "EDITOR")
@@ -121,11 +121,7 @@ def write_document(fields: dict[str, str]) -> str:
 
 
 def read_document(text: str) -> dict[str, str]:
-    """Return the fields in a document.
-
-    Raises:
-        UsageError: it does not begin with fields between two lines of dashes.
-    """
+    """Return the fields in a document."""
     lines = text.replace("\r\n", "\n").removeprefix("\ufeff").split("\n")
     end = next((n for n, line in enumerate(lines[1:], 1) if line.rstrip() == DASHES), None)
     if lines[0].rstrip() != DASHES or end is None:
@@ -170,9 +166,7 @@ def find_changes(before: dict[str, str], after: dict[str, str]) -> dict[str, Any
 
 def _make_file(name: str, text: str) -> Path:
     """Return a new file with a text, which only this person can read."""
-    from pathlib import Path
-
-    folder = Path(find_state_folder(os.environ)) / "edits"
+    folder = find_state_folder(os.environ) / "edits"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         number = 1
@@ -189,12 +183,7 @@ def _make_file(name: str, text: str) -> Path:
 
 
 def _open_editor(path: Path, line: Line) -> None:
-    """Open a file in the editor of the person and wait until it is closed.
-
-    Raises:
-        UsageError: there is no terminal to edit in.
-        Unavailable: the editor cannot be started, or failed.
-    """
+    """Open a file in the editor of the person and wait until it is closed."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         path.unlink(missing_ok=True)
         alternative = "--file FILE" if line.word.name == "edit" else "the text after the ID"

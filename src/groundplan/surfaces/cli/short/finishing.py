@@ -16,7 +16,7 @@ from groundplan.surfaces.cli.terminal import INDENT, to_one_line
 
 if TYPE_CHECKING:
     from groundplan.work.answers import SideEffects
-    from groundplan.work.graph.search.outline import OutlineNode
+    from groundplan.work.graph.outline import OutlineNode
 
 HASH_CHARS = range(6, 65)  # of a commit, from a short one to SHA-256
 HEX_DIGITS = frozenset("0123456789abcdef")

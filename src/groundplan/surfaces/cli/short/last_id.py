@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
+from zlib import crc32
 
 STATE_HOME = "XDG_STATE_HOME"
 ID_CHARS_MAX = 64
@@ -11,26 +13,26 @@ READABLE_CHARS = 80  # of a database and an actor, in the name of a file
 ASCII_END = 128
 
 
-def find_state_folder(environment: Mapping[str, str]) -> str:
+def find_state_folder(environment: Mapping[str, str]) -> Path:
     """Return the folder for what a program remembers between two runs."""
-    home = environment.get("HOME") or os.path.expanduser("~")  # noqa: PTH111 - pathlib takes 5 ms
     base = environment.get(STATE_HOME, "")
-    return f"{base if base.startswith('/') else f'{home}/.local/state'}/groundplan"
+    if base.startswith("/"):
+        return Path(base, "groundplan")
+    home = environment.get("HOME") or os.path.expanduser("~")  # noqa: PTH111 - Path.home raises if there is none
+    return Path(home, ".local/state/groundplan")
 
 
 def remember(db: str, actor: str, node_id: str) -> None:
     """Keep an id. A folder that cannot be written to only costs the comfort."""
     path = _find_file(db, actor)
-    if _read(path) == node_id:  # most often: reading takes less than replacing a file
+    if _read(path) == node_id:
         return
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
     try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)  # noqa: PTH103, PTH120 - pathlib takes 5 ms
-        file = os.open(f"{path}.{os.getpid()}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        try:
-            os.write(file, node_id.encode())
-        finally:
-            os.close(file)
-        os.replace(f"{path}.{os.getpid()}", path)  # noqa: PTH105 - pathlib takes 5 ms
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        temporary.touch(mode=0o600)
+        temporary.write_text(node_id, encoding="ascii")
+        temporary.replace(path)
     except (OSError, ValueError):
         return
 
@@ -40,22 +42,15 @@ def recall(db: str, actor: str) -> str | None:
     return _read(_find_file(db, actor))
 
 
-def _read(path: str) -> str | None:
+def _read(path: Path) -> str | None:
     try:
-        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            text = os.read(file, ID_CHARS_MAX)
-        finally:
-            os.close(file)
+        text = path.read_bytes()[:ID_CHARS_MAX].decode("ascii", "replace").strip()
     except (OSError, ValueError):
         return None
-    found = text.decode("ascii", "replace").strip()
-    return found if found.isalnum() else None
+    return text if text.isalnum() else None
 
 
-def _find_file(db: str, actor: str) -> str:
-    from zlib import crc32  # hashlib loads OpenSSL, which takes longer than everything else here
-
+def _find_file(db: str, actor: str) -> Path:
     place = f"{db if '://' in db else os.path.realpath(db)}\0{actor}".encode("utf-8", "surrogateescape")
     readable = "".join(chr(byte) if chr(byte).isalnum() and byte < ASCII_END else "-" for byte in place)
-    return f"{find_state_folder(os.environ)}/last/{readable[-READABLE_CHARS:]}-{crc32(place):08x}"
+    return find_state_folder(os.environ) / "last" / f"{readable[-READABLE_CHARS:]}-{crc32(place):08x}"

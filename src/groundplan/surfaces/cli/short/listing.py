@@ -16,7 +16,7 @@ from groundplan.surfaces.cli.short.words.arguments import Line, usage_error
 from groundplan.surfaces.cli.short.words.table import STATES
 
 if TYPE_CHECKING:
-    from groundplan.work.graph.search.outline import Outline
+    from groundplan.work.graph.outline import Outline
 
 DROPPED = "dropped"  # the type of the evidence that dropping leaves
 FILTERS: dict[str, dict[str, Any]] = {

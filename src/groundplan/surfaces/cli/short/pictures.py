@@ -27,7 +27,7 @@ from groundplan.surfaces.cli.short.words.program_name import get_program_name
 from groundplan.surfaces.cli.terminal import to_one_line
 
 if TYPE_CHECKING:
-    from groundplan.work.graph.search.outline import Outline, OutlineNode
+    from groundplan.work.graph.outline import Outline, OutlineNode
 
 LANES = ("blocked", "ready", "claimed", "resolved")
 CARDS = 8  # in each column

@@ -46,11 +46,7 @@ def add(session: WordSession, line: Line) -> WordResult:
 
 
 def parse_number(text: str, option: str) -> float:
-    """Return the number that an option has.
-
-    Raises:
-        UsageError: the text is not a number.
-    """
+    """Return the number that an option has."""
     try:
         number = float(text)
     except ValueError:
@@ -59,11 +55,7 @@ def parse_number(text: str, option: str) -> float:
 
 
 def parse_count(text: str | None, option: str) -> int | None:
-    """Return the whole number that an option has; None if it is not given.
-
-    Raises:
-        UsageError: the text is not a whole number.
-    """
+    """Return the whole number that an option has; None if it is not given."""
     if text is None:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 10):

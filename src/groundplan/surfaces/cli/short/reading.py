@@ -26,9 +26,8 @@ from groundplan.surfaces.cli.short.words.arguments import Line
 from groundplan.surfaces.cli.terminal import INDENT, format_time, format_value, to_one_line
 
 if TYPE_CHECKING:
-    from groundplan.work.graph.reading.context import NodeContext
-    from groundplan.work.graph.reading.tree import NodeTree
-    from groundplan.work.graph.search.outline import OutlineNode
+    from groundplan.work.graph.context import NodeContext, NodeTree
+    from groundplan.work.graph.outline import OutlineNode
 
 TEXTS = ("description", "summary")  # properties that are shown as texts
 LOG_LIMIT = 20

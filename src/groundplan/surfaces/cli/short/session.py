@@ -24,7 +24,7 @@ from groundplan.surfaces.stop_signals import cancel_on_signals
 
 if TYPE_CHECKING:
     from groundplan.kernel.store.store import Store
-    from groundplan.work.graph.search.outline import OutlineNode
+    from groundplan.work.graph.outline import OutlineNode
 
 LAST = "-"  # stands for the last task
 
@@ -71,11 +71,7 @@ class WordSession:
 
     @property
     def store(self) -> Store:
-        """The store, opened on first use.
-
-        Raises:
-            NoPlanHere: no database was named, and there is none here or above.
-        """
+        """The store, opened on first use."""
         if self._store is None:
             # A task needs a project, which a new database does not have: so a missing file is never created here.
             refuse_missing(self.settings, reads_only=True)
@@ -84,11 +80,7 @@ class WordSession:
 
     @property
     def project(self) -> str:
-        """The project: the one that is named or configured, else the only one of the plan.
-
-        Raises:
-            UsageError: there are several, or none.
-        """
+        """The project: the one that is named or configured, else the only one of the plan."""
         if self._project is None:
             self._project = choose_project([project.name for project in self.read("project.list").projects])
         return self._project
@@ -123,11 +115,7 @@ class WordSession:
     # --- Tasks ------------------------------------------------------------------------------------------------------
 
     def look_up(self, refs: Iterable[str]) -> list[OutlineNode]:
-        """Return the tasks for what a person typed, in this order.
-
-        Raises:
-            NotFound, Invalid: one names none, or several.
-        """
+        """Return the tasks for what a person typed, in this order."""
         wanted = [self._replace_last(ref) for ref in refs]
         found: list[OutlineNode] = self.read("work.lookup", project=self.project, refs=wanted).nodes if wanted else []
         unique = {node.id: node for node in found}

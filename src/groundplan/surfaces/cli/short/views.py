@@ -14,7 +14,7 @@ from groundplan.surfaces.cli.short.words.program_name import get_program_name
 from groundplan.surfaces.cli.terminal import INDENT, to_one_line
 
 if TYPE_CHECKING:
-    from groundplan.work.graph.search.outline import OutlineNode
+    from groundplan.work.graph.outline import OutlineNode
 
 TITLE_COLUMNS_MIN = 16
 TEXT_COLUMNS_MAX = 100  # longer lines are hard to read

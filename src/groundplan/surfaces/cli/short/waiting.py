@@ -18,7 +18,7 @@ from groundplan.surfaces.cli.terminal import INDENT, to_one_line
 
 if TYPE_CHECKING:
     from groundplan.work.graph.connect import RejectedEdge
-    from groundplan.work.graph.search.outline import OutlineNode
+    from groundplan.work.graph.outline import OutlineNode
 
 HOLD = "NO_OP"  # how the container dialect writes a hold
 TASK = "task"
@@ -94,11 +94,7 @@ def read_container(session: WordSession, node: OutlineNode) -> Any:
 
 
 def swap_version(session: WordSession, node: OutlineNode, operation: str, **arguments: Any) -> Any:
-    """Run an operation at the version that is read just before; if others are faster, read again.
-
-    Raises:
-        Conflict: others changed the task again and again.
-    """
+    """Run an operation at the version that is read just before; if others are faster, read again."""
     for attempt in range(ATTEMPTS_MAX):
         version = read_container(session, node).version
         try:

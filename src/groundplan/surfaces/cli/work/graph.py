@@ -26,12 +26,11 @@ from groundplan.surfaces.cli.drawing import (
 from groundplan.surfaces.cli.terminal import INDENT, format_time, format_title, format_value, to_one_line
 from groundplan.surfaces.cli.work import history
 from groundplan.surfaces.cli.work.links import list_links
+from groundplan.work.graph.context import NodeContext, NodeTree
 from groundplan.work.graph.next import Offer
+from groundplan.work.graph.onboard import BlockedBrief, BranchBrief, ProjectBrief, RecentBrief
 from groundplan.work.graph.open import OpenedProject, ProjectLines
-from groundplan.work.graph.reading.context import NodeContext
-from groundplan.work.graph.reading.orientation import BlockedBrief, BranchBrief, ProjectBrief, RecentBrief
-from groundplan.work.graph.reading.tree import NodeTree
-from groundplan.work.graph.search.query import FoundNodes
+from groundplan.work.graph.query import FoundNodes
 from groundplan.work.nodes import Evidence, WorkCounts
 
 Pairs = Iterator[tuple[str, Any]]

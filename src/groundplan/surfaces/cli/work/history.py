@@ -9,7 +9,7 @@ from msgspec import UNSET
 from groundplan.kernel.audit import Change
 from groundplan.surfaces.cli.drawing import Rows, View
 from groundplan.surfaces.cli.terminal import format_value, to_one_line
-from groundplan.work.graph.reading.history import HistoryChange, HistoryEvent
+from groundplan.work.graph.history import HistoryChange, HistoryEvent
 
 
 def _join_changes(event: HistoryEvent) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from groundplan.kernel.errors import GroundplanError
-from groundplan.surfaces.web.visit import Visit
+from groundplan.surfaces.web.visit import REFUSALS, Visit
 
 GAP = 2.0
 HEADER = 20.0
@@ -123,9 +122,7 @@ def read_coverage(visit: Visit) -> Mapping[str, Any]:
         found = visit.session.call(
             "knowledge.coverage", projectId=visit.project.name, folder=visit.query.get("folder", "")
         )
-    except GroundplanError as error:
-        if error.status >= 500:
-            raise
+    except REFUSALS as error:
         return {**shown, "problem": error.message}
     is_list = visit.query.get("show") == "list"
     shown |= {

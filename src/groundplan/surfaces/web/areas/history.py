@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 from groundplan.briefing.undo.undo import PREVIEW
 from groundplan.kernel.audit import Change
-from groundplan.kernel.errors import GroundplanError, Invalid
+from groundplan.kernel.errors import Invalid
 from groundplan.kernel.events.follow import parse_position
 from groundplan.kernel.events.history import EventRecord
-from groundplan.surfaces.web.visit import Area, Visit, get_base
+from groundplan.surfaces.web.visit import REFUSALS, Area, Visit, get_base
 from groundplan.surfaces.web.words import EventLine, FieldChange, describe_events
 
 ROWS = 50
@@ -143,9 +143,7 @@ def find_inverse(visit: Visit, event_id: str) -> Any:
         return None
     try:
         return visit.session.run(PREVIEW, {"project": visit.project.name, "event": event_id}).did.operation
-    except GroundplanError as error:
-        if error.status >= 500:
-            raise
+    except REFUSALS:
         return None  # it has no inverse, something was built on it, or another actor made it
 
 

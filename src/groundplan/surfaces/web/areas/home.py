@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import asdict
 
-from groundplan.briefing.inbox.item import InboxKind
+from groundplan.briefing.inbox import InboxKind
 from groundplan.kernel.clock import read_timestamp, system_clock
 from groundplan.surfaces.web.areas.inbox import SETTLING, build_entries, build_entry
 from groundplan.surfaces.web.areas.plan.health import BANDS, FIGURES

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 from zlib import crc32
 
-from groundplan.briefing.inbox.item import InboxItem, InboxKind
+from groundplan.briefing.inbox import InboxItem, InboxKind
 from groundplan.kernel.operations.registry import Effect
 from groundplan.purpose.model import AssumptionStatus
 from groundplan.surfaces.web.areas.plan.gate_words import CHECKS

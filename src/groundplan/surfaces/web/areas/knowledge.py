@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from groundplan.kernel.errors import GroundplanError
 from groundplan.knowledge.freshness import FreshnessState
 from groundplan.surfaces.web.areas.coverage import read_coverage
 from groundplan.surfaces.web.areas.throughline import read_throughline
-from groundplan.surfaces.web.visit import Area, Visit
+from groundplan.surfaces.web.visit import REFUSALS, Area, Visit
 from groundplan.surfaces.web.words import describe_events
 
 VIEWS = {"notes": "Notes", "coverage": "Coverage"}
@@ -94,9 +93,7 @@ def read_notes(visit: Visit) -> Mapping[str, Any]:
             atoms, wanted = _search(visit, "atom", text), _search(visit, "molecule", text)
         else:
             atoms, shown["next_cursor"] = _list_atoms(visit, states)
-    except GroundplanError as error:
-        if error.status >= 500:
-            raise
+    except REFUSALS as error:
         return {**shown, "problem": error.message}
     if states:
         atoms = [one for one in atoms if get_state(one) in states]
@@ -193,9 +190,7 @@ def _get(visit: Visit, kind: str, note_id: str) -> Any:
         return visit.session.call(
             "knowledge.get", entityType=kind, id=note_id, projectId=visit.project.name, includeChangelog=False
         )
-    except GroundplanError as error:
-        if error.status >= 500:
-            raise
+    except REFUSALS:
         return None  # it is no id, there is no such note, or it belongs to another project
 
 
@@ -262,9 +257,7 @@ def match_patterns(visit: Visit, patterns: list[str]) -> Matches:
         return Matches()
     try:
         return Matches(visit.session.call("knowledge.match", projectId=visit.project.name, paths=patterns))
-    except GroundplanError as error:
-        if error.status >= 500:
-            raise
+    except REFUSALS as error:
         return Matches(problem=error.message)
 
 

@@ -86,11 +86,7 @@ def read_members(visit: Visit) -> Mapping[str, Any]:
 
 
 def _read_organization(visit: Visit) -> dict[str, Any]:
-    """Return the organization with its people and open invitations.
-
-    Raises:
-        NotFound: the actor is in the project, and not in the organization any more.
-    """
+    """Return the organization with its people and open invitations."""
     found = visit.session.call("organization.view")
     people = visit.session.call("organization.members")
     administers = found.organization.role is OrganizationRole.ADMINISTRATOR

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from groundplan.briefing.throughline.chain import (
+from groundplan.briefing.outline import REASONS, describe_work
+from groundplan.briefing.throughline import (
     ChainAssumption,
     ChainLink,
     ChainStep,
@@ -21,7 +22,6 @@ from groundplan.briefing.throughline.chain import (
     StepType,
     Throughline,
 )
-from groundplan.briefing.throughline.wording import REASONS, describe_work
 from groundplan.context.schemas import RunStatus
 from groundplan.kernel.errors import GroundplanError, NotFound
 from groundplan.kernel.ids import parse_uuid
@@ -167,7 +167,7 @@ def _draw(visit: Visit, title: str, lines: Sequence[Throughline]) -> str:
             steps.setdefault(step.ref, step)  # of the start the upward step counts: it has the links
     if len(steps) < 2:
         return ""
-    from groundplan.briefing.throughline.picture import build_line_picture  # loaded only to draw
+    from groundplan.briefing.outline import build_line_picture  # loaded only to draw
     from groundplan.purpose.picture.svg import draw
     from groundplan.purpose.picture.tokens import Theme
 
@@ -183,10 +183,10 @@ def _read_gaps(visit: Visit) -> dict[str, Any]:
     theory = theory or visit.try_call("purpose.open", detail="full", version="draft")
     nodes = list(theory.nodes or ()) if theory is not None else []
     titles = {node.key: node.title for node in nodes}
-    tasks = []
-    for id_ in gaps.serving_nothing[:SERVING_NOTHING_SHOWN]:
-        (row,) = visit.call("work.outline", node=id_).nodes
-        tasks.append(UnlinkedTask(id_, row.summary, make_address(visit, id_)))
+    unlinked = gaps.serving_nothing[:SERVING_NOTHING_SHOWN]
+    titled = visit.call("briefing.titles", refs=unlinked).found if unlinked else []
+    titles_of_tasks = {one.ref: one.title for one in titled}
+    tasks = [UnlinkedTask(id_, titles_of_tasks[id_], make_address(visit, id_)) for id_ in unlinked]
     return {
         "nodes": nodes,
         "tasks": tasks,
@@ -207,11 +207,7 @@ def read_throughline(visit: Visit, ref: str) -> ItemLine | None:
 
 
 def find_throughline(visit: Visit, ref: str) -> ItemLine:
-    """Return what an item of any area is for.
-
-    Raises:
-        NotFound: there is no such item.
-    """
+    """Return what an item of any area is for."""
     try:
         up = follow(visit, ref, "up")
     except NotFound:
@@ -302,11 +298,7 @@ def to_item(visit: Visit, step: ChainStep) -> Item:
 
 
 def find_linked_item(visit: Visit, ref: str) -> LinkedItem | None:
-    """Return a fact, a note, an assumption or an indicator; None if the ref can only name a task or a node.
-
-    Raises:
-        NotFound: there is no such fact or note.
-    """
+    """Return a fact, a note, an assumption or an indicator; None if the ref can only name a task or a node."""
     if ref.startswith("/"):
         return _find_fact(visit, ref)
     if parse_uuid(ref) is not None:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
 
-from groundplan.kernel.errors import GroundplanError, NotFound
+from groundplan.kernel.errors import NotFound
 from groundplan.surfaces.web.areas.throughline import read_throughline
 from groundplan.surfaces.web.areas.work_graph import read_graph
 from groundplan.surfaces.web.forms import read_pairs, write_pairs
-from groundplan.surfaces.web.visit import Area, Visit
+from groundplan.surfaces.web.visit import REFUSALS, Area, Visit
 from groundplan.work.containers.pipeline import DEFAULT_PIPELINES
-from groundplan.work.graph.search.orders import Sort
-from groundplan.work.graph.search.outline import Lane
+from groundplan.work.graph.outline import Lane
+from groundplan.work.graph.search import Sort
 from groundplan.work.kinds import WILL_NOT_IMPLEMENT
 
 VIEWS = ("tree", "graph", "board")
@@ -147,9 +148,7 @@ def _search(visit: Visit, wanted: Mapping[str, Any]) -> Mapping[str, Any]:
     page = {name: visit.query[name] for name in ("cursor", "sort") if visit.query.get(name)}
     try:
         return {"found": visit.call("work.query", filter=wanted, limit=ROWS, **page)}
-    except GroundplanError as error:
-        if error.status >= 500:
-            raise
+    except REFUSALS as error:
         return {"found": None, "search_error": error.message}
 
 
@@ -180,9 +179,7 @@ def _list_status(visit: Visit, status: str) -> Mapping[str, Any]:
     place = {"containerType": "task", "projectId": visit.project.name, "status": status, "limit": ROWS}
     try:
         page = visit.session.call("container.search", **place, offset=cursor if cursor.isdecimal() else "0")
-    except GroundplanError as error:
-        if error.status >= 500:
-            raise
+    except REFUSALS as error:
         return {"found": None, "search_error": error.message}
     nodes = [TaskRow(one.id, one.title, {CLAIMED_BY: one.claimed_by} if one.claimed_by else {}) for one in page.items]
     return {"found": TaskPage(nodes, page.count, str(page.next_offset) if page.next_offset else None)}
@@ -295,11 +292,8 @@ def _find_tasks(visit: Visit, text: str, *, without: str) -> list[Any]:
     if not text:
         return []
     found = list(visit.call("work.query", filter={"text": text}, limit=FOUND_SHOWN, lean=True).nodes)
-    try:
+    with suppress(*REFUSALS):  # it is no id, or the beginning of several
         found = [*visit.call("work.outline", node=text).nodes, *found]
-    except GroundplanError as error:  # it is no id, or the beginning of several
-        if error.status >= 500:
-            raise
     return [one for one in {one.id: one for one in found}.values() if one.id != without]
 
 

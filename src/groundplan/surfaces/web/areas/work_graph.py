@@ -12,8 +12,8 @@ from groundplan.purpose.picture.card_types import WorkType
 from groundplan.purpose.picture.layout import Box, CardSize, compute_layout
 from groundplan.purpose.picture.wording import truncate_to_width, wrap_to_width
 from groundplan.surfaces.web.visit import Visit
-from groundplan.work.graph.search.dependency_graph import DependencyGraph, GraphLink, GraphNode
-from groundplan.work.graph.search.outline import NodeState
+from groundplan.work.graph.dependency_graph import DependencyGraph, GraphLink, GraphNode
+from groundplan.work.graph.outline import NodeState
 
 SHOWN_MAX = 60  # tasks in one picture; more are hard to read
 STEPS_MAX = 100  # of the critical path

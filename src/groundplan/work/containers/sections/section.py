@@ -135,11 +135,7 @@ class OtherContainer(Invalid):
 
 
 def parse_id(text: str, path: ArgumentPath = ("sectionId",)) -> str:
-    """Parse an id into its canonical spelling; dashes are optional.
-
-    Raises:
-        Invalid: it is not a UUID.
-    """
+    """Parse an id into its canonical spelling; dashes are optional."""
     found = parse_uuid(text.strip())
     if found is None:
         wrong = f"must be a UUID, not {quote_text(text)}"
@@ -148,11 +144,7 @@ def parse_id(text: str, path: ArgumentPath = ("sectionId",)) -> str:
 
 
 def parse_ids(values: Sequence[str] | str, field: str = "sectionIds", *, are_required: bool = False) -> list[str]:
-    """Parse ids into their canonical spelling, without duplicates, in the given order.
-
-    Raises:
-        Invalid: one is not a UUID, there are more than a container can have, or none although some are required.
-    """
+    """Parse ids into their canonical spelling, without duplicates, in the given order."""
     texts = parse_list(values, (field,), items_max=SECTIONS_MAX, chars_max=ID_CHARS_MAX)
     if are_required and not texts:
         step = NextStep("section.list", "lists ids")
@@ -161,12 +153,7 @@ def parse_ids(values: Sequence[str] | str, field: str = "sectionIds", *, are_req
 
 
 def resolve_entity_project(tx: Transaction, entity_type: EntityType, entity_id: str) -> str:
-    """Return the project of a container, even a deleted one.
-
-    Raises:
-        NotFound: the actor can see no such container, deleted or not.
-        AmbiguousNode: several ids begin with this ref.
-    """
+    """Return the project of a container, even a deleted one."""
     try:
         return refs.resolve_container_project(tx, entity_type.container_type, entity_id)
     except GroundplanError as error:
@@ -175,20 +162,12 @@ def resolve_entity_project(tx: Transaction, entity_type: EntityType, entity_id: 
 
 
 def resolve_container(tx: Transaction, entity_type: EntityType, entity_id: str) -> WorkNodeRow:
-    """Return the container of this type and id in the current project.
-
-    Raises:
-        NotFound: the actor can see no such container of this type.
-    """
+    """Return the container of this type and id in the current project."""
     return refs.resolve_container(tx, entity_type.container_type, entity_id, field="entityId")
 
 
 def resolve_section_project(tx: Transaction, id_: str, path: ArgumentPath = ("sectionId",)) -> str:
-    """Return the project of a section, even a deleted one, so that a retried request finds its stored answer.
-
-    Raises:
-        NotFound: the actor can see no such section, deleted or not.
-    """
+    """Return the project of a section, even a deleted one, so that a retried request finds its stored answer."""
     project_id = tx.scalar(sql.project_of_section, id=id_) or tx.scalar(sql.project_of_deleted_section, id=id_)
     if project_id is None or not _can_see(tx, project_id):
         raise missing_section(id_, path)
@@ -196,11 +175,7 @@ def resolve_section_project(tx: Transaction, id_: str, path: ArgumentPath = ("se
 
 
 def load_section_row(tx: Transaction, section_id: str) -> SectionRow:
-    """Return the row of a section of the current project.
-
-    Raises:
-        NotFound: the section does not exist.
-    """
+    """Return the row of a section of the current project."""
     id_ = parse_id(section_id)
     row = load_section_rows(tx, [id_]).get(id_)
     if row is None:
@@ -215,12 +190,7 @@ def load_section_rows(tx: Transaction, ids: Sequence[str]) -> dict[str, SectionR
 
 
 def refuse_unknown_ids(tx: Transaction, ids: Sequence[str], found: Collection[str]) -> None:
-    """Reject ids that were not found in the current project.
-
-    Raises:
-        NotFound: the actor can see no section with this id.
-        Invalid: the section belongs to another project.
-    """
+    """Reject ids that were not found in the current project."""
     for index, id_ in enumerate(ids):
         if id_ in found:
             continue
@@ -235,12 +205,7 @@ def refuse_unknown_ids(tx: Transaction, ids: Sequence[str], found: Collection[st
 def refuse_other_container(
     tx: Transaction, row: SectionRow, node: WorkNodeRow, entity_type: EntityType | None, entity_id: str | None
 ) -> None:
-    """Reject a named container that is not the container of the section. Naming one is optional.
-
-    Raises:
-        OtherContainer: the section belongs to another container.
-        NotFound: the actor can see no such container.
-    """
+    """Reject a named container that is not the container of the section. Naming one is optional."""
     own_type, own_id = _name_container(tx, node)
     if entity_type not in (None, own_type):
         raise OtherContainer("entityType", row.id, own_type, own_id)
@@ -310,11 +275,7 @@ class UsedOrdinals:
             raise self._build_error(path, ordinal, f"section {id_} ({quote_text(title)})", sectionId=id_)
 
     def assign(self, sections: Sequence[NewSection], paths: Sequence[ArgumentPath]) -> list[int]:
-        """Return the ordinals of new sections: the requested one, otherwise the next after all others.
-
-        Raises:
-            OrdinalTaken: another section has or requests the same ordinal.
-        """
+        """Return the ordinals of new sections: the requested one, otherwise the next after all others."""
         requested: dict[int, ArgumentPath] = {}
         for section, path in zip(sections, paths, strict=True):
             if section.ordinal is None:
@@ -345,11 +306,7 @@ class UsedOrdinals:
 
 
 def refuse_malformed(content: str, content_format: ContentFormat, path: ArgumentPath) -> None:
-    """Reject content in the format JSON that is not JSON; empty content is allowed.
-
-    Raises:
-        Invalid: the content is not JSON.
-    """
+    """Reject content in the format JSON that is not JSON; empty content is allowed."""
     if content_format is not ContentFormat.JSON or not content:
         return
     try:
@@ -384,11 +341,6 @@ def add_sections(
     """Add sections to a container of the current project and record them in its history: all of them, or none.
 
     `base_path` is the argument that lists them, for error messages; None if the request itself is the only section.
-
-    Raises:
-        TooManySections: the container would have too many.
-        OrdinalTaken: two sections would have the same ordinal.
-        Invalid: content in the format JSON is not JSON.
     """
     paths: list[ArgumentPath] = [() if base_path is None else (*base_path, index) for index in range(len(sections))]
     tags = [sorted(parse_tags(new.tags, (*path, "tags"))) for new, path in zip(sections, paths, strict=True)]

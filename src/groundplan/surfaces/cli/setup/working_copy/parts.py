@@ -52,15 +52,11 @@ class WorkingCopyParts:
         self.root = root
         self._config_file = Path(config_file).absolute()
         self._short_name = short_name
-        folders = find_git_folders(str(root))
-        self.record = SetupRecord(Path(folders.own if folders else root / ".git"))
+        folders = find_git_folders(root)
+        self.record = SetupRecord(folders.own if folders else root / ".git")
 
     def plan(self, choice: SetupChoice) -> PlannedSetup:
-        """Return the changes that bring the working copy up to date.
-
-        Raises:
-            NamedClientFile: the file of a client that was asked for is broken, or has another entry of this name.
-        """
+        """Return the changes that bring the working copy up to date."""
         named = [CLIENTS[name] for name in _check_names(choice.clients or [])]
         planned = plan_additions(self._list_parts(choice, named))
         refused = [kept for kept in planned.kept if kept.file in {client.file for client in named}]
@@ -111,8 +107,8 @@ class WorkingCopyParts:
     def _make_hook_part(self) -> SetupPart | None:
         """Return the part of the hook, or None if the hooks are not those of this repository."""
         hooks = Repository(self.root).find_hooks_folder()
-        folders = find_git_folders(str(self.root))
-        for folder in (Path(folders.shared) if folders else None, self.root):
+        folders = find_git_folders(self.root)
+        for folder in (folders.shared if folders else None, self.root):
             if folder is not None and hooks.resolve().is_relative_to(folder.resolve()):
                 file = str(hooks.resolve().relative_to(folder.resolve()) / blocks.HOOK)
                 # A hook in the working copy is shared, so it names no path of this machine.

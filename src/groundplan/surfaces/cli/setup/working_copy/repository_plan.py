@@ -49,8 +49,8 @@ def choose_repository(flags: Flags, settings: Settings, *, own: bool) -> Reposit
         return None
     if own:
         return RepositoryPlan(root)
-    folders = find_git_folders(str(root))
-    plan = RepositoryPlan(Path((folders and folders.main_copy) or root))
+    folders = find_git_folders(root)
+    plan = RepositoryPlan((folders and folders.main_copy) or root)
     if settings.config_file is None:
         return None if Path(settings.db).exists() else plan
     is_its_plan = Path(settings.config_file).resolve() == Path(plan.config_file).resolve()
@@ -63,11 +63,7 @@ def is_named(flags: Flags, settings: Settings) -> bool:
 
 
 def find_working_copy(flags: Flags, settings: Settings) -> Path:
-    """Return the root of the working copy that the plan in force is the plan of.
-
-    Raises:
-        UsageError: there is none, or a program that starts in its root would find another plan.
-    """
+    """Return the root of the working copy that the plan in force is the plan of."""
     root = find_root(Path.cwd())
     if root is None:
         raise UsageError("this folder is in no git repository; run git init first")
@@ -95,11 +91,7 @@ def find_plan_above(root: Path) -> str | None:
 
 
 def write_files(plan: RepositoryPlan) -> list[str]:
-    """Write the configuration and the ignore file, unless they exist; return the files that were written.
-
-    Raises:
-        NotWritable: a file cannot be written, or something that is not a folder has its name.
-    """
+    """Write the configuration and the ignore file, unless they exist; return the files that were written."""
     folder = Folder(plan.root)
     texts = {
         f"{PLAN_FOLDER}/{CONFIG_NAMES[0]}": f"db_path: {REPOSITORY_DB_NAME}\nproject: {_quote_yaml(plan.project)}\n",

@@ -63,11 +63,7 @@ class PreparedSetup:
 
 
 def prepare_setup(invocation: Invocation, plan: RepositoryPlan | None, choice: SetupChoice) -> PreparedSetup | None:
-    """Return what to change in the working copy; None if there is none and nothing was asked for.
-
-    Raises:
-        UsageError: something was asked for that cannot be set up here.
-    """
+    """Return what to change in the working copy; None if there is none and nothing was asked for."""
     settings = invocation.settings
     try:
         root = find_working_copy(invocation.flags, settings)
@@ -86,11 +82,7 @@ def prepare_setup(invocation: Invocation, plan: RepositoryPlan | None, choice: S
 
 
 def undo_setup(invocation: Invocation, *, dry_run: bool) -> CommandResult:
-    """Remove everything that `groundplan init` has written into the working copy. The plan stays.
-
-    Raises:
-        UsageError: this folder is in no working copy.
-    """
+    """Remove everything that `groundplan init` has written into the working copy. The plan stays."""
     root = find_root(Path.cwd())
     if root is None:
         raise UsageError("this folder is in no git repository, so groundplan init has set up nothing else here")
@@ -158,14 +150,14 @@ def _list_notes(
     root: Path, settings: Settings, plan: RepositoryPlan | None, *, is_client_planned: bool
 ) -> Iterable[str]:
     """Yield what a person should know about where the plan is and who finds it."""
-    folders = find_git_folders(str(root))
+    folders = find_git_folders(root)
     above = find_plan_above(root)
     if plan is not None and plan.root != root:
         yield f"this worktree shares the plan of the main working copy, {plan.root}; for one of its own: --own"
     elif plan is not None and above is not None:
         yield f"there is another plan above this repository, {above}; commands in here use the nearer one"
     elif plan is None and above is not None and (settings.config_file or settings.db) == above:
-        kind = "submodule" if folders and "/modules/" in folders.own else "repository"
+        kind = "submodule" if folders and "modules" in folders.own.parts else "repository"
         yield f"this {kind} uses the plan above it, {above}; for one of its own: groundplan init --own"
     if is_client_planned and shutil.which(short_name.PROGRAM) is None:
         yield (

@@ -22,12 +22,7 @@ _LINE = re.compile(r"^short_name:.*(?:\n|\Z)", re.MULTILINE)
 
 
 def refuse_taken_name(name: str) -> None:
-    """Check a short name before anything is changed.
-
-    Raises:
-        Invalid: it cannot be the name of a program.
-        UsageError: another program has the name.
-    """
+    """Check a short name before anything is changed."""
     check_short_name(name, OPTION)
     found = shutil.which(name)
     if found is not None and name not in (PROGRAM, SHORT_NAME_DEFAULT) and not _is_own_link(Path(found)):

@@ -34,11 +34,7 @@ class Line(msgspec.Struct, frozen=True):
 
 
 def parse_line(word: Word, argv: Sequence[str]) -> Line:
-    """Return the values in the arguments of a word.
-
-    Raises:
-        UsageError: an option is unknown, a value is missing, or there are too many or too few arguments.
-    """
+    """Return the values in the arguments of a word."""
     options = {name: option for option in (*word.options, *COMMON_OPTIONS) for name in option.names}
     given: dict[str, list[str]] = {}
     switches: set[str] = set()

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from groundplan.kernel.errors import NotFound
-from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.exchange.views import collect_views, select_view
+from groundplan.purpose.exchange.theory import Theory, collect_views, select_view
 from groundplan.purpose.model import (
     Assumption,
     AssumptionStatus,

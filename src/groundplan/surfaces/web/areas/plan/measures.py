@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
-from groundplan.briefing.inbox.item import InboxKind
+from groundplan.briefing.inbox import InboxKind
 from groundplan.purpose.dates import get_day
 from groundplan.purpose.model import AssumptionStatus, IndicatorDirection
 from groundplan.purpose.observing.read import MeasurementView, ReviewView

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from groundplan.kernel.errors import NotFound
-from groundplan.purpose.exchange.formats.png import SCALE, rasterize
+from groundplan.purpose.exchange.writers.picture import SCALE, rasterize
 from groundplan.purpose.graph.graph import build_graph, find_leading_to
 from groundplan.purpose.graph.paths import find_pathways
 from groundplan.purpose.model import EdgeType, NodeType
@@ -128,12 +128,7 @@ def _read_number(visit: Visit, name: str, most: int) -> int:
 
 
 def send_file(session: Session, project: str, name: str, query: Mapping[str, str]) -> Answer:
-    """Return a file of the version in the address, by default the latest published one, else the draft.
-
-    Raises:
-        NotFound: there is no such file, project or version.
-        ExtraMissing: PNG support is not installed.
-    """
+    """Return a file of the version in the address, by default the latest published one, else the draft."""
     if name not in TYPES:
         raise NotFound("file", name)
     version = {"version": query["version"]} if query.get("version") else {}

@@ -75,11 +75,7 @@ class _Batch:
 
 
 def read_plan_lines(text: str) -> list[dict[str, Any]]:
-    """Return the operations that add what lines say.
-
-    Raises:
-        InvalidLine: a line cannot be read.
-    """
+    """Return the operations that add what lines say."""
     return [one.fields for one in _read(text)]
 
 

@@ -1,1 +1,0 @@
-"""What is missing between purpose, work, facts and knowledge."""

@@ -1,0 +1,515 @@
+"""What waits for a person, in one ranked list with the operation that settles each item.
+
+The order is that of `InboxKind`, then the longest wait first. Every list of a kind is read oldest first, from the
+position of the cursor on, so a page reads the kinds that it shows and no others.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from enum import StrEnum
+from functools import partial
+from heapq import nlargest
+from itertools import chain
+from typing import Annotated, Any, NamedTuple, Protocol
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from groundplan.briefing.watch import PREDICATES, MarkOutline, list_marks_since
+from groundplan.context.suggestions import PendingSuggestion, list_pending_suggestions
+from groundplan.kernel.access import Permission
+from groundplan.kernel.answers import LeftOut, encode, take_page
+from groundplan.kernel.clock import subtract_time
+from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.projects import ListProjects, list_projects
+from groundplan.kernel.store.authorize import authorize_project
+from groundplan.kernel.store.transaction import Project, Transaction, set_time_of_read
+from groundplan.kernel.wording import quote_text
+from groundplan.purpose.dates import get_day
+from groundplan.purpose.markup import shorten_line
+from groundplan.purpose.observing.records import DecisionRequest, Waiver
+from groundplan.purpose.waiting import (
+    NOTICE,
+    BlockingCheck,
+    DueReview,
+    list_blocking_checks,
+    list_ending_waivers,
+    list_open_requests,
+    list_reviews_due,
+)
+from groundplan.work.claims import EndingClaim, list_ending_claims
+
+
+class InboxKind(StrEnum):
+    """Why something waits for a person, in the order of the list: what blocks others comes first."""
+
+    GATE_BLOCKS = "gate_blocks"
+    AT_RISK = "at_risk"
+    REQUEST = "request"
+    SUGGESTION = "suggestion"
+    REVIEW_DUE = "review_due"
+    CLAIM_LAPSING = "claim_lapsing"
+    WAIVER_ENDING = "waiver_ending"
+
+
+RANKS = {kind: rank for rank, kind in enumerate(InboxKind)}
+
+
+class InboxAction(Struct, kw_only=True):
+    """The operation that settles an item. A person adds the arguments in `needs`; without them it can be sent as is."""
+
+    operation: str
+    arguments: dict[str, Any]
+    needs: list[str] | UnsetType = UNSET
+    call: str | UnsetType = UNSET  # the tool, command or route of the operation, where it has another name
+
+
+class InboxItem(Struct, kw_only=True):
+    """Something that waits for a person. `ref` is the id, key or pointer of what it is about."""
+
+    kind: InboxKind
+    project: str | UnsetType = UNSET  # its name, in a list of several projects
+    ref: str
+    text: str
+    since: str  # the time, or the day, from which it has waited
+    action: InboxAction
+
+
+def make_action(
+    tx: Transaction, operation: str, arguments: Mapping[str, Any], *, needs: list[str] | UnsetType = UNSET
+) -> InboxAction:
+    """Return an action, with the name of its operation on the surface of the caller."""
+    spelled = tx.preferences.vocabulary.spell(operation, arguments)
+    return InboxAction(
+        operation=operation,
+        arguments=dict(arguments),
+        needs=needs,
+        call=UNSET if spelled == operation else spelled,
+    )
+
+
+# --- What depends on an assumption in doubt or on a changed fact, until a decision about it is recorded ---------------
+
+
+def list_at_risk(tx: Transaction, *, since: str, at_most: int) -> list[InboxItem]:
+    """Return an item for each mark, oldest first. Without work, so that the time does not depend on its amount."""
+    return [_describe_item_at_risk(tx, mark) for mark in list_marks_since(tx, since=since, at_most=at_most)]
+
+
+def _describe_item_at_risk(tx: Transaction, mark: MarkOutline) -> InboxItem:
+    path = f", on the way {' -> '.join(mark.path)}" if len(mark.path) > 1 else ""
+    text = "" if mark.text is None else f": {mark.text}"
+    return InboxItem(
+        kind=InboxKind.AT_RISK,
+        ref=mark.ref,
+        text=shorten_line(f"The {mark.kind} {mark.ref} {PREDICATES[mark.status]}{path}{text}"),
+        since=mark.since,
+        action=make_action(
+            tx,
+            "purpose.record",
+            {"project": tx.project.name, "decisions": [{"about": [mark.ref]}]},
+            needs=["decisions[0].text", "decisions[0].rationale"],
+        ),
+    )
+
+
+# --- Claims that lapse soon, have lapsed, or are held for long --------------------------------------------------------
+
+
+def list_claims(tx: Transaction, *, since: str, at_most: int) -> list[InboxItem]:
+    """Return an item for each such claim, oldest first."""
+    return [
+        InboxItem(
+            kind=InboxKind.CLAIM_LAPSING,
+            ref=claim.id,
+            text=f"{_describe_claim(claim, tx.now)}: {shorten_line(claim.summary)}",
+            since=claim.claimed_at,
+            action=_choose_action(tx, claim),
+        )
+        for claim in list_ending_claims(tx, since=since, at_most=at_most)
+    ]
+
+
+def _describe_claim(claim: EndingClaim, now: str) -> str:
+    if claim.claimed_until is None:
+        return f"{claim.claimed_by} has held it since {claim.claimed_at}"
+    if claim.has_lapsed(now):
+        return f"The claim of {claim.claimed_by} lapsed at {claim.claimed_until}, and the node is still open"
+    return f"The claim of {claim.claimed_by} lapses at {claim.claimed_until}"
+
+
+def _choose_action(tx: Transaction, claim: EndingClaim) -> InboxAction:
+    """Return what the caller can do: renew or release a claim of their own, take over a lapsed one, or look."""
+    if claim.claimed_by == tx.actor.id:
+        change = "release" if claim.claimed_until is None else "renew"
+        return make_action(tx, "work.update", {"updates": [{"node_id": claim.id, change: True}]})
+    if claim.has_lapsed(tx.now):
+        return make_action(tx, "work.next", {"project": tx.project.name, "node_id": claim.id, "claim": True})
+    return make_action(tx, "work.history", {"node_id": claim.id})
+
+
+# --- Waivers that end soon, after which their checks block again ------------------------------------------------------
+
+REFS_MAX = 5  # named in the text; the action has all of them
+
+
+def list_waivers(tx: Transaction, *, since: str, at_most: int) -> list[InboxItem]:
+    """Return an item for each waiver that ends soon, the first to end first."""
+    found = [_describe_waiver(tx, one) for one in list_ending_waivers(tx)]
+    return sorted((item for item in found if item.since >= since), key=lambda item: item.since)[:at_most]
+
+
+def _describe_waiver(tx: Transaction, waiver: Waiver) -> InboxItem:
+    named = ", ".join(quote_text(ref)[1:-1] for ref in waiver.refs[:REFS_MAX])
+    more = f" and {len(waiver.refs) - REFS_MAX} more" if len(waiver.refs) > REFS_MAX else ""
+    covered = f" for {named}{more}" if waiver.refs else ""
+    renewed = {"code": waiver.code, "refs": waiver.refs, "owner": waiver.owner}
+    return InboxItem(
+        kind=InboxKind.WAIVER_ENDING,
+        ref=waiver.code,
+        text=f"The waiver of {waiver.code}{covered} ends on {waiver.due}: {shorten_line(waiver.reason)}",
+        since=_get_start_of_notice(waiver.due),
+        action=make_action(
+            tx,
+            "purpose.record",
+            {"project": tx.project.name, "waivers": [renewed]},
+            needs=["waivers[0].reason", "waivers[0].due"],
+        ),
+    )
+
+
+def _get_start_of_notice(due: str) -> str:
+    return get_day(subtract_time(f"{get_day(due)}T00:00:00.000Z", NOTICE))
+
+
+# --- The failing checks that keep a draft of the purpose from being published -----------------------------------------
+
+TEXT_CHARS_MAX = 400
+
+
+def list_gate_blocks(tx: Transaction, *, since: str, at_most: int) -> list[InboxItem]:
+    """Return an item for each failing check of the gates that the draft must pass."""
+    found = [_describe_gate_block(tx, one) for one in list_blocking_checks(tx) if one.changed_at >= since]
+    return found[:at_most]
+
+
+def _describe_gate_block(tx: Transaction, blocking: BlockingCheck) -> InboxItem:
+    fix = f". To mend it: {blocking.check.fix}" if blocking.check.fix else ""
+    return InboxItem(
+        kind=InboxKind.GATE_BLOCKS,
+        ref=blocking.check.code,
+        text=shorten_line(f"Gate {blocking.gate} blocks the draft: {blocking.check.message}{fix}", TEXT_CHARS_MAX),
+        since=blocking.changed_at,
+        # The check names every ref and what to do about it; how a draft becomes right is a person's decision.
+        action=make_action(
+            tx, "purpose.check", {"project": tx.project.name, "gate": blocking.gate, "version": "draft"}
+        ),
+    )
+
+
+# --- Questions that somebody asked and nobody has decided -------------------------------------------------------------
+
+QUESTION_CHARS_MAX = 300
+
+
+def list_requests(tx: Transaction, *, since: str, at_most: int) -> list[InboxItem]:
+    """Return an item for each open question, oldest first."""
+    found = [_describe_request(tx, one) for one in list_open_requests(tx) if one.recorded_at >= since]
+    return found[:at_most]
+
+
+def _describe_request(tx: Transaction, request: DecisionRequest) -> InboxItem:
+    asked_of = f" {request.asked_of}" if request.asked_of else ""
+    return InboxItem(
+        kind=InboxKind.REQUEST,
+        ref=request.id,
+        text=f"{request.recorded_by} asks{asked_of}: {shorten_line(request.question, QUESTION_CHARS_MAX)}",
+        since=request.recorded_at,
+        action=make_action(
+            tx,
+            "purpose.record",
+            {"project": tx.project.name, "decisions": [{"answers": request.id}]},
+            needs=["decisions[0].text", "decisions[0].rationale"],
+        ),
+    )
+
+
+# --- Assumptions past the day by which they were to be reviewed -------------------------------------------------------
+
+
+def list_due_reviews(tx: Transaction, *, since: str, at_most: int) -> list[InboxItem]:
+    """Return an item for each assumption that is due."""
+    found = [_describe_review(tx, one) for one in list_reviews_due(tx) if one.review_by >= since]
+    return sorted(found, key=lambda item: item.since)[:at_most]
+
+
+def _describe_review(tx: Transaction, due: DueReview) -> InboxItem:
+    owner = f" by {due.owner}" if due.owner else ""
+    return InboxItem(
+        kind=InboxKind.REVIEW_DUE,
+        ref=due.key,
+        text=f"Review was due{owner} on {due.review_by}: {shorten_line(due.text)}",
+        since=due.review_by,
+        action=make_action(
+            tx,
+            "purpose.record",
+            {"project": tx.project.name, "reviews": [{"assumption": due.key}]},
+            needs=["reviews[0].status", "reviews[0].reason"],
+        ),
+    )
+
+
+# --- Values that agents suggest in place of stronger ones; only a person accepts one ----------------------------------
+
+VALUE_CHARS_MAX = 80
+
+
+def list_suggestions(tx: Transaction, *, since: str, at_most: int) -> list[InboxItem]:
+    """Return an item for each pending suggestion, oldest first."""
+    return [_describe_suggestion(tx, one) for one in list_pending_suggestions(tx, since=since, at_most=at_most)]
+
+
+def _describe_suggestion(tx: Transaction, suggestion: PendingSuggestion) -> InboxItem:
+    value = shorten_line(encode(suggestion.value).decode(), VALUE_CHARS_MAX)
+    wanted = "to clear it" if suggestion.value is None else f"{value} ({suggestion.provenance})"
+    return InboxItem(
+        kind=InboxKind.SUGGESTION,
+        ref=suggestion.about,
+        text=f"{suggestion.created_by} suggests {wanted} for {shorten_line(suggestion.about)}: accept or reject",
+        since=suggestion.created_at,
+        action=make_action(tx, "context.edit", {"runId": suggestion.run_id, "accept": [suggestion.id]}),
+    )
+
+
+# --- Items of the inbox that are the same for every member until the project changes or the day ends ------------------
+# A page shows their number, and to find them runs the gates of a draft; so they are kept for the projects read last.
+# Claims are not among them: they lapse at any moment, and what to do about one depends on who asks.
+
+CACHE_KEY = "briefing.inbox"  # the key of the cache in the store's memory
+CACHED_PROJECTS_MAX = 32
+ITEMS_MAX = 1_000  # of one kind; longer lists are read again
+DATE_CHARS = 10
+CHANGING = frozenset({InboxKind.CLAIM_LAPSING})
+
+
+class ProjectState(NamedTuple):
+    """What the items follow from."""
+
+    rev: int
+    updated_at: str
+    day: str
+
+
+class KeptItems:
+    """The items by project and surface, each for one state of the project; the least recently used go first."""
+
+    def __init__(self, projects_max: int = CACHED_PROJECTS_MAX) -> None:
+        self.projects_max = projects_max
+        self._kept: OrderedDict[tuple[str, ...], tuple[ProjectState, dict[InboxKind, list[InboxItem]]]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def get(self, key: tuple[str, ...], state: ProjectState) -> dict[InboxKind, list[InboxItem]]:
+        """Return the lists that are known of a project in a state, to which the caller adds others."""
+        with self._lock:
+            kept = self._kept.get(key)
+            if kept is None or kept[0] != state:
+                kept = self._kept[key] = state, {}
+            self._kept.move_to_end(key)
+            while len(self._kept) > self.projects_max:
+                self._kept.popitem(last=False)
+            return kept[1]
+
+
+def read_kept(tx: Transaction, kind: InboxKind, read: Callable[[], list[InboxItem]]) -> list[InboxItem]:
+    """Return all items of a kind in the current project, from memory if nothing has changed. Do not change them."""
+    if kind in CHANGING:
+        return read()
+    cache: KeptItems = tx.cache.get(CACHE_KEY) or tx.cache.setdefault(CACHE_KEY, KeptItems())
+    surface = type(tx.preferences.vocabulary).__qualname__  # the items name operations as the surface does
+    state = ProjectState(tx.project.rev, tx.project.updated_at, tx.now[:DATE_CHARS])
+    lists = cache.get((tx.actor.organization, tx.project.id, surface), state)
+    if kind not in lists:
+        items = read()
+        if len(items) > ITEMS_MAX:
+            return items
+        lists[kind] = items
+    return lists[kind]
+
+
+# --- What waits for a person, in one ranked list with the operation that settles each item ----------------------------
+
+NAME = "briefing.inbox"
+LIMIT_MAX = 100
+READ_MAX = 5_000  # items of one kind in one project; more than one write can make with the same time
+PROJECTS_MAX = 50  # of a list without a project: those that changed last
+REF_BYTES_MAX = 120  # of a ref in a cursor
+DIGEST_BYTES = 8
+SEVERAL_PER_REF = {InboxKind.SUGGESTION, InboxKind.WAIVER_ENDING}  # kinds with several items about the same ref
+BEFORE_ALL_TIMES = ""
+
+
+class KindReader(Protocol):
+    """Lists the items of one kind in the current project that wait since a moment or a later one, oldest first."""
+
+    def __call__(self, tx: Transaction, *, since: str, at_most: int) -> list[InboxItem]: ...
+
+
+READERS: Mapping[InboxKind, KindReader] = {
+    InboxKind.GATE_BLOCKS: list_gate_blocks,
+    InboxKind.AT_RISK: list_at_risk,
+    InboxKind.REQUEST: list_requests,
+    InboxKind.SUGGESTION: list_suggestions,
+    InboxKind.REVIEW_DUE: list_due_reviews,
+    InboxKind.CLAIM_LAPSING: list_claims,
+    InboxKind.WAIVER_ENDING: list_waivers,
+}
+
+
+class ReadInbox(Struct, forbid_unknown_fields=True):
+    """The project, by default all projects of the caller, and the page."""
+
+    project: Name | None = None
+    limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = 20
+    cursor: str | None = None
+
+
+class Inbox(Struct):
+    """What waits, the most urgent first. `left_out` counts projects that were not looked at."""
+
+    items: list[InboxItem]
+    next_cursor: str | UnsetType = UNSET
+    left_out: LeftOut = UNSET
+
+
+class _Position(NamedTuple):
+    """The position of an item in the list, without any other item."""
+
+    rank: int
+    since: str
+    ref: bytes
+    digest: bytes
+
+
+_BEFORE_ALL = _Position(-1, BEFORE_ALL_TIMES, b"", b"")
+
+
+def read_inbox(tx: Transaction, request: ReadInbox) -> Inbox:
+    """Return what waits for a person in a project, or in all projects of the caller.
+
+    Raises:
+        InvalidCursor: the cursor belongs to another list.
+    """
+    after = _BEFORE_ALL if request.cursor is None else _decode_position(tx, request.cursor)
+    visits, left_out = _list_visits(tx)
+    rows = _read_items(tx, visits, after, more_than=request.limit)
+    page = take_page(
+        tx.budget.reserve(Inbox([], left_out=left_out)),
+        rows[: request.limit],
+        cursor_after=lambda row: encode_cursor(tx, NAME, None, *row[0]),
+        item=lambda row: row[1],
+        has_more=len(rows) > request.limit,
+    )
+    return Inbox([item for _, item in page.rows], page.next_cursor, left_out)
+
+
+class _Visits(NamedTuple):
+    """The projects to look at, each with a context in which it is the current one."""
+
+    projects: list[Project]
+    are_several: bool
+
+
+def _list_visits(tx: Transaction) -> tuple[_Visits, LeftOut]:
+    """Return the projects to look at, and how many others there are. In an archived project nothing waits."""
+    if tx.has_project:
+        return _Visits([] if tx.project.archived_at else [tx.project], are_several=False), UNSET
+    views = list_projects(tx, ListProjects()).projects
+    latest = nlargest(PROJECTS_MAX, views, key=lambda view: (view.updated_at, view.id))
+    projects = [authorize_project(tx, view.id, Permission.PROJECT_READ, by_id=True) for view in latest]
+    others = len(views) - len(latest)
+    return _Visits(projects, are_several=True), {"projects": others} if others else UNSET
+
+
+def _read_items(
+    tx: Transaction, visits: _Visits, after: _Position, *, more_than: int
+) -> list[tuple[_Position, InboxItem]]:
+    """Return the items after a position, in order: at least one more than the number given, if there are so many."""
+    found: list[tuple[_Position, InboxItem]] = []
+    for kind, rank in RANKS.items():
+        if rank < after.rank:
+            continue
+        since = after.since if rank == after.rank else BEFORE_ALL_TIMES
+        items = chain.from_iterable(_read_kind(tx, visits, kind, since))
+        located = [(position, item) for position, item in items if position > after]
+        found += sorted(located, key=lambda row: row[0])
+        if len(found) > more_than:
+            break
+    return found
+
+
+def _read_kind(
+    tx: Transaction, visits: _Visits, kind: InboxKind, since: str
+) -> Iterator[list[tuple[_Position, InboxItem]]]:
+    read = READERS[kind]
+    for project in visits.projects:
+        if not visits.are_several:
+            read_all = partial(read, tx, since=since, at_most=READ_MAX)
+            items = read_all() if since else read_kept(tx, kind, read_all)
+            yield [(_locate(tx, item), item) for item in items]
+            continue
+        with _visit(tx, project):
+            items = read(tx, since=since, at_most=READ_MAX)
+            rows = [(_locate(tx, item), item) for item in items]
+        for item in items:
+            item.project = project.name
+        yield rows
+
+
+@contextmanager
+def _visit(tx: Transaction, project: Project) -> Iterator[None]:
+    """Make a project the current one, with the time of a read in it; afterwards there is none, as before."""
+    now = tx.now
+    tx.set_project(project)
+    set_time_of_read(tx)
+    try:
+        yield
+    finally:
+        tx.set_project(None)
+        tx.now = now
+
+
+def _locate(tx: Transaction, item: InboxItem) -> _Position:
+    from hashlib import sha256  # here, because OpenSSL takes megabytes that most requests do not need
+
+    which = item.action.arguments if item.kind in SEVERAL_PER_REF else {}
+    digest = sha256(encode([tx.project.id, item.ref, which])).digest()[:DIGEST_BYTES]
+    return _Position(RANKS[item.kind], item.since, item.ref.encode()[:REF_BYTES_MAX], digest)
+
+
+def _decode_position(tx: Transaction, cursor: str) -> _Position:
+    match decode_cursor(tx, NAME, None, cursor):
+        case [int(rank), str(since), bytes(ref), bytes(digest)]:
+            return _Position(rank, since, ref, digest)
+    raise InvalidCursor
+
+
+OPERATION = declare(
+    read_inbox,
+    name=NAME,
+    summary="What waits for a person, most urgent first, and what settles it.",
+    permission=Permission.PROJECT_READ,
+    effect=Effect.READ,
+    without_project=Permission.PROJECT_LIST,
+    tool=Tool("inbox", Group.BRIEFING),
+    command=Command(("inbox",)),
+    http=Route("GET", "/projects/{project}/inbox"),
+    other_routes=(Route("GET", "/organization/inbox"),),
+)

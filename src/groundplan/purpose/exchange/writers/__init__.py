@@ -1,0 +1,1 @@
+"""Writers of a theory, one module for each file format."""

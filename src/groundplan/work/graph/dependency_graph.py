@@ -1,0 +1,215 @@
+"""Read a part of the dependency graph: around a node, of the open nodes of a branch, or of some nodes.
+
+The number of nodes is bounded, and what is left out is counted exactly. A link is implied if other links lead from
+one end to the other: then it says nothing new, and a picture can leave it out.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal, NamedTuple
+
+from msgspec import UNSET, Meta, Struct
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.answers import LeftOut
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
+from groundplan.kernel.store.queries import load_queries, to_json_array
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.graph.outline import NodeState, OutlineNode, load_rows, to_outline_node
+from groundplan.work.refs import find_node_in_project
+from groundplan.work.requests import NodeRef
+
+LIMIT = 60
+LIMIT_MAX = 200
+EDGES_SCANNED_MAX = 500  # of one node, to find the open ones among them
+
+sql = load_queries(__file__)
+
+Direction = Literal["both", "waits_for", "holds_up"]
+Links = list[tuple[int, int]]  # the one that waits, and what it waits for
+
+
+class ReadDependencyGraph(Struct, forbid_unknown_fields=True):
+    """The part to read: around one node, some nodes, or the open nodes of a branch, by default of the project."""
+
+    project: Name
+    node: NodeRef | None = None
+    direction: Direction = "both"
+    nodes: Annotated[list[NodeRef], Meta(max_length=LIMIT_MAX)] | None = None
+    ancestor: NodeRef | None = None
+    limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = LIMIT
+
+    def __post_init__(self) -> None:
+        if sum(given is not None for given in (self.node, self.nodes, self.ancestor)) > 1:
+            raise ValueError("node, nodes and ancestor exclude each other; send only one of them")
+        if self.direction != "both" and self.node is None:
+            raise ValueError("direction needs node; leave it out, or name the node to start at")
+
+
+class GraphNode(OutlineNode, kw_only=True):
+    """A node, with the numbers of all its links, also of those that lead out of the part."""
+
+    waits_for: int
+    waits_for_open: int
+    holds_up: int
+
+
+class GraphLink(Struct, omit_defaults=True):
+    """A node, and one that it waits for."""
+
+    node: str
+    waits_for: str
+    implied: bool = False
+
+
+class DependencyGraph(Struct):
+    """A part of the graph. `left_out` counts links that lead out of it, and blocked nodes that are not in it."""
+
+    nodes: list[GraphNode]
+    links: list[GraphLink]
+    left_out: LeftOut = UNSET
+
+
+class LinkCountsRow(Struct):
+    """The numbers of links of a node."""
+
+    n: int
+    open_deps: int
+    waits_for: int
+    holds_up: int
+
+
+class ChosenPart(NamedTuple):
+    """The nodes of a part, and how many nodes are blocked in the branch that it was taken from."""
+
+    ns: list[int]
+    blocked: int = 0
+
+
+def read_dependency_graph(tx: Transaction, request: ReadDependencyGraph) -> DependencyGraph:
+    """Return a part of the dependency graph.
+
+    Raises:
+        NotFound: the project has no such node.
+    """
+    part = _choose_part(tx, request)
+    rows = {row.n: row for row in load_rows(tx, part.ns)}
+    counts = {
+        row.n: row
+        for row in tx.all(sql.link_counts, LinkCountsRow, project_id=tx.project.id, ns=to_json_array(part.ns))
+    }
+    found = {n: _to_graph_node(to_outline_node(tx, rows[n]), counts[n]) for n in part.ns}
+    nodes = tx.budget.share(3, of=5).take_rows(list(found.values()))
+    kept = part.ns[: len(nodes)]
+    links = list_links_between(tx, kept)
+    implied = find_implied(links)
+    left_out = {
+        "links": sum(node.waits_for + node.holds_up for node in nodes) - 2 * len(links),
+        "blocked": part.blocked - sum(node.state is NodeState.BLOCKED for node in nodes) if part.blocked else 0,
+    }
+    return DependencyGraph(
+        nodes,
+        [GraphLink(found[a].id, found[b].id, implied=(a, b) in implied) for a, b in links],
+        {name: count for name, count in left_out.items() if count} or UNSET,
+    )
+
+
+def list_links_between(tx: Transaction, ns: Sequence[int]) -> Links:
+    """Return the dependencies between some nodes."""
+    return [(a, b) for a, b in tx.all(sql.links_between, project_id=tx.project.id, ns=to_json_array(ns))]
+
+
+def find_implied(links: Links) -> set[tuple[int, int]]:
+    """Return the links whose ends are also joined by two or more other links."""
+    ahead: dict[int, list[int]] = {}
+    for a, b in links:
+        ahead.setdefault(a, []).append(b)
+    reached = {a: _reach_beyond(ahead, a) for a in ahead}
+    return {(a, b) for a, b in links if b in reached[a]}
+
+
+def _reach_beyond(ahead: Mapping[int, Sequence[int]], start: int) -> set[int]:
+    """Return what can be reached in two steps or more."""
+    found: set[int] = set()
+    todo = [far for near in ahead[start] if near != start for far in ahead.get(near, ()) if far != start]
+    while todo:
+        here = todo.pop()
+        if here not in found and here != start:
+            found.add(here)
+            todo += ahead.get(here, ())
+    return found
+
+
+def _choose_part(tx: Transaction, request: ReadDependencyGraph) -> ChosenPart:
+    if request.nodes is not None:
+        return ChosenPart(list(dict.fromkeys(find_node_in_project(tx, ref).n for ref in request.nodes)))
+    if request.node is not None:
+        start = find_node_in_project(tx, request.node).n
+        return ChosenPart(_walk_around(tx, start, request.direction, at_most=request.limit))
+    if request.ancestor is None:
+        waiting = tx.scalars(sql.waiting_nodes, project_id=tx.project.id, at_most=request.limit)
+        blocked = int(tx.scalar(sql.blocked_count, project_id=tx.project.id))
+    else:
+        ancestor_n = find_node_in_project(tx, request.ancestor).n
+        place = {"project_id": tx.project.id, "ancestor_n": ancestor_n, "at_most": request.limit}
+        rows = tx.all(sql.waiting_nodes_below, **place)
+        waiting = [n for n, waits_itself, _ in rows if waits_itself]
+        blocked = rows[0][2] if rows else 0
+    return ChosenPart(_add_what_is_awaited(tx, waiting, request.limit), blocked)
+
+
+def _walk_around(tx: Transaction, start: int, direction: Direction, *, at_most: int) -> list[int]:
+    """Return a node and what is linked with it, the nearest first. A walk never turns: cousins are not lineage."""
+    sides = {"both": (True, False), "waits_for": (True,), "holds_up": (False,)}[direction]
+    found = {start: None}
+    ahead = deque((start, is_before) for is_before in sides)
+    while ahead and len(found) < at_most:
+        n, is_before = ahead.popleft()
+        for near, _ in _list_neighbours(tx, n, is_before=is_before, at_most=at_most):
+            if near not in found and len(found) < at_most:
+                found[near] = None
+                ahead.append((near, is_before))
+    return list(found)
+
+
+def _add_what_is_awaited(tx: Transaction, waiting: Sequence[int], at_most: int) -> list[int]:
+    """Return nodes that wait, each followed by the open nodes that it waits for."""
+    found: dict[int, None] = {}
+    for n in waiting:
+        if len(found) >= at_most:
+            break
+        found[n] = None
+        for near, is_resolved in _list_neighbours(tx, n, is_before=True, at_most=at_most):
+            if not is_resolved and len(found) < at_most:
+                found[near] = None
+    return list(found)
+
+
+def _list_neighbours(tx: Transaction, n: int, *, is_before: bool, at_most: int) -> Sequence[tuple[int, bool]]:
+    return tx.all(
+        sql.neighbours,
+        project_id=tx.project.id,
+        n=n,
+        is_before=is_before,
+        looked_through=EDGES_SCANNED_MAX,
+        at_most=at_most,
+    )
+
+
+def _to_graph_node(node: OutlineNode, counts: LinkCountsRow) -> GraphNode:
+    fields = {name: getattr(node, name) for name in node.__struct_fields__}
+    return GraphNode(**fields, waits_for=counts.waits_for, waits_for_open=counts.open_deps, holds_up=counts.holds_up)
+
+
+OPERATION = declare(
+    read_dependency_graph,
+    name="work.dependencies",
+    summary="A part of the dependency graph: around a node, of some nodes, or of the open nodes of a branch.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    command=Command(("work", "dependencies"), arguments=("node",)),
+    http=Route("GET", "/projects/{project}/work/dependencies"),
+)

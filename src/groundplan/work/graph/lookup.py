@@ -1,0 +1,158 @@
+"""Look up the nodes that a person means: by id, by the beginning of an id, or by title.
+
+Programs send whole ids, or beginnings of at least 4 characters, which every operation takes. People type less, so the
+command line looks up what they typed, and then sends whole ids.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.errors import Invalid
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Command, Effect, Route, declare
+from groundplan.kernel.store.authorize import find_visible_project_ids
+from groundplan.kernel.store.queries import load_queries, to_json_array
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.graph.outline import OutlineNode, OutlineRow, load_rows, to_outline_node
+from groundplan.work.graph.search import ORDERS, Filter, Sort, build_search, fetch_page
+from groundplan.work.kinds import ROOT_N
+from groundplan.work.refs import (
+    AmbiguousNode,
+    NodeLocation,
+    find_node_or_none,
+    find_nodes_by_prefix,
+    missing_node,
+    node_elsewhere,
+)
+from groundplan.work.requests import Summary
+
+REFS_MAX = 100
+PREFIX_CHARS_MIN = 3
+CANDIDATES_MAX = 50
+NAMED_MAX = 5  # titles in an error
+BEGINNING_CHARS_MAX = 32
+
+sql = load_queries(__file__)
+
+
+class Lookup(Struct, forbid_unknown_fields=True):
+    """What was typed for some nodes, or the beginning of the ids to list."""
+
+    project: Name
+    refs: Annotated[list[Summary], Meta(max_length=REFS_MAX)] = []
+    beginning: Annotated[str, Meta(max_length=BEGINNING_CHARS_MAX)] | None = None
+
+    def __post_init__(self) -> None:
+        if bool(self.refs) == (self.beginning is not None):
+            raise ValueError("send either refs or beginning")
+
+
+class LookedUp(Struct):
+    """The nodes, in the order of the refs."""
+
+    nodes: list[OutlineNode]
+
+
+class NotOneTitle(Invalid):
+    """No title is or begins with this text alone."""
+
+    code = "ambiguous_title"
+
+    def __init__(self, ref: str, rows: list[OutlineRow], *, problem: str) -> None:
+        named = ", ".join(f"{row.id} {row.summary!r}" for row in rows[:NAMED_MAX])
+        more = ", …" if len(rows) > NAMED_MAX else ""
+        super().__init__(
+            f"{problem} {ref!r}: {named}{more}; name one by its id", ref=ref, near=[row.id for row in rows[:NAMED_MAX]]
+        )
+
+
+def look_up(tx: Transaction, request: Lookup) -> LookedUp:
+    """Return the node for each ref, or the nodes whose ids begin with a text.
+
+    Raises:
+        NotFound: a ref names none.
+        AmbiguousNode: several ids begin with a ref.
+        NotOneTitle: no title is or begins with a ref alone.
+        MixedProjects: the node is in another project.
+    """
+    if request.beginning is not None:
+        ns = _list_beginning(tx, request.beginning)
+    else:
+        ns = [_look_up_one(tx, ref) for ref in request.refs]
+    tags: dict[int, list[str]] = {}
+    for n, tag in tx.all(sql.tags_of_nodes, project_id=tx.project.id, ns=to_json_array(ns)):
+        tags.setdefault(n, []).append(tag)
+    nodes = [to_outline_node(tx, row) for row in load_rows(tx, ns)]
+    for n, node in zip(ns, nodes, strict=True):
+        node.tags = tags.get(n, UNSET)
+    return LookedUp(nodes)
+
+
+def _list_beginning(tx: Transaction, beginning: str) -> list[int]:
+    here = frozenset({tx.project.id})
+    return [node.n for node in find_nodes_by_prefix(tx, beginning, here, at_most=CANDIDATES_MAX)]
+
+
+def _look_up_one(tx: Transaction, ref: str) -> int:
+    """Return the number of the node that a ref names."""
+    found = _find_by_id(tx, ref)
+    if found is not None and found.project_id == tx.project.id:
+        return found.n
+    row = _find_by_title(tx, ref)
+    if row is not None:
+        return row.n
+    raise missing_node(tx, ref) if found is None else node_elsewhere(found, tx.project.id, beside=None)
+
+
+def _find_by_title(tx: Transaction, ref: str) -> OutlineRow | None:
+    """Return the only node whose title is this text, else the only one whose title begins with it. Open ones win."""
+    rows = _list_with_text(tx, ref)
+    key = ref.casefold()
+    equal = [row for row in rows if row.summary.casefold() == key]
+    beginning = [row for row in rows if row.summary.casefold().startswith(key)] if len(ref) >= PREFIX_CHARS_MIN else []
+    for matches, problem in ((equal, "several nodes have the title"), (beginning, "several titles begin with")):
+        open_ones = [row for row in matches if not row.resolved] or matches
+        if len(open_ones) == 1:
+            return open_ones[0]
+        if open_ones:
+            raise NotOneTitle(ref, open_ones, problem=problem)
+    if rows:
+        raise NotOneTitle(ref, rows, problem="no title begins with")
+    return None
+
+
+def _list_with_text(tx: Transaction, text: str) -> list[OutlineRow]:
+    search = build_search(tx, Filter(text=text))
+    order = ORDERS[Sort.READINESS]
+    ns, _ = fetch_page(tx, search, Sort.READINESS, order.start, at_most=CANDIDATES_MAX)
+    return [row for row in load_rows(tx, ns) if row.n != ROOT_N]
+
+
+def _find_by_id(tx: Transaction, ref: str) -> NodeLocation | None:
+    """Return the node with this id or beginning of an id; of several, the only one of this project."""
+    try:
+        found = find_node_or_none(tx, ref)
+    except AmbiguousNode:
+        found = None
+    if found is not None or not PREFIX_CHARS_MIN <= len(ref) <= BEGINNING_CHARS_MAX:
+        return found
+    matches = find_nodes_by_prefix(tx, ref, find_visible_project_ids(tx), at_most=CANDIDATES_MAX)
+    here = [node for node in matches if node.project_id == tx.project.id] or matches
+    if len(here) > 1:
+        raise AmbiguousNode(ref, [node.id for node in here[:NAMED_MAX]])
+    return here[0] if here else None
+
+
+OPERATION = declare(
+    look_up,
+    name="work.lookup",
+    summary="The nodes that a person means by ids, beginnings of ids or titles.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    command=Command(("work", "lookup"), arguments=("refs",), names={"refs": "ref"}),
+    http=Route("GET", "/projects/{project}/work/lookup"),
+)

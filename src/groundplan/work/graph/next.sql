@@ -1,0 +1,192 @@
+-- name: open_targets_of
+-- A few open dependencies of a node.
+SELECT t.id, t.summary
+  FROM work_edges AS d
+  JOIN work_nodes AS t
+    ON t.tenant_id = d.tenant_id
+   AND t.project_id = d.project_id
+   AND t.n = d.to_n
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.from_n = :n
+   AND d.type = 'depends_on'
+   AND NOT t.resolved
+ ORDER BY d.to_n
+ LIMIT :at_most;
+
+-- name: blocked_ancestors_of
+-- The ancestors that block a node, the nearest first.
+{walk_above}
+SELECT c.n, c.id, c.summary, c.held_reason
+  {blocked_ancestors};
+
+-- name: node_with_property
+-- A node with a property of this name. It reads all nodes if there is none, so ask only about a filter that found none.
+SELECT c.n
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND EXISTS (SELECT 1 FROM json_each(c.properties) AS has WHERE has.key = :name)
+ LIMIT 1;
+
+-- part: may_be_offered
+-- Whether a claimed node may be offered to the actor: the claim is the actor's own, or expired.
+(c.claimed_by = :actor_id OR c.claimed_until <= :now)
+
+-- part: is_ready
+c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.is_ready
+
+-- part: order_by_rank
+ORDER BY c.priority DESC, c.depth DESC, c.changed_rev, c.n
+
+-- name: ready_node
+-- A node, if it is ready.
+SELECT c.n
+  FROM work_nodes AS c
+ WHERE {is_ready}
+           AND c.n = :n;
+
+-- name: next_nodes
+-- The best ready nodes that are unclaimed, and the best whose claim is the actor's own or expired. Two seeks; the
+-- caller merges the two lists in order. The first one says whether others work in the project.
+SELECT *
+  FROM (SELECT {node}, NULL AS parent, {others_work}
+          FROM work_nodes AS c
+         WHERE {is_ready}
+           AND c.claimed_by IS NULL
+         {order_by_rank}
+         LIMIT :at_most) AS unclaimed
+ UNION ALL
+SELECT *
+  FROM (SELECT {node}, NULL AS parent, CAST(NULL AS boolean) AS others_work
+          FROM work_nodes AS c
+         WHERE {is_ready}
+           AND c.claimed_by IS NOT NULL
+           AND {may_be_offered}
+         {order_by_rank}
+         LIMIT :at_most) AS claimed;
+
+-- name: next_matching
+-- The same among nodes with the wanted properties.
+SELECT *
+  FROM (SELECT {node}
+          FROM work_nodes AS c
+         WHERE {is_ready}
+           AND c.claimed_by IS NULL
+           AND {has_wanted_properties}
+         {order_by_rank}
+         LIMIT :at_most) AS unclaimed
+ UNION ALL
+SELECT *
+  FROM (SELECT {node}
+          FROM work_nodes AS c
+         WHERE {is_ready}
+           AND c.claimed_by IS NOT NULL
+           AND {may_be_offered}
+           AND {has_wanted_properties}
+         {order_by_rank}
+         LIMIT :at_most) AS claimed;
+
+-- name: next_below
+-- The same among the nodes below another. Below a resolved node nothing is open, so the walk stops there.
+WITH RECURSIVE below (n) AS (
+    SELECT CAST(:scope AS bigint)
+    UNION ALL
+    SELECT c.n
+      FROM below AS walk
+      {join_children}
+     WHERE NOT c.resolved
+)
+SELECT {node}
+  FROM below AS walk
+  {join_node}
+ WHERE c.is_ready
+   AND c.n <> :scope
+   AND (c.claimed_by IS NULL OR {may_be_offered})
+   AND {has_wanted_properties}
+ {order_by_rank}
+ LIMIT :at_most;
+
+-- part: has_wanted_properties
+-- Whether a node has all wanted properties, each given as [name, kind, value]; the kind null means an absent property.
+NOT EXISTS (
+        SELECT 1
+          FROM json_each(:wanted) AS w
+         WHERE NOT EXISTS (
+            SELECT 1
+              FROM json_each(c.properties) AS has
+             WHERE has.key = json_extract(w.value, '$[0]')
+               AND CASE json_extract(w.value, '$[1]')
+                   WHEN 'null' THEN true
+                   WHEN 'number' THEN has.type IN ('integer', 'real') AND has.value = json_extract(w.value, '$[2]')
+                   WHEN 'string' THEN has.type = 'text' AND has.value = json_extract(w.value, '$[2]')
+                   WHEN 'json' THEN has.type IN ('array', 'object') AND has.value = json_extract(w.value, '$[2]')
+                   ELSE has.type = json_extract(w.value, '$[1]')
+                   END
+         ) <> (json_extract(w.value, '$[1]') = 'null')
+     )
+
+-- name: claim_node
+-- Claim a node that may be claimed. No row means that another actor has claimed it. It returns nothing, which the caller
+-- knows: RETURNING takes SQLite a quarter of the time of the change.
+UPDATE work_nodes
+   SET claimed_by = :actor_id,
+       claimed_at = :now,
+       claimed_until = :claimed_until,
+       claim_number = claim_number + 1,
+       rev = rev + 1,
+       changed_rev = :write_rev,
+       updated_at = :now,
+       updated_by = :actor_id
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n
+   AND is_ready
+   AND (claimed_by IS NULL OR claimed_by = :actor_id OR claimed_until <= :now);
+
+-- name: surroundings
+-- The ancestors of a node with their links, of very many the nearest; and its resolved dependencies, the latest first,
+-- which have no depth here. One statement, because each is a round trip on a server.
+WITH RECURSIVE above (n, parent_n, id, summary, context_links, depth, step) AS (
+    SELECT c.n, c.parent_n, c.id, c.summary, c.context_links, c.depth, 1
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = :parent_n
+    UNION ALL
+    SELECT c.n, c.parent_n, c.id, c.summary, c.context_links, c.depth, walk.step + 1
+      FROM above AS walk
+      {join_parent}
+     WHERE walk.step < :ancestors_max
+)
+SELECT n, id, summary, context_links, depth, 0 AS evidence_total
+  FROM above
+ UNION ALL
+SELECT *
+  FROM (SELECT c.n, c.id, c.summary, '[]' AS context_links, CAST(NULL AS bigint) AS depth, {evidence_total}
+          {from_resolved_dependencies}
+         LIMIT :dependencies_max) AS dependencies;
+
+-- name: root_with_links
+-- The root of the project as an ancestor.
+SELECT n, id, summary, context_links, depth, 0 AS evidence_total
+  FROM work_nodes
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = 1;
+
+-- name: count_resolved_dependencies
+-- The number of resolved dependencies of a node.
+SELECT count(*)
+  FROM work_edges AS d
+  JOIN work_nodes AS c
+    ON c.tenant_id = d.tenant_id
+   AND c.project_id = d.project_id
+   AND c.n = d.to_n
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.from_n = :n
+   AND d.type = 'depends_on'
+   AND c.resolved;

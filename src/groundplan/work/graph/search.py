@@ -1,0 +1,435 @@
+"""Search for nodes: filters, text in summaries, sort orders and pages.
+
+A filter becomes the conditions of a query and the source that it starts from. Text is compared without the case of
+ASCII letters only, because that is what both engines do in the same way; every character is literal. A position holds
+the sort keys of a node: the cursor carries it, so that the next page begins after it, whatever was added, removed or
+changed in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from math import inf
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from groundplan.kernel.cursors import CursorValue, InvalidCursor
+from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
+from groundplan.kernel.search_words import SearchWords, TextMatch, build_parameters, drop_repeated
+from groundplan.kernel.store.queries import Query, load_queries, to_json_array
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import describe_value, invalid_argument
+from groundplan.work.kinds import PRIORITY_ABSENT, ROOT_N
+from groundplan.work.refs import find_node_in_project
+from groundplan.work.requests import RESERVED_PREFIX, NodeRef, ReservedProperty
+
+TEXT_KEYS = 2**32  # how many keys of the text index belong to each project
+TEXT_SAMPLE = 64  # summaries by which the frequency of a trigram is estimated
+COMMON_SHARE = 8  # a text in more than one node of 8 is met soon in any order, so the nodes are read in that order
+CLAIMANT_PROPERTY = "_claimed_by"  # the property that shows a claim
+
+sql = load_queries(__file__)
+
+
+class Filter(Struct, forbid_unknown_fields=True):
+    """Conditions on a node; all that are given must hold."""
+
+    resolved: bool | None = None
+    properties: dict[str, Any] | None = None
+    text: str | None = None
+    ancestor: NodeRef | None = None
+    parent: NodeRef | None = None
+    depends_on: NodeRef | None = None
+    depended_by: NodeRef | None = None
+    has_evidence_type: str | None = None
+    is_leaf: bool | None = None
+    is_actionable: bool | None = None
+    is_blocked: bool | None = None
+    # Null means unclaimed here, so the schema must allow it.
+    claimed_by: Annotated[str | None, Meta(extra_json_schema={"type": ["string", "null"]})] | UnsetType = UNSET
+
+
+class TagFilter(Filter, forbid_unknown_fields=True):
+    """A filter that also knows tags. Tools do not have it, because every conversation pays for their parameters."""
+
+    tag: str | None = None
+
+
+class Source(StrEnum):
+    """Where a search starts: the nodes that one condition finds by itself. The other conditions filter them."""
+
+    BELOW = "below"
+    WAITING = "waiting"
+    WAITED_FOR = "waited_for"
+    CLAIMED = "claimed"
+    TAGGED = "tagged"
+    TEXT = "text"  # the text index
+    SUMMARIES = "summaries"  # every summary, for a text of frequent trigrams that few summaries have
+    CHILDREN = "children"
+    PROJECT = "project"  # all nodes
+
+
+# The conditions that find nodes by themselves, in the order in which they are tried: those that find the fewest first.
+# A search below a node always starts there; otherwise each match would have to be followed up to the root.
+SOURCES: Mapping[str, Source] = {
+    "ancestor_n": Source.BELOW,
+    "depends_on_n": Source.WAITING,
+    "depended_by_n": Source.WAITED_FOR,
+    "claimed_by": Source.CLAIMED,
+    "tag": Source.TAGGED,
+    "text": Source.TEXT,
+    "parent_n": Source.CHILDREN,
+}
+
+# Conditions that follow from another condition and need not be checked.
+IMPLIED: Mapping[str, Mapping[str, bool]] = {
+    "is_ready": {"resolved": False, "is_blocked": False, "is_leaf": True},
+    "is_blocked": {"resolved": False, "is_ready": False},
+    "resolved": {"is_ready": False, "is_blocked": False, "is_leaf": True},
+}
+
+
+class SearchCountsRow(Struct):
+    """The project's number in the text index, and the numbers of its nodes by state."""
+
+    number: int
+    last_n: int
+    total: int
+    resolved: int
+    blocked: int
+    actionable: int
+
+
+class NodeSearch(Struct, frozen=True):
+    """A filter in the form that the queries take."""
+
+    source: Source
+    parameters: Mapping[str, Any]
+    total: int | None  # how many nodes it finds, if that is known without counting
+    last_n: int  # about how many nodes the project has
+    matches_max: float | None = None  # if nothing but the text index is searched: an estimate of the most it finds
+
+
+def build_search(tx: Transaction, filter_: Filter) -> NodeSearch:
+    """Return the search for a filter."""
+    counts = tx.one(sql.search_counts, SearchCountsRow, project_id=tx.project.id)
+    conditions = _build_conditions(tx, filter_)
+    keys = {"first_key": counts.number * TEXT_KEYS, "last_key": (counts.number + 1) * TEXT_KEYS - 1}
+    source = next((source for name, source in SOURCES.items() if conditions[name]), Source.PROJECT)
+    text = _TextSearch(source)
+    if source is Source.TEXT:
+        text = _plan_text_search(tx, conditions["text"], counts, keys)
+        source = text.source
+    if source is Source.PROJECT and conditions["parent_n"]:
+        source = Source.CHILDREN
+    known = {
+        "resolved": counts.resolved,
+        "is_blocked": counts.blocked,
+        "is_ready": counts.actionable,
+        "is_below_root": counts.total - 1,
+    } | ({} if text.total is None else {"text": text.total})
+    parameters = {"project_id": tx.project.id, "source": source, "match": text.match, **keys, **conditions}
+    known_total: int | None
+    match [(name, value) for name, value in conditions.items() if value is not None]:
+        case []:
+            known_total = counts.total
+        case [(name, value)] if name in known:
+            known_total = known[name] if value else counts.total - known[name]
+        case _:
+            known_total = None
+    is_only_text = sum(value is not None for value in conditions.values()) == 1
+    return NodeSearch(source, parameters, known_total, counts.last_n, text.matches_max if is_only_text else None)
+
+
+class _TextSearch(Struct, frozen=True):
+    """Where a search for a text starts, with the query for the index or the number of nodes with the text."""
+
+    source: Source
+    match: str | None = None
+    total: int | None = None
+    matches_max: float | None = None  # an estimate of the summaries with its rarest trigram
+
+
+def _plan_text_search(tx: Transaction, text: str, counts: SearchCountsRow, keys: Mapping[str, int]) -> _TextSearch:
+    """Return the cheapest search for a text: by its rarest trigrams, or without them if all are frequent."""
+    if len(text) < TRIGRAM_CHARS:
+        return _TextSearch(Source.PROJECT)
+    trigrams = list_trigrams(text)
+    terms = to_json_array([index_term(trigram) for trigram in trigrams])
+    complete_at = tx.scalars(sql.sample_trigrams, trigrams=terms, sample=TEXT_SAMPLE, **keys)
+    if not complete_at:
+        return _TextSearch(Source.TEXT)
+    frequencies = [TEXT_SAMPLE * counts.last_n / (n or counts.last_n) for n in complete_at]
+    if min(frequencies) * COMMON_SHARE <= max(counts.last_n, TEXT_SAMPLE * COMMON_SHARE):
+        match_ = build_index_query(trigrams, frequencies)
+        return _TextSearch(Source.TEXT, match=match_, matches_max=min(frequencies))
+    total = int(tx.scalar(sql.count_summaries, text=text, project_id=tx.project.id, **keys))
+    is_common = total * COMMON_SHARE > counts.last_n
+    return _TextSearch(Source.PROJECT if is_common else Source.SUMMARIES, total=total)
+
+
+def _build_conditions(tx: Transaction, filter_: Filter) -> dict[str, Any]:
+    """Return each condition by its name in the queries; None if it is not set."""
+    text = lower_ascii(filter_.text) if filter_.text else None
+    ancestor_n = _resolve_number(tx, filter_.ancestor)
+    is_below_root = ancestor_n == ROOT_N  # true for every other node, so no walk is needed
+    properties = dict(filter_.properties or {})
+    claimed_by = _resolve_claimant(filter_.claimed_by, properties.pop(CLAIMANT_PROPERTY, UNSET))
+    for key in properties:
+        if key.startswith(RESERVED_PREFIX):
+            raise ReservedProperty(("filter", "properties", key))
+    present = {key: value for key, value in properties.items() if value is not None}
+    absent = [key for key, value in properties.items() if value is None]
+    conditions: dict[str, Any] = {
+        "resolved": filter_.resolved,
+        "is_leaf": filter_.is_leaf,
+        "is_ready": filter_.is_actionable,
+        "is_blocked": filter_.is_blocked,
+        "is_below_root": is_below_root or None,
+        "ancestor_n": None if is_below_root else ancestor_n,
+        "parent_n": _resolve_number(tx, filter_.parent),
+        "depends_on_n": _resolve_number(tx, filter_.depends_on),
+        "depended_by_n": _resolve_number(tx, filter_.depended_by),
+        "claimed_by": claimed_by or None,
+        "is_unclaimed": True if claimed_by is None else None,
+        "evidence_type": filter_.has_evidence_type,
+        "tag": filter_.tag if isinstance(filter_, TagFilter) else None,
+        "text": text,
+        "properties": msgspec.json.encode(present).decode() if present else None,
+        "fragment": _build_fragment(present) if present else None,
+        "absent": msgspec.json.encode(absent).decode() if absent else None,
+    }
+    for name, implied in IMPLIED.items():
+        if conditions[name]:
+            for other, value in implied.items():
+                if conditions[other] is value:
+                    conditions[other] = None
+    return conditions
+
+
+def _build_fragment(properties: Mapping[str, Any]) -> str:
+    """Return a text that the stored JSON must contain for the first of these properties to match."""
+    key, value = next(iter(properties.items()))
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)  # stored as 1 or as 1.0
+    pair = msgspec.json.encode({key: value}).decode()[1:-1]
+    return f"{msgspec.json.encode(key).decode()}:" if is_number else pair
+
+
+def _resolve_number(tx: Transaction, ref: str | None) -> int | None:
+    return None if ref is None else find_node_in_project(tx, ref).n
+
+
+def _resolve_claimant(claimed_by: str | UnsetType | None, as_property: Any) -> str | UnsetType | None:
+    """Return the wanted claimant, None for unclaimed nodes, or UNSET for any. A filter can give it in two ways."""
+    path = ("filter", "properties", CLAIMANT_PROPERTY) if claimed_by is UNSET else ("filter", "claimed_by")
+    if claimed_by is not UNSET and as_property not in (UNSET, claimed_by):
+        raise invalid_argument(path, f"contradicts filter.properties.{CLAIMANT_PROPERTY}; leave one of them out")
+    claimant = as_property if claimed_by is UNSET else claimed_by
+    if isinstance(claimant, str):
+        return apply_marker(NormalizedName(), claimant, path)
+    if claimant is not None and claimant is not UNSET:
+        raise invalid_argument(path, f"must be a string or null, not {describe_value(claimant)}")
+    return claimant
+
+
+# --- Text -------------------------------------------------------------------------------------------------------------
+
+TRIGRAM_CHARS = 3  # the index stores trigrams; a shorter text is searched in every summary
+COMPARED_MAX = 32  # trigrams of a text whose frequencies are compared, spread over its whole length
+MATCHED_MAX = 4  # trigrams per index query; with more, the query takes longer than rechecking the matches
+MATCHED_SPREAD = 16  # a trigram that is this much more frequent than the rarest costs more than it saves
+
+
+class Trigram(NamedTuple):
+    """A trigram of a text, and where it is."""
+
+    at: int
+    chars: str
+
+
+def lower_ascii(text: str) -> str:
+    """Return the text with its ASCII letters in lower case."""
+    return text.encode().lower().decode()
+
+
+def list_trigrams(text: str) -> list[Trigram]:
+    """Return the distinct trigrams of a text, some of them if it is long, none if it is too short."""
+    first = {text[at : at + TRIGRAM_CHARS]: at for at in reversed(range(len(text) - TRIGRAM_CHARS + 1))}
+    trigrams = sorted(Trigram(at, chars) for chars, at in first.items())
+    count = min(len(trigrams), COMPARED_MAX)
+    return [trigrams[at * len(trigrams) // count] for at in range(count)]
+
+
+def index_term(trigram: Trigram) -> str:
+    """Return the index query for a trigram."""
+    return f'"{trigram.chars.replace(chr(34), chr(34) * 2)}"'
+
+
+def build_index_query(trigrams: Sequence[Trigram], frequencies: Sequence[float]) -> str:
+    """Return an index query for the rarest of these trigrams. It also finds summaries without the text.
+
+    Trigrams that share characters are mostly found in the same summaries, so only one of them is used.
+    """
+    by_frequency = sorted(zip(frequencies, trigrams, strict=True))
+    rarest, _ = by_frequency[0]
+    matched: list[Trigram] = []
+    for frequency, trigram in by_frequency:
+        is_apart = all(abs(trigram.at - other.at) >= TRIGRAM_CHARS for other in matched)
+        if is_apart and frequency <= rarest * MATCHED_SPREAD and len(matched) < MATCHED_MAX:
+            matched.append(trigram)
+    return " AND ".join(map(index_term, matched))
+
+
+# --- Orders and pages -------------------------------------------------------------------------------------------------
+
+Position = Mapping[str, Any]
+
+COSTS_OF_A_MATCH = 4  # to fetch and sort a match of the text index takes as long as to look at so many nodes in order
+LOOKED_AT_SPREAD = 2  # matches are not spread evenly
+
+
+class Sort(StrEnum):
+    """The sort orders that callers may choose."""
+
+    READINESS = "readiness"  # actionable nodes, best first, then the rest in the same order
+    DEPTH = "depth"  # from the top down
+    RECENT = "recent"  # the latest change first
+    CREATED = "created"  # the oldest node first
+
+
+class Order(Struct, frozen=True):
+    """A sort order: its start position and its queries."""
+
+    start: Position  # before every node
+    project_query: Query
+    chosen_query: Query
+
+
+ORDERS: Mapping[Sort, Order] = {
+    Sort.READINESS: Order(
+        {"after_ready": True, "after_priority": inf, "after_depth": 0, "after_changed_rev": 0, "after_n": 0},
+        sql.unready_nodes,
+        sql.chosen_by_rank,
+    ),
+    Sort.DEPTH: Order({"after_depth": -1, "after_n": 0}, sql.by_depth, sql.chosen_by_depth),
+    Sort.RECENT: Order({"after_changed_rev": 2**53, "after_n": 0}, sql.by_change, sql.chosen_by_change),
+    Sort.CREATED: Order({"after_n": 0}, sql.by_creation, sql.chosen_by_creation),
+}
+
+
+def fetch_page(
+    tx: Transaction, search: NodeSearch, sort: Sort, position: Position, *, at_most: int
+) -> tuple[list[int], int | None]:
+    """Return the numbers of the nodes after a position, and how many there are in all if that costs nothing extra."""
+    order = ORDERS[sort]
+    asked = {**search.parameters, **position}
+    if sort is Sort.READINESS and search.source is Source.PROJECT:
+        return _fetch_ready_first(tx, asked, at_most=at_most), None
+    if search.source is Source.PROJECT:
+        return tx.scalars(order.project_query, **asked, at_most=at_most), None
+    if sort is Sort.READINESS and search.matches_max is not None and position["after_ready"]:
+        found, total = _fetch_ready_with_text(tx, search, asked, at_most=at_most)
+        if found:
+            return found, total
+    rows = tx.all(order.chosen_query, **asked, at_most=at_most)
+    return [n for n, _ in rows], next((counted for _, counted in rows), 0)
+
+
+def _fetch_ready_with_text(
+    tx: Transaction, search: NodeSearch, asked: Mapping[str, Any], *, at_most: int
+) -> tuple[list[int], int | None]:
+    """Return the page of a search for nothing but a text if the best ready nodes fill it, and how many have the text.
+
+    For a frequent text this is faster than to fetch and sort every match.
+    """
+    total: int | None = None
+    looked_at = _compute_looked_at(search.last_n, search.matches_max or 0, at_most=at_most)
+    if looked_at is not None:
+        total = count_total(tx, search)
+        looked_at = _compute_looked_at(search.last_n, total, at_most=at_most)
+    if looked_at is None:
+        return [], total
+    rows = tx.all(sql.ready_nodes_with_text, **asked, looked_at=looked_at)
+    is_full = sum(is_unclaimed for _, is_unclaimed in rows) >= at_most
+    return [n for n, _ in rows[:at_most]] if is_full else [], total
+
+
+def _compute_looked_at(last_n: int, matches: float, *, at_most: int) -> int | None:
+    """Return how many ready nodes to look at to meet so many matches; None if fetching every match costs less."""
+    looked_at = int(LOOKED_AT_SPREAD * at_most * last_n / matches) if matches else 0
+    return looked_at if 0 < looked_at <= matches * COSTS_OF_A_MATCH else None
+
+
+def _fetch_ready_first(tx: Transaction, parameters: Mapping[str, Any], *, at_most: int) -> list[int]:
+    found: list[int] = []
+    behind_ready: Mapping[str, Any] = parameters
+    if parameters["after_ready"]:
+        if not (parameters["resolved"] or parameters["is_blocked"] or parameters["is_ready"] is False):
+            found = tx.scalars(sql.ready_nodes, **parameters, at_most=at_most)
+        behind_ready = {**parameters, **ORDERS[Sort.READINESS].start}
+    if len(found) < at_most and not parameters["is_ready"]:
+        found += tx.scalars(sql.unready_nodes, **behind_ready, at_most=at_most - len(found))
+    return found
+
+
+def count_total(tx: Transaction, search: NodeSearch) -> int:
+    """Return the number of nodes on all pages."""
+    if search.total is not None:
+        return search.total
+    query = sql.count_in_project if search.source is Source.PROJECT else sql.count_of_chosen
+    if search.matches_max is not None:
+        query = sql.count_matches
+    return int(tx.scalar(query, **search.parameters))
+
+
+def to_cursor(position: Position) -> list[CursorValue]:
+    """Return a position as the values of a cursor."""
+    return [None if value == PRIORITY_ABSENT else value for value in position.values()]
+
+
+def from_cursor(sort: Sort, values: Sequence[CursorValue]) -> Position:
+    """Return the position in the values of a cursor."""
+    if len(values) != len(ORDERS[sort].start):
+        raise InvalidCursor
+    position = dict(zip(ORDERS[sort].start, values, strict=True))
+    if sort is Sort.READINESS:
+        position["after_ready"] = bool(position["after_ready"])
+        position["after_priority"] = (
+            PRIORITY_ABSENT if position["after_priority"] is None else position["after_priority"]
+        )
+    return position
+
+
+# --- Search in many projects ------------------------------------------------------------------------------------------
+
+WORD_TRIGRAMS_MAX = 2  # of each word; the other trigrams of a word hardly exclude a node
+READ_MAX = 200_000  # summaries that are read for words without trigrams, in all projects together
+READ_PER_PROJECT_MIN = 1_000
+
+
+def find_nodes(tx: Transaction, projects: Sequence[str], words: SearchWords) -> list[TextMatch]:
+    """Return nodes of some projects that match, newest first. For words without trigrams only new nodes are read."""
+    asked = build_parameters(projects, words)
+    matches = tx.all(sql.nodes_with_id, TextMatch, **asked)
+    if match := _build_match(words):
+        found = tx.all(sql.nodes_with_words, TextMatch, **asked, match=match)
+    else:
+        read_max = max(READ_MAX // max(len(projects), 1), READ_PER_PROJECT_MIN)
+        found = tx.all(sql.nodes_with_short_words, TextMatch, **asked, read_max=read_max)
+    if len(found) >= asked["per_project"]:  # the node with exactly this summary may be older than all of them
+        matches += tx.all(sql.nodes_with_summary, TextMatch, **asked)
+    return drop_repeated([*matches, *found])
+
+
+def _build_match(words: SearchWords) -> str:
+    """Return an index query that every matching summary fulfills; empty if no word has a trigram."""
+    terms: dict[str, None] = {}
+    for word in words.words:
+        # The index folds characters in its own way, so those of ASCII are preferred.
+        trigrams = [one for one in list_trigrams(word) if one.chars.isascii()] or list_trigrams(word)
+        if len(word) >= TRIGRAM_CHARS:
+            terms.update(dict.fromkeys(index_term(one) for one in (trigrams[0], trigrams[-1])[:WORD_TRIGRAMS_MAX]))
+    return " AND ".join(terms)

@@ -1,1 +1,0 @@
-"""Search for nodes: filters, text search, sort orders and paging."""
