@@ -53,7 +53,7 @@ SOURCES: Mapping[str, str] = {
     "work.restructure": "work.restructuring:OPERATION",
     "work.history": "work.graph.history:OPERATION",
     "work.onboard": "work.graph.onboard:OPERATION",
-    "work.analyse": "work.analytics.analyse:OPERATION",
+    "work.analyse": "work.analysis:OPERATION",
     "work.import": "work.importing.import_items:OPERATION",
     "work.export": "work.importing.export_items:OPERATION",
     "briefing.brief": "briefing.brief:OPERATION",

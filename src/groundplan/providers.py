@@ -153,16 +153,16 @@ def find_work_targets(tx: Transaction, refs: list[str]) -> LinkTargets:
 
 def find_work_serving(tx: Transaction, keys: list[str]) -> dict[str, list[str]]:
     """Return the ids of the work nodes, without dropped ones, with a link to each of some purpose nodes, by its key."""
-    from groundplan.work.links import serving
+    from groundplan.work import links
 
-    return serving.find_work_serving(tx, keys)
+    return links.find_work_serving(tx, keys)
 
 
 def count_aligned_work(tx: Transaction, keys: list[str]) -> AlignedWorkCounts:
     """Count the open work that serves some purpose nodes, by a link of its own or of an ancestor."""
-    from groundplan.work.links import serving
+    from groundplan.work import links
 
-    return serving.count_aligned_work(tx, keys)
+    return links.count_aligned_work(tx, keys)
 
 
 # --- Knowledge -------------------------------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ import groundplan.purpose.versions.compare
 import groundplan.purpose.versions.drafts
 import groundplan.purpose.versions.publish
 import groundplan.purpose.versions.versions
-import groundplan.work.analytics.analyse
+import groundplan.work.analysis
 import groundplan.work.containers.dependencies
 import groundplan.work.containers.fields
 import groundplan.work.containers.manage
@@ -494,7 +494,7 @@ class WorkVerbs:
         what: Literal["critical_path", "unlocks", "bottlenecks", "if_resolved", "if_dropped"] = "critical_path",
         node_id: str | None = None,
         limit: int = 20,
-    ) -> groundplan.work.analytics.analyse.WorkAnalysis:
+    ) -> groundplan.work.analysis.WorkAnalysis:
         """Critical path, unlocks, bottlenecks; or what follows if node_id is resolved or dropped."""
 
     def import_(

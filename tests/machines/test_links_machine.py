@@ -21,9 +21,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.links import LinkType
 from groundplan.session import Session
-from groundplan.work import restructuring
+from groundplan.work import link_targets, links, restructuring
 from groundplan.work.containers import manage
-from groundplan.work.links import effective, own_links, targets
 from tests.context.client import ContextClient
 from tests.engines import Engine, SqliteEngine
 from tests.machines.budget import NOTICED, BoundedRun, SteppingMachine, answer_invariant, fixed_settings
@@ -303,7 +302,7 @@ Sabotage = Callable[[pytest.MonkeyPatch], None]
 
 
 def let_all_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(targets.KnownTargets, "check", lambda *_: None)
+    monkeypatch.setattr(link_targets.KnownTargets, "check", lambda *_: None)
 
 
 def leave_links_behind(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -321,15 +320,15 @@ def forget_what_was_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def refuse_what_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_links, "list_links_from", lambda *_: [])
+    monkeypatch.setattr(links, "_load_own", lambda *_: set())
 
 
 def inherit_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(effective, "INHERITED_TYPES", tuple(LinkType))
+    monkeypatch.setattr(links, "INHERITED_TYPES", tuple(LinkType))
 
 
 def say_nothing_of_changes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_links, "describe_new_links", lambda _: iter(()))
+    monkeypatch.setattr(links, "describe_new_links", lambda _: iter(()))
     monkeypatch.setattr("groundplan.work.graph.plan.describe_new_links", lambda _: iter(()))
 
 

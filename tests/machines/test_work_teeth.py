@@ -17,7 +17,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work import claims, kinds, positions, readiness
 from groundplan.work.events import WorkOp
 from groundplan.work.graph import plan, update
-from groundplan.work.overlap.guard import OverlapGuard
+from groundplan.work.overlaps import OverlapGuard
 from groundplan.work.readiness import Readiness
 from groundplan.work.state_changes import NeighbourRow, NodeFlags
 from groundplan.work.waiting import cycles, order

@@ -25,9 +25,9 @@ from groundplan.kernel.links import LinkType, list_links_from
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.reading.files import load_atoms_of_files
 from groundplan.work.graph.background import collect_paths, load_ancestor_paths, load_resolved_before
-from groundplan.work.links.effective import load_effective_links
+from groundplan.work.links import load_effective_links
 from groundplan.work.nodes import WorkNodeRow, format_evidence
-from groundplan.work.overlap.find_overlaps import find_overlapping_work
+from groundplan.work.overlaps import find_overlapping_work
 
 STEP_CHARS_MIN = 40  # hardly any step is shorter, so no chain can show more steps than this allows
 FACT_CHARS_MIN = 80  # with its pointer, label and provenance

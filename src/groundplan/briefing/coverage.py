@@ -78,8 +78,8 @@ def find_gaps(tx: Transaction, _request: ReadCoverage) -> Coverage:
         ContentAltered: the content of the published version does not match its hash.
     """
     # Here, because a start of the program does not need them.
-    from groundplan.work.tracing.gaps import find_open_leaves_outside, find_resolved_without_evidence
-    from groundplan.work.tracing.serving import load_serving_links
+    from groundplan.work.links import load_serving_links
+    from groundplan.work.tracing import find_open_leaves_outside, find_resolved_without_evidence
 
     links = load_serving_links(tx)
     purpose = _find_purpose_gaps(tx, links.served)
@@ -133,7 +133,7 @@ def _find_uncovered_files(tx: Transaction) -> _FileGaps:
     from groundplan.knowledge.paths.names import split_path
     from groundplan.knowledge.paths.requested_paths import parse_paths
     from groundplan.knowledge.patterns import TooCostly, match_atoms
-    from groundplan.work.tracing.recent_files import list_recent_files
+    from groundplan.work.tracing import list_recent_files
 
     named = parse_paths(list_recent_files(tx), tx.preferences.working_copy)
     paths = {path: is_folder for path, is_folder in named.items() if split_path(path)}
@@ -187,8 +187,8 @@ def count_serving_work(tx: Transaction, _request: CountServingWork) -> ServingWo
     """Return the counts of the work that serves each purpose node of the current project."""
     # Here, because a start of the program does not need them.
     from groundplan.purpose.model import sort_keys
-    from groundplan.work.tracing.serving import load_serving_links
-    from groundplan.work.tracing.traced_nodes import count_subtrees
+    from groundplan.work.links import load_serving_links
+    from groundplan.work.tracing import count_subtrees
 
     links = load_serving_links(tx)
     # A node that has links of its own does not inherit those of its ancestors.

@@ -31,9 +31,8 @@ from groundplan.purpose.in_force import PurposeInForce, read_purpose_in_force
 from groundplan.purpose.model import Assumption, AssumptionStatus, Content, EdgeName, NodeType, build_content
 from groundplan.purpose.observing.read import read_assumption_statuses, read_latest_observations
 from groundplan.purpose.observing.records import Measurement
-from groundplan.work.links.effective import load_effective_links
-from groundplan.work.tracing.serving import load_serving_links
-from groundplan.work.tracing.traced_nodes import (
+from groundplan.work.links import load_effective_links, load_serving_links
+from groundplan.work.tracing import (
     SubtreeCounts,
     TracedNode,
     count_subtrees,

@@ -30,7 +30,7 @@ from groundplan.purpose.observing.read import (
     read_latest_reviews,
 )
 from groundplan.purpose.observing.records import DoubtStatus, Observations, find_doubts
-from groundplan.work.links.serving import find_open_inheriting, get_ids
+from groundplan.work.links import find_open_inheriting, get_ids
 
 # What is said of an assumption or a fact, by its status: the same words everywhere.
 PREDICATES = {
@@ -198,7 +198,7 @@ def _load_marks(tx: Transaction, *, with_work: bool | None, at_most: int) -> tup
     if not causes:
         return [], 0
     # Loaded only if something is marked.
-    from groundplan.work.links.serving import count_nodes
+    from groundplan.work.links import count_nodes
 
     if with_work is None:
         with_work = count_nodes(tx) <= NODES_READ_MAX

@@ -28,7 +28,7 @@ from groundplan.work.kinds import (
     WorkPreferences,
     is_claim_live,
 )
-from groundplan.work.links.shown_links import ShownLink
+from groundplan.work.links import ShownLink
 from groundplan.work.waiting.order import ROOT_KEY
 
 DEPENDS_ON = "depends_on"

@@ -10,7 +10,7 @@ from groundplan.briefing import watch
 from groundplan.kernel.links import Link
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.observing.records import Observations
-from groundplan.work.links import serving
+from groundplan.work import links
 from tests.briefing.watch.watch_project import Watch
 from tests.linking import unlink
 from tests.purpose.client import add_edge, add_node, op
@@ -24,7 +24,7 @@ def test_marks_are_what_a_search_of_everything_finds(atlas: Watch) -> None:
 @pytest.mark.parametrize("fault", ["own links do not replace inherited ones", "decisions do not clear", "edges lost"])
 def test_a_fault_in_the_watch_is_noticed(atlas: Watch, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if fault == "own links do not replace inherited ones":
-        whole = serving.find_open_inheriting
+        whole = links.find_open_inheriting
 
         def without_stops(tx: Transaction, sources: set[int], links: list[Link]) -> dict[int, list[int]]:
             return whole(tx, sources, [link for link in links if link.node_n in sources])

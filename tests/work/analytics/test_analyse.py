@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from groundplan.work.analytics import moment_order
+from groundplan.work import analysis
 from tests.work.client import WorkClient
 
 
@@ -132,7 +132,7 @@ def test_the_bottlenecks_of_many_nodes_are_counted_exactly(
     work: WorkClient, monkeypatch: pytest.MonkeyPatch, sample: int
 ) -> None:
     """A sample chooses which nodes are counted; the counts themselves are exact."""
-    monkeypatch.setattr(moment_order, "SAMPLE_MAX", sample)
+    monkeypatch.setattr(analysis, "SAMPLE_MAX", sample)
     expected = count_waiters(plan_randomly(work, 150))
 
     found = rows(work, "bottlenecks", limit=10)
@@ -145,7 +145,7 @@ def test_the_bottlenecks_of_many_nodes_are_counted_exactly(
 
 @pytest.mark.teeth
 def test_a_wait_that_is_not_counted_would_be_noticed(work: WorkClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(moment_order.MomentOrder, "_sort", lambda self: list(range(len(self.waiters))))
+    monkeypatch.setattr(analysis.MomentOrder, "_sort", lambda self: list(range(len(self.waiters))))
 
     with pytest.raises(AssertionError):
         test_bottlenecks_count_every_node_that_waits_once(work)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from groundplan.kernel.errors import GroundplanError
-from groundplan.work.analytics import consequences
+from groundplan.work import what_if
 from tests.errors import error_of
 from tests.machines.budget import fixed_settings
 from tests.proof import scaled
@@ -171,7 +171,7 @@ def test_a_feature_that_stops_waiting_makes_its_tasks_actionable(work: WorkClien
 
 @pytest.mark.teeth
 def test_a_rule_that_is_missing_would_be_noticed(work: WorkClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(consequences.WhatIf, "_count_unblocked", lambda self, state: {})
+    monkeypatch.setattr(what_if.WhatIf, "_count_unblocked", lambda self, state: {})
 
     with pytest.raises(AssertionError):
         check_plan(work, WAITING_FEATURE)

@@ -10,9 +10,9 @@ from msgspec import UNSET
 from groundplan.kernel.access import Permission
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.work import overlaps
 from groundplan.work.nodes import fetch_node
-from groundplan.work.overlap import guard
-from groundplan.work.overlap.find_overlaps import OverlappingNode, WorkInProgress, find_overlapping_work
+from groundplan.work.overlaps import OverlappingNode, WorkInProgress, find_overlapping_work
 from groundplan.work.refs import find_node_in_project
 from tests.errors import error_of
 from tests.manual_clock import ManualClock
@@ -144,7 +144,7 @@ def test_under_avoid_the_reason_says_that_all_were_passed_over(work: WorkClient)
 
 
 def test_under_avoid_free_work_is_offered_however_many_nodes_come_before_it(work: WorkClient) -> None:
-    plan_files(work, first="src/a.py", **{f"n{n}": "src/a.py" for n in range(2 * guard.LOOK_AHEAD)}, last="b.py")
+    plan_files(work, first="src/a.py", **{f"n{n}": "src/a.py" for n in range(2 * overlaps.LOOK_AHEAD)}, last="b.py")
     avoid(work)
     work.by("robin").claim()
 
@@ -155,15 +155,15 @@ def test_under_avoid_free_work_is_offered_however_many_nodes_come_before_it(work
 def test_under_avoid_a_bounded_number_of_candidates_is_looked_at(
     work: WorkClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guard, "LOOK_AHEAD_MAX", guard.LOOK_AHEAD)
-    plan_files(work, first="src/a.py", **{f"n{n}": "src/a.py" for n in range(guard.LOOK_AHEAD + 5)}, last="b.py")
+    monkeypatch.setattr(overlaps, "LOOK_AHEAD_MAX", overlaps.LOOK_AHEAD)
+    plan_files(work, first="src/a.py", **{f"n{n}": "src/a.py" for n in range(overlaps.LOOK_AHEAD + 5)}, last="b.py")
     avoid(work)
     work.by("robin").claim()
 
     answer = work.call("work.next", project=work.project)
 
     assert answer.nodes == []
-    assert answer.reason.startswith(f"{guard.LOOK_AHEAD + 1} actionable nodes")
+    assert answer.reason.startswith(f"{overlaps.LOOK_AHEAD + 1} actionable nodes")
     assert "others were not looked at" in answer.reason
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from groundplan.work.overlap import planned_overlaps
+from groundplan.work import planned_overlaps
 from groundplan.work.waiting.cycles import WaitingMoments
 from tests.work.client import WorkClient
 

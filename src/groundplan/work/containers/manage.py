@@ -59,8 +59,8 @@ from groundplan.work.containers.views import (
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.update import is_same_json
 from groundplan.work.kinds import ROOT_N, get_complexity, get_feature_of_children, get_priority
-from groundplan.work.links.own_links import describe_new_links, insert_links, load_targets, read_requested, set_links
-from groundplan.work.links.targets import Pointers, PurposeKeys
+from groundplan.work.link_targets import Pointers, PurposeKeys
+from groundplan.work.links import describe_new_links, insert_links, load_targets, read_requested, set_links
 from groundplan.work.nodes import DEPENDS_ON, WorkNodeRow, fetch_node, generate_ids, insert_nodes, touch
 from groundplan.work.positions import blocks_descendants
 from groundplan.work.readiness import Readiness

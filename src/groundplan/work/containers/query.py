@@ -51,7 +51,7 @@ from groundplan.work.containers.views import (
 )
 from groundplan.work.graph.search import lower_ascii
 from groundplan.work.kinds import ACTIVE, CLOSED, NEW, ROOT_N, WILL_NOT_IMPLEMENT
-from groundplan.work.overlap.node_paths import extract_paths
+from groundplan.work.overlaps import extract_paths
 
 KNOWLEDGE_TENTHS = 3  # tenths of the answer's budget
 ENVELOPE_CHARS = len('{"success":true,"data":}')

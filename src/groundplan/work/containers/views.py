@@ -19,7 +19,7 @@ from groundplan.policies import get_policies
 from groundplan.work.containers.fields import ContainerType, Priority, priority_from_number
 from groundplan.work.containers.pipeline import DEFAULT_PIPELINES, Pipelines, load_pipelines
 from groundplan.work.kinds import get_status, is_claim_live, parse_complexity
-from groundplan.work.links.shown_links import ShownLink, load_shown_links
+from groundplan.work.links import ShownLink, load_shown_links
 from groundplan.work.nodes import WorkNodeRow
 from groundplan.work.readiness import FeatureStatusChange, Readiness
 

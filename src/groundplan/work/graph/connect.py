@@ -16,8 +16,8 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, 
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.answers import SideEffects, Warnings, add_side_effects, describe_edge_type
 from groundplan.work.events import WorkOp
-from groundplan.work.links.edge_links import LINK_TYPES, LinkWriter, begins_at_purpose, is_link_target
-from groundplan.work.links.targets import OF_ASSUMPTIONS, Pointer
+from groundplan.work.link_targets import OF_ASSUMPTIONS, Pointer
+from groundplan.work.links import LINK_TYPES, LinkWriter, begins_at_purpose, is_link_target
 from groundplan.work.nodes import DEPENDS_ON, add_edge, fetch_node, remove_edge, touch
 from groundplan.work.readiness import Readiness
 from groundplan.work.refs import (

@@ -18,7 +18,7 @@ from groundplan.kernel.operations.registry import AnswerBudget, Command, Effect,
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work import answers as briefing
-from groundplan.work.links.shown_links import load_shown_links
+from groundplan.work.links import load_shown_links
 from groundplan.work.nodes import WorkNode, load_nodes
 from groundplan.work.refs import find_node, find_node_in_project
 from groundplan.work.requests import NodeRef

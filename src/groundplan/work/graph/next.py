@@ -43,7 +43,7 @@ from groundplan.work.nodes import (
     is_claimed_by_another,
     load_evidence,
 )
-from groundplan.work.overlap.guard import OverlapGuard
+from groundplan.work.overlaps import OverlapGuard
 from groundplan.work.readiness import begin_features
 from groundplan.work.refs import find_node_in_project, resolve_node_project
 from groundplan.work.requests import Decision, NodeRef

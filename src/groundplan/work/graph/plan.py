@@ -28,9 +28,9 @@ from groundplan.work.kinds import (
     get_priority,
     ranks_as_absent,
 )
-from groundplan.work.links.own_links import describe_new_links, insert_links, load_targets, read_requested
+from groundplan.work.links import describe_new_links, insert_links, load_targets, read_requested
 from groundplan.work.nodes import NodeSummary, WorkNodeRow, generate_ids, insert_nodes
-from groundplan.work.overlap.planned_overlaps import warn_about_planned_overlaps
+from groundplan.work.planned_overlaps import warn_about_planned_overlaps
 from groundplan.work.positions import blocks_descendants
 from groundplan.work.readiness import Readiness
 from groundplan.work.refs import find_node_in_project, resolve_node_project

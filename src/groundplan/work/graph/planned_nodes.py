@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from groundplan.kernel.links import LinkType
-from groundplan.work.links.targets import Pointers, PurposeKeys
+from groundplan.work.link_targets import Pointers, PurposeKeys
 from groundplan.work.requests import Links, NodeRef, Summary
 from groundplan.work.waiting.moments import sort_last_steps_first
 from groundplan.work.waiting.order import make_key_below, make_keys_between

@@ -21,8 +21,8 @@ from groundplan.work import claims
 from groundplan.work.answers import DONE_WORDS, GraphHints, SideEffects, Warnings, add_side_effects, build_graph_hints
 from groundplan.work.events import WorkOp
 from groundplan.work.kinds import PRIORITY, PRIORITY_IGNORED, TASK, get_complexity, get_priority, ranks_as_absent
-from groundplan.work.links.own_links import Requested, load_targets, read_requested, set_links
-from groundplan.work.links.targets import KnownTargets, Pointers, PurposeKeys
+from groundplan.work.link_targets import KnownTargets, Pointers, PurposeKeys
+from groundplan.work.links import Requested, load_targets, read_requested, set_links
 from groundplan.work.nodes import (
     EvidenceRow,
     WorkNodeRow,

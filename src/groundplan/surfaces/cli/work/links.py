@@ -7,7 +7,7 @@ from typing import Any
 
 from groundplan.kernel.links import LinkType
 from groundplan.surfaces.cli.terminal import format_title
-from groundplan.work.links.shown_links import ShownLink
+from groundplan.work.links import ShownLink
 
 
 def list_links(node: Any) -> Iterator[tuple[str, str]]:

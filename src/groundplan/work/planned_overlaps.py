@@ -15,8 +15,7 @@ from groundplan.policies import get_policies
 from groundplan.providers import find_shared_paths
 from groundplan.work.answers import WARNINGS_MAX, Warnings
 from groundplan.work.graph.planned_nodes import NewNode
-from groundplan.work.overlap.find_overlaps import WorkInProgress, shorten_path
-from groundplan.work.overlap.node_paths import extract_paths
+from groundplan.work.overlaps import WorkInProgress, extract_paths, shorten_path
 from groundplan.work.waiting.cycles import WaitingMoments, finish_moment, start_moment
 
 PAIRS_MAX = 2 * WARNINGS_MAX  # pairs that are reported; the answer has fewer lines

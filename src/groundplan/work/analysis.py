@@ -6,8 +6,9 @@ with what the engine reports after the change is made.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from heapq import nsmallest
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from heapq import nlargest, nsmallest
 from typing import Annotated, Literal, NamedTuple
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -20,9 +21,6 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Route,
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
-from groundplan.work.analytics.consequences import WhatIf
-from groundplan.work.analytics.moment_order import MomentOrder
-from groundplan.work.analytics.open_graph import OpenGraph
 from groundplan.work.graph.update import refuse_open_children
 from groundplan.work.kinds import ROOT_N
 from groundplan.work.nodes import WorkNodeRow, fetch_node, is_claimed_by_another
@@ -30,6 +28,7 @@ from groundplan.work.refs import find_node_in_project, resolve_node_project
 from groundplan.work.requests import NodeRef
 from groundplan.work.restructuring import AlreadyResolved, RootNotAllowed
 from groundplan.work.waiting.cycles import describe_stored_loop, find_loop_in_project
+from groundplan.work.what_if import OpenGraph, OpenNode, WhatIf
 
 LIMIT = 20
 LIMIT_MAX = 100
@@ -108,9 +107,9 @@ def analyse(tx: Transaction, request: AnalyseWork) -> WorkAnalysis:
     if request.what == "bottlenecks":
         drafts = [RowDraft(n, count) for n, count in order.find_most_awaited(request.limit) if count]
         return _build(tx, request, drafts, len(drafts), warnings=_warn_about_loops(tx, order))
-    path = order.find_longest_path([graph.get_estimate(one) for one in order.nodes])
+    path = order.find_longest_path([graph.get_estimate(step) for step in order.nodes])
     length = path[-1][1] if path else 0.0
-    drafts = [RowDraft(one.n, done, f"estimate {_shorten(graph.get_estimate(one))}") for one, done in path]
+    drafts = [RowDraft(step.n, done, f"estimate {_shorten(graph.get_estimate(step))}") for step, done in path]
     return _build(tx, request, drafts, length, warnings=_warn_about_loops(tx, order))
 
 
@@ -126,12 +125,16 @@ def _check(tx: Transaction, node: WorkNodeRow, *, drops: bool) -> None:
 def _answer_what_if(tx: Transaction, request: AnalyseWork, graph: OpenGraph, node: WorkNodeRow) -> WorkAnalysis:
     what_if = WhatIf(graph, lambda ns: _list_resolvable(tx, ns))
     dropped = what_if.list_subtree(node.n) if request.what == "if_dropped" else []
-    found = what_if.resolve(dropped or [node.n])
+    consequences = what_if.resolve(dropped or [node.n])
     best = tx.scalars(
-        sql.best_first, project_id=tx.project.id, ns=to_json_array(found.actionable), at_most=request.limit
+        sql.best_first, project_id=tx.project.id, ns=to_json_array(consequences.actionable), at_most=request.limit
     )
-    actionable = [*best, *set(found.actionable).difference(best)]  # the others are only counted
-    groups = (actionable, "actionable"), (found.auto_resolved, "resolved with its last child"), (dropped, "dropped")
+    actionable = [*best, *set(consequences.actionable).difference(best)]  # the others are only counted
+    groups = (
+        (actionable, "actionable"),
+        (consequences.auto_resolved, "resolved with its last child"),
+        (dropped, "dropped"),
+    )
     drafts = [RowDraft(n, graph.get_estimate(graph.nodes[n]), note) for ns, note in groups for n in ns]
     return _build(tx, request, drafts, len(drafts))
 
@@ -187,8 +190,8 @@ def _build(
     warnings: Iterable[str] = (),
 ) -> WorkAnalysis:
     listed = drafts[: request.limit]
-    found = tx.all(sql.names, project_id=tx.project.id, ns=to_json_array(draft.n for draft in listed))
-    names = {n: (node_id, summary) for n, node_id, summary in found}
+    numbers = to_json_array(draft.n for draft in listed)
+    names = {n: (node_id, summary) for n, node_id, summary in tx.all(sql.names, project_id=tx.project.id, ns=numbers)}
     rows = tx.budget.share(9, of=10).take_rows(
         [AnalysisRow(*names[draft.n], _shorten(draft.value), draft.note) for draft in listed]
     )
@@ -208,6 +211,128 @@ def locate(tx: Transaction, request: AnalyseWork) -> str:
     if request.node_id is None:
         raise missing_argument("project", (), expected="a string, unless node_id names a node")
     return resolve_node_project(tx, request.node_id)
+
+
+# --- The order of starts and finishes ---------------------------------------------------------------------------------
+#
+# Each comes after what it waits for; the relation is that of the cycle check (`waiting/cycles.py`). Moments are
+# numbered by the position of their node: its start is twice the position, its finish one more. Everything is done in
+# loops, so that a chain of a hundred thousand nodes needs no recursion.
+
+SAMPLE_MAX = 4_096  # nodes that are counted to find those that most wait for
+SPREAD = 2_654_435_761  # a prime near 2**32 divided by the golden ratio: multiples of it are spread evenly
+
+
+class MomentOrder:
+    """The moments of a plan, what waits for each of them, and their order; a loop has none."""
+
+    def __init__(self, graph: OpenGraph) -> None:
+        self.nodes: Sequence[OpenNode] = list(graph.nodes.values())
+        position = {node.n: index for index, node in enumerate(self.nodes)}
+        self.waiters: list[list[int]] = [[index + 1] if index % 2 == 0 else [] for index in range(2 * len(self.nodes))]
+        self._awaited = [index % 2 for index in range(2 * len(self.nodes))]  # the number of moments that each waits for
+        for index, node in enumerate(self.nodes):
+            if node.parent_n is None:
+                continue
+            self._add(2 * index + 1, 2 * position[node.parent_n] + 1)
+            above = node.parent_n if graph.inherits else node.feature_n
+            if above is not None:
+                self._add(2 * position[above], 2 * index)
+        for source, target in graph.dependencies:
+            self._add(2 * position[target] + 1, 2 * position[source])
+        self.order = self._sort()
+
+    def _add(self, moment: int, waiter: int) -> None:
+        self.waiters[moment].append(waiter)
+        self._awaited[waiter] += 1
+
+    def _sort(self) -> list[int]:
+        left = self._awaited.copy()
+        order = [moment for moment, count in enumerate(left) if not count]
+        for moment in order:  # the list grows during the loop
+            for waiter in self.waiters[moment]:
+                left[waiter] -= 1
+                if not left[waiter]:
+                    order.append(waiter)
+        return order
+
+    @property
+    def stuck(self) -> int:
+        """The number of nodes that can never be finished, because they wait for a loop."""
+        return len(self.nodes) - sum(moment % 2 for moment in self.order)
+
+    def find_longest_path(self, estimates: Sequence[float]) -> list[tuple[OpenNode, float]]:
+        """Return the nodes of the path that takes longest, first ones first, each with the time at which it is done."""
+        done = [0.0] * len(self.waiters)
+        before = [-1] * len(self.waiters)
+        last = -1
+        for moment in self.order:
+            if moment % 2:
+                done[moment] += estimates[moment // 2]
+            if last < 0 or done[moment] > done[last]:
+                last = moment
+            for waiter in self.waiters[moment]:
+                if before[waiter] < 0 or done[moment] > done[waiter]:
+                    done[waiter], before[waiter] = done[moment], moment
+        path = []
+        while last >= 0:
+            if last % 2 and self.nodes[last // 2].is_work:
+                path.append((self.nodes[last // 2], done[last]))
+            last = before[last]
+        return path[::-1]
+
+    def find_most_awaited(self, at_most: int) -> list[tuple[int, int]]:
+        """Return the nodes that most others wait for, directly or not, each with their exact number.
+
+        Up to SAMPLE_MAX nodes all are compared exactly. Among more, a fixed sample decides which ones are counted: to
+        count all pairs would take a minute and gigabytes.
+        """
+        work = [index for index, node in enumerate(self.nodes) if node.is_work]
+        sample = work if len(work) <= SAMPLE_MAX else sorted(work, key=_spread)[:SAMPLE_MAX]
+        waiting = self._count_waiters_among(sample)
+        candidates = nlargest(2 * at_most, work, key=lambda index: (waiting[index], -index))
+        counts = self.count_waiters([self.nodes[index].n for index in candidates if waiting[index]])
+        return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:at_most]
+
+    def _count_waiters_among(self, sample: Collection[int]) -> list[int]:
+        """Return for each position how many nodes of a sample wait for it. A row of bits is kept until it is used."""
+        bits = {2 * index + 1: 1 << bit for bit, index in enumerate(sample)}
+        rows = [0] * len(self.waiters)
+        unused = self._awaited.copy()
+        counts = [0] * len(self.nodes)
+        for moment in reversed(self.order):
+            row = 0
+            for waiter in self.waiters[moment]:
+                row |= rows[waiter]
+                unused[waiter] -= 1
+                if not unused[waiter]:
+                    rows[waiter] = 0
+            if moment % 2:
+                counts[moment // 2] = row.bit_count()
+                row |= bits.get(moment, 0)
+            if unused[moment]:
+                rows[moment] = row
+        return counts
+
+    def count_waiters(self, ns: Sequence[int]) -> dict[int, int]:
+        """Return for each of a few nodes how many others wait for it, directly or not."""
+        asked = {n: 1 << bit for bit, n in enumerate(ns)}
+        bits = {2 * index + 1: asked[node.n] for index, node in enumerate(self.nodes) if node.n in asked}
+        rows = [0] * len(self.waiters)
+        behind = Counter[int]()
+        for moment in self.order:
+            row = rows[moment]
+            if moment % 2 and row and self.nodes[moment // 2].is_work:
+                behind[row] += 1
+            row |= bits.get(moment, 0)
+            if row:
+                for waiter in self.waiters[moment]:
+                    rows[waiter] |= row
+        return {n: sum(count for row, count in behind.items() if row & bit) for n, bit in asked.items()}
+
+
+def _spread(index: int) -> int:
+    return (index + 1) * SPREAD % 2**32
 
 
 OPERATION = declare(

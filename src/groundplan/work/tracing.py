@@ -1,15 +1,22 @@
-"""Work nodes on the line to the purpose, and the counts of their subtrees."""
+"""Reads for the line from work to the purpose: nodes with the counts of their subtrees, gaps, and recent files."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
+import msgspec
+
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.sections.context_files import extract_context_files, parse_link
 from groundplan.work.kinds import is_claim_live
 
 sql = load_queries(__file__)
+
+RECENT_NODES = 200
+
+_decode_links = msgspec.json.Decoder(list[str]).decode
 
 
 class TracedNode(NamedTuple):
@@ -109,12 +116,58 @@ def load_evidence_of_nodes(
 
 
 def _group_evidence(rows: Iterable[TracedEvidence]) -> dict[int, list[TracedEvidence]]:
-    found: dict[int, list[TracedEvidence]] = {}
+    by_start: dict[int, list[TracedEvidence]] = {}
     for row in rows:
-        found.setdefault(row.start_n, []).append(row)
-    return found
+        by_start.setdefault(row.start_n, []).append(row)
+    return by_start
 
 
-def find_dropped(tx: Transaction, ns: Collection[int]) -> set[int]:
-    """Return those of some nodes that were dropped."""
-    return set(tx.scalars(sql.dropped_among, project_id=tx.project.id, ns=to_json_array(ns))) if ns else set()
+# --- Gaps -------------------------------------------------------------------------------------------------------------
+
+
+def find_open_leaves_outside(tx: Transaction, ns: Collection[int]) -> list[str]:
+    """Return the ids of open nodes without open children that are not in the subtrees of `ns`, oldest first."""
+    nodes = tx.all(sql.open_nodes, project_id=tx.project.id)
+    parents: dict[int, int | None] = {n: parent_n for n, parent_n, _ in nodes}  # the parent of an open node is open
+    is_inside: dict[int | None, bool] = {None: False, **dict.fromkeys(ns, True)}
+    outside = []
+    for leaf_n, parent_n, leaf_id in nodes:
+        if leaf_id is None or parent_n is None:
+            continue
+        n: int | None = leaf_n if leaf_n in is_inside else parent_n
+        path = []
+        while n not in is_inside:
+            path.append(n)
+            n = None if n is None else parents.get(n)
+        if path:
+            is_inside.update(dict.fromkeys(path, is_inside[n]))
+        if not is_inside[n]:
+            outside.append(leaf_id)
+    return outside
+
+
+def find_resolved_without_evidence(tx: Transaction) -> list[str]:
+    """Return the ids of resolved nodes without children and without evidence, oldest first."""
+    return tx.scalars(sql.resolved_without_evidence, project_id=tx.project.id)
+
+
+# --- The files of the work that changed last --------------------------------------------------------------------------
+
+
+class _FileSection(NamedTuple):
+    title: str
+    content: str
+
+
+def list_recent_files(tx: Transaction) -> list[str]:
+    """Return the paths that the last changed nodes name, without duplicates; those of the latest change first."""
+    rows = tx.all(sql.recently_changed, project_id=tx.project.id, at_most=RECENT_NODES)
+    paths: dict[str, None] = {}
+    for _, links in rows:
+        for link in _decode_links(links):
+            if path := parse_link(link):
+                paths[path] = None
+    ns = to_json_array(n for n, _ in rows)
+    sections = tx.all(sql.sections_about_files, _FileSection, project_id=tx.project.id, ns=ns)
+    paths.update(dict.fromkeys(extract_context_files(sections)))
+    return list(paths)

@@ -136,15 +136,6 @@ SELECT start_n, id, type, ref, total
  WHERE place <= :of_each
  ORDER BY start_n, place DESC;
 
--- name: dropped_among
--- Those of some nodes that were dropped.
-SELECT c.n
-  FROM work_nodes AS c
- WHERE c.tenant_id = :tenant_id
-   AND c.project_id = :project_id
-   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
-   AND c.outcome IS NOT NULL;
-
 -- name: open_nodes
 -- All open nodes, in order of creation; those with open children without their id. Reading them at once takes half the
 -- time of a walk from the root.

@@ -1,1 +1,0 @@
-"""Questions about a whole plan: what takes longest, what holds up most, and what would follow from a change."""

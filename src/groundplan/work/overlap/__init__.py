@@ -1,1 +1,0 @@
-"""Work on the same files: noticed before two actors change them at the same time."""
