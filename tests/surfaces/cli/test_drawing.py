@@ -10,7 +10,7 @@ import pytest
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.catalog import OPERATIONS
-from groundplan.surfaces.cli.drawing import GAP, ByClass, Each, Fields, Lines, Rows, View, When, list_columns
+from groundplan.surfaces.cli.drawing import GAP, Fields, ForEach, Lines, Rows, TypeSwitch, View, When, list_columns
 from groundplan.surfaces.cli.renderers import RENDERERS
 
 
@@ -52,7 +52,7 @@ def test_a_table_has_a_heading_for_each_field_and_its_text_on_one_line(capsys: p
 def test_every_view_ends_with_what_is_left_out_and_the_next_page(capsys: pytest.CaptureFixture[str]) -> None:
     answer = Notes([Note()], next_cursor="abc", left_out={"old_notes": 3})
 
-    drawn = lines_of(capsys, View(Each("notes", "{id}")), answer)
+    drawn = lines_of(capsys, View(ForEach("notes", "{id}")), answer)
 
     assert drawn == ["n1", "", "Not shown: 3 old notes", "", "Next page: add --cursor abc"]
 
@@ -122,11 +122,11 @@ def names_in(block: Any) -> Iterator[str]:
             yield from names_of_source(block.source)
             if isinstance(block.source, str):
                 yield from (name for _, source in block.columns for name in names_of_source(source))
-        case Each() | When():
+        case ForEach() | When():
             yield from names_of_source(block.source)
             inner = (*block.blocks, *getattr(block, "otherwise", ()))
             yield from (name for one in inner for name in names_in(one))
-        case ByClass():
+        case TypeSwitch():
             yield from (name for blocks in block.by_class.values() for one in blocks for name in names_in(one))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.errors import MixedProjects, NotFound
-from groundplan.work.graph.lookup import NotOneTitle
+from groundplan.work.graph.lookup import AmbiguousTitle
 from groundplan.work.refs import AmbiguousNode
 from tests.work.client import WorkClient
 
@@ -38,7 +38,7 @@ def test_two_characters_are_too_few(work: WorkClient) -> None:
 def test_a_title_of_two_nodes_is_refused_and_both_are_named(work: WorkClient) -> None:
     both = add(work, "Walk the coast", "Walk the coast")
 
-    with pytest.raises(NotOneTitle) as refused:
+    with pytest.raises(AmbiguousTitle) as refused:
         look_up(work, "walk the coast")
 
     assert sorted(refused.value.details["near"]) == sorted(both)
@@ -47,7 +47,7 @@ def test_a_title_of_two_nodes_is_refused_and_both_are_named(work: WorkClient) ->
 def test_words_inside_of_a_title_are_only_a_hint(work: WorkClient) -> None:
     (changelog,) = add(work, "Update the changelog")
 
-    with pytest.raises(NotOneTitle) as refused:
+    with pytest.raises(AmbiguousTitle) as refused:
         look_up(work, "changelog")
 
     assert refused.value.details["near"] == [changelog]

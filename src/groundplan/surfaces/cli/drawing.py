@@ -1,14 +1,14 @@
 """Views: the terminal output of an answer, declared as blocks.
 
-    View      prints its blocks from top to bottom, then what the answer leaves out and its next page
-    "text"    one line; fields of the answer stand in braces, as in "Deleted {deleted}."
-    GAP       a blank line, unless nothing comes before or after it
-    Lines     the lines of a text or the items of a list, below a title
-    Fields    names and values side by side
-    Rows      a table
-    Each      the same blocks for every item of a list
-    When      blocks for answers that meet a condition, and others for those that do not
-    ByClass   the blocks for the class of the answer
+    View        prints its blocks from top to bottom, then what the answer leaves out and its next page
+    "text"      one line; fields of the answer stand in braces, as in "Deleted {deleted}."
+    GAP         a blank line, unless nothing comes before or after it
+    Lines       the lines of a text or the items of a list, below a title
+    Fields      names and values side by side
+    Rows        a table
+    ForEach     the same blocks for every item of a list
+    When        blocks for answers that meet a condition, and others for those that do not
+    TypeSwitch  the blocks for the class of the answer
 
 The columns of a table and the names of fields stand in one text, as in "id, title, changed: modified_at"; what stands
 after a colon is the field, if it is not called like its heading. ("changed", source) declares one with another source.
@@ -134,7 +134,7 @@ class Rows:
             yield fill(self.empty, answer)
 
 
-class Each:
+class ForEach:
     """The same blocks for every item of a list, with a blank line between two items."""
 
     def __init__(self, source: Source, *blocks: Block) -> None:
@@ -156,7 +156,7 @@ class When:
         return expand(self.blocks if read(answer, self.source) else self.otherwise, answer)
 
 
-class ByClass:
+class TypeSwitch:
     """The blocks for the class of the answer."""
 
     def __init__(self, by_class: Mapping[type, Iterable[Block]]) -> None:

@@ -196,7 +196,7 @@ class RestApi:
             return answer_error(error, vocabulary, status=412 if is_unmet else None)
 
 
-class RestFirst:
+class RestMiddleware:
     """An ASGI application around another that answers requests to REST itself.
 
     Most requests are for REST, and one look into its table costs less than the comparison with every other route.

@@ -28,7 +28,7 @@ from groundplan.surfaces.http.exposure import LOOPBACK, Exposure
 from groundplan.surfaces.http.front_door import LOOPBACK_HOSTS, AllowedHosts
 from groundplan.surfaces.http.live_events import EventStreams, StreamLimits
 from groundplan.surfaces.http.operation_pool import OperationPool
-from groundplan.surfaces.http.rest import Authenticate, RestApi, RestFirst
+from groundplan.surfaces.http.rest import Authenticate, RestApi, RestMiddleware
 from groundplan.surfaces.http.routes import RouteTable
 from groundplan.surfaces.vocabularies import PREFIX, HttpVocabulary
 
@@ -78,7 +78,7 @@ def build_app(
             EventsRoute(streams, vocabulary),
             Mount(PREFIX, app=rest),
         ],
-        middleware=[*middleware, Middleware(AllowedHosts, hosts=hosts), Middleware(RestFirst, rest=rest)],
+        middleware=[*middleware, Middleware(AllowedHosts, hosts=hosts), Middleware(RestMiddleware, rest=rest)],
         exception_handlers={HTTPException: _answer_unknown},
         lifespan=close_at_end,
     )

@@ -15,7 +15,7 @@ from groundplan.surfaces.http.answers import Answer
 from groundplan.surfaces.http.operation_pool import OperationPool
 from groundplan.surfaces.web.areas.coverage import PICTURE, STATES, draw_cells
 from groundplan.surfaces.web.areas.history import Day
-from groundplan.surfaces.web.areas.inbox import InboxEntry, Need
+from groundplan.surfaces.web.areas.inbox import FormField, InboxEntry
 from groundplan.surfaces.web.areas.plan.measures import DayValue, build_chart
 from groundplan.surfaces.web.areas.work import host_of
 from groundplan.surfaces.web.areas.work_graph import MARKS
@@ -98,7 +98,8 @@ def _get_samples() -> dict[str, Any]:
             ),
             _make_entry("suggestion", "Suggestion", "claude suggests 40 for /wells/depth")._replace(button="Accept"),
             _make_entry("request", "Question", "Which village comes first?")._replace(
-                button="Record a decision", needs=[Need("text", "What is decided"), Need("due", "Until", is_date=True)]
+                button="Record a decision",
+                fields=[FormField("text", "What is decided"), FormField("due", "Until", is_date=True)],
             ),
         ],
         "covers": STATES,

@@ -82,8 +82,8 @@ class LinkCountsRow(Struct):
     holds_up: int
 
 
-class ChosenPart(NamedTuple):
-    """The nodes of a part, and how many nodes are blocked in the branch that it was taken from."""
+class NodeSelection(NamedTuple):
+    """The nodes to show, and how many nodes are blocked in the branch that they were taken from."""
 
     ns: list[int]
     blocked: int = 0
@@ -95,7 +95,7 @@ def read_dependency_graph(tx: Transaction, request: ReadDependencyGraph) -> Depe
     Raises:
         NotFound: the project has no such node.
     """
-    part = _choose_part(tx, request)
+    part = _select_nodes(tx, request)
     rows = {row.n: row for row in load_rows(tx, part.ns)}
     counts = {
         row.n: row
@@ -143,12 +143,12 @@ def _reach_beyond(ahead: Mapping[int, Sequence[int]], start: int) -> set[int]:
     return found
 
 
-def _choose_part(tx: Transaction, request: ReadDependencyGraph) -> ChosenPart:
+def _select_nodes(tx: Transaction, request: ReadDependencyGraph) -> NodeSelection:
     if request.nodes is not None:
-        return ChosenPart(list(dict.fromkeys(find_node_in_project(tx, ref).n for ref in request.nodes)))
+        return NodeSelection(list(dict.fromkeys(find_node_in_project(tx, ref).n for ref in request.nodes)))
     if request.node is not None:
         start = find_node_in_project(tx, request.node).n
-        return ChosenPart(_walk_around(tx, start, request.direction, at_most=request.limit))
+        return NodeSelection(_walk_around(tx, start, request.direction, at_most=request.limit))
     if request.ancestor is None:
         waiting = tx.scalars(sql.waiting_nodes, project_id=tx.project.id, at_most=request.limit)
         blocked = int(tx.scalar(sql.blocked_count, project_id=tx.project.id))
@@ -158,7 +158,7 @@ def _choose_part(tx: Transaction, request: ReadDependencyGraph) -> ChosenPart:
         rows = tx.all(sql.waiting_nodes_below, **place)
         waiting = [n for n, waits_itself, _ in rows if waits_itself]
         blocked = rows[0][2] if rows else 0
-    return ChosenPart(_add_what_is_awaited(tx, waiting, request.limit), blocked)
+    return NodeSelection(_add_what_is_awaited(tx, waiting, request.limit), blocked)
 
 
 def _walk_around(tx: Transaction, start: int, direction: Direction, *, at_most: int) -> list[int]:

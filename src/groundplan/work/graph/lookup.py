@@ -57,7 +57,7 @@ class LookedUp(Struct):
     nodes: list[OutlineNode]
 
 
-class NotOneTitle(Invalid):
+class AmbiguousTitle(Invalid):
     """No title is or begins with this text alone."""
 
     code = "ambiguous_title"
@@ -76,7 +76,7 @@ def look_up(tx: Transaction, request: Lookup) -> LookedUp:
     Raises:
         NotFound: a ref names none.
         AmbiguousNode: several ids begin with a ref.
-        NotOneTitle: no title is or begins with a ref alone.
+        AmbiguousTitle: no title is or begins with a ref alone.
         MixedProjects: the node is in another project.
     """
     if request.beginning is not None:
@@ -119,9 +119,9 @@ def _find_by_title(tx: Transaction, ref: str) -> OutlineRow | None:
         if len(open_ones) == 1:
             return open_ones[0]
         if open_ones:
-            raise NotOneTitle(ref, open_ones, problem=problem)
+            raise AmbiguousTitle(ref, open_ones, problem=problem)
     if rows:
-        raise NotOneTitle(ref, rows, problem="no title begins with")
+        raise AmbiguousTitle(ref, rows, problem="no title begins with")
     return None
 
 

@@ -121,7 +121,7 @@ class WaitingStep(NamedTuple):
     key: str | None
 
 
-class Region(Struct):
+class AffectedRegion(Struct):
     """The nodes that must move in the order, and the keys between which they go."""
 
     ns: set[int]
@@ -235,7 +235,7 @@ class ProjectOrder:
         self._write_keys(moved)
         return True
 
-    def _find_region(self, waiting: int, awaited: int, keys: Mapping[int, str]) -> Region | None:
+    def _find_region(self, waiting: int, awaited: int, keys: Mapping[int, str]) -> AffectedRegion | None:
         """Return the smaller of two sets of nodes, one of which must move, or None if both are large.
 
         They are what the awaited node waits for and is not before the waiting one, or what waits for the waiting one
@@ -243,15 +243,15 @@ class ProjectOrder:
         """
         low, high = keys[waiting], keys[awaited]
         for at_most in NODES_MOVED_MAX:
-            lowered = Region({awaited}, low="", high=low, is_raised=False)
+            lowered = AffectedRegion({awaited}, low="", high=low, is_raised=False)
             if self._collect(lowered, sql.awaited_steps, at_most):
                 return lowered
-            raised = Region({waiting}, low=high, high=ROOT_KEY, is_raised=True)
+            raised = AffectedRegion({waiting}, low=high, high=ROOT_KEY, is_raised=True)
             if self._collect(raised, sql.waiting_steps, at_most):
                 return raised
         return None
 
-    def _collect(self, region: Region, query: Query, at_most: int) -> bool:
+    def _collect(self, region: AffectedRegion, query: Query, at_most: int) -> bool:
         """Add what the nodes of a region lead to, and return whether that is complete."""
         bound = region.low if region.is_raised else region.high
         ahead: Iterable[int] = list(region.ns)

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from groundplan.surfaces.cli.drawing import GAP, Each, Fields, Lines, Part, View, When, format_left_out
+from groundplan.surfaces.cli.drawing import GAP, Fields, ForEach, Lines, Part, View, When, format_left_out
 from groundplan.surfaces.cli.terminal import INDENT, format_title, format_value, to_one_line
 
 EMPTY_TEXT = '""'  # a value like any other: a line without it would look unfinished
@@ -72,7 +72,7 @@ def _note_left_out(briefing: Any) -> Iterator[Part]:
         yield from (f"{INDENT}{call}" for call in briefing.more or ())
 
 
-BRIEFING = Each(
+BRIEFING = ForEach(
     "briefing",
     Lines("why", _format_step, title="Why:"),
     Lines("marks", _format_mark, title="In doubt or changed:"),

@@ -15,7 +15,7 @@ from groundplan.briefing.outline import (
     describe_work,
 )
 from groundplan.briefing.throughline import ChainStep, Throughline, ThroughlinePicture, ThroughlineText
-from groundplan.surfaces.cli.drawing import FOOTER, GAP, ByClass, Lines, Part, Rows, View
+from groundplan.surfaces.cli.drawing import FOOTER, GAP, Lines, Part, Rows, TypeSwitch, View
 from groundplan.surfaces.cli.terminal import join_first
 
 GOALS_SHOWN_MAX = 12
@@ -77,7 +77,7 @@ TABLE = (
 
 RENDERERS: dict[str, Callable[[Any], None]] = {
     "briefing.throughline": View(
-        ByClass(
+        TypeSwitch(
             {
                 Throughline: TABLE,
                 ThroughlineText: (Lines("markdown"),),

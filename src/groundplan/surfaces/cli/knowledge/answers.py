@@ -17,8 +17,8 @@ from groundplan.knowledge.reading.list import ListedAtom
 from groundplan.surfaces.cli.drawing import (
     GAP,
     WARNINGS,
-    Each,
     Fields,
+    ForEach,
     Lines,
     Part,
     Rows,
@@ -117,7 +117,7 @@ ATOM = (
     Lines("knowledge"),
 )
 MOLECULE = ("{name}", Fields("id, version", _list_relations, ("task", _format_tasks)), GAP, Lines("knowledge"))
-ENTITY = (Each("atom", *ATOM), Each("molecule", *MOLECULE))
+ENTITY = (ForEach("atom", *ATOM), ForEach("molecule", *MOLECULE))
 CONTEXT = (
     format_context,
     WARNINGS,

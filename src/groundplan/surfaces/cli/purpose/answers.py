@@ -15,12 +15,12 @@ from groundplan.purpose.versions.versions import Version
 from groundplan.surfaces.cli.drawing import (
     FOOTER,
     GAP,
-    ByClass,
-    Each,
     Fields,
+    ForEach,
     Lines,
     Part,
     Rows,
+    TypeSwitch,
     View,
     When,
 )
@@ -193,7 +193,7 @@ OBSERVATIONS = (
 )
 NO_THEORY = "No theory of change here. Next: groundplan purpose draft --project {project}"
 OPENED = View(
-    ByClass(
+    TypeSwitch(
         {
             OpenedPurpose: (When("version", *THEORY, otherwise=(NO_THEORY,)),),
             ObservationsPage: (*OBSERVATIONS, *FOOTER),  # of a request with the detail `observations`
@@ -248,6 +248,6 @@ RENDERERS = {
             ("decisions", lambda answer: ", ".join(answer.decisions or ()) or None),
             ("requests", lambda answer: ", ".join(answer.requests or ()) or None),
         ),
-        Each("affected", Lines(lambda one: list_named_keys(one, "nodes, edges, work"), title=REFUTED_TITLE)),
+        ForEach("affected", Lines(lambda one: list_named_keys(one, "nodes, edges, work"), title=REFUTED_TITLE)),
     ),
 }

@@ -12,7 +12,7 @@ from groundplan.purpose.compliance.section import Compliance
 from groundplan.purpose.gates.gates import Check, GateResult
 from groundplan.purpose.health import Health
 from groundplan.purpose.model import EdgeName
-from groundplan.surfaces.cli.drawing import GAP, ByClass, Each, Fields, Lines, Part, Rows, View, When
+from groundplan.surfaces.cli.drawing import GAP, Fields, ForEach, Lines, Part, Rows, TypeSwitch, View, When
 from groundplan.surfaces.cli.purpose.formatting import ARROW, STYLES, humanize, join_names, list_named_keys, pluralize
 from groundplan.surfaces.cli.screen.styled_text import StyledText
 from groundplan.surfaces.cli.terminal import EMPTY_CELL
@@ -118,23 +118,23 @@ HEALTH = (
     lambda answer: StyledText("overall  ").append_text(_style_band(answer.overall)),
     GAP,
     Rows(_list_metrics, "metric, value, band"),
-    Each("goals", Lines(_format_goal_health, title="{key}:")),
+    ForEach("goals", Lines(_format_goal_health, title="{key}:")),
     _format_unsearched_goals,
 )
 ANALYSIS = (
     When("goals", otherwise=("There are no goals.",)),
-    Each("goals", Lines(_format_goal, title="{key}:")),
+    ForEach("goals", Lines(_format_goal, title="{key}:")),
     _format_unsearched_goals,
     Lines(lambda answer: join_names(answer.orphans), title="Not connected to a goal:"),
     Lines(lambda answer: join_names(answer.dead_ends), title="Dead ends:"),
-    Each("refuted", Lines(_format_touched, title=REFUTED_TITLE)),
+    ForEach("refuted", Lines(_format_touched, title=REFUTED_TITLE)),
     When("left_out.refuted", GAP, "{left_out.refuted} more are refuted. To see them, raise --limit."),
-    Each("marks", Lines(_format_marked_work, title="{ref} is marked as {status}. Open work: {work_total}")),
+    ForEach("marks", Lines(_format_marked_work, title="{ref} is marked as {status}. Open work: {work_total}")),
     When("left_out.marks", GAP, "{left_out.marks} more are marked. The inbox lists all."),
     Lines(_format_paths, title="Paths:"),
-    Each("touched", Lines(_format_touched, title="Affected if {assumption} does not hold:")),
+    ForEach("touched", Lines(_format_touched, title="Affected if {assumption} does not hold:")),
 )
 # Some requests get the answer of another of these operations.
 CHECK = View(
-    ByClass({GateResult: GATE, Health: HEALTH, Analysis: ANALYSIS, Compliance: (Lines("markdown"),)}), footer=()
+    TypeSwitch({GateResult: GATE, Health: HEALTH, Analysis: ANALYSIS, Compliance: (Lines("markdown"),)}), footer=()
 )

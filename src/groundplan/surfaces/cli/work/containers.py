@@ -9,11 +9,11 @@ from msgspec import UnsetType
 from groundplan.surfaces.cli.briefing.task import BRIEFING
 from groundplan.surfaces.cli.drawing import (
     GAP,
-    ByClass,
-    Each,
     Fields,
+    ForEach,
     Lines,
     Rows,
+    TypeSwitch,
     View,
     When,
     note_no_results,
@@ -87,15 +87,15 @@ CONTAINER = (
     GAP,
     Lines("description"),
 )
-TASK_COUNTS = Each("task_counts", lambda counts: f"Tasks: {_format_counts(counts)}.")
-FEATURE_TRANSITION = Each("feature_transition", "Feature {id}: {before} -> {after}")
+TASK_COUNTS = ForEach("task_counts", lambda counts: f"Tasks: {_format_counts(counts)}.")
+FEATURE_TRANSITION = ForEach("feature_transition", "Feature {id}: {before} -> {after}")
 KNOWLEDGE = When(
     lambda context: context.molecules or context.orphan_atoms or context.unmatched_paths,
     "Knowledge about its files:",
     *CONTEXT,
     otherwise=("It names no files. List them in its context links, or in a section called Context Files.",),
 )
-CHANGED = View(Each(get_container, *CONTAINER), FEATURE_TRANSITION)
+CHANGED = View(ForEach(get_container, *CONTAINER), FEATURE_TRANSITION)
 PAGE = (
     Rows(_list_projects, "name, id, version, summary"),
     Rows(
@@ -109,7 +109,7 @@ PAGE = (
     note_no_results,
 )
 OVERVIEW = (
-    Each(get_container, *CONTAINER),
+    ForEach(get_container, *CONTAINER),
     TASK_COUNTS,
     Rows(
         "features",
@@ -120,7 +120,7 @@ OVERVIEW = (
     GAP,
     Rows("tasks", "id, title, status, priority, complexity, blocked: is_blocked, version"),
 )
-PAGE_OR_OVERVIEW = View(ByClass({ContainerOverview: OVERVIEW, ContainerPage: PAGE}))
+PAGE_OR_OVERVIEW = View(TypeSwitch({ContainerOverview: OVERVIEW, ContainerPage: PAGE}))
 BLOCKED = View(
     Rows(
         "items",
@@ -140,10 +140,10 @@ def _view_next(kind: str, command: str) -> View:
 
 RENDERERS = {
     "container.get": View(
-        Each(get_container, *CONTAINER),
+        ForEach(get_container, *CONTAINER),
         TASK_COUNTS,
-        Each("sections", *SECTION),
-        Each("graph_context", KNOWLEDGE),
+        ForEach("sections", *SECTION),
+        ForEach("graph_context", KNOWLEDGE),
         BRIEFING,
     ),
     "container.search": PAGE_OR_OVERVIEW,

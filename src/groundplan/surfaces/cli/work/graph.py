@@ -12,12 +12,12 @@ from groundplan.surfaces.cli.briefing.task import BRIEFING
 from groundplan.surfaces.cli.drawing import (
     GAP,
     WARNINGS,
-    ByClass,
-    Each,
     Fields,
+    ForEach,
     Lines,
     Part,
     Rows,
+    TypeSwitch,
     View,
     When,
     format_left_out,
@@ -158,7 +158,7 @@ PROJECTS = (
 )
 OFFERS = View(
     When("nodes", otherwise=("No node is available: {reason}.",)),
-    Each(
+    ForEach(
         "nodes",
         lambda offer: _mention(offer.node),
         Fields(
@@ -174,7 +174,7 @@ OFFERS = View(
     BRIEFING,
     WARNINGS,
 )
-REMINDERS = Each("graph_hints", Lines("suggested_actions", title="{message}"))
+REMINDERS = ForEach("graph_hints", Lines("suggested_actions", title="{message}"))
 SIDE_EFFECTS = (
     Lines("newly_actionable", _mention, title="Now ready to start:"),
     Lines("auto_resolved", title="Resolved automatically:"),
@@ -188,7 +188,7 @@ OUTLINE_ROWS = Rows(
 )
 
 RENDERERS = {
-    "work.open": View(ByClass({OpenedProject: OPENED, ProjectLines: PROJECTS})),
+    "work.open": View(TypeSwitch({OpenedProject: OPENED, ProjectLines: PROJECTS})),
     "work.plan": PLANNED,
     "work.add": PLANNED,
     "work.next": OFFERS,
@@ -245,7 +245,7 @@ RENDERERS = {
         WARNINGS,
     ),
     "work.onboard": View(
-        Each("project", _format_goal, When("archived_at", "Status: archived")),
+        ForEach("project", _format_goal, When("archived_at", "Status: archived")),
         Lines("counts", format_counts),
         Lines("next", _mention, title="Ready to start:"),
         Lines("marks", title="In doubt:"),

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from groundplan.surfaces.cli.drawing import (
     GAP,
-    Each,
     Fields,
+    ForEach,
     Lines,
     Rows,
     View,
@@ -60,10 +60,10 @@ SECTION = (
 SAMPLE = (_format_sample, Lines("content_sample", indent=INDENT))
 SECTIONS = View(
     When(lambda answer: answer.sections or answer.left_out, otherwise=("No sections here.",)),
-    Each("sections", *SECTION),
+    ForEach("sections", *SECTION),
 )
 TEMPLATE = View(
-    Each(
+    ForEach(
         "template",
         "{name}",
         Fields(
@@ -73,7 +73,7 @@ TEMPLATE = View(
             "tags, by: created_by, changed: modified_at",
         ),
         Lines("description", indent=INDENT),
-        Each("sections", *SAMPLE),
+        ForEach("sections", *SAMPLE),
         When(
             lambda template: template.sections == [],
             GAP,

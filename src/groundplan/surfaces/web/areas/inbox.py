@@ -57,7 +57,7 @@ _INSTANT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d+)?Z")
 WRITING_VARIANTS = {"work.next": "work.claim"}
 
 
-class Need(NamedTuple):
+class FormField(NamedTuple):
     """A field that a person fills."""
 
     name: str  # the path of the argument: decisions.0.text
@@ -78,7 +78,7 @@ class InboxEntry(NamedTuple):
     form: str  # its id
     operation: str
     fixed: Mapping[str, str]
-    needs: Sequence[Need]
+    fields: Sequence[FormField]
     button: str  # empty where there is only something to look at
     parts: Sequence[str] = ()  # the texts of several items that are one
 
@@ -126,7 +126,7 @@ def build_entry(visit: Visit, item: InboxItem) -> InboxEntry:
         f"settle-{crc32(unique):08x}",
         action.operation,
         fixed,
-        [_to_need(path) for path in action.needs or ()],
+        [_to_field(path) for path in action.needs or ()],
         _choose_button(visit, action.operation, fixed),
     )
 
@@ -146,11 +146,11 @@ def _choose_button(visit: Visit, name: str, fixed: Mapping[str, str]) -> str:
     return next((text for (of, part), text in BUTTONS.items() if of == name and part in parts), "Settle")
 
 
-def _to_need(path: str) -> Need:
+def _to_field(path: str) -> FormField:
     name = path.replace("[", ".").replace("]", "")
     known = ".".join(part for part in name.split(".") if not part.isdigit())
     label = LABELS.get(known, known.rpartition(".")[2].capitalize())
-    return Need(name, label, CHOICES.get(known, ()), known in DATES)
+    return FormField(name, label, CHOICES.get(known, ()), known in DATES)
 
 
 def _flatten(path: str, value: Any) -> Iterator[tuple[str, str]]:

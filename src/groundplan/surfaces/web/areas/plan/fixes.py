@@ -13,13 +13,13 @@ from groundplan.surfaces.web.areas.plan.theory import TheoryItems
 EDIT = "purpose.edit"
 RECORD = "purpose.record"
 PLAN_WORK = "work.plan"
-FIX_OPERATIONS = frozenset({EDIT, RECORD, PLAN_WORK})  # the operations of the forms that mend a finding
+FIX_OPERATIONS = frozenset({EDIT, RECORD, PLAN_WORK})  # the operations of the forms that fix a finding
 OP = "operations.0"
 CHOICES_MAX = 60  # a longer list is searched in the picture instead
 RISKS = (("", "not said"), ("HIGH", "high"), ("MEDIUM", "medium"), ("LOW", "low"))
 
 
-class MendField(NamedTuple):
+class FixField(NamedTuple):
     """A field that a person fills."""
 
     name: str  # the argument; of an edit without its path
@@ -29,42 +29,42 @@ class MendField(NamedTuple):
     is_required: bool = True
 
 
-class Mend(NamedTuple):
-    """A form that mends one place."""
+class FixForm(NamedTuple):
+    """A form that fixes one place."""
 
     operation: str
     fixed: Mapping[str, str]
-    fields: Sequence[MendField]
+    fields: Sequence[FixField]
     button: str
     form: str = ""  # its id
 
 
-Builder = Callable[[TheoryItems, str], Mend | None]
+Builder = Callable[[TheoryItems, str], FixForm | None]
 
 
-def offer_fix(plan: PlanVisit, code: str, ref: str) -> Mend | None:
+def offer_fix(plan: PlanVisit, code: str, ref: str) -> FixForm | None:
     """Return the form for a place that a check or a figure found; None if the page offers none.
 
     An edit needs the draft, anything else only the role.
     """
     if plan.items is None or code not in _FIXES:
         return None
-    mend = _FIXES[code](plan.items, ref)
-    if mend is None or not (plan.can_edit if mend.operation == EDIT else plan.can_record):
+    fix = _FIXES[code](plan.items, ref)
+    if fix is None or not (plan.can_edit if fix.operation == EDIT else plan.can_record):
         return None
     form = "mend-" + re.sub(r"[^A-Za-z0-9]+", "-", f"{code}-{ref}")
-    return mend._replace(form=form, fixed={"project": plan.visit.project.name, **mend.fixed})
+    return fix._replace(form=form, fixed={"project": plan.visit.project.name, **fix.fixed})
 
 
-def _edit(op: str, fixed: Mapping[str, str], fields: Sequence[MendField], button: str) -> Mend:
+def _edit(op: str, fixed: Mapping[str, str], fields: Sequence[FixField], button: str) -> FixForm:
     named = {f"{OP}.{name}": value for name, value in {"op": op, **fixed}.items()}
-    return Mend(EDIT, named, [field._replace(name=f"{OP}.{field.name}") for field in fields], button)
+    return FixForm(EDIT, named, [field._replace(name=f"{OP}.{field.name}") for field in fields], button)
 
 
-def _update(*fields: MendField, button: str = "Save", only_missing: bool = False, **fixed: str) -> Builder:
+def _update(*fields: FixField, button: str = "Save", only_missing: bool = False, **fixed: str) -> Builder:
     """Change an item: all of the fields, or only those that it lacks. `fixed` needs nobody to type."""
 
-    def build(theory: TheoryItems, ref: str) -> Mend | None:
+    def build(theory: TheoryItems, ref: str) -> FixForm | None:
         kind, subject = theory.name_subject(ref)
         item = theory.find(ref)
         wanted = [one for one in fields if not only_missing or not (getattr(item, one.name, None) or "").strip()]
@@ -73,10 +73,10 @@ def _update(*fields: MendField, button: str = "Save", only_missing: bool = False
     return build
 
 
-def _add(kind: str, *fields: MendField, to: str, button: str) -> Builder:
+def _add(kind: str, *fields: FixField, to: str, button: str) -> Builder:
     """Add an assumption or an indicator to an item of some kinds."""
 
-    def build(theory: TheoryItems, ref: str) -> Mend | None:
+    def build(theory: TheoryItems, ref: str) -> FixForm | None:
         found, subject = theory.name_subject(ref)
         return _edit(f"add_{kind}", subject, fields, button) if found in to.split() else None
 
@@ -84,72 +84,72 @@ def _add(kind: str, *fields: MendField, to: str, button: str) -> Builder:
 
 
 def _first(*builders: Builder) -> Builder:
-    return lambda theory, ref: next((mend for build in builders if (mend := build(theory, ref))), None)
+    return lambda theory, ref: next((fix for build in builders if (fix := build(theory, ref))), None)
 
 
-def _choose_effect(theory: TheoryItems, ref: str) -> Mend | None:
+def _choose_effect(theory: TheoryItems, ref: str) -> FixForm | None:
     """Add an indicator where the check names no place: the person chooses of what."""
     effects = [(one.key, one.title) for one in theory.list_nodes("OUTCOME", "GOAL")]
     if ref or not 0 < len(effects) <= CHOICES_MAX:
         return None
-    return _edit("add_indicator", {}, (MendField("node", "Of", "choice", effects), *MEASURED), "Add the indicator")
+    return _edit("add_indicator", {}, (FixField("node", "Of", "choice", effects), *MEASURED), "Add the indicator")
 
 
-def _measure_subject(theory: TheoryItems, ref: str) -> Mend | None:
+def _measure_subject(theory: TheoryItems, ref: str) -> FixForm | None:
     """Add an indicator to what an assumption is about; with the profile strict it must be measured, too."""
     on = theory.find_card(ref)
     return _measure(theory, theory.edges[on].target if on in theory.edges else on)
 
 
-def _link_onwards(theory: TheoryItems, ref: str) -> Mend | None:
+def _link_onwards(theory: TheoryItems, ref: str) -> FixForm | None:
     node = theory.nodes.get(ref)
     if node is None or any(edge.source == ref for edge in theory.edges.values()):
-        return None  # what already leads on is mended where its links end
+        return None  # what already leads on is fixed where its links end
     above = [one for one in theory.nodes.values() if LEVELS[one.node_type] > LEVELS[node.node_type]]
     above.sort(key=lambda one: LEVELS[one.node_type])
     choices = [(one.key, f"{one.title} ({one.node_type.lower()})") for one in above]
     if not 0 < len(choices) <= CHOICES_MAX:
         return None
-    return _edit("add_edge", {"source": ref}, [MendField("target", "Leads to", "choice", choices)], "Link")
+    return _edit("add_edge", {"source": ref}, [FixField("target", "Leads to", "choice", choices)], "Link")
 
 
-def _add_missing_node(_theory: TheoryItems, ref: str) -> Mend | None:
+def _add_missing_node(_theory: TheoryItems, ref: str) -> FixForm | None:
     """Add a node of a type that the theory lacks; a goal where the check names no type."""
     if ref and ref not in NodeType.__members__:
         return None
     node_type = NodeType(ref or NodeType.GOAL)
-    return _edit("add_node", {"node_type": node_type}, [MendField("title", f"Title of the {node_type.lower()}")], "Add")
+    return _edit("add_node", {"node_type": node_type}, [FixField("title", f"Title of the {node_type.lower()}")], "Add")
 
 
-def _decide(theory: TheoryItems, ref: str) -> Mend | None:
-    fields = (MendField("decisions.0.text", "What is decided"), MendField("decisions.0.rationale", "Why"))
-    return Mend(RECORD, {"decisions.0.about.0": ref}, fields, "Record the decision") if ref in theory else None
+def _decide(theory: TheoryItems, ref: str) -> FixForm | None:
+    fields = (FixField("decisions.0.text", "What is decided"), FixField("decisions.0.rationale", "Why"))
+    return FixForm(RECORD, {"decisions.0.about.0": ref}, fields, "Record the decision") if ref in theory else None
 
 
-def _plan_task(theory: TheoryItems, ref: str) -> Mend | None:
+def _plan_task(theory: TheoryItems, ref: str) -> FixForm | None:
     fixed = {"nodes.0.ref": "task", "nodes.0.serves.0": ref}
-    field = MendField("nodes.0.summary", "First task")
-    return Mend(PLAN_WORK, fixed, [field], "Plan the task") if ref in theory else None
+    field = FixField("nodes.0.summary", "First task")
+    return FixForm(PLAN_WORK, fixed, [field], "Plan the task") if ref in theory else None
 
 
-MEASURED = (MendField("name", "What is measured"), MendField("unit", "Unit", is_required=False))
+MEASURED = (FixField("name", "What is measured"), FixField("unit", "Unit", is_required=False))
 _measure = _first(_add("indicator", *MEASURED, to="node", button="Add the indicator"), _choose_effect)
 _assume = _add(
     "assumption",
-    MendField("assumption_text", "What must hold"),
-    MendField("risk_level", "Risk if it does not", "choice", RISKS, is_required=False),
+    FixField("assumption_text", "What must hold"),
+    FixField("risk_level", "Risk if it does not", "choice", RISKS, is_required=False),
     to="node edge",
     button="Add the assumption",
 )
-_explain = _update(MendField("mechanism", "How it works"))
-_watch = _update(MendField("owner", "Who watches it"), MendField("review_by", "Reviewed by", "date"), only_missing=True)
+_explain = _update(FixField("mechanism", "How it works"))
+_watch = _update(FixField("owner", "Who watches it"), FixField("review_by", "Reviewed by", "date"), only_missing=True)
 _plan_measuring = _update(
-    MendField("method", "How it is measured"),
-    MendField("frequency", "How often"),
-    MendField("owner", "Who measures it"),
+    FixField("method", "How it is measured"),
+    FixField("frequency", "How often"),
+    FixField("owner", "Who measures it"),
     only_missing=True,
 )
-_complete = _update(MendField("description", "Description"), MendField("owner", "Owner"), only_missing=True)
+_complete = _update(FixField("description", "Description"), FixField("owner", "Owner"), only_missing=True)
 _FIXES: Mapping[str, Builder] = {
     "GA_ASSUMPTIONS": _assume,
     "GA_DEAD_END": _link_onwards,
@@ -161,11 +161,11 @@ _FIXES: Mapping[str, Builder] = {
     "GA_ORPHANS": _link_onwards,
     "GA_OUTCOME_COVERAGE": _measure,
     "GA_REFUTED": _decide,
-    "GA_TITLE": _update(MendField("title", "Title"), button="Rename"),
-    "GB_BASELINE": _update(MendField("baseline", "Baseline", "number")),
+    "GA_TITLE": _update(FixField("title", "Title"), button="Rename"),
+    "GB_BASELINE": _update(FixField("baseline", "Baseline", "number")),
     "GB_INDICATORS": _measure,
     "GB_PLAN": _plan_measuring,
-    "GB_TARGET": _update(MendField("target", "Target", "number")),
+    "GB_TARGET": _update(FixField("target", "Target", "number")),
     "GB_VERIFIED": _update(button="The baseline is verified", baseline_verified="true"),
     "GB_WORK": _plan_task,
     # Figures of the health of the plan.
@@ -173,5 +173,5 @@ _FIXES: Mapping[str, Builder] = {
     "indicator_coverage": _measure,
     "assumptions_documented": _assume,
     "mechanism_coverage": _explain,
-    "stale_assumptions": _update(MendField("review_by", "Review it by", "date")),
+    "stale_assumptions": _update(FixField("review_by", "Review it by", "date")),
 }

@@ -46,7 +46,7 @@ def read_plan(visit: Visit) -> Mapping[str, Any]:
         "theory": plan.theory,
         "item": item,
         "profiles": PROFILE_CHOICES,
-        "offer_mend": lambda code, ref: offer_fix(plan, code, ref),
+        "offer_fix": lambda code, ref: offer_fix(plan, code, ref),
     }
     return {**shown, **(view.read(plan, plan.items) if plan.items is not None else {})}
 
