@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from groundplan.kernel.input_gate.request import parse_request
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX, validate_value
 from groundplan.purpose.exchange.document import TheoryDocument, build_document
-from groundplan.purpose.exchange.readers.document_builder import ReadDocument, UnreadableFile, normalize_line
+from groundplan.purpose.exchange.readers.builder import ReadDocument, UnreadableFile, normalize_line
 from groundplan.purpose.exchange.theory import Theory
 
 Reader = Callable[[bytes], ReadDocument]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 
-from groundplan.purpose.exchange.readers.document_builder import ReadDocument
-from groundplan.purpose.exchange.readers.read_csv import read_csv
+from groundplan.purpose.exchange.readers.builder import ReadDocument
+from groundplan.purpose.exchange.readers.sheets import read_csv
 from groundplan.purpose.exchange.writers.sheets import write_csv
 from tests.purpose.exchange.foreign_files import assert_within_limits
 from tests.purpose.exchange.theory_strategies import make_published

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.purpose.exchange.readers.read_canvas import read_canvas
+from groundplan.purpose.exchange.readers.canvas import read_canvas
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.exchange.writers.canvas import write_canvas
 from groundplan.purpose.exchange.writers.canvas_texts import format_edge_label, format_node, parse_card, parse_label

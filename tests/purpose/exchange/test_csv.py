@@ -10,7 +10,7 @@ from hypothesis import given
 from msgspec.structs import replace
 
 from groundplan.kernel.input_gate.strict_json import INTEGER_MAX
-from groundplan.purpose.exchange.readers.read_csv import read_csv
+from groundplan.purpose.exchange.readers.sheets import read_csv
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.exchange.writers.sheets import COLUMNS, write_csv
 from groundplan.purpose.model import TEXT_BYTES_MAX

@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from groundplan.purpose.exchange.readers.read_csv import read_csv
+from groundplan.purpose.exchange.readers.sheets import read_csv
 from tests.purpose.exchange.foreign_files import count_skipped, error_of, fields_of
 from tests.purpose.exchange.sheets import WHOLE, cells_of, read, titles
 
@@ -116,25 +116,25 @@ LEFT_OPEN = '\n\n"left open'
 def test_far_too_much_is_refused_as_soon_as_it_is(
     monkeypatch: pytest.MonkeyPatch, limit: str, text: str, why: str
 ) -> None:
-    monkeypatch.setattr(f"groundplan.purpose.exchange.readers.read_csv.{limit}", 5)
+    monkeypatch.setattr(f"groundplan.purpose.exchange.readers.sheets.{limit}", 5)
 
     assert why in error_of(read_csv, (text + LEFT_OPEN).encode())
 
 
 def test_as_much_as_there_may_be_comes_in(monkeypatch: pytest.MonkeyPatch) -> None:
     for limit, count in {"CELLS_MAX": 11, "COLUMNS_MAX": 2, "BLOCKS_MAX": 2, "ITEMS_MAX": 2}.items():
-        monkeypatch.setattr(f"groundplan.purpose.exchange.readers.read_csv.{limit}", count)
+        monkeypatch.setattr(f"groundplan.purpose.exchange.readers.sheets.{limit}", count)
 
     assert titles(read("key,title\na,A\nb,B\n\n\n , ,,,\nfrom,to\na,b")) == {"a": "A", "b": "B"}
 
 
 def test_empty_lines_and_rows_of_separators_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundplan.purpose.exchange.readers.read_csv.CELLS_MAX", 4)
+    monkeypatch.setattr("groundplan.purpose.exchange.readers.sheets.CELLS_MAX", 4)
 
     assert titles(read("title\na\n" + "\r\n ;\t,\u00a0\n" * 1_000 + "b")) == {"a": "a"}
 
 
 def test_a_sort_in_several_sheets_is_counted_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundplan.purpose.exchange.readers.read_csv.ITEMS_MAX", 3)
+    monkeypatch.setattr("groundplan.purpose.exchange.readers.sheets.ITEMS_MAX", 3)
 
     assert "more than 3 factors" in error_of(read_csv, b"title\na\nb\n\ntitle\nc\nd\n")

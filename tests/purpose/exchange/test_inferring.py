@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.purpose.exchange.readers.document_builder import DocumentBuilder
-from groundplan.purpose.exchange.readers.type_inference import infer_node_types, parse_node_type
+from groundplan.purpose.exchange.readers.builder import DocumentBuilder, infer_node_types, parse_node_type
 from groundplan.purpose.model import NodeType
 from tests.purpose.exchange.theory_strategies import tries
 

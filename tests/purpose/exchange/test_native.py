@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from groundplan.kernel.errors import Invalid
 from groundplan.purpose.exchange.document import ITEMS_MAX, TheoryDocument, build_document, write_json
 from groundplan.purpose.exchange.formats import READABLE, FileFormat
-from groundplan.purpose.exchange.readers.document_builder import FILE_BYTES_MAX, ReadDocument, UnreadableFile
-from groundplan.purpose.exchange.readers.read_files import read_file, read_native
+from groundplan.purpose.exchange.readers.builder import FILE_BYTES_MAX, ReadDocument, UnreadableFile
+from groundplan.purpose.exchange.readers.files import read_file, read_native
 from groundplan.purpose.exchange.theory import Theory
 from tests.purpose.exchange.foreign_files import damaged_files
 from tests.purpose.exchange.theory_strategies import any_theory, hostile_text, make_published, make_waiver, tries

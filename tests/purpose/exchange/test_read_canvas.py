@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX
-from groundplan.purpose.exchange.readers.document_builder import ReadDocument
-from groundplan.purpose.exchange.readers.read_canvas import read_canvas
+from groundplan.purpose.exchange.readers.builder import ReadDocument
+from groundplan.purpose.exchange.readers.canvas import read_canvas
 from groundplan.purpose.exchange.writers.canvas import write_canvas
 from groundplan.purpose.model import EdgeType, NodeType
 from tests.purpose.exchange.foreign_files import (
@@ -276,7 +276,7 @@ def test_a_canvas_may_begin_with_a_byte_order_mark() -> None:
 
 
 def test_of_far_too_many_groups_the_rest_is_counted_and_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundplan.purpose.exchange.readers.read_canvas.COMPARISONS_MAX", 5)
+    monkeypatch.setattr("groundplan.purpose.exchange.readers.canvas.COMPARISONS_MAX", 5)
     far = {"type": "group", "x": 500, "label": "Goals"}
     reading = read({"id": "a"}, {"id": "b"}, *({"id": f"g{n}", **far} for n in range(6)))
 
@@ -287,7 +287,7 @@ def test_of_far_too_many_groups_the_rest_is_counted_and_not_looked_into(monkeypa
 def test_far_too_many_cards_are_refused_as_soon_as_they_are(
     monkeypatch: pytest.MonkeyPatch, limit: str, why: str
 ) -> None:
-    monkeypatch.setattr(f"groundplan.purpose.exchange.readers.read_canvas.{limit}", 2)
+    monkeypatch.setattr(f"groundplan.purpose.exchange.readers.canvas.{limit}", 2)
     cards = [{"id": id_, "type": "text"} for id_ in ("a", "b", "c", "c")]
 
     assert why in error_of(read_canvas, json.dumps({"nodes": cards}).encode())
@@ -295,11 +295,11 @@ def test_far_too_many_cards_are_refused_as_soon_as_they_are(
 
 
 def test_far_too_many_assumptions_and_lines_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundplan.purpose.exchange.readers.read_canvas.ITEMS_MAX", 1)
+    monkeypatch.setattr("groundplan.purpose.exchange.readers.canvas.ITEMS_MAX", 1)
     assumed = [{"id": id_, "type": "text", "text": "Assumption: so"} for id_ in ("a", "b")]
     assert "more than 1 cards" in error_of(read_canvas, json.dumps({"nodes": assumed}).encode())
 
-    monkeypatch.setattr("groundplan.purpose.exchange.readers.read_canvas.LISTED_MAX", 1)
+    monkeypatch.setattr("groundplan.purpose.exchange.readers.canvas.LISTED_MAX", 1)
     lines = {"nodes": [{"id": "a", "type": "text"}], "edges": [{}, {}]}
     assert "more than 1 edges" in error_of(read_canvas, json.dumps(lines).encode())
 

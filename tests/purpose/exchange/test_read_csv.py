@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.purpose.exchange.readers.document_builder import ReadDocument
-from groundplan.purpose.exchange.readers.read_csv import read_csv
+from groundplan.purpose.exchange.readers.builder import ReadDocument
+from groundplan.purpose.exchange.readers.sheets import read_csv
 from groundplan.purpose.model import EdgeType, NodeType
 from tests.purpose.exchange.foreign_files import count_skipped, damaged_files, error_of, fields_of, read_or_none
 from tests.purpose.exchange.sheets import WHOLE, read, titles

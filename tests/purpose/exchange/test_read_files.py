@@ -8,7 +8,7 @@ import pytest
 
 from groundplan.kernel.errors import Invalid
 from groundplan.purpose.exchange.formats import FileFormat
-from groundplan.purpose.exchange.readers.read_files import SourceFile, read_files, remove_waivers
+from groundplan.purpose.exchange.readers.files import SourceFile, read_files, remove_waivers
 
 FACTORS = b"key,type,title\nG1,GOAL,Health\nAC1,ACTIVITY,Dig"
 NATIVE = json.dumps({"nodes": [{"key": "G1", "node_type": "GOAL", "title": "Health"}]}).encode()
@@ -58,7 +58,7 @@ def test_of_several_files_the_one_that_cannot_be_decoded_is_named() -> None:
 
 
 def test_several_files_may_be_no_larger_together_than_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundplan.purpose.exchange.readers.read_files.FILE_BYTES_MAX", len(FACTORS) + 5)
+    monkeypatch.setattr("groundplan.purpose.exchange.readers.files.FILE_BYTES_MAX", len(FACTORS) + 5)
     names: list[str] = []
 
     def counted(name: str) -> SourceFile:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from groundplan.purpose.exchange.readers.document_builder import (
+from groundplan.purpose.exchange.readers.builder import (
     EXAMPLES_MAX,
     DocumentBuilder,
     UnreadableFile,
@@ -36,7 +36,7 @@ def test_the_first_thing_of_a_sort_that_is_too_many_refuses_the_file(
     monkeypatch: pytest.MonkeyPatch, add: Callable[[DocumentBuilder, int], None], why: str
 ) -> None:
     one = make_builder()
-    monkeypatch.setattr("groundplan.purpose.exchange.readers.document_builder.ITEMS_MAX", 5)
+    monkeypatch.setattr("groundplan.purpose.exchange.readers.builder.ITEMS_MAX", 5)
     room = 2 if "nodes" in why else 5
     for n in range(room):
         add(one, n)
@@ -47,7 +47,7 @@ def test_the_first_thing_of_a_sort_that_is_too_many_refuses_the_file(
 
 
 def test_what_is_not_worth_going_on_for_refuses_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundplan.purpose.exchange.readers.document_builder.SKIPPED_MAX", 8)
+    monkeypatch.setattr("groundplan.purpose.exchange.readers.builder.SKIPPED_MAX", 8)
     one = make_builder()
     for _ in range(8):
         one.add_edge("a", "nowhere")
@@ -70,13 +70,13 @@ def test_a_name_that_is_none_or_that_another_has_refuses_the_file(ref: str) -> N
 )
 def test_json_is_read_in_any_encoding_that_a_file_says(text: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     assert decode_json(text) == [1, 2, [3], {}]
-    monkeypatch.setattr("groundplan.purpose.exchange.readers.document_builder.PIECES_MAX", 8)
+    monkeypatch.setattr("groundplan.purpose.exchange.readers.builder.PIECES_MAX", 8)
     with pytest.raises(UnreadableFile, match="more than 8 commas and brackets"):
         decode_json(text)
 
 
 def test_json_that_grows_beyond_the_limit_when_it_is_decoded_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundplan.purpose.exchange.readers.document_builder.FILE_BYTES_MAX", 30)
+    monkeypatch.setattr("groundplan.purpose.exchange.readers.builder.FILE_BYTES_MAX", 30)
 
     with pytest.raises(UnreadableFile, match="it has 38 bytes, the limit is 30"):
         decode_json(('"' + "漢" * 12 + '"').encode("utf-16"))

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.purpose.exchange.readers import safe_xml
-from groundplan.purpose.exchange.readers.document_builder import UnreadableFile
-from groundplan.purpose.exchange.readers.safe_xml import DEPTH_MAX, TAG_BYTES_MAX, Element, read_xml
+from groundplan.purpose.exchange.readers import untrusted
+from groundplan.purpose.exchange.readers.builder import UnreadableFile
+from groundplan.purpose.exchange.readers.untrusted import DEPTH_MAX, TAG_BYTES_MAX, Element, read_xml
 from tests.purpose.exchange.theory_strategies import tries
 
 # (tag, attributes, pieces), which can be compared.
@@ -186,7 +186,7 @@ def test_depth_is_limited() -> None:
 
 
 def test_the_number_of_elements_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(safe_xml, "ELEMENTS_MAX", 3)
+    monkeypatch.setattr(untrusted, "ELEMENTS_MAX", 3)
 
     assert len(read_xml(b"<a><b/><c/></a>").children) == 2
     assert "3 elements" in error_of(b"<a><b/><c/><d/></a>")
@@ -194,7 +194,7 @@ def test_the_number_of_elements_is_limited(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize("form", ["<a>{}</a>", "<a b='{}'/>", "<a><b>{}</b></a>", "<a><![CDATA[{}]]></a>"])
 def test_the_amount_of_text_is_limited(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(safe_xml, "TEXT_CHARS_MAX", 100)
+    monkeypatch.setattr(untrusted, "TEXT_CHARS_MAX", 100)
 
     read_xml(form.format("é" * 90).encode())
     assert "100 characters" in error_of(form.format("é" * 101))

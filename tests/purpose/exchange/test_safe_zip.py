@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.purpose.exchange.readers import safe_zip
-from groundplan.purpose.exchange.readers.document_builder import UnreadableFile
-from groundplan.purpose.exchange.readers.safe_zip import MEMBER_BYTES_MAX, MEMBERS_MAX, read_member
+from groundplan.purpose.exchange.readers import untrusted
+from groundplan.purpose.exchange.readers.builder import UnreadableFile
+from groundplan.purpose.exchange.readers.untrusted import MEMBER_BYTES_MAX, MEMBERS_MAX, read_member
 from tests.purpose.exchange.miradi_project import make_zip
 from tests.purpose.exchange.theory_strategies import tries
 
@@ -267,7 +267,7 @@ def test_too_many_members_are_refused_before_they_are_looked_at() -> None:
 
 
 def test_a_small_file_may_grow_as_it_likes_and_a_larger_one_in_proportion() -> None:
-    free = safe_zip.RATIO_FREE_BYTES
+    free = untrusted.RATIO_FREE_BYTES
 
     assert read_member(make_zip({NAME: bytes(free)}), NAME) == bytes(free)
     assert "compressed too strongly" in error_of(make_zip({NAME: bytes(free + 1)}))

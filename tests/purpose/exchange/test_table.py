@@ -8,7 +8,7 @@ import pytest
 
 from groundplan.purpose.exchange.export import Export, ExportFormat, write_export
 from groundplan.purpose.exchange.formats import FORMATS, READABLE, WRITABLE, FileFormat
-from groundplan.purpose.exchange.readers.read_files import read_file
+from groundplan.purpose.exchange.readers.files import read_file
 from groundplan.purpose.model import AssumptionStatus, IndicatorDirection, Profile
 from tests.purpose.exchange.theory_strategies import make_measurement, make_published, make_waiver
 from tests.purpose.theories import theory

@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 
 from groundplan.purpose.exchange.document import DocumentEdge, DocumentNode
-from groundplan.purpose.exchange.readers.document_builder import ReadDocument
-from groundplan.purpose.exchange.readers.read_miradi import read_miradi
+from groundplan.purpose.exchange.readers.builder import ReadDocument
+from groundplan.purpose.exchange.readers.miradi import read_miradi
 from groundplan.purpose.model import Confidence, EdgeType, NodeType
 from tests.purpose.exchange.miradi_project import Factor, MiradiProject, whole_project, xmpz2
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.purpose.exchange.readers.read_miradi import read_miradi
+from groundplan.purpose.exchange.readers.miradi import read_miradi
 from tests.purpose.exchange.miradi_project import MiradiProject
 from tests.purpose.exchange.test_xmpz2 import chain, node, skipped
 

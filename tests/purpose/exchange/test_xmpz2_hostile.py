@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.purpose.exchange.readers.document_builder import UnreadableFile
-from groundplan.purpose.exchange.readers.read_miradi import KINDS_NAMED_MAX, read_miradi
+from groundplan.purpose.exchange.readers.builder import UnreadableFile
+from groundplan.purpose.exchange.readers.miradi import KINDS_NAMED_MAX, read_miradi
 from groundplan.purpose.model import EdgeType
 from tests.purpose.exchange.miradi_project import MiradiProject, whole_project, xmpz2
 from tests.purpose.exchange.test_xmpz2 import chain, edges, node
@@ -90,7 +90,7 @@ def test_what_has_no_id_refuses_no_file_where_nothing_reads_it() -> None:
 
 
 def test_a_pool_of_far_too_many_things_refuses_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundplan.purpose.exchange.readers.read_miradi.POOL_MAX", 2)
+    monkeypatch.setattr("groundplan.purpose.exchange.readers.miradi.POOL_MAX", 2)
     project, source, target = chain()
     assert read_miradi(project.file()).document.nodes
     for _ in range(2):

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from groundplan.kernel.errors import NotFound
-from groundplan.purpose.exchange.readers.read_miradi import VIEWS_PER_NODE_MAX, parse_number, read_miradi
+from groundplan.purpose.exchange.readers.miradi import VIEWS_PER_NODE_MAX, parse_number, read_miradi
 from tests.purpose.client import PurposeClient
 from tests.purpose.exchange.miradi_project import Factor, MiradiProject
 from tests.purpose.exchange.test_xmpz2 import chain, node, skipped

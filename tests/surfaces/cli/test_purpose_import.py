@@ -119,7 +119,7 @@ def test_the_sheets_of_csv_may_be_several_files_each_with_its_own_encoding_and_s
 
 
 def test_several_files_may_be_no_larger_together_than_one(files: FileCommands, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundplan.purpose.exchange.readers.read_files.FILE_BYTES_MAX", 100)
+    monkeypatch.setattr("groundplan.purpose.exchange.readers.files.FILE_BYTES_MAX", 100)
     rows = write_file("rows.csv", "key,type,title\nG1,goal,Health and wells\n")
     more = write_file("more.csv", "key,type,title\nG2,goal,Wealth and more\xe9\xe9\xe9\xe9\xe9\xe9\xe9\xe9\xe9\xe9\n")
 

@@ -21,7 +21,7 @@ from openpyxl import Workbook, load_workbook
 import groundplan
 from groundplan.purpose.exchange.document import TheoryDocument, build_document, write_json
 from groundplan.purpose.exchange.formats import FORMATS, FileFormat
-from groundplan.purpose.exchange.readers.read_files import read_native
+from groundplan.purpose.exchange.readers.files import read_native
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.exchange.writers.sheets import COLUMNS, build_sheets
 from groundplan.purpose.exchange.writers.workbook import COLUMN_CHARS_MAX, COLUMN_CHARS_MIN, build_workbook

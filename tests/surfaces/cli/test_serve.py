@@ -25,6 +25,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 import groundplan
+from groundplan import surfaces
 from groundplan.surfaces.cli.setup.serve import PORT
 from tests.standby import Standby
 from tests.surfaces.cli.conftest import Run
@@ -192,6 +193,8 @@ def test_without_the_extra_the_command_says_what_to_install(run: Run, monkeypatc
     parts = ("groundplan.surfaces.http", "groundplan.surfaces.web")
     for name in [one for one in sys.modules if one.startswith(parts)]:
         monkeypatch.delitem(sys.modules, name)
+    for package in ("http", "web"):  # their new modules leave with this test
+        monkeypatch.setattr(surfaces, package, getattr(surfaces, package, None), raising=False)
     monkeypatch.setitem(sys.modules, "starlette.applications", None)
 
     ended = run("serve", "--json")

@@ -35,7 +35,7 @@ from groundplan.purpose.editing.operations import AddAssumption, AddEdge, AddInd
 from groundplan.purpose.exchange.document import DocumentAssumption, DocumentMeasurement, DocumentWaiver, TheoryDocument
 from groundplan.purpose.exchange.export import select_waivers_about
 from groundplan.purpose.exchange.incoming_keys import IncomingKeys, KeyMapping, KeyMode
-from groundplan.purpose.exchange.readers.document_builder import EXAMPLES_MAX, SkippedItem
+from groundplan.purpose.exchange.readers.builder import EXAMPLES_MAX, SkippedItem
 from groundplan.purpose.gates.gates import GateResult, select_active_waivers
 from groundplan.purpose.model import TITLE_CHARS_MAX, EdgeName, EdgeType, parse_edge_name
 from groundplan.purpose.observing.read import NO_CUTOFF, read_measurements, read_waivers

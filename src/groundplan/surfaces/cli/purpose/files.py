@@ -46,7 +46,7 @@ from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
 
 if TYPE_CHECKING:
     from groundplan.purpose.exchange.import_document import ImportedPurpose
-    from groundplan.purpose.exchange.readers.document_builder import ReadDocument
+    from groundplan.purpose.exchange.readers.builder import ReadDocument
     from groundplan.session import Session
 
 HELP_CHARS = 78  # the width of a help page in a terminal of 80 columns
@@ -168,7 +168,7 @@ def import_theory(
         raise UsageError("standard input can be read only once; name files")
     reading = _read_files(files, format_)
     if without_waivers:
-        from groundplan.purpose.exchange.readers.read_files import remove_waivers
+        from groundplan.purpose.exchange.readers.files import remove_waivers
 
         remove_waivers(reading, WAIVERS_LEFT_OUT)
     # The document may be larger than a request, and was validated while it was read.
@@ -266,7 +266,7 @@ import_theory.__doc__ = f"{import_theory.__doc__}\n\n{_format_help(READABLE)}"
 
 def _read_files(names: Sequence[str], format_: FileFormat) -> ReadDocument:
     """Return the document in a file, or in several files that are its sheets."""
-    from groundplan.purpose.exchange.readers.read_files import SourceFile, read_files
+    from groundplan.purpose.exchange.readers.files import SourceFile, read_files
 
     try:
         return read_files(

@@ -10,7 +10,7 @@ import msgspec
 from groundplan.purpose.exchange.formats import FORMATS, FileFormat
 from groundplan.purpose.exchange.import_document import ImportedPurpose
 from groundplan.purpose.exchange.incoming_keys import KeyMapping
-from groundplan.purpose.exchange.readers.document_builder import SkippedItem
+from groundplan.purpose.exchange.readers.builder import SkippedItem
 from groundplan.purpose.gates.gates import GateResult
 from groundplan.surfaces.cli.files import describe_file
 from groundplan.surfaces.cli.purpose.checks import format_finding

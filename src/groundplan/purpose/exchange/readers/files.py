@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from typing import NamedTuple
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.request import parse_request
 from groundplan.purpose.exchange.document import TheoryDocument
 from groundplan.purpose.exchange.formats import READABLE, SHEETS_AS_CSV, FileFormat, detect_format
-from groundplan.purpose.exchange.readers.document_builder import (
+from groundplan.purpose.exchange.readers.builder import (
     EXAMPLES_MAX,
     FILE_BYTES_MAX,
     ReadDocument,
@@ -20,15 +19,15 @@ from groundplan.purpose.exchange.readers.document_builder import (
     decode_json,
     decode_text,
 )
+from groundplan.purpose.exchange.readers.canvas import read_canvas
+from groundplan.purpose.exchange.readers.miradi import read_miradi
+from groundplan.purpose.exchange.readers.sheets import read_csv
 
 BETWEEN_SHEETS = b"\n\n"  # an empty line ends a sheet
-
-
-# The module and function that read each format. Only the requested one is loaded.
-_READERS = {
-    FileFormat.CANVAS: ("read_canvas", "read_canvas"),
-    FileFormat.CSV: ("read_csv", "read_csv"),
-    FileFormat.XMPZ2: ("read_miradi", "read_miradi"),
+_READERS: dict[FileFormat, Callable[[bytes], ReadDocument]] = {
+    FileFormat.CANVAS: read_canvas,
+    FileFormat.CSV: read_csv,
+    FileFormat.XMPZ2: read_miradi,
 }
 
 
@@ -89,10 +88,7 @@ def read_file(format_: FileFormat, raw: bytes) -> ReadDocument:
         raise UnreadableFile(f"it has more than {FILE_BYTES_MAX} bytes", limit_bytes=FILE_BYTES_MAX)
     if format_ is FileFormat.JSON:
         return read_native(raw)
-    module, function = _READERS[format_]
-    readers = import_module(f"groundplan.purpose.exchange.readers.{module}")
-    reader: Callable[[bytes], ReadDocument] = getattr(readers, function)
-    return reader(raw)
+    return _READERS[format_](raw)
 
 
 def read_native(raw: bytes) -> ReadDocument:

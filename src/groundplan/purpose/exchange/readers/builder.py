@@ -1,13 +1,22 @@
-"""The result of reading a file: a document, and the skipped items with the reasons.
+"""Build the document of a file that is read: its items, the types of its nodes, and what was skipped and why.
 
 A reader adds a theory item by item. Everything that a plan can store is imported, also cycles, several causes and
 edges that point down; the gate reports them later. Items that it cannot store are skipped, counted and explained. An
 ambiguous file is rejected as a whole, and so is one that exceeds a limit, as soon as it does.
+
+A node without a type gets one from its label, else from its place in the graph:
+
+    … → ACTIVITY → OUTPUT → OUTCOME → GOAL      counted back from the last nodes, along the longest path
+
+A cycle counts as one node. A node without edges becomes an activity, because an edge from an activity may lead to any
+type. Known types do not influence the others.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -24,6 +33,8 @@ from groundplan.purpose.exchange.document import (
     DocumentNode,
     TheoryDocument,
 )
+from groundplan.purpose.graph.cycles import find_components
+from groundplan.purpose.graph.graph import Graph
 from groundplan.purpose.model import (
     REF_CHARS_MAX,
     SENTENCE_BYTES_MAX,
@@ -264,8 +275,6 @@ def normalize_line(raw: str) -> str:
         line = " ".join(line.split())
     if line.isascii():
         return line
-    import unicodedata  # large tables that ASCII text does not need
-
     return unicodedata.normalize("NFC", line)
 
 
@@ -290,3 +299,75 @@ def decode_json(raw: bytes) -> Any:
         return decode(whole, bytes_max=FILE_BYTES_MAX)
     except Invalid as error:
         raise UnreadableFile(error.message.replace("the request", "it", 1), **error.details) from None
+
+
+_TYPES_BY_DISTANCE = (NodeType.GOAL, NodeType.OUTCOME, NodeType.OUTPUT, NodeType.ACTIVITY)
+_WORDS = {
+    "goal": NodeType.GOAL,
+    "goals": NodeType.GOAL,
+    "impact": NodeType.GOAL,
+    "impacts": NodeType.GOAL,
+    "outcome": NodeType.OUTCOME,
+    "outcomes": NodeType.OUTCOME,
+    "result": NodeType.OUTCOME,
+    "results": NodeType.OUTCOME,
+    "output": NodeType.OUTPUT,
+    "outputs": NodeType.OUTPUT,
+    "deliverable": NodeType.OUTPUT,
+    "deliverables": NodeType.OUTPUT,
+    "activity": NodeType.ACTIVITY,
+    "activities": NodeType.ACTIVITY,
+    "input": NodeType.ACTIVITY,
+    "inputs": NodeType.ACTIVITY,
+}
+_WORD = re.compile(r"[a-z]+")
+
+
+def parse_node_type(label: str) -> NodeType | None:
+    """Return the type that a label names: `GOAL`, `Outcomes`, `Long-term results`. None unless it names exactly one."""
+    found = {_WORDS[word] for word in _WORD.findall(label.casefold()) if word in _WORDS}
+    return found.pop() if len(found) == 1 else None
+
+
+def infer_node_types(
+    builder: DocumentBuilder, declared_types: Mapping[str, NodeType | None], causal: Iterable[tuple[str, str]]
+) -> dict[str, NodeType]:
+    """Return the type of every node, by name. Inferred types are recorded as skipped items.
+
+    Edges to missing nodes and self edges are ignored.
+    """
+    untyped = [ref for ref, node_type in declared_types.items() if node_type is None]
+    inferred = _infer_by_distance(declared_types, causal) if untyped else {}
+    for ref in untyped:
+        builder.skip("type", "not given; inferred from the position of the node", ref)
+    return {ref: inferred[ref] if node_type is None else node_type for ref, node_type in declared_types.items()}
+
+
+def _infer_by_distance(refs: Iterable[str], causal: Iterable[tuple[str, str]]) -> dict[str, NodeType]:
+    """Infer types by the longest path to a last node. Visits each edge once."""
+    numbers = {ref: number for number, ref in enumerate(refs)}
+    ends = [(numbers[one], numbers[other]) for one, other in causal if one in numbers and other in numbers]
+    ends = [(one, other) for one, other in ends if one != other]
+    out: list[list[int]] = [[] for _ in numbers]
+    is_touched = [False] * len(numbers)
+    for edge, (source, target) in enumerate(ends):
+        out[source].append(edge)
+        is_touched[source] = is_touched[target] = True
+    sources, targets = [source for source, _ in ends], [target for _, target in ends]
+    component = find_components(Graph([*numbers], numbers, sources, targets, out, []))
+    members: list[list[int]] = [[] for _ in range(max(component, default=-1) + 1)]
+    for number, one in enumerate(component):
+        members[one].append(number)
+    # Components are numbered in reverse topological order, so successors have smaller numbers.
+    steps = [0] * len(members)
+    for here, inside in enumerate(members):
+        for edge in (edge for number in inside for edge in out[number]):
+            there = component[targets[edge]]
+            if there != here:
+                steps[here] = max(steps[here], steps[there] + 1)
+    return {
+        ref: _TYPES_BY_DISTANCE[min(steps[component[number]], len(_TYPES_BY_DISTANCE) - 1)]
+        if is_touched[number]
+        else NodeType.ACTIVITY
+        for ref, number in numbers.items()
+    }

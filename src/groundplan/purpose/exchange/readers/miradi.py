@@ -33,9 +33,8 @@ from typing import Any, NamedTuple
 from groundplan.kernel.wording import quote_text
 from groundplan.purpose.dates import is_day
 from groundplan.purpose.exchange.document import ITEMS_MAX
-from groundplan.purpose.exchange.readers.document_builder import DocumentBuilder, ReadDocument, UnreadableFile, too_many
-from groundplan.purpose.exchange.readers.safe_xml import Element, read_xml
-from groundplan.purpose.exchange.readers.safe_zip import read_member
+from groundplan.purpose.exchange.readers.builder import DocumentBuilder, ReadDocument, UnreadableFile, too_many
+from groundplan.purpose.exchange.readers.untrusted import Element, read_member, read_xml
 from groundplan.purpose.exchange.theory import VIEWS
 from groundplan.purpose.model import Confidence, EdgeType, NodeType
 

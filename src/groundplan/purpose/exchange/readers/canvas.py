@@ -12,14 +12,15 @@ from typing import Any, NamedTuple
 
 from groundplan.kernel.wording import quote_text
 from groundplan.purpose.exchange.document import ITEMS_MAX
-from groundplan.purpose.exchange.readers.document_builder import (
+from groundplan.purpose.exchange.readers.builder import (
     DocumentBuilder,
     ReadDocument,
     UnreadableFile,
     decode_json,
+    infer_node_types,
+    parse_node_type,
     too_many,
 )
-from groundplan.purpose.exchange.readers.type_inference import infer_node_types, parse_node_type
 from groundplan.purpose.exchange.writers.canvas_texts import AssumptionCard, NodeCard, parse_card, parse_label
 from groundplan.purpose.model import TEXT_BYTES_MAX, EdgeType, NodeType, RiskLevel
 

@@ -23,15 +23,16 @@ from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.strict_json import decode
 from groundplan.purpose.dates import parse_day
 from groundplan.purpose.exchange.document import ITEMS_MAX
-from groundplan.purpose.exchange.readers.document_builder import (
+from groundplan.purpose.exchange.readers.builder import (
     DocumentBuilder,
     ReadDocument,
     UnreadableFile,
     decode_text,
+    infer_node_types,
     normalize_line,
+    parse_node_type,
     too_many,
 )
-from groundplan.purpose.exchange.readers.type_inference import infer_node_types, parse_node_type
 from groundplan.purpose.exchange.writers.sheets import COLUMNS, FORMULA_GUARD, NEEDS_GUARD, Sheet
 from groundplan.purpose.model import (
     REF_CHARS_MAX,
