@@ -37,7 +37,7 @@ SOURCES: Mapping[str, str] = {
     "token.create": "kernel.tokens.operations:CREATE",
     "token.list": "kernel.tokens.operations:LIST",
     "token.revoke": "kernel.tokens.operations:REVOKE",
-    "event.list": "kernel.events.history:LIST",
+    "event.list": "kernel.events:LIST",
     "work.open": "work.graph.open:OPERATION",
     "work.plan": "work.graph.plan:OPERATION",
     "work.add": "work.graph.plan:ADD",

@@ -25,7 +25,7 @@ import groundplan.context.schemas
 import groundplan.context_adapter
 import groundplan.kernel.access
 import groundplan.kernel.actors
-import groundplan.kernel.events.history
+import groundplan.kernel.events
 import groundplan.kernel.identities.invitation
 import groundplan.kernel.members
 import groundplan.kernel.organizations.history
@@ -311,7 +311,7 @@ class EventVerbs:
         op: str | None = None,
         limit: int = 50,
         cursor: str | None = None,
-    ) -> groundplan.kernel.events.history.EventList:
+    ) -> groundplan.kernel.events.EventList:
         """What happened in a project, newest first."""
 
 class WorkVerbs:

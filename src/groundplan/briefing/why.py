@@ -8,7 +8,7 @@ from typing import NamedTuple
 from msgspec import UNSET
 
 from groundplan.briefing.briefing import AssumptionNote, DecisionNote, Via, WhyStep
-from groundplan.kernel.events.history import list_decisions_about
+from groundplan.kernel.events import list_decisions_about
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.in_force import PurposeChains, load_chains, load_chains_in_force
 from groundplan.purpose.model import Assumption, AssumptionStatus, RiskLevel
@@ -162,7 +162,11 @@ def collect_decisions(
         if not one.about or not about.isdisjoint(one.about)
     ]
     given = list_decisions_about(tx, node_ids, ops=EVENT_PREFIX, at_most=at_most)
-    found += [_Dated(False, (one.rev, one.n), DecisionNote(text=one.decision, at=one.at)) for one in given]
+    found += [
+        _Dated(False, event.position, DecisionNote(text=event.decision, at=event.at))
+        for event in given
+        if event.decision is not None
+    ]
     found.sort(key=lambda one: (not one.is_replaced, one.position), reverse=True)
     unique: dict[tuple[object, ...], DecisionNote] = {}
     for one in found:  # one call gives the same reason to all its events

@@ -21,7 +21,7 @@ from groundplan.context.values import get_typed_value, get_value, load_rows, val
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming
 from groundplan.kernel.errors import NextStep, NotFound
-from groundplan.kernel.events.history import EventRevision, list_event_revisions
+from groundplan.kernel.events import list_event_headers
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.links import LinkType, list_links_to
 from groundplan.kernel.operations.registry import Command, Effect, Route, declare
@@ -130,10 +130,9 @@ def _load_periods(tx: Transaction) -> list[_Period]:
     order: list[str] = tx.scalars(sql.ever_committed, project_id=tx.project.id)
     if not order:
         return []
-    events: Iterable[EventRevision] = list_event_revisions(tx, order, [Op.COMMITTED, Op.DELETED])
     in_view: set[str] = set()
     periods: list[_Period] = []
-    for event in events:
+    for event in list_event_headers(tx, order, [Op.COMMITTED, Op.DELETED]):
         if event.op == Op.COMMITTED:
             in_view.add(event.subject)
         else:

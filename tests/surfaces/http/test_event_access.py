@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from starlette.requests import HTTPConnection
 
+from groundplan.kernel import events
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.errors import Unauthenticated
-from groundplan.kernel.events import follow
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.tokens.authenticate import authenticate_token
 from groundplan.session import Session
@@ -102,14 +102,14 @@ def test_a_check_before_the_read_would_show_a_later_event(
     engine: Engine, ada: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def check_then_read(
-        self: EventStreams, actor: Actor, position: follow.EventPosition, stream: EventStream
+        self: EventStreams, actor: Actor, position: events.EventPosition, stream: EventStream
     ) -> SentPart:
         try:
             self._recheck(stream.connection)
         except Unauthenticated:
             raise AccessEnded from None
         project = str(stream.start.project_id)
-        part = self._store.read(actor, lambda tx: follow.read_changes(tx, project, position))
+        part = self._store.read(actor, lambda tx: events.read_changes(tx, project, position))
         last = part.changes[-1].last if part.changes else position
         return SentPart(b"".join(map(encode_change, part.changes)), last, False, False)
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from groundplan.kernel import events
 from groundplan.kernel.actors import Access, Actor, ActorKind
 from groundplan.kernel.errors import Unauthenticated
-from groundplan.kernel.events import follow
 from groundplan.kernel.store.queries import Query
 from groundplan.session import Session
 from tests.engines import Engine, person
@@ -107,10 +107,10 @@ def test_a_client_that_missed_too_much_is_told_to_read_everything_again(engine: 
 
 def test_a_large_write_is_one_event_of_bounded_size(engine: Engine, server: EventServer, ada: Session) -> None:
     stream = server.follow()
-    made = plan(ada, *(f"n{number}" for number in range(follow.IDS_MAX + 50)))
+    made = plan(ada, *(f"n{number}" for number in range(events.IDS_MAX + 50)))
     change = stream.read_until(get_rev(engine))[-1]
-    assert len(change.data["ids"]) == follow.IDS_MAX
-    assert change.data["left_out"] >= len(made) - follow.IDS_MAX
+    assert len(change.data["ids"]) == events.IDS_MAX
+    assert change.data["left_out"] >= len(made) - events.IDS_MAX
 
 
 def test_a_stream_of_a_hidden_project_is_refused_like_one_of_a_missing_project(engine: Engine, ada: Session) -> None:
@@ -165,9 +165,9 @@ def test_a_removed_member_sees_nothing_more(engine: Engine, ada: Session) -> Non
         before = get_rev(engine)
         ada.call("member.remove", scopeId="atlas", userId="ben")
         plan(ada, "secret")
-        events = stream.read_until_end()
-    assert [event.name for event in events] == ["hello", "closed"]
-    assert max(event.rev for event in events) == before
+        received = stream.read_until_end()
+    assert [event.name for event in received] == ["hello", "closed"]
+    assert max(event.rev for event in received) == before
 
 
 def test_a_client_that_takes_nothing_is_left_and_loses_nothing(engine: Engine, ada: Session) -> None:
@@ -250,7 +250,7 @@ def test_a_stream_ordered_by_time_would_lose_events(
     engine: Engine, ada: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     by_time = """
-SELECT rev, n, op, subject, actor_id AS actor
+SELECT rev, n, at, actor_id AS actor, op, subject
   FROM events
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
@@ -262,13 +262,13 @@ SELECT rev, n, op, subject, actor_id AS actor
     created = stopped.call("project.create", name="borealis").project
 
     def count_changes() -> int:
-        start = follow.EventPosition(created.rev, 0)
-        return len(engine.store.read(ada.actor, lambda tx: follow.read_changes(tx, created.id, start)).changes)
+        start = events.EventPosition(created.rev, 0)
+        return len(engine.store.read(ada.actor, lambda tx: events.read_changes(tx, created.id, start)).changes)
 
     seen = count_changes()
     plan(stopped, "coast", project="borealis")  # at the same time
     assert count_changes() > seen
-    monkeypatch.setattr(follow.sql, "events_after", Query("events_after", by_time))
+    monkeypatch.setattr(events.sql, "events_after", Query("events_after", by_time))
     assert count_changes() == 0
 
 

@@ -10,7 +10,7 @@ from groundplan.context import edit
 from groundplan.context.events import Op
 from groundplan.context.facts_in_force import DraftFact, find_draft_facts
 from groundplan.kernel.errors import Conflict, NextStep
-from groundplan.kernel.events.history import PastChange
+from groundplan.kernel.events import StoredEvent
 from groundplan.kernel.links import LinkType, list_links_to
 from groundplan.kernel.store.transaction import Transaction
 
@@ -58,7 +58,7 @@ class ValueProtected(Conflict):
         super().__init__("the value before would only be suggested, because a person entered the one that is there now")
 
 
-def build_call(tx: Transaction, events: Sequence[PastChange]) -> InverseCall:
+def build_call(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
     """Return the call that undoes the edits of one write."""
     facts = find_draft_facts(tx, [event.subject for event in events])
     inputs: list[dict[str, Any]] = []
@@ -78,7 +78,7 @@ def build_call(tx: Transaction, events: Sequence[PastChange]) -> InverseCall:
     return InverseCall(edit.OPERATION, arguments, verify=_refuse_suggestions)
 
 
-def _restore_row(event: PastChange, fact: DraftFact) -> dict[str, Any]:
+def _restore_row(event: StoredEvent, fact: DraftFact) -> dict[str, Any]:
     row: dict[str, Any] = {"pointer": fact.ref} if fact.is_input else {"id": event.subject}
     for change in event.changes:
         if change.field in OWN_FIELDS:
@@ -99,7 +99,7 @@ def _to_camel_case(name: str) -> str:
     return first + "".join(word.capitalize() for word in others)
 
 
-def find_dependents(tx: Transaction, events: Sequence[PastChange], rev: int) -> set[str]:
+def find_dependents(tx: Transaction, events: Sequence[StoredEvent], rev: int) -> set[str]:
     """Return the nodes that rest on a fact which a write added: their links would lead to nothing."""
     added = [event.subject for event in events if event.op == Op.INPUT_ADDED]
     pointers = sorted({fact.ref for fact in find_draft_facts(tx, added).values()}) if added else []

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct, field
 
 from groundplan.kernel.errors import NextStep, RuleViolated
-from groundplan.kernel.events.history import PastChange
+from groundplan.kernel.events import StoredEvent
 from groundplan.kernel.operations.registry import Operation
 from groundplan.kernel.store.transaction import Transaction
 
@@ -41,14 +41,14 @@ class InverseCall(Struct, frozen=True):
 
 
 # Returns the call that undoes all events of a write.
-Builder = Callable[[Transaction, Sequence[PastChange]], InverseCall]
+Builder = Callable[[Transaction, Sequence[StoredEvent]], InverseCall]
 
 
 # Returns the subjects that the inverse of a write, given with its revision, would remove or leave without a base.
-DependentsFinder = Callable[[Transaction, Sequence[PastChange], int], Iterable[str]]
+DependentsFinder = Callable[[Transaction, Sequence[StoredEvent], int], Iterable[str]]
 
 
-def _find_no_dependents(_tx: Transaction, _events: Sequence[PastChange], _rev: int) -> Iterable[str]:
+def _find_no_dependents(_tx: Transaction, _events: Sequence[StoredEvent], _rev: int) -> Iterable[str]:
     return ()
 
 
@@ -60,11 +60,11 @@ class Inverses(NamedTuple):
     find_dependents: DependentsFinder = _find_no_dependents
 
 
-def restore(changes: PastChange, names: Mapping[str, str]) -> dict[str, Any]:
+def restore(event: StoredEvent, names: Mapping[str, str]) -> dict[str, Any]:
     """Return the values before an event by the names of arguments."""
     restored = {}
-    for change in changes.changes:
+    for change in event.changes:
         if change.field not in names:
-            raise CannotUndo(changes.subject, NoInverse(f"its {change.field} cannot be set back; change it yourself"))
+            raise CannotUndo(event.subject, NoInverse(f"its {change.field} cannot be set back; change it yourself"))
         restored[names[change.field]] = change.before
     return restored

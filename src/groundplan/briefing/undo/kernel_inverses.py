@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from groundplan.briefing.undo.inverse import InverseCall, Inverses, NoInverse
 from groundplan.kernel.audit import KernelOp
 from groundplan.kernel.errors import NextStep
-from groundplan.kernel.events.history import PastChange
+from groundplan.kernel.events import StoredEvent
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.graph import open as open_work
 
@@ -45,7 +45,7 @@ OPS: Mapping[str, NoInverse | None] = {
 }
 
 
-def build_call(tx: Transaction, events: Sequence[PastChange]) -> InverseCall:
+def build_call(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
     """Return the call that sets policies back."""
     policies = {
         change.field.removeprefix("policies."): change.before for event in reversed(events) for change in event.changes

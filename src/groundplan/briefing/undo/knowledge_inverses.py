@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from groundplan.briefing.undo.inverse import CannotUndo, InverseCall, Inverses, NoInverse, restore
 from groundplan.kernel.errors import NextStep
-from groundplan.kernel.events.history import PastChange
+from groundplan.kernel.events import StoredEvent
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.events import Op
 from groundplan.knowledge.reading.versions import find_version, list_atoms_of_molecule
@@ -34,7 +36,7 @@ OPS: Mapping[str, NoInverse | None] = {
 }
 
 
-def build_call(tx: Transaction, events: Sequence[PastChange]) -> InverseCall:
+def build_call(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
     """Return the call that undoes a change of one atom or molecule."""
     event = events[0]
     found = find_version(tx, event.subject)
@@ -44,14 +46,14 @@ def build_call(tx: Transaction, events: Sequence[PastChange]) -> InverseCall:
     if event.op == Op.CREATED:
         return InverseCall(delete.OPERATION, which)
     fields = [change for change in event.changes if change.field not in RELATIONS]
-    arguments = restore(PastChange(event.n, event.actor, event.op, event.subject, fields), ARGUMENTS)
+    arguments = restore(msgspec.structs.replace(event, changes=fields), ARGUMENTS)
     for change in event.changes:
         if change.field in RELATIONS:
             arguments[RELATIONS[change.field][0]] = change.before
     return InverseCall(update.OPERATION, {**which, **arguments})
 
 
-def find_dependents(tx: Transaction, events: Sequence[PastChange], _rev: int) -> list[str]:
+def find_dependents(tx: Transaction, events: Sequence[StoredEvent], _rev: int) -> list[str]:
     """Return the atoms of a molecule that a write created: without it they would belong to none."""
     return [id_ for event in events if event.op == Op.CREATED for id_ in list_atoms_of_molecule(tx, event.subject)]
 

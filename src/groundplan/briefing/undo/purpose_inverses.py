@@ -10,7 +10,7 @@ import msgspec
 from groundplan.briefing.undo.inverse import CannotUndo, InverseCall, Inverses, NoInverse
 from groundplan.kernel.audit import Change
 from groundplan.kernel.errors import NextStep
-from groundplan.kernel.events.history import PastChange
+from groundplan.kernel.events import StoredEvent
 from groundplan.kernel.links import LinkType, list_links_to
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.content import read_content
@@ -51,13 +51,13 @@ OPS: Mapping[str, NoInverse | None] = {
 }
 
 
-def build_call(tx: Transaction, events: Sequence[PastChange]) -> InverseCall:
+def build_call(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
     """Return the call that undoes the edits of one write, the last one first."""
     operations = [_build_operation(event) for event in reversed(events)]
     return InverseCall(edit.OPERATION, {"project": tx.project.id, "operations": operations})
 
 
-def find_dependents(tx: Transaction, events: Sequence[PastChange], rev: int) -> set[str]:
+def find_dependents(tx: Transaction, events: Sequence[StoredEvent], rev: int) -> set[str]:
     """Return the draft, and what stands on the nodes, edges and assumptions that a write added: it would go with them.
 
     A draft that was created later has the same keys, but is another one. On them stand edges, assumptions and
@@ -82,7 +82,7 @@ def find_dependents(tx: Transaction, events: Sequence[PastChange], rev: int) -> 
     return drafts | found | {link.source for link in links if link.rev > rev}
 
 
-def _build_operation(event: PastChange) -> dict[str, Any]:
+def _build_operation(event: StoredEvent) -> dict[str, Any]:
     before = {change.field: _get_before(change) for change in event.changes}
     match event.op:
         case Op.NODE_ADDED:
@@ -100,7 +100,7 @@ def _build_operation(event: PastChange) -> dict[str, Any]:
     return _build_edge_operation(event, before)
 
 
-def _build_edge_operation(event: PastChange, before: dict[str, Any]) -> dict[str, Any]:
+def _build_edge_operation(event: StoredEvent, before: dict[str, Any]) -> dict[str, Any]:
     ends, _, type_ = event.subject.partition("/")
     source, _, target = ends.partition("->")
     edge = {"source": source, "target": target, "edge_type": type_ or EdgeType.CONTRIBUTES_TO.value}

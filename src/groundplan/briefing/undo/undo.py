@@ -12,8 +12,15 @@ from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.answers import DropField, Trimming
 from groundplan.kernel.errors import Conflict, Forbidden, NotFound
-from groundplan.kernel.events.follow import EventPosition, parse_position
-from groundplan.kernel.events.history import LaterEvent, PastChange, find_last_write, find_later_event, load_write
+from groundplan.kernel.events import (
+    EventHeader,
+    EventPosition,
+    StoredEvent,
+    find_last_write,
+    find_later_event,
+    load_write,
+    parse_position,
+)
 from groundplan.kernel.input_gate.request import parse_request
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare, load_by_name
@@ -41,7 +48,7 @@ class ChangedSince(Conflict):
 
     code = "changed_since"
 
-    def __init__(self, later: LaterEvent) -> None:
+    def __init__(self, later: EventHeader) -> None:
         super().__init__(
             f"{later.subject} was changed again at {later.position}; undo that first, or change it yourself",
             subject=later.subject,
@@ -101,7 +108,7 @@ class Undone(Struct):
 
 class _PastWrite(NamedTuple):
     position: EventPosition
-    events: Sequence[PastChange]
+    events: Sequence[StoredEvent]
 
 
 def undo(tx: Transaction, request: Undo) -> Undone:
@@ -197,7 +204,7 @@ def load_inverses(area: str) -> Inverses:
     return inverses
 
 
-def _get_area(event: PastChange) -> str:
+def _get_area(event: StoredEvent) -> str:
     return event.op.partition(".")[0]
 
 

@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from groundplan.briefing.undo.inverse import CannotUndo, InverseCall, Inverses, NoInverse
 from groundplan.kernel.errors import Conflict, NextStep
-from groundplan.kernel.events.history import PastChange
+from groundplan.kernel.events import StoredEvent
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work import restructuring
 from groundplan.work.events import WorkOp
@@ -95,7 +95,7 @@ def _ends(edge: connect.RejectedEdge) -> tuple[str, str]:
     return edge.from_, edge.to
 
 
-def build_call(tx: Transaction, events: Sequence[PastChange]) -> InverseCall:
+def build_call(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
     """Return the call that undoes changes of work nodes."""
     kinds = {event.op for event in events}
     if kinds <= {*EDGES}:
@@ -114,7 +114,7 @@ def build_call(tx: Transaction, events: Sequence[PastChange]) -> InverseCall:
     )
 
 
-def _build_updates(tx: Transaction, events: Sequence[PastChange]) -> InverseCall:
+def _build_updates(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
     items: dict[str, dict[str, Any]] = {}
     warnings: list[str] = []
     # Nodes below come first: they are opened before the nodes above them, which opens those, and resolved before them.
@@ -131,7 +131,7 @@ def _build_updates(tx: Transaction, events: Sequence[PastChange]) -> InverseCall
     return InverseCall(update.OPERATION, {"updates": updates}, warnings)
 
 
-def _add_fields(item: dict[str, Any], event: PastChange, warnings: list[str]) -> None:
+def _add_fields(item: dict[str, Any], event: StoredEvent, warnings: list[str]) -> None:
     """Add the values before an event to the update of its node, unless an earlier event of the write has them."""
     if event.op in FLIPS:
         item.setdefault("resolved", event.op == WorkOp.REOPENED)
@@ -153,7 +153,7 @@ def _add_fields(item: dict[str, Any], event: PastChange, warnings: list[str]) ->
             raise CannotUndo(event.subject, NoInverse(f"its {change.field} cannot be set back; change it yourself"))
 
 
-def _build_connect(events: Sequence[PastChange]) -> InverseCall:
+def _build_connect(events: Sequence[StoredEvent]) -> InverseCall:
     edges = []
     for event in reversed(events):
         for change in event.changes:
@@ -170,7 +170,7 @@ def _refuse_rejected(answer: connect.Connected) -> None:
         raise EdgesRejected(answer.rejected)
 
 
-def _build_moves(events: Sequence[PastChange]) -> InverseCall:
+def _build_moves(events: Sequence[StoredEvent]) -> InverseCall:
     moves = [
         {"op": "move", "node_id": event.subject, "new_parent": change.before}
         for event in reversed(events)
@@ -179,7 +179,7 @@ def _build_moves(events: Sequence[PastChange]) -> InverseCall:
     return InverseCall(restructuring.OPERATION, {"operations": moves})
 
 
-def _build_drops(tx: Transaction, events: Sequence[PastChange]) -> InverseCall:
+def _build_drops(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
     if not all(_was_dropped(event) for event in events):
         raise CannotUndo(
             events[0].subject, NoInverse("it reopened dropped and resolved nodes; resolve or drop each of them")
@@ -196,7 +196,7 @@ def _refuse_more_drops(answer: restructuring.Restructured) -> None:
             raise CannotUndo(detail.node_id, NoInverse("other nodes below it are open now; drop each of them"))
 
 
-def _was_dropped(event: PastChange) -> bool:
+def _was_dropped(event: StoredEvent) -> bool:
     return any(change.field == "outcome" for change in event.changes)
 
 

@@ -11,16 +11,21 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import CutLists, Trimming, take_page
-from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
-from groundplan.kernel.events.follow import (
+from groundplan.kernel.cursors import encode_cursor
+from groundplan.kernel.events import (
+    AFTER_ALL_EVENTS,
+    BEFORE_ALL_EVENTS,
     EVENTS_MAX,
+    EventHeader,
     EventPosition,
-    FollowedEvent,
+    EventRecord,
     FollowedPart,
     FollowStart,
+    decode_event_cursor,
     group_changes,
+    read_events,
+    to_record,
 )
-from groundplan.kernel.events.history import AFTER_ALL_EVENTS, EventRecord, RecordRow, to_record
 from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.authorize import (
     administers,
@@ -59,10 +64,10 @@ def list_events(tx: Transaction, request: ListOrganizationEvents) -> Organizatio
     Raises:
         InvalidCursor: the cursor belongs to another list.
     """
-    begin = EventPosition(*AFTER_ALL_EVENTS) if request.cursor is None else _decode_position(tx, request.cursor)
-    rows = tx.all(
+    begin = AFTER_ALL_EVENTS if request.cursor is None else decode_event_cursor(tx, NAME, None, request.cursor)
+    events = read_events(
+        tx,
         sql.events_before,
-        RecordRow,
         rev=begin.rev,
         n=begin.n,
         at_most=request.limit + 1,
@@ -70,10 +75,10 @@ def list_events(tx: Transaction, request: ListOrganizationEvents) -> Organizatio
     )
     page = take_page(
         tx.budget.reserve(OrganizationEvents([])),
-        [(row, to_record(row)) for row in rows[: request.limit]],
-        cursor_after=lambda pair: encode_cursor(tx, NAME, None, pair[0].rev, pair[0].n),
-        item=lambda pair: pair[1],
-        has_more=len(rows) > request.limit,
+        [(event.position, to_record(event)) for event in events[: request.limit]],
+        cursor_after=lambda row: encode_cursor(tx, NAME, None, *row[0]),
+        item=lambda row: row[1],
+        has_more=len(events) > request.limit,
     )
     return OrganizationEvents([record for _, record in page.rows], page.next_cursor)
 
@@ -89,13 +94,6 @@ def describe_visible_events(tx: Transaction) -> dict[str, Any]:
     }
 
 
-def _decode_position(tx: Transaction, cursor: str) -> EventPosition:
-    match decode_cursor(tx, NAME, None, cursor):
-        case [int(rev), int(n)]:
-            return EventPosition(rev, n)
-    raise InvalidCursor
-
-
 OPERATION = declare(
     list_events,
     name=NAME,
@@ -108,8 +106,6 @@ OPERATION = declare(
 
 
 # --- Follow -----------------------------------------------------------------------------------------------------------
-
-BEFORE_ALL_EVENTS = EventPosition(0, 0)
 
 
 def start_following_organization(tx: Transaction, after: EventPosition | None, *, missed_max: int) -> FollowStart:
@@ -129,7 +125,7 @@ def read_organization_changes(tx: Transaction, after: EventPosition) -> Followed
     authorize_organization(tx, Permission.ORGANIZATION_READ)
     rows = tx.all(
         sql.events_after,
-        FollowedEvent,
+        EventHeader,
         rev=after.rev,
         n=after.n,
         at_most=EVENTS_MAX,

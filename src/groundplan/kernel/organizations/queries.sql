@@ -106,7 +106,7 @@ SELECT rev, n, at, actor_id AS actor, op, subject, changes, decision
 
 -- name: events_after
 -- Returns the events of the organization after a position that the actor may see, oldest first.
-SELECT rev, n, op, subject, actor_id AS actor
+SELECT rev, n, at, actor_id AS actor, op, subject
   FROM organization_events
  WHERE tenant_id = :tenant_id
    AND (rev, n) > (:rev, :n)

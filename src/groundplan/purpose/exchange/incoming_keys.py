@@ -15,7 +15,7 @@ from typing import Literal
 from msgspec import Struct
 
 from groundplan.kernel.errors import Conflict
-from groundplan.kernel.events.history import collect_recorded_values
+from groundplan.kernel.events import collect_recorded_values
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.content import reserve_keys, reserve_up_to
 from groundplan.purpose.exchange.document import TheoryDocument

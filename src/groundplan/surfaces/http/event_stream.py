@@ -13,7 +13,7 @@ from starlette.requests import HTTPConnection
 from starlette.routing import BaseRoute, Match
 
 from groundplan.kernel.errors import Invalid, Vocabulary
-from groundplan.kernel.events.follow import EventPosition, parse_position
+from groundplan.kernel.events import EventPosition, parse_position
 from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
 from groundplan.kernel.wording import quote_text

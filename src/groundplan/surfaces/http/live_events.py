@@ -20,7 +20,7 @@ from starlette.requests import HTTPConnection
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import Forbidden, NotFound, Unauthenticated, Unavailable
-from groundplan.kernel.events.follow import (
+from groundplan.kernel.events import (
     AreaChange,
     EventPosition,
     FollowedPart,

@@ -20,7 +20,7 @@ from groundplan.kernel.errors import (
     StaleVersion,
     Unauthenticated,
 )
-from groundplan.kernel.events.follow import parse_position
+from groundplan.kernel.events import parse_position
 from groundplan.kernel.projects import ProjectView
 from groundplan.session import Session
 from groundplan.surfaces.web.forms import BEFORE, find_line

@@ -11,7 +11,7 @@ from groundplan.context.schemas import ValueKind
 from groundplan.context.values import encode_json
 from groundplan.kernel.audit import Change
 from groundplan.kernel.errors import NextStep, Vocabulary
-from groundplan.kernel.events.history import EventRecord
+from groundplan.kernel.events import EventRecord
 from groundplan.kernel.operations.registry import Registry
 from groundplan.surfaces.vocabularies import CliVocabulary
 from groundplan.surfaces.web.visit import Visit, find_place, get_base

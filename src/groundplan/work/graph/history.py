@@ -14,8 +14,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import CutLists, LeftOut, Trimming, take_page
 from groundplan.kernel.audit import Change
-from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
-from groundplan.kernel.events.history import AFTER_ALL_EVENTS, PastEvent, list_events_about
+from groundplan.kernel.cursors import encode_cursor
+from groundplan.kernel.events import AFTER_ALL_EVENTS, StoredEvent, decode_event_cursor, list_events_about
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.events import ACTIONS
@@ -72,7 +72,9 @@ def history(tx: Transaction, request: ReadHistory) -> History:
     """
     lean = tx.preferences.lean if request.lean is None else request.lean
     _, node_id = locate_node(tx, request.node_id)
-    before = _decode_position(tx, node_id, request.cursor)
+    before = AFTER_ALL_EVENTS
+    if request.cursor is not None:
+        before = decode_event_cursor(tx, OPERATION.name, node_id, request.cursor)
     past = list_events_about(tx, node_id, ops=EVENT_PREFIX, before=before, at_most=request.limit + 1)
     page = take_page(
         tx.budget.reserve(History([])),
@@ -94,16 +96,7 @@ def locate_node(tx: Transaction, ref: str) -> tuple[str, str]:
     return found.project_id, found.id
 
 
-def _decode_position(tx: Transaction, node_id: str, cursor: str | None) -> tuple[int, int]:
-    if cursor is None:
-        return AFTER_ALL_EVENTS
-    match decode_cursor(tx, OPERATION.name, node_id, cursor):
-        case [int(rev), int(n)]:
-            return rev, n
-    raise InvalidCursor
-
-
-def _format_event(event: PastEvent, *, lean: bool) -> HistoryEvent:
+def _format_event(event: StoredEvent, *, lean: bool) -> HistoryEvent:
     changes = [_to_history_change(change, lean=lean) for change in event.changes]
     return HistoryEvent(
         timestamp=event.at,

@@ -17,7 +17,7 @@ from groundplan import providers
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import LeftOut, fit_excerpts
 from groundplan.kernel.errors import NextStep
-from groundplan.kernel.events.history import list_headlines
+from groundplan.kernel.events import list_headlines
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.projects import ListProjects, list_projects

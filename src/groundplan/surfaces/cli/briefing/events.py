@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from groundplan.kernel.events.history import EventRecord
+from groundplan.kernel.events import EventRecord
 from groundplan.surfaces.cli.drawing import Rows, View
 from groundplan.surfaces.cli.work.history import format_change
 

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 from groundplan.briefing.undo.undo import PREVIEW
 from groundplan.kernel.audit import Change
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.events.follow import parse_position
-from groundplan.kernel.events.history import EventRecord
+from groundplan.kernel.events import EventRecord, parse_position
 from groundplan.surfaces.web.visit import REFUSALS, Area, Visit, get_base
 from groundplan.surfaces.web.words import EventLine, FieldChange, describe_events
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
+from groundplan.kernel import events as events_module
 from groundplan.kernel.actors import local_actor
 from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.events import history as list_module
-from groundplan.kernel.events.follow import EventPosition, read_changes
+from groundplan.kernel.events import EventPosition, read_changes
 from groundplan.session import Session
 from tests.engines import Engine, person
 from tests.manual_clock import ManualClock
@@ -104,7 +104,7 @@ def test_a_rare_actor_costs_a_bounded_look_on_each_page_and_is_still_found(
 ) -> None:
     engine.session("ben").call("work.plan", project="atlas", nodes=[{"ref": "b", "summary": "b"}])
     plan(ada, "atlas", *({"ref": f"n{number}"} for number in range(20)))
-    monkeypatch.setattr(list_module, "EVENTS_LOOKED_AT_MAX", 5)
+    monkeypatch.setattr(events_module, "EVENTS_LOOKED_AT_MAX", 5)
 
     first = ada.call("event.list", project="atlas", actor="ben")
 

@@ -1,3 +1,9 @@
+-- part: header
+rev, n, at, actor_id AS actor, op, subject
+
+-- part: event
+{header}, changes, decision
+
 -- part: use_subject_index
 -- Without this, SQLite uses the primary key for its order and reads every event of the project.
 INDEXED BY events_by_subject
@@ -5,22 +11,9 @@ INDEXED BY events_by_subject
 -- part: in_writes
 AND e.rev IN (SELECT CAST(value AS bigint) FROM each(:revs))
 
--- name: events_about
--- Returns the events of one slice about one subject before a position, newest first.
-SELECT rev, n, at, actor_id AS actor, op, changes, decision
-  FROM events {use_subject_index}
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND subject = :subject
-   AND (rev, n) < (:rev, :n)
-   AND op >= :first_op
-   AND op < :behind_ops
- ORDER BY rev DESC, n DESC
- LIMIT :at_most;
-
 -- name: decisions_about
 -- Returns the newest events of one slice about some subjects that have a decision, newest first.
-SELECT e.rev, e.n, e.at, e.subject, e.decision
+SELECT {event}
   FROM each(:subjects) AS k
  CROSS JOIN events AS e {use_subject_index}
  WHERE e.tenant_id = :tenant_id
@@ -34,20 +27,20 @@ SELECT e.rev, e.n, e.at, e.subject, e.decision
 
 -- name: headlines
 -- Returns the first events of some writes that have one of the ops or a decision, newest write first.
-SELECT e.rev, e.at, e.actor_id AS actor, e.op, e.subject, e.decision
+SELECT {event}
   FROM events AS e
  WHERE e.tenant_id = :tenant_id
    AND e.project_id = :project_id
    {in_writes}
-   AND e.n < :of_each
+   AND e.n < :events_per_write
    AND e.op >= :first_op
    AND e.op < :behind_ops
-   AND (e.decision IS NOT NULL OR e.op IN (SELECT value FROM each(:told)))
+   AND (e.decision IS NOT NULL OR e.op IN (SELECT value FROM each(:shown_ops)))
  ORDER BY e.rev DESC, e.n;
 
--- name: changes_of_subjects
--- Returns all changes that one slice recorded about some subjects.
-SELECT e.subject, e.changes
+-- name: events_of_subjects
+-- Returns all events of one slice about some subjects.
+SELECT {event}
   FROM each(:subjects) AS k
  CROSS JOIN events AS e {use_subject_index}
  WHERE e.tenant_id = :tenant_id
@@ -58,7 +51,7 @@ SELECT e.subject, e.changes
 
 -- name: events_after
 -- Returns the events of the project after a position, oldest first.
-SELECT rev, n, op, subject, actor_id AS actor
+SELECT {header}
   FROM events
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
@@ -85,9 +78,6 @@ SELECT count(*)
            AND project_id = :project_id
            AND (rev, n) > (:rev, :n)
          LIMIT :at_most) AS counted;
-
--- part: event_record
-rev, n, at, actor_id AS actor, op, subject, changes, decision
 
 -- part: matching
 AND (:actor = '' OR actor_id = :actor)
@@ -125,7 +115,7 @@ SELECT rev, n
 
 -- name: matching_events_after
 -- Returns the matching events between two positions, oldest first.
-SELECT {event_record}
+SELECT {event}
   FROM events
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
@@ -137,7 +127,7 @@ SELECT {event_record}
 
 -- name: matching_events_before
 -- Returns the matching events between two positions, newest first.
-SELECT {event_record}
+SELECT {event}
   FROM events
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
@@ -149,7 +139,7 @@ SELECT {event_record}
 
 -- name: matching_events_about_after
 -- Returns the matching events about one subject between two positions, oldest first.
-SELECT {event_record}
+SELECT {event}
   FROM events {use_subject_index}
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
@@ -162,7 +152,7 @@ SELECT {event_record}
 
 -- name: matching_events_about_before
 -- Returns the matching events about one subject between two positions, newest first.
-SELECT {event_record}
+SELECT {event}
   FROM events {use_subject_index}
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
@@ -173,15 +163,16 @@ SELECT {event_record}
  ORDER BY rev DESC, n DESC
  LIMIT :at_most;
 
--- name: event_revisions
--- Returns the events of some kinds about some subjects, without their changes.
-SELECT e.rev, e.op, e.subject, e.at
+-- name: event_headers
+-- Returns the events of some kinds about some subjects, oldest first.
+SELECT {header}
   FROM each(:subjects) AS k
  CROSS JOIN events AS e {use_subject_index}
  WHERE e.tenant_id = :tenant_id
    AND e.project_id = :project_id
    AND e.subject = k.value
-   AND e.op IN (SELECT value FROM each(:ops));
+   AND e.op IN (SELECT value FROM each(:ops))
+ ORDER BY e.rev, e.n;
 
 -- name: last_write_of_actor
 -- Returns the newest of some writes that an actor made.
@@ -195,19 +186,9 @@ SELECT e.rev
  ORDER BY e.rev DESC
  LIMIT 1;
 
--- name: events_of_write
--- Returns the first events of one write.
-SELECT n, actor_id AS actor, op, subject, changes
-  FROM events
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND rev = :rev
- ORDER BY n
- LIMIT :at_most;
-
 -- name: first_event_after_write
 -- Returns the first event about some subjects after a write.
-SELECT e.rev, e.n, e.subject, e.actor_id AS actor
+SELECT {header}
   FROM each(:subjects) AS k
  CROSS JOIN events AS e {use_subject_index}
  WHERE e.tenant_id = :tenant_id

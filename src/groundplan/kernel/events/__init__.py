@@ -1,1 +1,0 @@
-"""Read recorded events."""
