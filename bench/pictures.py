@@ -19,8 +19,12 @@ from bench.rounds import Step, compute_medians_ms, run_interleaved
 from groundplan.purpose.exchange.formats import WRITABLE
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import Profile, VersionStatus
-from groundplan.purpose.picture.comparison import build_comparison_picture
-from groundplan.purpose.picture.picture_model import Picture, build_pathway_picture, build_plan_picture
+from groundplan.purpose.picture.subjects import (
+    Picture,
+    build_comparison_picture,
+    build_pathway_picture,
+    build_plan_picture,
+)
 from groundplan.purpose.picture.svg import DrawnPicture, draw
 
 PROJECT = "atlas"

@@ -89,8 +89,8 @@ import groundplan.work.graph.plan
 import groundplan.work.graph.query
 import groundplan.work.graph.search
 import groundplan.work.graph.update
-import groundplan.work.importing.export_items
-import groundplan.work.importing.import_items
+import groundplan.work.importing.export
+import groundplan.work.importing.import_work
 import groundplan.work.restructuring
 
 def to_python_name(wire_name: str) -> str: ...
@@ -510,14 +510,14 @@ class WorkVerbs:
         inherits_dependencies: bool = False,
         dry_run: bool = False,
         op_id: str | None = None,
-    ) -> groundplan.work.importing.import_items.ImportedWork:
+    ) -> groundplan.work.importing.import_work.ImportedWork:
         """Import the items of another tool's file; again: take over what changed in it."""
 
     def export(
         self,
         *,
         project: str,
-    ) -> groundplan.work.importing.export_items.ExportedWork:
+    ) -> groundplan.work.importing.export.ExportedWork:
         """Return all work of a project as items, for the files of other tools."""
 
 class BriefingVerbs:

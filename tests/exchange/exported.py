@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from groundplan.exchange.items import SourcePlan
-from groundplan.work.importing.export_items import ExportedItem, ExportedLink
-from groundplan.work.importing.item_fields import build_properties
-from groundplan.work.importing.source_items import SourceItem
+from groundplan.work.importing.export import ExportedItem, ExportedLink
+from groundplan.work.importing.items import SourceItem, build_properties
 from groundplan.work.kinds import FEATURE
 
 

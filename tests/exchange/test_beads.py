@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from groundplan.exchange.beads import read_beads
 from groundplan.exchange.import_source import TargetTool, write_items
 from groundplan.exchange.items import BadLineFound, UnreadableSource
-from groundplan.work.importing.item_fields import digest_item
+from groundplan.work.importing.items import digest_item
 from tests.engines import Engine, SqliteEngine
 from tests.exchange.beads_files import EARLIER, LATER, NOW, find_ready, issue, write_issues
 from tests.exchange.imports import Switch, details

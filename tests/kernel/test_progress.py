@@ -9,7 +9,7 @@ from groundplan.catalog import build_schema
 from groundplan.exchange import write_backlog
 from groundplan.kernel.operations.progress import WorkCounter, count_progress, watch_progress
 from groundplan.kernel.store.sqlite.file import migrate
-from groundplan.work.importing.export_items import ExportedItem
+from groundplan.work.importing.export import ExportedItem
 from tests.engines import Engine
 from tests.exchange.beads_files import issue, write_issues
 from tests.exchange.imports import Switch

@@ -24,8 +24,7 @@ from groundplan.briefing.throughline import (
 from groundplan.kernel.answers import ENVELOPE_CHARS, count_chars
 from groundplan.purpose.markup import escape_inline
 from groundplan.purpose.model import EdgeType, NodeType, PurposeEdge, PurposeNode, edge_order, key_order
-from groundplan.purpose.picture.card_types import WorkSubject
-from groundplan.purpose.picture.picture_model import Arrow, Badge, Card, Emphasis, Picture, pluralize
+from groundplan.purpose.picture.subjects import Arrow, Badge, Card, Emphasis, Picture, WorkSubject, pluralize
 from groundplan.purpose.picture.svg import draw
 
 REASONS = {

@@ -39,7 +39,7 @@ from groundplan.front_matter.split import split_text
 from groundplan.knowledge.requests import ATOM_PATTERNS_MAX, KNOWLEDGE_BYTES_MAX
 from groundplan.markdown_lines import iter_lines, parse_heading
 from groundplan.repository.rules.formats import escape_path
-from groundplan.work.importing.source_items import Fate, SourceAtom, SourceItem, SourceMolecule
+from groundplan.work.importing.items import Fate, SourceAtom, SourceItem, SourceMolecule
 from groundplan.work.requests import SECTIONS_MAX
 
 _DIGITS_MAX = 12

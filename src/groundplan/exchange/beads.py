@@ -35,8 +35,8 @@ from groundplan.exchange.items import (
 )
 from groundplan.exchange.texts import read_json_lines
 from groundplan.kernel.operations.progress import count_progress
-from groundplan.work.importing.export_items import ExportedItem
-from groundplan.work.importing.source_items import (
+from groundplan.work.importing.export import ExportedItem
+from groundplan.work.importing.items import (
     ALIAS_CHARS_MAX,
     SOURCE_ID_BYTES_MAX,
     DeletedItem,

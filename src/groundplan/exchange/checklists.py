@@ -26,7 +26,7 @@ from groundplan.front_matter.split import split_text
 from groundplan.markdown_lines import iter_lines, parse_heading
 from groundplan.repository.git import find_root
 from groundplan.repository.rules.folder import SKIPPED_FOLDERS
-from groundplan.work.importing.source_items import SOURCE_ID_BYTES_MAX, Fate, SourceItem
+from groundplan.work.importing.items import SOURCE_ID_BYTES_MAX, Fate, SourceItem
 
 TAB_CHARS = 4
 NUMBER_CHARS_MAX = 9  # of an ordered list, as in CommonMark

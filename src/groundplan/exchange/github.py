@@ -29,7 +29,7 @@ from groundplan.exchange.items import (
     normalize_word,
 )
 from groundplan.exchange.texts import iter_json_values, read_text
-from groundplan.work.importing.source_items import Fate, SourceItem, SourceLink
+from groundplan.work.importing.items import Fate, SourceItem, SourceLink
 
 TOOL = "github"
 

@@ -17,8 +17,8 @@ from groundplan.exchange.items import BadLine, ItemNote, SourcePlan, WrittenFile
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.operations.registry import Operation, Registry
-from groundplan.work.importing.export_items import ExportedItem
-from groundplan.work.importing.import_items import ImportCounts, ImportedWork
+from groundplan.work.importing.export import ExportedItem
+from groundplan.work.importing.import_work import ImportCounts, ImportedWork
 
 OPERATION = "work.import"
 

@@ -15,9 +15,9 @@ from typing import Any
 import msgspec
 
 from groundplan.kernel.errors import Invalid
-from groundplan.work.importing.export_items import ExportedItem
-from groundplan.work.importing.place_items import LOOP
-from groundplan.work.importing.source_items import (
+from groundplan.work.importing.export import ExportedItem
+from groundplan.work.importing.items import (
+    LOOP,
     SECTION_BYTES_MAX,
     DeletedItem,
     Fate,

@@ -16,7 +16,7 @@ from typing import Any
 from groundplan.exchange.items import BadLines, ItemNote, SourcePlan, clean_text, clean_title, split_by_bytes
 from groundplan.exchange.texts import iter_json_values, read_text
 from groundplan.knowledge.requests import KNOWLEDGE_BYTES_MAX, REASON_BYTES_MAX, RELATED_MAX
-from groundplan.work.importing.source_items import SourceMolecule, SourceRelation
+from groundplan.work.importing.items import SourceMolecule, SourceRelation
 
 TOOL = "memory"
 NAME_CHARS_MAX = 255

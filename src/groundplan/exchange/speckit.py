@@ -14,7 +14,7 @@ from pathlib import Path
 from groundplan.exchange.checklists import ChecklistFile, ChecklistItems, iter_checklists
 from groundplan.exchange.items import BadLines, ItemNote, SourcePlan, add_links, clean_title, find_paths, make_tags
 from groundplan.markdown_lines import iter_headings
-from groundplan.work.importing.source_items import SourceItem
+from groundplan.work.importing.items import SourceItem
 
 TOOL = "speckit"
 TASKS_FILE = "tasks.md"

@@ -25,8 +25,8 @@ from groundplan.exchange.items import (
     restore_loops,
 )
 from groundplan.exchange.texts import read_json
-from groundplan.work.importing.export_items import ExportedItem
-from groundplan.work.importing.source_items import ALIAS_CHARS_MAX, Fate, SourceItem
+from groundplan.work.importing.export import ExportedItem
+from groundplan.work.importing.items import ALIAS_CHARS_MAX, Fate, SourceItem
 from groundplan.work.kinds import FEATURE
 
 TOOL = "taskmaster"

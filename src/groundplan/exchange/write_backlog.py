@@ -52,7 +52,7 @@ from groundplan.exchange.items import (
 from groundplan.front_matter.split import FENCE
 from groundplan.kernel.operations.progress import count_progress
 from groundplan.repository.rules.front_matter import quote, quote_if_needed
-from groundplan.work.importing.export_items import ExportedItem
+from groundplan.work.importing.export import ExportedItem
 
 NAME_CHARS_MAX = 80  # of the title in the name of a file
 HELD_STATUS = "On Hold"  # no configured status, so that an import holds the task again

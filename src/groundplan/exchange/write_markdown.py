@@ -29,7 +29,7 @@ from groundplan.exchange.items import (
     index_by_source,
 )
 from groundplan.markdown_lines import LEVEL_MAX
-from groundplan.work.importing.export_items import ExportedItem
+from groundplan.work.importing.export import ExportedItem
 from groundplan.work.kinds import FEATURE
 
 NO_PLACE = "a checklist has no place for it"

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from groundplan.briefing.outline import build_line_picture, draw_line
 from groundplan.briefing.throughline import ChainLink, ChainStep, StepRelation, StepType, Throughline
-from groundplan.purpose.picture.card_types import WorkType
 from groundplan.purpose.picture.cards import measure_card
 from groundplan.purpose.picture.layout import Box, Layout, compute_layout
+from groundplan.purpose.picture.tokens import WorkType
 from tests.briefing.line.client import PlanClient
 
 SVG = "{http://www.w3.org/2000/svg}"

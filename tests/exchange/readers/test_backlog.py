@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from groundplan.exchange import backlog
 from groundplan.exchange.backlog import parse_comments, split_body
 from groundplan.exchange.items import BadLineFound, SourcePlan, UnreadableSource
-from groundplan.work.importing.source_items import SourceItem
+from groundplan.work.importing.items import SourceItem
 from tests.exchange.backlog_folder import BacklogFolder
 from tests.proof import scaled
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from groundplan.exchange import github
 from groundplan.exchange.items import BadLineFound, SourcePlan, UnreadableSource
-from groundplan.work.importing.source_items import SourceEvidence, SourceItem, SourceLink, SourceSection
+from groundplan.work.importing.items import SourceEvidence, SourceItem, SourceLink, SourceSection
 from tests.proof import scaled
 
 FROM_GH = {

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from groundplan.exchange import checklists
 from groundplan.exchange.items import BadLineFound, SourcePlan, UnreadableSource
-from groundplan.work.importing.source_items import SOURCE_ID_BYTES_MAX, SourceItem
+from groundplan.work.importing.items import SOURCE_ID_BYTES_MAX, SourceItem
 from tests.proof import scaled
 
 

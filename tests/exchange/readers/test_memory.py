@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from groundplan.exchange import memory
 from groundplan.exchange.items import BadLineFound, SourcePlan, UnreadableSource
 from groundplan.knowledge.requests import KNOWLEDGE_BYTES_MAX, RELATED_MAX
-from groundplan.work.importing.source_items import SourceRelation
+from groundplan.work.importing.items import SourceRelation
 from tests.proof import scaled
 
 CART = {"name": "Cart", "entityType": "module", "observations": ["Never rounds twice.", "Has\ntwo lines."]}

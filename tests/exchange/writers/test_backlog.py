@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from groundplan.exchange import backlog as reader
 from groundplan.exchange import write_backlog as writer
 from groundplan.exchange.items import SourcePlan
-from groundplan.work.importing.export_items import ExportedItem, ExportedLink
-from groundplan.work.importing.source_items import Fate, SourceEvidence, SourceItem, SourceSection
+from groundplan.work.importing.export import ExportedItem, ExportedLink
+from groundplan.work.importing.items import Fate, SourceEvidence, SourceItem, SourceSection
 from tests.exchange.backlog_folder import BacklogFolder
 from tests.exchange.exported import to_exported
 from tests.exchange.readers.test_backlog import TASK

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from groundplan.exchange import checklists as reader
 from groundplan.exchange import write_markdown as writer
 from groundplan.exchange.items import SourcePlan
-from groundplan.work.importing.source_items import SourceItem, SourceSection
+from groundplan.work.importing.items import SourceItem, SourceSection
 from tests.exchange.exported import to_exported
 from tests.proof import scaled
 

@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 
 from groundplan.purpose.model import EdgeName
 from groundplan.purpose.picture.layout import Box, Layout
-from groundplan.purpose.picture.layout_steps.routing import EdgeRoute, Point
+from groundplan.purpose.picture.routes import EdgeRoute, Point
 
 CURVE_STEPS = 12
 A_HAIR = 0.11  # coordinates have one decimal

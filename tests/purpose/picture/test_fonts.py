@@ -11,10 +11,10 @@ from resvg_py import svg_to_bytes
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.fonts.embed import WEIGHTS, read_font
 from groundplan.purpose.picture.fonts.subset import cut_font, list_characters
-from groundplan.purpose.picture.picture_model import build_plan_picture
+from groundplan.purpose.picture.subjects import build_plan_picture
 from groundplan.purpose.picture.svg import draw
+from groundplan.purpose.picture.text import measure_width
 from groundplan.purpose.picture.tokens import Theme
-from groundplan.purpose.picture.wording import measure_width
 from tests.purpose.exchange.theory_strategies import make_published
 from tests.purpose.theories import theory, whole_theory
 

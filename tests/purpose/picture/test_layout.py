@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from groundplan.purpose.model import EdgeName, EdgeType, NodeType
 from groundplan.purpose.picture import tokens
-from groundplan.purpose.picture.card_types import BANDS
 from groundplan.purpose.picture.layout import Box, CardSize, Layout, compute_layout
-from groundplan.purpose.picture.layout_steps.routing import EdgeRoute, Point
+from groundplan.purpose.picture.routes import EdgeRoute, Point
+from groundplan.purpose.picture.tokens import BANDS
 from tests.purpose.exchange.theory_strategies import tries
 
 STEPS = 24  # points of a curve

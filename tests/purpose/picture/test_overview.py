@@ -9,15 +9,18 @@ from hypothesis import given
 
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import AssumptionStatus, RiskLevel
-from groundplan.purpose.picture.card_types import GroupSubject
-from groundplan.purpose.picture.overview.groups import CARDS_MAX, GROUPS_MAX, divide_group, divide_nodes, find_group
-from groundplan.purpose.picture.overview.overview_picture import (
+from groundplan.purpose.picture.overview import (
+    CARDS_MAX,
+    GROUPS_MAX,
     build_group_picture,
     build_overview_picture,
+    divide_group,
+    divide_nodes,
+    find_group,
     is_large,
     list_groups,
 )
-from groundplan.purpose.picture.picture_model import Emphasis
+from groundplan.purpose.picture.subjects import Emphasis, GroupSubject
 from groundplan.purpose.picture.svg import draw
 from tests.purpose.exchange.theory_strategies import any_theory, make_published, tries
 from tests.purpose.theories import theory

@@ -14,13 +14,12 @@ from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.gates.gates import NOT_WAIVABLE, SEVERITY_TABLES
 from groundplan.purpose.model import AssumptionStatus, EdgeType, NodeType, RiskLevel
 from groundplan.purpose.picture import tokens
-from groundplan.purpose.picture.comparison import build_comparison_picture
-from groundplan.purpose.picture.notes.waiver_list import EXPECTATIONS
-from groundplan.purpose.picture.picture_model import build_pathway_picture, build_plan_picture
+from groundplan.purpose.picture.legend import EXPECTATIONS
 from groundplan.purpose.picture.shapes import build_card_path, build_risk_path, build_status_path
+from groundplan.purpose.picture.subjects import build_comparison_picture, build_pathway_picture, build_plan_picture
 from groundplan.purpose.picture.svg import draw
+from groundplan.purpose.picture.text import measure_width
 from groundplan.purpose.picture.tokens import Theme
-from groundplan.purpose.picture.wording import measure_width
 from tests.purpose.exchange.theory_strategies import any_theory, hostile_line, make_published, make_waiver, tries
 from tests.purpose.theories import theory, whole_theory
 

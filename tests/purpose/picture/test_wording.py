@@ -8,13 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.purpose.picture.wording import (
-    clean_line,
-    escape_markup,
-    measure_width,
-    truncate_to_width,
-    wrap_to_width,
-)
+from groundplan.purpose.picture.text import clean_line, escape_markup, measure_width, truncate_to_width, wrap_to_width
 from tests.purpose.exchange.theory_strategies import NEVER_STORED, hostile_text, tries
 
 SIZE, ROOM = 15, 160.0

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from groundplan.purpose.picture.overview.groups import CARDS_MAX
+from groundplan.purpose.picture.overview import CARDS_MAX
 from tests.engines import Engine
 from tests.surfaces.web.browser import Browser
 from tests.surfaces.web.plan_pages import PLAN

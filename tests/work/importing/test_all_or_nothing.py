@@ -10,7 +10,7 @@ import pytest
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.cancellation import Cancellation, Cancelled
-from groundplan.work.importing import write_entries
+from groundplan.work.importing import write
 from tests.engines import Engine
 from tests.work.client import WorkClient
 from tests.work.importing.file_import import FileImport, item
@@ -39,13 +39,13 @@ def test_an_import_that_is_cancelled_at_any_step_writes_nothing(
 ) -> None:
     before = count_rows(engine)
     cancellation = Cancellation()
-    original = getattr(write_entries, step)
+    original = getattr(write, step)
 
     def cancel_then_go_on(*given: Any, **named: Any) -> Any:
         cancellation.cancel("the command was cancelled")
         return original(*given, **named)
 
-    monkeypatch.setattr(write_entries, step, cancel_then_go_on)
+    monkeypatch.setattr(write, step, cancel_then_go_on)
     request = {"project": project, "tool": "beads", "file": "issues.jsonl", "items": ITEMS}
     with pytest.raises(Cancelled):
         file.work.session.execute(OPERATIONS["work.import"], request, cancellation)

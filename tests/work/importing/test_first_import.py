@@ -8,7 +8,7 @@ import pytest
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.store.store import Store
-from groundplan.work.importing.import_items import DuplicateItem
+from groundplan.work.importing.import_work import DuplicateItem
 from tests.engines import Engine
 from tests.errors import error_of
 from tests.work.client import WorkClient

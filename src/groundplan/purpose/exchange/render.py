@@ -102,14 +102,12 @@ def _refuse_combinations(request: RenderPurpose) -> None:
 
 def draw_picture(drawing: Drawing) -> Rendered:
     """Draw the picture, outside the transaction because the layout takes long."""
-    from groundplan.purpose.picture.comparison import build_comparison_picture  # loaded only to draw
-    from groundplan.purpose.picture.overview.overview_picture import (
-        build_group_picture,
-        build_overview_picture,
-        is_large,
-        list_groups,
+    from groundplan.purpose.picture.overview import build_group_picture, build_overview_picture, is_large, list_groups
+    from groundplan.purpose.picture.subjects import (
+        build_comparison_picture,  # loaded only to draw
+        build_pathway_picture,
+        build_plan_picture,
     )
-    from groundplan.purpose.picture.picture_model import build_pathway_picture, build_plan_picture
     from groundplan.purpose.picture.svg import draw
     from groundplan.purpose.picture.tokens import Theme
 

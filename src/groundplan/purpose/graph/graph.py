@@ -6,10 +6,12 @@ they are not causal, and so are edges with an end that is not in the version.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 from groundplan.purpose.model import Confidence, Content, EdgeName, NodeType, PurposeEdge, PurposeNode, sort_keys
+
+Node = TypeVar("Node", bound=Hashable)
 
 
 class Graph(NamedTuple):
@@ -57,6 +59,24 @@ def _walk(edges_at: list[list[int]], ends: list[int], starts: Iterable[int]) -> 
                 seen.add(node)
                 ahead.append(node)
     return seen
+
+
+def find_connected_parts(neighbours: Mapping[Node, Iterable[Node]]) -> list[list[Node]]:
+    """Return the nodes that are connected with each other, the largest part first."""
+    seen: set[Node] = set()
+    parts = []
+    for start in neighbours:
+        if start in seen:
+            continue
+        seen.add(start)
+        part = [start]
+        for node in part:
+            for near in neighbours[node]:
+                if near not in seen:
+                    seen.add(near)
+                    part.append(near)
+        parts.append(part)
+    return sorted(parts, key=len, reverse=True)
 
 
 # An edge without a confidence counts as the weakest.

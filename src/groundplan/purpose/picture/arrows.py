@@ -12,12 +12,11 @@ from typing import NamedTuple
 
 from groundplan.purpose.model import Confidence, EdgeType, PurposeEdge
 from groundplan.purpose.picture import tokens
-from groundplan.purpose.picture.badges import SIGNS, describe_badge, draw_badge, draw_sign
-from groundplan.purpose.picture.layout_steps.routing import EdgeRoute, Point
-from groundplan.purpose.picture.picture_model import Arrow, Emphasis, sort_by_severity
-from groundplan.purpose.picture.shapes import format_number
+from groundplan.purpose.picture.routes import EdgeRoute, Point
+from groundplan.purpose.picture.shapes import SIGNS, describe_badge, draw_badge, draw_sign, format_number
+from groundplan.purpose.picture.subjects import Arrow, Emphasis, sort_by_severity
+from groundplan.purpose.picture.text import escape_markup
 from groundplan.purpose.picture.tokens import Paint
-from groundplan.purpose.picture.wording import escape_markup
 
 CORNER_RADIUS = 7.0  # corners of an edge that leads back
 # Positions of a badge along the last curve; the first free one is used.

@@ -6,13 +6,18 @@ from typing import NamedTuple
 
 from groundplan.purpose.model import NodeType
 from groundplan.purpose.picture import tokens
-from groundplan.purpose.picture.badges import SIGNS, describe_badge, draw_badge, draw_sign
-from groundplan.purpose.picture.card_types import GroupSubject
 from groundplan.purpose.picture.layout import Box, CardSize
-from groundplan.purpose.picture.picture_model import Badge, Card, Emphasis, pluralize, sort_by_severity
-from groundplan.purpose.picture.shapes import build_card_path, build_fold_path, format_number
-from groundplan.purpose.picture.tokens import Paint
-from groundplan.purpose.picture.wording import (
+from groundplan.purpose.picture.shapes import (
+    SIGNS,
+    build_card_path,
+    build_fold_path,
+    describe_badge,
+    draw_badge,
+    draw_sign,
+    format_number,
+)
+from groundplan.purpose.picture.subjects import Badge, Card, Emphasis, GroupSubject, pluralize, sort_by_severity
+from groundplan.purpose.picture.text import (
     clean_line,
     escape_markup,
     is_exact,
@@ -20,6 +25,7 @@ from groundplan.purpose.picture.wording import (
     truncate_to_width,
     wrap_to_width,
 )
+from groundplan.purpose.picture.tokens import Paint
 
 NEARLY_FULL = 0.8  # share of a line above which its width is fixed, so that no font makes it wider
 BADGE_STEP = 6

@@ -12,17 +12,22 @@ from typing import NamedTuple
 
 from groundplan.purpose.model import EdgeName
 from groundplan.purpose.picture import tokens
-from groundplan.purpose.picture.card_types import CardType
-from groundplan.purpose.picture.layout_steps.columns import Columns, Ends, Sizes, generate_columns
-from groundplan.purpose.picture.layout_steps.lanes import Lanes, assign_lanes
-from groundplan.purpose.picture.layout_steps.ordering import order_elements
-from groundplan.purpose.picture.layout_steps.placing import compute_packed_height, place_elements
-from groundplan.purpose.picture.layout_steps.returns import Tracks, collect_tracks, compute_track_room
-from groundplan.purpose.picture.layout_steps.routing import ColumnSpans, EdgeRoute, Stage, route_edges
-from groundplan.purpose.picture.layout_steps.tray import place_in_tray
+from groundplan.purpose.picture.columns import Columns, Ends, Lanes, Sizes, assign_lanes, generate_columns
+from groundplan.purpose.picture.ordering import compute_packed_height, order_elements, place_elements
+from groundplan.purpose.picture.routes import (
+    BackEdgeEnds,
+    ColumnSpans,
+    EdgeRoute,
+    Positions,
+    collect_back_edge_ends,
+    compute_track_room,
+    route_edges,
+)
+from groundplan.purpose.picture.tokens import BANDS, CardType
 
 # Two columns are harder to read than one, so splitting a band must make the picture clearly larger.
 SPLIT_GAIN_MIN = 1.06
+TRAY_SHARE_MAX = 0.98  # of the width of the page, if the bands are narrower than the tray could be
 
 
 class Box(NamedTuple):
@@ -107,13 +112,13 @@ def compute_layout(
 
     pairs = [ends(name) for name in edges]
     together = [False] * len(pairs) if bundles is None else bundles
-    columns, lanes, tracks, spans = _choose_columns(sizes, pairs, [ends(name) for name in causal], together)
+    columns, lanes, back, spans = _choose_columns(sizes, pairs, [ends(name) for name in causal], together)
     order = order_elements(lanes, len(columns.bands))
     middles, height = place_elements(lanes, order, sizes.heights)
     text_scale = _scale_text(spans.width, height)
     header = round(tokens.BAND_HEADER_HEIGHT * text_scale, 1)
-    stage = Stage(spans, middles, -header, height)
-    routes, top, depth = route_edges(stage, lanes, tracks, pairs, sizes)
+    positions = Positions(spans, middles, -header, height)
+    routes, top, depth = route_edges(positions, lanes, back, pairs, sizes)
     boxes = {}
     for key, number in numbers.items():
         left = spans.lefts[columns.of[number]]
@@ -126,18 +131,31 @@ def compute_layout(
 
 
 def _add_tray(layout: Layout, cards: Mapping[str, CardSize]) -> Layout:
-    """Return a layout with some more cards in a tray below it."""
+    """Return a layout with more cards below it: in rows by type, so that they do not stretch the columns."""
     if not cards:
         return layout
-    rows = place_in_tray(range(len(cards)), _collect_sizes([*cards.values()]), layout.width)
+    step = max(card.width for card in cards.values()) + tokens.TRAY_GAP
+    wanted = len(cards) * step - tokens.TRAY_GAP + 2 * tokens.BAND_PAD
+    width = max(layout.width, min(wanted, tokens.PAGE_WIDTH * TRAY_SHARE_MAX - 2 * tokens.MARGIN))
+    columns = max(1, int((width - 2 * tokens.BAND_PAD + tokens.TRAY_GAP) // step))
+    # Cards of similar height stand in one row, so that rows have no holes.
+    ordered = sorted(cards, key=lambda key: (BANDS.index(cards[key].node_type), cards[key].height))
     top = round(layout.depth + tokens.BAND_PAD + tokens.TRAY_DISTANCE + layout.header, 1)
-    boxes = {
-        key: Box(rows.corners[number][0], round(top + rows.corners[number][1], 1), size.width, size.height)
-        for number, (key, size) in enumerate(cards.items())
-    }
-    tray = Tray(top, rows.width, rows.height, [*cards])
-    bottom = top + rows.height
-    return layout._replace(boxes=layout.boxes | boxes, width=max(layout.width, rows.width), depth=bottom, tray=tray)
+    boxes: dict[str, Box] = {}
+    y = 0.0
+    for start in range(0, len(ordered), columns):
+        row = ordered[start : start + columns]
+        for place, key in enumerate(row):
+            corner = round(tokens.BAND_PAD + place * step, 1), round(top + round(y, 1), 1)
+            boxes[key] = Box(*corner, cards[key].width, cards[key].height)
+        y += max(cards[key].height for key in row) + tokens.CARD_GAP
+    width, height = round(width, 1), round(y - tokens.CARD_GAP, 1)
+    return layout._replace(
+        boxes=layout.boxes | boxes,
+        width=max(layout.width, width),
+        depth=top + height,
+        tray=Tray(top, width, height, [*cards]),
+    )
 
 
 def _collect_sizes(cards: Sequence[CardSize]) -> Sizes:
@@ -152,25 +170,25 @@ def _scale_text(width: float, height: float) -> float:
 
 def _choose_columns(
     sizes: Sizes, pairs: Sequence[Ends], causes: Sequence[Ends], bundles: Sequence[bool]
-) -> tuple[Columns, Lanes, Tracks, ColumnSpans]:
+) -> tuple[Columns, Lanes, BackEdgeEnds, ColumnSpans]:
     """Return the column assignment that is largest on a page, if that justifies splitting a band."""
-    best: tuple[Columns, Lanes, Tracks, ColumnSpans] | None = None
+    best: tuple[Columns, Lanes, BackEdgeEnds, ColumnSpans] | None = None
     best_fit = 0.0
     for columns in generate_columns(sizes, causes):
         lanes = assign_lanes(columns.of, pairs, bundles)
-        tracks = collect_tracks(lanes, pairs, len(columns.bands))
-        stage = _compute_spans(columns, lanes, tracks, sizes)
-        width = stage.width + 2 * tokens.MARGIN
+        back = collect_back_edge_ends(lanes, pairs, len(columns.bands))
+        spans = _compute_spans(columns, lanes, back, sizes)
+        width = spans.width + 2 * tokens.MARGIN
         height = compute_packed_height(lanes, len(columns.bands), sizes.heights) + tokens.AROUND_HEIGHT
         height += lanes.passing.count(None) * tokens.BACK_LANE
         fit = min(1.0, tokens.PAGE_WIDTH / width, tokens.PAGE_HEIGHT / height)
         if best is None or fit > best_fit * SPLIT_GAIN_MIN:
-            best, best_fit = (columns, lanes, tracks, stage), fit
+            best, best_fit = (columns, lanes, back, spans), fit
     assert best is not None  # noqa: S101 - there is at least one assignment
     return best
 
 
-def _compute_spans(columns: Columns, lanes: Lanes, tracks: Tracks, sizes: Sizes) -> ColumnSpans:
+def _compute_spans(columns: Columns, lanes: Lanes, back: BackEdgeEnds, sizes: Sizes) -> ColumnSpans:
     """Return left and right of every column. A gap between columns grows with its edges and tracks."""
     widths = [0.0] * len(columns.bands)
     for number, column in enumerate(columns.of):
@@ -185,8 +203,8 @@ def _compute_spans(columns: Columns, lanes: Lanes, tracks: Tracks, sizes: Sizes)
     rights: list[float] = []
     x = 0.0
     for column, width in enumerate(widths):
-        after = compute_track_room(len(tracks.leaving[column - 1]), is_band_edge=ends[column - 1]) if column else 0.0
-        before = compute_track_room(len(tracks.entering[column]), is_band_edge=begins[column])
+        after = compute_track_room(len(back.starts[column - 1]), is_band_edge=ends[column - 1]) if column else 0.0
+        before = compute_track_room(len(back.ends[column]), is_band_edge=begins[column])
         if column:
             more = min(between[column - 1] * tokens.GUTTER_PER_EDGE, tokens.GUTTER_MORE_MAX)
             gutter = more + (tokens.GUTTER_BETWEEN_BANDS if begins[column] else tokens.GUTTER)
@@ -196,7 +214,7 @@ def _compute_spans(columns: Columns, lanes: Lanes, tracks: Tracks, sizes: Sizes)
         lefts.append(round(x, 1))
         x += width
         rights.append(round(x, 1))
-    last = compute_track_room(len(tracks.leaving[-1]), is_band_edge=True) if widths else 0.0
+    last = compute_track_room(len(back.starts[-1]), is_band_edge=True) if widths else 0.0
     return ColumnSpans(lefts, rights, begins, ends, round(x + max(tokens.BAND_PAD, last), 1))
 
 

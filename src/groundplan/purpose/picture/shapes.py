@@ -1,8 +1,8 @@
-"""The shapes of the picture: one for each type of card, each level of risk, and each sign.
+"""The shapes of the picture: outlines of cards, badges of assumptions, and signs of changes.
 
 They differ without colour: work is a plain box, an activity is an arrow, an output has a folded corner, an outcome is
 rounded, a goal has cut corners and a heavy outline. High risk is an octagon, medium a triangle, low a circle, unknown a
-square.
+square; a sign in the badge shows the status.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from __future__ import annotations
 from math import cos, pi, sin
 
 from groundplan.purpose.model import AssumptionStatus, NodeType, RiskLevel
-from groundplan.purpose.picture.card_types import CardType, WorkType
-from groundplan.purpose.picture.tokens import CORNER
+from groundplan.purpose.picture import tokens
+from groundplan.purpose.picture.subjects import Badge, Emphasis
+from groundplan.purpose.picture.text import escape_markup
+from groundplan.purpose.picture.tokens import CardType, Paint, WorkType
 
 
 def format_number(value: float) -> str:
@@ -23,7 +25,7 @@ def format_number(value: float) -> str:
 def build_card_path(node_type: CardType, x: float, y: float, width: float, height: float) -> str:
     """Return the outline of a card inside its box."""
     right, bottom = x + width, y + height
-    corner = min(CORNER, height / 2)
+    corner = min(tokens.CORNER, height / 2)
     n = format_number
     match node_type:
         case WorkType.WORK:
@@ -51,7 +53,7 @@ def build_card_path(node_type: CardType, x: float, y: float, width: float, heigh
 
 def build_fold_path(x: float, y: float, width: float, height: float) -> str:
     """Return the folded corner of an output."""
-    corner = min(CORNER, height / 2)
+    corner = min(tokens.CORNER, height / 2)
     right = x + width
     return f"M{format_number(right - corner)} {format_number(y)}V{format_number(y + corner)}H{format_number(right)}"
 
@@ -96,3 +98,40 @@ def _build_polygon(x: float, y: float, radius: float, corners: int, *, turned: f
         for place in range(corners)
     )
     return "M" + "L".join(f"{format_number(px)} {format_number(py)}" for px, py in points) + "Z"
+
+
+SIGNS = {Emphasis.ADDED: "+", Emphasis.REMOVED: "−", Emphasis.CHANGED: "~"}  # noqa: RUF001 - a real minus
+SIGN_PX = 13
+
+
+def draw_sign(emphasis: Emphasis, x: float, y: float, paint: Paint, *, plate: str | None = None) -> str:
+    """Draw the sign of a change around its centre, with a plate on a dark background."""
+    cx, cy = format_number(x), format_number(y)
+    around = "" if plate is None else f'<circle cx="{cx}" cy="{cy}" r="{tokens.SIGN / 2 + 2.5}" fill="{paint(plate)}"/>'
+    return (
+        f'{around}<circle cx="{cx}" cy="{cy}" r="{tokens.SIGN / 2}" fill="{paint(emphasis.value)}"/>'
+        f'<text x="{cx}" y="{format_number(y + SIGN_PX * 0.34)}" font-size="{SIGN_PX}" font-weight="700" '
+        f'fill="{paint("change-sign")}" text-anchor="middle">{SIGNS[emphasis]}</text>'
+    )
+
+
+def draw_badge(
+    badge: Badge, x: float, y: float, paint: Paint, *, tooltip: str | None = None, is_muted: bool = False
+) -> str:
+    """Draw a badge around its centre. `tooltip` is the tooltip. A muted badge keeps its shape and sign."""
+    colour = tokens.RISK_COLOURS[badge.risk]
+    fill, line, sign = ("muted-fill", "muted-line", "muted-text") if is_muted else (colour, colour, "risk-sign")
+    title = "" if tooltip is None else f"<title>{escape_markup(tooltip)}</title>"
+    lowered = 0.8 if badge.risk == "MEDIUM" else 0.0  # the centre of a triangle is lower
+    return (
+        f'<g class="gp-badge" data-key="{escape_markup(badge.key)}">{title}'
+        f'<path d="{build_risk_path(badge.risk, x, y, tokens.BADGE)}" fill="{paint(fill)}" '
+        f'stroke="{paint(line)}" stroke-width="1"/>'
+        f'<path d="{build_status_path(badge.status, x, y + lowered)}" fill="none" stroke="{paint(sign)}" '
+        f'stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round"/></g>'
+    )
+
+
+def describe_badge(badge: Badge) -> str:
+    """Describe a badge in words."""
+    return f"{badge.key}, {tokens.RISK_NAMES[badge.risk]}, {tokens.STATUS_NAMES[badge.status]}: {badge.text}"

@@ -7,18 +7,14 @@ from typing import NamedTuple
 
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.arrows import OccupiedPoints, draw_arrow, draw_marks
-from groundplan.purpose.picture.card_types import GroupSubject
 from groundplan.purpose.picture.cards import MeasuredCard, draw_card, measure_card
 from groundplan.purpose.picture.fonts.embed import build_font_rules
 from groundplan.purpose.picture.layout import Layout, compute_layout
-from groundplan.purpose.picture.legend import draw_legend
-from groundplan.purpose.picture.notes.assumption_list import draw_assumptions
-from groundplan.purpose.picture.notes.blocks import NoteBlock
-from groundplan.purpose.picture.notes.waiver_list import draw_waivers
-from groundplan.purpose.picture.picture_model import Card, Emphasis, Picture
+from groundplan.purpose.picture.legend import Block, draw_assumptions, draw_legend, draw_waivers
 from groundplan.purpose.picture.shapes import format_number
+from groundplan.purpose.picture.subjects import Card, Emphasis, GroupSubject, Picture
+from groundplan.purpose.picture.text import clean_line, escape_markup, measure_width, truncate_to_width
 from groundplan.purpose.picture.tokens import Paint, Theme
-from groundplan.purpose.picture.wording import clean_line, escape_markup, measure_width, truncate_to_width
 
 WIDTH_MIN = 720
 NOTE_SCALE_MAX = 1.6  # lists are read close up, so they grow less than titles
@@ -56,7 +52,7 @@ def draw(picture: Picture, theme: Theme = Theme.LIGHT, *, embeds_font: bool = Fa
     room = width - 2 * tokens.MARGIN
     legend = draw_legend(picture, tokens.MARGIN, below, room, paint, scale)
     note_scale = min(scale, NOTE_SCALE_MAX)
-    assumptions = NoteBlock("", legend.bottom)
+    assumptions = Block("", legend.bottom)
     if picture.lists_assumptions:
         assumptions = draw_assumptions(picture, (tokens.MARGIN, legend.bottom, room), note_scale, paint)
     waivers = draw_waivers(picture.waivers, (tokens.MARGIN, assumptions.bottom, room), note_scale, paint)

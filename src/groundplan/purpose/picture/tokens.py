@@ -1,4 +1,4 @@
-"""The design tokens of the picture: colours, type sizes, spacing.
+"""The design tokens of the picture: types of cards, colours, type sizes, spacing.
 
 A page uses the colours as CSS variables and can switch between light and dark; a file uses resolved values. Green,
 amber and red are reserved for risk, so types and changes use blue to magenta. Colour is never the only cue: types
@@ -11,8 +11,19 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import NamedTuple
 
-from groundplan.purpose.model import AssumptionStatus, Confidence, NodeType, RiskLevel
-from groundplan.purpose.picture.card_types import CardType, WorkType
+from groundplan.purpose.model import LEVELS, AssumptionStatus, Confidence, NodeType, RiskLevel
+
+
+class WorkType(StrEnum):
+    """The type of cards for work."""
+
+    WORK = "WORK"
+
+
+CardType = NodeType | WorkType
+
+# From left to right: work, then causes before effects.
+BANDS: tuple[CardType, ...] = (WorkType.WORK, *sorted(LEVELS, key=LEVELS.__getitem__))
 
 PREFIX = "--gp-"
 

@@ -19,8 +19,8 @@ from groundplan import __version__
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.clock import read_timestamp, system_clock
 from groundplan.purpose.picture import tokens
+from groundplan.purpose.picture.text import escape_markup
 from groundplan.purpose.picture.tokens import Colour
-from groundplan.purpose.picture.wording import escape_markup
 from groundplan.surfaces.http.answers import Answer, Headers, compress
 from groundplan.surfaces.web.join_scripts import join_scripts
 

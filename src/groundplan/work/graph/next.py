@@ -171,8 +171,6 @@ def claim(tx: Transaction, request: Next) -> Offers:
 
 def _pick(tx: Transaction, request: Next, guard: OverlapGuard) -> list[WorkNodeRow]:
     if request.node_id is not None:
-        pass  # GONE  # most requests name none
-
         node = pick_named(tx, request.node_id)
         guard.check(node)
         return [node]

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from groundplan.purpose.dates import get_day
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import Assumption, Indicator, NodeType, PurposeEdge, PurposeNode
-from groundplan.purpose.picture.picture_model import build_plan_picture
+from groundplan.purpose.picture.subjects import build_plan_picture
 from groundplan.purpose.picture.svg import draw
+from groundplan.purpose.picture.text import escape_markup
 from groundplan.purpose.picture.tokens import BAND_NAMES, COLOURS, FONT, PREFIX, RISK_NAMES, STATUS_NAMES, Theme
-from groundplan.purpose.picture.wording import escape_markup
 
 # The file may hold text of others: even if a viewer does not escape it, nothing in it runs or loads.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; font-src data:; img-src data:"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from groundplan.kernel.errors import Invalid
 from groundplan.purpose.exchange.formats import require_extra
 from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.picture.picture_model import build_plan_picture
+from groundplan.purpose.picture.subjects import build_plan_picture
 from groundplan.purpose.picture.svg import draw
 
 if TYPE_CHECKING:

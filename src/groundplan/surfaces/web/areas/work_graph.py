@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from groundplan.purpose.model import EdgeName, EdgeType
 from groundplan.purpose.picture.arrows import build_route_path
-from groundplan.purpose.picture.card_types import WorkType
 from groundplan.purpose.picture.layout import Box, CardSize, compute_layout
-from groundplan.purpose.picture.wording import truncate_to_width, wrap_to_width
+from groundplan.purpose.picture.text import truncate_to_width, wrap_to_width
+from groundplan.purpose.picture.tokens import WorkType
 from groundplan.surfaces.web.visit import Visit
 from groundplan.work.graph.dependency_graph import DependencyGraph, GraphLink, GraphNode
 from groundplan.work.graph.outline import NodeState

@@ -23,13 +23,20 @@ from groundplan.purpose.model import (
     RiskLevel,
 )
 from groundplan.purpose.open import AssumptionView, OpenedPurpose, PurposeNodeView
-from groundplan.purpose.picture.card_types import GroupSubject
-from groundplan.purpose.picture.overview.groups import CARDS_MAX, NodeGroup, find_path, find_path_of_node
-from groundplan.purpose.picture.overview.overview_picture import build_group_picture, build_overview_picture, is_large
-from groundplan.purpose.picture.picture_model import (
+from groundplan.purpose.picture.overview import (
+    CARDS_MAX,
+    NodeGroup,
+    build_group_picture,
+    build_overview_picture,
+    find_path,
+    find_path_of_node,
+    is_large,
+)
+from groundplan.purpose.picture.subjects import (
     Badge,
     Card,
     Emphasis,
+    GroupSubject,
     Picture,
     build_pathway_picture,
     pluralize,

@@ -24,10 +24,10 @@ from groundplan.purpose.picture.arrows import (
     find_mark_point,
 )
 from groundplan.purpose.picture.layout import Band, CardSize, Tray, compute_layout
-from groundplan.purpose.picture.layout_steps.routing import EdgeRoute, Point
-from groundplan.purpose.picture.picture_model import Badge, pluralize
+from groundplan.purpose.picture.routes import EdgeRoute, Point
 from groundplan.purpose.picture.shapes import build_risk_path, build_status_path, format_number
-from groundplan.purpose.picture.wording import escape_markup, measure_width, wrap_to_width
+from groundplan.purpose.picture.subjects import Badge, pluralize
+from groundplan.purpose.picture.text import escape_markup, measure_width, wrap_to_width
 from groundplan.surfaces.web.areas.plan.canvas_cards import TYPE_NAMES, CanvasCard, CanvasLink, find_worst_risk
 from groundplan.surfaces.web.areas.plan.canvas_patches import CanvasDrawing, CanvasElement
 from groundplan.surfaces.web.areas.plan.theory import format_edge

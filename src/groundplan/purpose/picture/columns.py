@@ -1,8 +1,12 @@
-"""Assign cards to columns: bands from left to right, and inside a band causes left of their effects.
+"""The columns of cards, and the lanes in which edges pass the columns between their ends.
 
-A band has as many columns as its longest chain of edges on one level; cycles are opened so that few edges lead back. A
-chain that is too long continues in the first column, like text on the next line. Bands that are too tall for a page get
-more columns.
+Bands stand from left to right, and inside a band causes stand left of their effects. A band has as many columns as its
+longest chain of edges on one level; cycles are opened so that few edges lead back. A chain that is too long continues
+in the first column, like text on the next line. Bands that are too tall for a page get more columns.
+
+A lane takes up room in a column like a card. All edges of one node share a lane in each column they pass, so a node
+with five effects has one line until they part. An edge that does not lead to the right has no lane: it runs around the
+cards.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from groundplan.purpose.picture.card_types import BANDS, CardType
+from groundplan.purpose.picture.tokens import BANDS, CardType
 
 ATTEMPTS = 12
 ATTEMPTS_LARGE = 3
@@ -189,3 +193,45 @@ def _join_bands(count: int, ranked: list[tuple[CardType, dict[int, int]]]) -> Co
             of[number] = len(bands) + used[rank]
         bands += [band] * len(used)
     return Columns(of, bands)
+
+
+Link = tuple[int, int]  # two elements in neighbouring columns, from left to right
+
+
+class Lanes(NamedTuple):
+    """Elements by number: the cards first, then the lanes."""
+
+    columns: list[int]  # of every element
+    links: list[Link]  # each once
+    passing: list[list[int] | None]  # the lanes of every edge; None for one that leads back
+    cards: int
+
+    @property
+    def total(self) -> int:
+        return len(self.columns)
+
+
+def assign_lanes(columns: Sequence[int], edges: Sequence[Ends], bundles: Sequence[bool]) -> Lanes:
+    """Return the lanes that edges need, given the columns of cards. Edges of one card share lanes within a bundle."""
+    column_of = list(columns)
+    lane_at: dict[tuple[int, int, bool], int] = {}  # by card and column
+    links: dict[Link, None] = {}
+    passing: list[list[int] | None] = []
+    for (source, target), bundle in zip(edges, bundles, strict=True):
+        first, last = columns[source], columns[target]
+        if last <= first:
+            passing.append(None)
+            continue
+        taken: list[int] = []
+        here = source
+        for column in range(first + 1, last):
+            lane = lane_at.get((source, column, bundle))
+            if lane is None:
+                lane = lane_at[source, column, bundle] = len(column_of)
+                column_of.append(column)
+            links[here, lane] = None
+            taken.append(lane)
+            here = lane
+        links[here, target] = None
+        passing.append(taken)
+    return Lanes(column_of, list(links), passing, len(columns))

@@ -2,28 +2,61 @@
 
 plan(theory)                 everything as it is
 pathway(theory, "OC1")       only the causes and effects of OC1
-comparison(before, after)    both versions: added, removed and changed items
+comparison(before, after)    both versions by stable key: added, removed and changed items; the rest is muted
+
+A card stands for a purpose node, for several of them, or for work that serves one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from groundplan.purpose.exchange.theory import Theory
+from groundplan.purpose.graph.graph import build_graph, find_leading_to, find_reachable_from
 from groundplan.purpose.model import (
     Assumption,
     AssumptionStatus,
+    Content,
     EdgeName,
     NodeType,
     PurposeEdge,
     PurposeNode,
     RiskLevel,
+    edge_order,
     key_order,
 )
 from groundplan.purpose.observing.records import Waiver
-from groundplan.purpose.picture.card_types import CardType, GroupSubject, WorkSubject
+from groundplan.purpose.picture.tokens import CardType, WorkType
+from groundplan.purpose.versions.compare import Changed, Comparison, compare
+
+
+class WorkSubject(NamedTuple):
+    """A work node on a card."""
+
+    key: str
+    title: str
+    owner: str | None = None  # who holds it
+    description: str | None = None
+    node_type: WorkType = WorkType.WORK
+
+
+class GroupSubject(NamedTuple):
+    """Several nodes of one type on a card."""
+
+    key: str
+    title: str
+    node_type: NodeType
+    group: str  # the id that opens the group
+    keys: tuple[str, ...]  # of the nodes
+    owner: str | None = None
+    description: str | None = None
+
+    @property
+    def size(self) -> int:
+        """How many nodes the card stands for."""
+        return len(self.keys)
 
 
 class Emphasis(StrEnum):
@@ -125,9 +158,9 @@ def build_plan_picture(theory: Theory) -> Picture:
 def build_pathway_picture(theory: Theory, key: str) -> Picture:
     """Build the picture of the causes and effects of a node, with the edges on these paths, and of nothing else."""
     whole = build_plan_picture(theory)
-    causal = [arrow.edge for arrow in whole.arrows if arrow.edge.is_causal]
-    above = _find_reachable(key, [(edge.source, edge.target) for edge in causal])
-    below = _find_reachable(key, [(edge.target, edge.source) for edge in causal])
+    graph = build_graph(whole.cards, [arrow.edge.name[:2] for arrow in whole.arrows if arrow.edge.is_causal])
+    above = {graph.keys[number] for number in find_reachable_from(graph, [graph.numbers[key]])}
+    below = {graph.keys[number] for number in find_leading_to(graph, [graph.numbers[key]])}
 
     def on_the_way(edge: PurposeEdge) -> bool:
         inside = (edge.source in above and edge.target in above) or (edge.source in below and edge.target in below)
@@ -166,21 +199,103 @@ def _build_badge(theory: Theory, one: Assumption) -> Badge:
     return Badge(one.key, one.assumption_text, one.risk_level, status, owner=one.owner, review_by=one.review_by)
 
 
-def _find_reachable(start: str, pairs: list[tuple[str, str]]) -> set[str]:
-    """Return all reachable nodes, including the start."""
-    onward: dict[str, list[str]] = {}
-    for source, target in pairs:
-        onward.setdefault(source, []).append(target)
-    found = {start}
-    waiting = [start]
-    while waiting:
-        for one in onward.get(waiting.pop(), ()):
-            if one not in found:
-                found.add(one)
-                waiting.append(one)
-    return found
-
-
 def pluralize(count: int, thing: str) -> str:
     """Format a count with its noun."""
     return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+
+
+Drawn = TypeVar("Drawn", Card, Arrow)
+Remarks = dict[str, list[str]]  # changes by the key or name of the changed item
+
+
+def build_comparison_picture(before: Theory, after: Theory) -> Picture:
+    """Build the picture of both versions."""
+    found = compare(before.content, after.content)
+    old, new = build_plan_picture(before), build_plan_picture(after)
+    marks = {key: mark for _, sort in found.changes_by_kind for key, mark in _map_emphasis(sort).items()}
+    remarks = _collect_remarks(found, before.content, after.content)
+    gone = _find_removed_badges(old, marks)
+
+    def mark_changes(one: Drawn, name: str) -> Drawn:
+        badges = [badge._replace(emphasis=marks.get(badge.key, Emphasis.PLAIN)) for badge in one.badges]
+        told = remarks.get(name, [])
+        mark = marks.get(name) or (Emphasis.CHANGED if told else Emphasis.MUTED)
+        remark = "\n".join(told) or None
+        return one._replace(badges=badges + gone.get(name, []), emphasis=mark, remark=remark)
+
+    cards = {key: mark_changes(card, key) for key, card in new.cards.items()}
+    cards |= {key: card._replace(emphasis=Emphasis.REMOVED) for key, card in old.cards.items() if key not in cards}
+    arrows = {str(arrow.edge.name): mark_changes(arrow, str(arrow.edge.name)) for arrow in new.arrows}
+    removed = {one.key for one in found.edges.removed}
+    arrows |= {
+        name: arrow._replace(emphasis=Emphasis.REMOVED)
+        for arrow in old.arrows
+        if (name := str(arrow.edge.name)) in removed
+    }
+    return Picture(
+        name_picture(after),
+        f"{after.project} · from {before.display_name} to {after.display_name} · {_summarize_changes(found)}",
+        dict(sorted(cards.items(), key=lambda one: key_order(one[0]))),
+        sorted(arrows.values(), key=lambda one: edge_order(one.edge.name)),
+        after.waivers,
+    )
+
+
+def _map_emphasis(changes: Any) -> dict[str, Emphasis]:
+    """Return the change of each item of a kind, by key."""
+    return {
+        one.key: mark
+        for list_, mark in (
+            (changes.added, Emphasis.ADDED),
+            (changes.removed, Emphasis.REMOVED),
+            (changes.changed, Emphasis.CHANGED),
+        )
+        for one in list_
+    }
+
+
+def _collect_remarks(differences: Comparison, before: Content, after: Content) -> Remarks:
+    """Return the changes of nodes and edges, and of their assumptions and indicators."""
+    told: Remarks = {}
+    for changed in (*differences.nodes.changed, *differences.edges.changed):
+        told.setdefault(changed.key, []).append(_describe_change("changed", changed))
+    places = _map_subjects(before) | _map_subjects(after)
+    for sort in (differences.assumptions, differences.indicators):
+        said = {key: f"{key} {mark}" for key, mark in _map_emphasis(sort).items()}
+        said |= {one.key: _describe_change(f"{one.key} changed", one) for one in sort.changed}
+        for key, text in said.items():
+            told.setdefault(places[key], []).append(text)
+    return told
+
+
+def _describe_change(what: str, changed: Changed) -> str:
+    return f"{what}: {', '.join(change.field for change in changed.fields)}"
+
+
+def _map_subjects(content: Content) -> dict[str, str]:
+    """Return the node or edge of each assumption and indicator, by key."""
+    found = {one.key: str(one.edge or one.node) for one in content.assumptions.values()}
+    return found | {one.key: one.node for one in content.indicators.values()}
+
+
+def _find_removed_badges(old: Picture, marks: dict[str, Emphasis]) -> dict[str, list[Badge]]:
+    """Return the removed badges by their node or edge."""
+    on = {key: card.badges for key, card in old.cards.items()}
+    on |= {str(arrow.edge.name): arrow.badges for arrow in old.arrows}
+    return {
+        name: [
+            badge._replace(emphasis=Emphasis.REMOVED) for badge in badges if marks.get(badge.key) is Emphasis.REMOVED
+        ]
+        for name, badges in on.items()
+    }
+
+
+def _summarize_changes(differences: Comparison) -> str:
+    """Return the number of changes of each kind that has any."""
+    told = []
+    for name, sort in differences.changes_by_kind:
+        counts = ((sort.added, "added"), (sort.removed, "removed"), (sort.changed, "changed"))
+        said = [f"{len(list_)} {word}" for list_, word in counts if list_]
+        if said:
+            told.append(f"{name.lower()} {', '.join(said)}")
+    return "; ".join(told) or "nothing changed"

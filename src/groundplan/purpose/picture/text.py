@@ -6,8 +6,29 @@ import re
 from functools import lru_cache
 
 from groundplan.purpose.markup import replace_invalid_xml
-from groundplan.purpose.picture.glyph_widths import WIDTHS
 
+# Character widths in thousandths of the font size, for bold Arial and metric-compatible fonts. Regular letters are
+# never wider. A few rare letters are in the next wider group, never in a narrower one.
+WIDTHS = {
+    278: " ',./I\\ijl\xa0ÌÍÎÏìíîïĨĩĪīĬĭĮįİıĵĺļłſΐΙΪίιϊІЇіј‘’‚‛",
+    334: "!()-:;[]`ft|¡¦¨²³´·¸¹ţŧț·ї‐‑",
+    390: "*r{}ªºľŕŗř•",
+    500: '"z°ŀťźżžΊέεζξτгзтѓ“”„↑↓',
+    549: "±÷ςкќ≈≠≤≥",
+    553: "¯эє‗",
+    557: "#$0123456789J_aceksvxy¢£¤¥§«¶»àáâãäåçèéêëýÿāăąćĉċčēĕėęěĳĴķĸśŝşšŷșγθλνЈаесухѐёѕў–†‡€",
+    583: "ΰκυχϋύЃГч",
+    584: "+<=>^~¬×я−",
+    611: "?FLTZbdghnopqu¿ßðñòóôõöøùúûüþµđĝğġģĥħĹĻĽĿŁńņňŋōŏőŢŤŦũūŭůűųŹŻŽȚΓΖΤήβδηοόЌКТнопрђћџ",
+    615: "άαμвийцьѝ",
+    667: "EPSVXYÈÉÊËÝÞĒĔĖĘĚŚŜŞŠŶŸȘΕΞΡΣΥΧΫρЀЅЎЕЗРУХбдл",
+    719: "ďŉΔΛσφЁЄЏБДИЙЛПЧЬЭж",
+    723: "&ABCDHKNRUÀÁÂÃÄÅÇÐÑÙÚÛÜĀĂĄĆĈĊČĎĐĤĦĶŃŅŇŔŖŘŨŪŬŮŰŲΆΑΒΗΚΝΠЍАВНСЯ",
+    778: "GOQw©®ÒÓÔÕÖØĜĞĠĢŊŌŎŐŵΘΟπψОЦмъ",
+    834: "M¼½¾ĲΌΜΦΩМш",
+    1000: "%WmÆæŒœŴΈΉΎΏΨωώЂЋЖФЪЫфщыюљњ—―…™←→",
+    1100: "@ЉЊШЩЮ",
+}
 ELLIPSIS = "…"
 
 _WIDTHS_BY_CODE = {ord(character): width for width, characters in WIDTHS.items() for character in characters}

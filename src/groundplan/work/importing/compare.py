@@ -1,30 +1,52 @@
-"""Turn the items of a file into entries: new nodes, and changes of nodes that an earlier import made."""
+"""Turn the items of a file into entries: new nodes, and changes of nodes that an earlier import made.
+
+An item that was imported before is compared with the last import and with its node, field by field:
+
+    changed only there   taken
+    changed only here    kept
+    changed on both      ours stays, and the conflict is reported until one side gives in
+
+Lists are compared entry by entry, so they have no conflicts: an entry that is new there is added, and one that is gone
+there is removed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
 
 from groundplan.kernel.audit import changed
-from groundplan.work.importing.entries import ImportEntry, ImportNote, ImportState, SectionChange
-from groundplan.work.importing.item_fields import (
+from groundplan.work.importing.items import (
     PROPERTIES,
     SECTIONS,
+    DeletedItem,
     ImportBase,
+    SourceEvidence,
+    SourceItem,
     build_base,
     describe_fate,
     digest_evidence,
     digest_item,
+    is_same,
     list_fields,
     list_sections,
+    shorten,
 )
-from groundplan.work.importing.plan_graph import PlanNodeState
-from groundplan.work.importing.source_items import DeletedItem, SourceEvidence, SourceItem
-from groundplan.work.importing.stored_state import StoredNode
-from groundplan.work.importing.three_way import ImportConflict, compare_lists, merge_fields
+from groundplan.work.importing.state import (
+    ImportConflict,
+    ImportEntry,
+    ImportNote,
+    ImportState,
+    PlanNodeState,
+    SectionChange,
+    StoredNode,
+)
 from groundplan.work.kinds import DROPPED, FEATURE, ROOT_N, get_complexity, get_priority
 from groundplan.work.nodes import DEPENDS_ON
 from groundplan.work.requests import LINKS_MAX, SECTIONS_MAX, TAGS_MAX, encode_links, encode_properties, encode_state
+
+T = TypeVar("T")
 
 HELD = "held: "
 IMPORTED = "import"  # the type of evidence that a file says so
@@ -275,3 +297,54 @@ def _compare_context_links(entry: ImportEntry, base: list[str], there: list[str]
     if after != before:
         entry.changes.append(changed("context_links", before, after))
         row.context_links = encode_links(after, ("items", "context_links"))
+
+
+# --- Three-way comparison ---------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class FieldMerge:
+    """What a comparison says about the fields of an item."""
+
+    taken: dict[str, Any] = field(default_factory=dict)  # None removes a field
+    conflicts: list[ImportConflict] = field(default_factory=list)
+    base: dict[str, Any] = field(default_factory=dict)  # the fields to compare with next time
+
+
+def merge_fields(source_id: str, last: ImportBase, there: Mapping[str, Any], here: Mapping[str, Any]) -> FieldMerge:
+    """Compare the fields of an item with those of the last import and of its node."""
+    merged = FieldMerge(base=dict(last.fields))
+    for name in dict.fromkeys([*last.fields, *there]):
+        base, new = last.fields.get(name), there.get(name)
+        if is_same(base, new):
+            continue
+        ours = here.get(name)
+        if not is_same(ours, new):
+            if not is_same(ours, last.written.get(name, base)):
+                merged.conflicts.append(ImportConflict(source_id, name, base, ours, new))
+                continue
+            merged.taken[name] = new
+        merged.base.pop(name, None)
+        if new is not None:
+            merged.base[name] = shorten(new)
+    return merged
+
+
+@dataclass(slots=True)
+class ListChanges(Generic[T]):
+    """The entries that are new in a file, and those that are gone from it."""
+
+    added: list[T]
+    removed: list[T]
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed)
+
+
+def compare_lists(base: Collection[T], there: Collection[T]) -> ListChanges[T]:
+    """Return how a list of the file changed since the last import."""
+    before, after = set(base), set(there)
+    return ListChanges(
+        [entry for entry in dict.fromkeys(there) if entry not in before],
+        [entry for entry in dict.fromkeys(base) if entry not in after],
+    )

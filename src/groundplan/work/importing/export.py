@@ -12,13 +12,11 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.importing.item_fields import ImportBase
-from groundplan.work.importing.source_items import SourceEvidence, SourceSection
+from groundplan.work.importing.items import ImportBase, SourceEvidence, SourceSection
 from groundplan.work.kinds import DROPPED, PRIORITY_ABSENT, ROOT_N, is_claim_live
+from groundplan.work.nodes import DEPENDS_ON
 
 sql = load_queries(__file__)
-
-DEPENDS_ON = "depends_on"
 
 
 class ExportWork(Struct, forbid_unknown_fields=True):

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from groundplan.work.importing.compare_items import add_stored_entry, read_fate
-from groundplan.work.importing.entries import ImportEntry, ImportNote, ImportState
-from groundplan.work.importing.item_fields import ImportBase
-from groundplan.work.importing.plan_graph import PlanGraph, PlanNodeState
-from groundplan.work.importing.stored_state import StoredNode
-from groundplan.work.importing.three_way import ImportConflict
+from groundplan.work.importing.compare import add_stored_entry, read_fate
+from groundplan.work.importing.items import LOOP, ImportBase
+from groundplan.work.importing.state import (
+    ImportConflict,
+    ImportEntry,
+    ImportNote,
+    ImportState,
+    PlanGraph,
+    PlanNodeState,
+    StoredNode,
+)
 from groundplan.work.kinds import ACTIVE, FEATURE, ROOT_N
 from groundplan.work.nodes import DEPENDS_ON
 from groundplan.work.waiting.cycles import shorten_path
 from groundplan.work.waiting.moments import find_cycle
-
-LOOP = "loop: "  # begins the reason of a hold for a loop
 
 
 def place(state: ImportState) -> None:

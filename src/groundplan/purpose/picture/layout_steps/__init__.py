@@ -1,1 +1,0 @@
-"""The steps of the layout: columns, lanes, order, heights, routes."""

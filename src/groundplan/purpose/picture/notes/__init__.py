@@ -1,1 +1,0 @@
-"""The blocks of text below a picture: its assumptions and its waivers."""

@@ -1,1 +1,0 @@
-"""The overview of a large plan: groups of nodes instead of nodes, which open level by level."""
