@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.purpose.compliance.code.finding import CodeFinding
-from groundplan.purpose.compliance.code.scan import SUFFIXES, scan_text
-from groundplan.purpose.compliance.code.units import Language
+from groundplan.purpose.compliance.code_scan import SUFFIXES, CodeFinding, scan_text
+from groundplan.purpose.compliance.code_units import Language
 from groundplan.surfaces.cli.purpose.source_files import read_source_files
 
 ROOT = Path(__file__).parents[3]

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from groundplan.purpose.compliance.code.scan import scan_text
-from groundplan.purpose.compliance.code.units import Language
+from groundplan.purpose.compliance.code_scan import scan_text
+from groundplan.purpose.compliance.code_units import Language
 
 CHARS = 3_000
 RATIO_MAX = 8  # for four times the text: linear time gives 4, quadratic time 16

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.purpose.compliance.code.units import Language
+from groundplan.purpose.compliance.code_units import Language
 from tests.purpose.compliance.test_code_scan import blocked, scan
 
 TEXTS = [

@@ -14,7 +14,7 @@ from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.json_arguments import parse_json_options
 
 if TYPE_CHECKING:
-    from groundplan.purpose.compliance.code.finding import CodeFinding
+    from groundplan.purpose.compliance.code_scan import CodeFinding
 
 FINDINGS_MAX = 1_000
 SKIPPED_MAX = 100
@@ -79,7 +79,7 @@ def _check_operation(invocation: Invocation, project: str, operation: str, *, le
 
 def _check_code(paths: list[str]) -> CommandResult:
     """Check files and folders."""
-    from groundplan.purpose.compliance.code.scan import SUFFIXES, scan_text
+    from groundplan.purpose.compliance.code_scan import SUFFIXES, scan_text
     from groundplan.surfaces.cli.purpose.source_files import read_source_files
 
     findings: list[CodeFinding] = []

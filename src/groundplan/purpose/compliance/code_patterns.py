@@ -1,11 +1,33 @@
-"""The rules for a statement, class or model of source code that names a toc_* table."""
+"""The names of the theory's tables in code, and the rules for a class, model or call that names one."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Literal, NamedTuple
 
-from groundplan.purpose.compliance.code.finding import PARENT, USE_EDGES, Match
+# A table by its name, or a trigger, class or variable that is named after one.
+TOC_NAME = re.compile(
+    r"(?<![a-zA-Z0-9])(?i:toc_)[a-zA-Z]\w*"
+    r"|\b[tT]oc(?:Node|Edge|Version|Assumption|EdgeAssumption|Indicator)s?(?![a-z])",
+    re.ASCII,
+)
+PARENT = re.compile(r"\bparent_?(?:node_?|toc_?)?id\b|\bparent_(?:node|key|ref)\b", re.IGNORECASE | re.ASCII)
+USE_EDGES = "Connect nodes by rows of toc_edges: a node can have several parents."
+
+Severity = Literal["block", "warn"]
+
+
+class RuleMatch(NamedTuple):
+    """A match of a rule, by its offset in the text."""
+
+    at: int
+    severity: Severity
+    rule: str
+    section: int
+    message: str
+    action: str
+
 
 _SELF = re.compile(
     r"\b(?:ForeignKey|OneToOneField|TreeForeignKey)\(\s*[\"']self[\"']|\b(?:references|belongs_to)\s+:parent\b",
@@ -43,23 +65,23 @@ _SETS = re.compile(
 _VERSIONS = re.compile(r"\btoc_versions\b|\b[tT]ocVersions?\b", re.ASCII)
 
 
-def check_unit(text: str) -> Iterator[Match]:
+def check_unit(text: str) -> Iterator[RuleMatch]:
     """Yield the findings in a unit that names a toc_* table, with offsets in its text."""
     own = _TO_OWN_TABLE.finditer(text) if _OWN_TABLE.search(text) else ()
-    for found in [*PARENT.finditer(text), *_SELF.finditer(text), *own]:
-        message = f"{found[0]} makes an adjacency list of the theory"
-        yield Match(found.start(), "block", "parent_id", 1, message, USE_EDGES)
-    for found in _TREE_LIBRARY.finditer(text):
-        yield Match(found.start(), "block", "single_parent", 1, f"{found[0]} stores a tree", USE_EDGES)
-    for found in _TREE.finditer(text):
-        yield Match(found.start(), "block", "json_tree", 1, f"{_first_group(found)} holds a tree", USE_EDGES)
-    for found in _PATH.finditer(text):
-        message = f"{_first_group(found)} is a materialised path, which cannot hold several parents"
-        yield Match(found.start(), "block", "materialised_path", 1, message, USE_EDGES)
+    for match in [*PARENT.finditer(text), *_SELF.finditer(text), *own]:
+        message = f"{match[0]} makes an adjacency list of the theory"
+        yield RuleMatch(match.start(), "block", "parent_id", 1, message, USE_EDGES)
+    for match in _TREE_LIBRARY.finditer(text):
+        yield RuleMatch(match.start(), "block", "single_parent", 1, f"{match[0]} stores a tree", USE_EDGES)
+    for match in _TREE.finditer(text):
+        yield RuleMatch(match.start(), "block", "json_tree", 1, f"{_first_group(match)} holds a tree", USE_EDGES)
+    for match in _PATH.finditer(text):
+        message = f"{_first_group(match)} is a materialised path, which cannot hold several parents"
+        yield RuleMatch(match.start(), "block", "materialised_path", 1, message, USE_EDGES)
     yield from _published(text)
 
 
-def _published(text: str) -> Iterator[Match]:
+def _published(text: str) -> Iterator[RuleMatch]:
     changes = _CHANGES.search(text)
     if changes is None:
         return
@@ -68,16 +90,16 @@ def _published(text: str) -> Iterator[Match]:
         if sets[1] == "DRAFT":
             message = "a published version becomes a DRAFT again, so that it can be edited"
             action = "Create a draft from the published version and change that."
-            yield Match(sets.start(), "block", "published_edited", 2, message, action)
+            yield RuleMatch(sets.start(), "block", "published_edited", 2, message, action)
         elif not _DRAFT.search(text):
             action = "Add a condition that its status is DRAFT."
             message = "a version is published whatever its status is"
-            yield Match(sets.start(), "block", "publish_unchecked", 3, message, action)
+            yield RuleMatch(sets.start(), "block", "publish_unchecked", 3, message, action)
     elif _PUBLISHED.search(text) and not _EXCLUDES.search(text):
         message = f"{changes[1]} reaches PUBLISHED versions, which are final"
         action = "Create a draft from the published version and change that."
-        yield Match(changes.start(), "block", "published_edited", 2, message, action)
+        yield RuleMatch(changes.start(), "block", "published_edited", 2, message, action)
 
 
-def _first_group(found: re.Match[str]) -> str:
-    return next(group for group in found.groups() if group)
+def _first_group(match: re.Match[str]) -> str:
+    return next(group for group in match.groups() if group)

@@ -8,18 +8,20 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
 
+from msgspec import Struct
+
 from groundplan.purpose.compliance.checklist import SECTION_TITLES
-from groundplan.purpose.compliance.code.finding import TOC_NAME, USE_EDGES, CodeFinding, Match
-from groundplan.purpose.compliance.code.source_rules import check_unit
-from groundplan.purpose.compliance.code.sql_rules import check_statement, find_created_triggers
-from groundplan.purpose.compliance.code.sql_statements import is_sql, split_statements
-from groundplan.purpose.compliance.code.units import (
+from groundplan.purpose.compliance.code_patterns import TOC_NAME, USE_EDGES, RuleMatch, Severity, check_unit
+from groundplan.purpose.compliance.code_sql import check_statement, find_created_triggers
+from groundplan.purpose.compliance.code_units import (
     CodeSource,
     CodeToken,
     Language,
     Unit,
     blank,
+    is_sql,
     read_source,
+    split_statements,
     split_units,
 )
 
@@ -37,7 +39,20 @@ _ESCAPED = re.compile(r"\\(['\"])([^'\"\\]*)\\\1")  # a literal inside a string 
 _TRIPLE_QUOTES = ('"""', "'''")
 _JOINT = re.compile(r"[\s+\\]{0,200}[a-zA-Z]?")  # with the prefix of a string, such as f
 
-Rules = Callable[[str], Iterator[Match]]
+Rules = Callable[[str], Iterator[RuleMatch]]
+
+
+class CodeFinding(Struct, frozen=True):
+    """A forbidden or doubtful pattern: where it is, which section of the checklist it is about, what to do instead."""
+
+    file: str
+    line: int
+    severity: Severity
+    rule: str
+    section: int
+    title: str
+    message: str
+    action: str
 
 
 def scan_text(file: str, text: str, language: Language | None = None) -> list[CodeFinding]:
@@ -50,40 +65,39 @@ def scan_text(file: str, text: str, language: Language | None = None) -> list[Co
         return []
     # A carriage return ends a line too, and with it a comment. The offsets stay the same.
     text = text.replace("\r\n", " \n").replace("\r", "\n")
-    lines = [found.start() for found in re.finditer("\n", text)]
-    matches, elsewhere = _find(text, language or ("sql" if _STATEMENT_LINE.search(text) else "braces"))
+    lines = [line_end.start() for line_end in re.finditer("\n", text)]
+    matches, elsewhere = _find_matches(text, language or ("sql" if _STATEMENT_LINE.search(text) else "braces"))
     if elsewhere:
         more = f" and {len(elsewhere) - 1} more" if len(elsewhere) > 1 else ""
         message = f"parent_id{more}, not in a statement or class that names toc_*"
         action = f"If it is about a theory of change: {USE_EDGES[0].lower()}{USE_EDGES[1:]}"
-        matches.append(Match(elsewhere[0], "warn", "parent_id_elsewhere", 1, message, action))
-    found = {
+        matches.append(RuleMatch(elsewhere[0], "warn", "parent_id_elsewhere", 1, message, action))
+    findings = {
         CodeFinding(
             file,
-            bisect_right(lines, one.at - 1) + 1,
-            one.severity,
-            one.rule,
-            one.section,
-            SECTION_TITLES[one.section],
-            one.message,
-            one.action,
+            bisect_right(lines, match.at - 1) + 1,
+            match.severity,
+            match.rule,
+            match.section,
+            SECTION_TITLES[match.section],
+            match.message,
+            match.action,
         )
-        for one in matches
+        for match in matches
     }
-    return sorted(found, key=lambda one: (one.line, one.section, one.rule, one.message))
+    return sorted(findings, key=lambda finding: (finding.line, finding.section, finding.rule, finding.message))
 
 
-def _find(text: str, language: Language) -> tuple[list[Match], list[int]]:
+def _find_matches(text: str, language: Language) -> tuple[list[RuleMatch], list[int]]:
     """Return the matches of the rules, and the offsets of parent_id elsewhere."""
-    matches: list[Match] = []
+    matches: list[RuleMatch] = []
     elsewhere: list[int] = []
     for unit, check in _list_units(text, language):
         if TOC_NAME.search(unit.text):
             start = unit.start + len(unit.text) - len(unit.text.lstrip())
-            found = check(unit.text)
-            matches += [one._replace(at=max(start, unit.start + one.at)) for one in found]
+            matches += [match._replace(at=max(start, unit.start + match.at)) for match in check(unit.text)]
         else:
-            elsewhere += [unit.start + found.start() for found in _PARENT_ID.finditer(unit.text)]
+            elsewhere += [unit.start + match.start() for match in _PARENT_ID.finditer(unit.text)]
     return matches, sorted(elsewhere)
 
 
@@ -101,7 +115,11 @@ def _list_units(text: str, language: Language) -> Iterator[tuple[Unit, Rules]]:
             if is_sql(content):
                 statements += split_statements(content, start)
                 hidden.append((start, end))
-            hidden += ((one.start, one.end) for one in strings if not _NAME.fullmatch(source.text, one.start, one.end))
+            hidden += (
+                (string.start, string.end)
+                for string in strings
+                if not _NAME.fullmatch(source.text, string.start, string.end)
+            )
         code = CodeSource(blank(source.text, 0, hidden), source.tokens)
         yield from ((unit, check_unit) for unit in split_units(code, language))
     created = frozenset(name for unit in statements for name in find_created_triggers(unit.text))
@@ -112,7 +130,7 @@ def _list_units(text: str, language: Language) -> Iterator[tuple[Unit, Rules]]:
 def _join_strings(source: CodeSource, strings: list[CodeToken]) -> str:
     """Return the content of some strings, with spaces for their quotes and for what stands between them."""
     first, last = strings[0].start, strings[-1].end
-    inner = [_find_content(source.text, one) for one in strings]
+    inner = [_find_content(source.text, string) for string in strings]
     gaps = [(before[1], after[0]) for before, after in pairwise(inner)]
     content = blank(source.text[first:last], first, [(first, inner[0][0]), *gaps, (inner[-1][1], last)])
     return _ESCAPED.sub(r" \1\2\1 ", content)
@@ -129,10 +147,10 @@ def _find_content(text: str, string: CodeToken) -> tuple[int, int]:
 def _group_strings(source: CodeSource) -> Iterator[list[CodeToken]]:
     """Yield the strings of a file; those with only a plus or space between them are one."""
     group: list[CodeToken] = []
-    for one in source.strings():
-        if group and not _JOINT.fullmatch(source.text, group[-1].end, one.start):
+    for string in source.strings():
+        if group and not _JOINT.fullmatch(source.text, group[-1].end, string.start):
             yield group
             group = []
-        group.append(one)
+        group.append(string)
     if group:
         yield group
