@@ -28,7 +28,7 @@ from groundplan.kernel.members import OneMember
 from groundplan.kernel.operations.registry import Operation
 from groundplan.kernel.projects import OneProject
 from groundplan.purpose.analysis import Analysis
-from groundplan.purpose.compliance.section import Compliance
+from groundplan.purpose.compliance.checklist import Compliance
 from groundplan.purpose.gates.gates import GateResult
 from groundplan.purpose.health import Health
 from groundplan.session import Session

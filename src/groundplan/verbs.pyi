@@ -48,8 +48,7 @@ import groundplan.knowledge.writing.delete
 import groundplan.knowledge.writing.record_check
 import groundplan.knowledge.writing.update
 import groundplan.purpose.analysis
-import groundplan.purpose.compliance.proposal
-import groundplan.purpose.compliance.section
+import groundplan.purpose.compliance.checklist
 import groundplan.purpose.editing.edit
 import groundplan.purpose.exchange.export
 import groundplan.purpose.exchange.import_document
@@ -838,7 +837,7 @@ class PurposeVerbs:
         limit: int | None = None,
         as_of: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.purpose.gates.gates.GateResult | groundplan.purpose.health.Health | groundplan.purpose.analysis.Analysis | groundplan.purpose.compliance.section.Compliance:
+    ) -> groundplan.purpose.gates.gates.GateResult | groundplan.purpose.health.Health | groundplan.purpose.analysis.Analysis | groundplan.purpose.compliance.checklist.Compliance:
         """Check a version: gate A or B, health, analysis, or compliance of a proposed operation."""
 
     def health(
@@ -886,7 +885,7 @@ class PurposeVerbs:
         limit: int | None = None,
         as_of: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.purpose.compliance.section.Compliance:
+    ) -> groundplan.purpose.compliance.checklist.Compliance:
         """Return the compliance checklist for a proposed operation: APPROVED or BLOCKED, and why."""
 
     def record(
@@ -1799,7 +1798,7 @@ class PolicyChanges(TypedDict):
 ProposedOperation = TypedDict(
     "ProposedOperation",
     {
-        "kind": groundplan.purpose.compliance.proposal.OperationKind | Literal["create_node", "update_node", "delete_node", "create_edge", "update_edge", "delete_edge", "add_assumption", "update_assumption", "delete_assumption", "create_draft", "publish", "read"],
+        "kind": groundplan.purpose.compliance.checklist.OperationKind | Literal["create_node", "update_node", "delete_node", "create_edge", "update_edge", "delete_edge", "add_assumption", "update_assumption", "delete_assumption", "create_draft", "publish", "read"],
         "version": NotRequired[int | Literal["draft", "published"] | None],
         "node": NotRequired[str | None],
         "node_type": NotRequired[str | None],

@@ -16,8 +16,8 @@ from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.input_gate.request import parse_request
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.compliance import isolation
-from groundplan.purpose.compliance.section import Compliance
+from groundplan.purpose.compliance import live_schema
+from groundplan.purpose.compliance.checklist import Compliance
 from groundplan.purpose.editing import draft
 from groundplan.purpose.editing.edit import EditPurpose, edit
 from groundplan.session import Session
@@ -475,7 +475,7 @@ def test_row_security_is_what_the_database_has_in_place(engine: Engine, atlas: A
 
     if not isinstance(engine, PostgresEngine):
         assert about.items[1].ok is None
-        assert about.facts["row_security"] == isolation.NO_ROW_SECURITY
+        assert about.facts["row_security"] == live_schema.NO_ROW_SECURITY
         return
     assert about.items[1].ok is True
     commands = ["SELECT", "INSERT", "UPDATE", "DELETE"]
@@ -496,7 +496,7 @@ def test_a_query_that_forgot_its_tenant_blocks(
     (tmp_path / "slice").mkdir()
     text = "-- name: all_nodes\n-- Everybody's.\nSELECT id FROM toc_nodes;\n"
     (tmp_path / "slice" / "queries.sql").write_text(text, encoding="utf-8")
-    monkeypatch.setattr(isolation, "SLICE", tmp_path)
+    monkeypatch.setattr(live_schema, "SLICE", tmp_path)
 
     assert empty_project.failing("create_node", node_type="GOAL", title="x") == {
         "4: Tenant isolation enforced (`tenant_id`",

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.kernel.secrets.formats import FORMATS, SecretFormat
-from groundplan.kernel.secrets.scan import find_kinds
+from groundplan.kernel.secrets import FORMATS, SecretFormat, find_kinds
 from tests.kernel.secrets.made_up import RECIPES, make_one, make_secret
 from tests.proof import scaled
 

@@ -13,7 +13,7 @@ from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import local_actor
 from groundplan.kernel.operations.registry import Effect
 from groundplan.kernel.preferences import Preferences
-from groundplan.kernel.secrets.policy import SecretFound
+from groundplan.kernel.secrets import SecretFound
 from groundplan.session import SecretWarning, Session
 from groundplan.surfaces.respond import respond
 from tests.engines import Engine
@@ -172,7 +172,7 @@ def test_reads_are_not_checked(ada: Session) -> None:
 
 @pytest.mark.teeth
 def test_without_the_scan_nothing_is_warned_about(ada: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundplan.kernel.secrets.scan.find_secrets", lambda _: [])
+    monkeypatch.setattr("groundplan.kernel.operations.execute.find_secrets", lambda _: [])
     checks: list[Callable[[Session], None]] = [
         test_a_write_with_a_secret_is_done_and_warned_about_with_its_field_and_kind,
         test_a_project_may_refuse_secrets_and_then_nothing_is_written,

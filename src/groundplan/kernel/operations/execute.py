@@ -24,12 +24,12 @@ from groundplan.kernel.input_gate.types import get_decoder
 from groundplan.kernel.operations.envelopes import add_warnings, wrap
 from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.preferences import Preferences
+from groundplan.kernel.secrets import SecretMatch, check_secrets, find_secrets
 from groundplan.kernel.store.authorize import AgentNotAllowed, authorize_organization, authorize_project
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.transaction import Transaction, set_time_of_read
 
 if TYPE_CHECKING:
-    from groundplan.kernel.secrets.scan import FoundSecret
     from groundplan.kernel.store.idempotency import IdempotentRequest
 
 
@@ -124,13 +124,11 @@ class _Execution(msgspec.Struct, frozen=True):
         if operation.effect is Effect.READ:
             answer = self.store.read(self.actor, lambda tx: self._read(tx, operation), cancellation=self.cancellation)
             return self._fit(operation.finish(answer) if operation.finish else answer)
-        from groundplan.kernel.secrets.scan import find_secrets  # most short words only read
-
-        found = find_secrets(self.request)  # before the lock
+        secrets = find_secrets(self.request)  # before the lock
         return self.store.write(
             self.actor,
             None if operation.project is None else lambda tx: self._locate(tx, operation) or "",
-            lambda tx: self._write(tx, operation, found),
+            lambda tx: self._write(tx, operation, secrets),
             needs=operation.permission,
             op_id=self._build_idempotent_request(operation),
             on_archived=operation.on_archived,
@@ -158,13 +156,9 @@ class _Execution(msgspec.Struct, frozen=True):
             authorize_organization(tx, operation.without_project or operation.permission)
         return operation.handler(tx, self.request)
 
-    def _write(self, tx: Transaction, operation: Operation[Any, Any], found: Sequence[FoundSecret]) -> ExecutionResult:
+    def _write(self, tx: Transaction, operation: Operation[Any, Any], secrets: list[SecretMatch]) -> ExecutionResult:
         tx.preferences = self.preferences
-        warnings: Sequence[str] = ()
-        if found:
-            from groundplan.kernel.secrets.policy import check_secrets  # here, because hardly any request needs it
-
-            warnings = check_secrets(tx, self.request, found)
+        warnings = check_secrets(tx, self.request, secrets)
         answer = _warn_about_clock(tx, operation.handler(tx, self.request))
         if warnings and hasattr(answer, "warnings"):
             answer.warnings = [*warnings, *(answer.warnings or ())]

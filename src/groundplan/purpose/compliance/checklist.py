@@ -1,80 +1,278 @@
-"""Build the compliance checklist of a proposed operation: seven sections of checks, and the decision.
+"""A proposed operation, the part of the plan that it is about, and the sections of the checklist that judges it.
 
-All of it is computed: tables and policies are read from the live database, versions and nodes from the plan, rights
-from the permission table. It changes nothing, and gives the same verdict as the operation itself, with one exception:
-metadata is free for the editor, and the checklist blocks the structure of the theory in it.
+The values of a proposed operation may be invalid: the checklist reports that instead of rejecting the request.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
 
-from groundplan.kernel.store.live_catalog import list_tables_with_prefix, read_live_tables
-from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.compliance.checklist_markdown import render_checklist
-from groundplan.purpose.compliance.content_checks import (
-    check_assumption_operation,
-    check_edge_operation,
-    check_node_operation,
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.errors import NextStep, NotFound
+from groundplan.kernel.ids import parse_uuid
+from groundplan.kernel.store.transaction import Project, Transaction
+from groundplan.purpose.content import read_verified_content
+from groundplan.purpose.editing.rules import is_ordered, match_edge_types
+from groundplan.purpose.model import (
+    WORD_CHARS_MAX,
+    Assumption,
+    Content,
+    PurposeEdge,
+    PurposeNode,
+    Ref,
+    Text,
+    build_content,
 )
-from groundplan.purpose.compliance.graph_model import check_graph_model
-from groundplan.purpose.compliance.isolation import check_tenant_filters, check_tenant_isolation
-from groundplan.purpose.compliance.metadata_structure import find_structure
-from groundplan.purpose.compliance.proposal import OperationKind, ProposedOperation
-from groundplan.purpose.compliance.proposal_context import read_proposal_context
-from groundplan.purpose.compliance.section import (
-    SECTION_TITLES,
-    CheckedItem,
-    ChecklistItem,
-    ChecklistSection,
-    Compliance,
+from groundplan.purpose.versions.versions import (
+    VersionRef,
+    VersionRow,
+    find_latest_published,
+    read_versions,
+    resolve_version,
 )
-from groundplan.purpose.compliance.version_checks import check_version_constraints, check_version_state
 
-TABLE_PREFIX = "toc_"
-EVERYTHING_HOLDS = "all checks that apply to this operation pass"
+# A value that may not be in its enum.
+UncheckedWord = Annotated[str, Meta(max_length=WORD_CHARS_MAX)]
 
-
-def build_checklist(tx: Transaction, proposal: ProposedOperation) -> Compliance:
-    """Return whether an operation may proceed in the project; if not, the reasons and the required actions."""
-    ctx = read_proposal_context(tx, proposal)
-    tables = read_live_tables(tx, list_tables_with_prefix(tx, TABLE_PREFIX))
-    parts = [
-        check_graph_model(tables, find_structure(_get_metadata(proposal))),
-        check_version_state(ctx),
-        check_version_constraints(tx, ctx, tables.get("toc_versions")),
-        check_node_operation(ctx, is_fenced=not check_tenant_filters().unfiltered_on_nodes),
-        check_edge_operation(ctx),
-        check_assumption_operation(ctx),
-        check_tenant_isolation(tx, ctx.kind, tables),
-    ]
-    failed = [check for part in parts for check in part.checks if check.ok is False]
-    # One cause can fail in several sections, so drop duplicates.
-    reasons = list(dict.fromkeys(check.reason for check in failed))
-    actions = list(dict.fromkeys(_describe_action(tx, check) for check in failed))
-    facts = {"reasons": reasons or [EVERYTHING_HOLDS], "required_actions": actions}
-    status: Literal["APPROVED", "BLOCKED"] = "BLOCKED" if failed else "APPROVED"
-    sections = [
-        *(
-            ChecklistSection(number, SECTION_TITLES[number], [*_to_items(checks)], section_facts, verdict)
-            for number, checks, section_facts, verdict in parts
-        ),
-        ChecklistSection(8, SECTION_TITLES[8], [], facts, status),
-    ]
-    return Compliance(status, sections, reasons, actions, render_checklist(sections, proposal, tx.now))
+Item = TypeVar("Item", PurposeNode, Assumption)
 
 
-def _get_metadata(proposal: ProposedOperation) -> object:
-    """Return the metadata that the operation writes."""
-    return proposal.metadata if proposal.kind in (OperationKind.CREATE_NODE, OperationKind.UPDATE_NODE) else None
+class OperationKind(StrEnum):
+    """The kind of a proposed operation."""
+
+    CREATE_NODE = "create_node"
+    UPDATE_NODE = "update_node"
+    DELETE_NODE = "delete_node"
+    CREATE_EDGE = "create_edge"
+    UPDATE_EDGE = "update_edge"
+    DELETE_EDGE = "delete_edge"
+    ADD_ASSUMPTION = "add_assumption"
+    UPDATE_ASSUMPTION = "update_assumption"
+    DELETE_ASSUMPTION = "delete_assumption"
+    CREATE_DRAFT = "create_draft"
+    PUBLISH = "publish"
+    READ = "read"
+
+    @property
+    def verb(self) -> str:
+        """The verb in the checklist: CREATE, ADD, UPDATE, DELETE, PUBLISH or READ."""
+        return self.value.partition("_")[0].upper()
+
+    @property
+    def subject(self) -> str:
+        """The subject: node, edge, assumption or draft; empty if the operation is about a whole version."""
+        return self.value.partition("_")[2]
+
+    @property
+    def display_name(self) -> str:
+        """The display name."""
+        return "Publish Version" if self is OperationKind.PUBLISH else self.value.replace("_", " ").title()
+
+    @property
+    def edits(self) -> bool:
+        """Whether the operation changes the content of a version."""
+        return self.subject in ("node", "edge", "assumption")
+
+    @property
+    def permission(self) -> Permission:
+        """The permission that the operation needs."""
+        if self is OperationKind.READ:
+            return Permission.PURPOSE_READ
+        return Permission.PURPOSE_PUBLISH if self is OperationKind.PUBLISH else Permission.PURPOSE_WRITE
 
 
-def _to_items(checks: list[CheckedItem]) -> Iterator[ChecklistItem]:
-    yield from (ChecklistItem(check.text, check.ok) for check in checks)
+class ProposedOperation(Struct, forbid_unknown_fields=True):
+    """A proposed operation: its kind, its version, and the arguments of that operation."""
+
+    kind: OperationKind
+    version: VersionRef | None = None
+    node: Ref | None = None
+    node_type: UncheckedWord | None = None
+    title: Text | None = None
+    metadata: Any | UnsetType = UNSET
+    source: Ref | None = None
+    target: Ref | None = None
+    edge_type: UncheckedWord | None = None
+    new_edge_type: UncheckedWord | None = None
+    assumption: Ref | None = None
+    assumption_text: Text | None = None
+    risk_level: UncheckedWord | None = None
+    description: Text | None = None
+    narrative: Text | None = None
+    owner: UncheckedWord | None = None
+    mechanism: Text | None = None
+    confidence: UncheckedWord | None = None
+    review_by: UncheckedWord | None = None
+    profile: UncheckedWord | None = None
+    label: UncheckedWord | None = None
+    origin: VersionRef | None = field(name="from", default=None)
+
+    @property
+    def version_ref(self) -> VersionRef | None:
+        """The version that the operation names; for a new draft, the version it copies."""
+        return self.origin if self.kind is OperationKind.CREATE_DRAFT and self.origin is not None else self.version
 
 
-def _describe_action(tx: Transaction, check: CheckedItem) -> str:
-    """Return the required action of a failed check, worded for the surface of the caller."""
-    described = f"{tx.describe(check.next_step)}." if check.next_step else ""
-    return " ".join(filter(None, (check.action, described)))
+class ProposalContext(NamedTuple):
+    """The part of the plan that a proposed operation is about."""
+
+    proposal: ProposedOperation
+    project: Project
+    versions: list[VersionRow]
+    row: VersionRow | None  # the version of the operation; None if there is none
+    content: Content  # of that version
+
+    @property
+    def kind(self) -> OperationKind:
+        return self.proposal.kind
+
+    @property
+    def is_draft(self) -> bool:
+        """Whether the version can be edited."""
+        return self.row is not None and self.row.is_draft
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether edges must not point down or close a cycle."""
+        return self.row is not None and is_ordered(self.row.profile)
+
+    @property
+    def version_name(self) -> str:
+        """The name of the version for a message."""
+        if self.row is not None:
+            return f"version {self.row.number}"
+        return "the project" if self.proposal.version_ref is None else f"version {self.proposal.version_ref}"
+
+    @property
+    def why_not_editable(self) -> str:
+        """The reason why the version cannot be edited."""
+        if self.row is not None:
+            return f"version {self.row.number} is {self.row.status}; only a draft can be edited"
+        if self.proposal.version_ref is None:
+            return "the project has no version yet"
+        return f"there is no {'draft' if self.proposal.version_ref == 'draft' else self.version_name}"
+
+    @property
+    def how_to_edit(self) -> tuple[str, NextStep | None]:
+        """The action and next step if the version cannot be edited."""
+        draft = next((row.number for row in self.versions if row.is_draft), None)
+        if draft is None:
+            return "", NextStep("purpose.draft", "creates a draft", {"project": self.project.name})
+        return f"Edit the draft, version {draft}.", None
+
+    def find_node(self, ref: str | None) -> PurposeNode | None:
+        """Return a node by key or row id."""
+        return _find_item(self.content.nodes, ref)
+
+    def find_assumption(self, ref: str | None) -> Assumption | None:
+        """Return an assumption by key or row id."""
+        return _find_item(self.content.assumptions, ref)
+
+    def find_edges(self) -> list[PurposeEdge]:
+        """Return the edges that match the operation: between its ends, and of its type if given."""
+        source, target = self.find_node(self.proposal.source), self.find_node(self.proposal.target)
+        if source is None or target is None:
+            return []
+        between = [edge for edge in self.content.edges if (edge.source, edge.target) == (source.key, target.key)]
+        meant = match_edge_types((edge.edge_type for edge in between), self.proposal.edge_type)
+        return [edge for edge in between if edge.edge_type in meant]
+
+
+def read_proposal_context(tx: Transaction, proposal: ProposedOperation) -> ProposalContext:
+    """Read the context of a proposed operation. The default version is the draft, else the latest published."""
+    row = _resolve_proposed_version(tx, proposal)
+    content = build_content([], [], [], []) if row is None else read_verified_content(tx, row)
+    return ProposalContext(proposal, tx.project, read_versions(tx), row, content)
+
+
+def _find_item(items: Mapping[str, Item], ref: str | None) -> Item | None:
+    if ref is None:
+        return None
+    id_ = parse_uuid(ref)
+    return items.get(ref) or next((item for item in items.values() if item.id == id_), None)
+
+
+def _resolve_proposed_version(tx: Transaction, proposal: ProposedOperation) -> VersionRow | None:
+    if proposal.kind is OperationKind.CREATE_DRAFT and proposal.version_ref is None:
+        return find_latest_published(tx)
+    try:
+        return resolve_version(tx, proposal.version_ref)
+    except NotFound:
+        return None  # the checklist reports it together with the other checks
+
+
+SECTION_TITLES = {
+    1: "Graph Model Verification",
+    2: "Version State Validation",
+    3: "Version Constraint Verification",
+    4: "Node Operations",
+    5: "Edge Operations",
+    6: "Assumptions Handling",
+    7: "Tenant Isolation",
+    8: "Decision",
+}
+YES, NO, NOT_APPLICABLE = "YES", "NO (BLOCKED)", "NOT APPLICABLE"
+
+
+class ChecklistItem(Struct, frozen=True):
+    """A line of a section. `ok` is null if it does not apply to the operation."""
+
+    text: str
+    ok: bool | None
+
+
+class ChecklistSection(Struct, frozen=True):
+    """A section, and the facts it is based on."""
+
+    number: int
+    title: str
+    items: list[ChecklistItem]
+    facts: dict[str, Any]
+    verdict: str
+
+
+class Compliance(Struct, frozen=True):
+    """The decision whether an operation may proceed; if not, the reasons and the required actions."""
+
+    bookkeeping: ClassVar[frozenset[str]] = frozenset()
+
+    status: Literal["APPROVED", "BLOCKED"]
+    sections: list[ChecklistSection]
+    reasons: list[str]
+    required_actions: list[str]
+    markdown: str
+
+
+class CheckedItem(NamedTuple):
+    """A checklist item, with the reason and the action for a failure."""
+
+    text: str
+    ok: bool | None
+    reason: str = ""
+    action: str = ""
+    next_step: NextStep | None = None
+
+
+class SectionResult(NamedTuple):
+    """A section before it is converted for the answer."""
+
+    number: int
+    checks: list[CheckedItem]
+    facts: dict[str, Any]
+    verdict: str
+
+
+def has_failures(checks: list[CheckedItem]) -> bool:
+    """Return whether a check that applies fails."""
+    return any(check.ok is False for check in checks)
+
+
+def decide_verdict(checks: list[CheckedItem]) -> str:
+    """Return YES, NO, or NOT APPLICABLE if no check applies."""
+    if all(check.ok is None for check in checks):
+        return NOT_APPLICABLE
+    return NO if has_failures(checks) else YES

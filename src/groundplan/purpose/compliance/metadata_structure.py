@@ -75,16 +75,16 @@ def format_names(names: list[str]) -> str:
 
 def _walk(value: Any, above: str) -> Iterator[tuple[str, bool]]:
     if isinstance(value, list):
-        for one in value:
-            yield from _walk(one, above)
+        for inner in value:
+            yield from _walk(inner, above)
     elif isinstance(value, dict):
-        for name, one in value.items():
+        for name, inner in value.items():
             folded = fold_name(name)
-            is_link = _is_link(folded, one)
-            if is_link or _is_tree(folded, one):
+            is_link = _is_link(folded, inner)
+            if is_link or _is_tree(folded, inner):
                 yield _join_name(above, name), is_link
-            elif isinstance(one, (dict, list)):
-                yield from _walk(one, _join_name(above, name) + ".")
+            elif isinstance(inner, (dict, list)):
+                yield from _walk(inner, _join_name(above, name) + ".")
 
 
 def _join_name(above: str, name: str) -> str:
@@ -120,5 +120,5 @@ def _names_nodes(value: Any, levels: int = LEVELS_MAX) -> bool:
         names = [name for name in _SEPARATORS.split(value) if name]
         return bool(names) and all(_KEY.fullmatch(name) or parse_uuid(name) for name in names)
     if isinstance(value, dict):
-        return any(_names_nodes(name) or _names_nodes(one, levels - 1) for name, one in value.items())
-    return isinstance(value, list) and any(_names_nodes(one, levels - 1) for one in value)
+        return any(_names_nodes(name) or _names_nodes(inner, levels - 1) for name, inner in value.items())
+    return isinstance(value, list) and any(_names_nodes(inner, levels - 1) for inner in value)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
 
+from groundplan.purpose.compliance.checklist import SECTION_TITLES
 from groundplan.purpose.compliance.code.finding import TOC_NAME, USE_EDGES, CodeFinding, Match
 from groundplan.purpose.compliance.code.source_rules import check_unit
 from groundplan.purpose.compliance.code.sql_rules import check_statement, find_created_triggers
@@ -21,7 +22,6 @@ from groundplan.purpose.compliance.code.units import (
     read_source,
     split_units,
 )
-from groundplan.purpose.compliance.section import SECTION_TITLES
 
 SUFFIXES: dict[str, Language] = {
     **dict.fromkeys((".sql", ".psql", ".pgsql", ".ddl"), "sql"),

@@ -9,7 +9,7 @@ from groundplan.purpose.compliance.code.content_changes import ContentChange, fi
 from groundplan.purpose.compliance.code.finding import PARENT, USE_EDGES, Match, Severity
 from groundplan.purpose.compliance.code.sql_statements import find_json_structures
 from groundplan.purpose.compliance.code.units import blank
-from groundplan.purpose.compliance.graph_model import ENDS
+from groundplan.purpose.compliance.live_schema import ENDS
 from groundplan.purpose.compliance.metadata_structure import PATH_NAMES, TREE_NAMES, fold_name, format_names
 from groundplan.purpose.model import EdgeType, NodeType, RiskLevel, VersionStatus
 

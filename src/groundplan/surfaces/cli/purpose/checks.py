@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from groundplan.purpose.analysis import Analysis, AssumptionImpact, GoalAnalysis
-from groundplan.purpose.compliance.section import Compliance
+from groundplan.purpose.compliance.checklist import Compliance
 from groundplan.purpose.gates.gates import Check, GateResult
 from groundplan.purpose.health import Health
 from groundplan.purpose.model import EdgeName

@@ -1,15 +1,236 @@
-"""The formats of secrets, one row each.
+"""Secrets: tokens, keys and passwords that a request contains by mistake.
 
-A format has literals, of which one is in every secret of the format, and a pattern. A text without the literal is never
-matched against the pattern. Every pattern is linear: character classes with bounded repeats, tried only where a token
-begins. The first group of a pattern is the random part, which `placeholders.py` checks.
+The policy `secrets` of its project decides whether such a write is refused, warned about or let through.
+
+Almost no request has a secret, so the first look is cheap: nearly every secret has RUN_CHARS token characters without
+a break, which are neither words nor only hexadecimal digits, and a sentence has not. Only a request that passes it is
+matched against the formats: first against the literals of each, then against the patterns of those whose literal is
+there. What a pattern matches is no secret if it is too regular to be random, such as a placeholder.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+
+from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import ArgumentPath, format_argument_path
+
+RUN_CHARS = 20
+_TOKEN_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
+_TOKEN_MAP = bytes(ord("x") if byte in _TOKEN_BYTES else ord(" ") for byte in range(256))
+_RUN = b"x" * RUN_CHARS
+_WORD_BYTES = b"abcdefghijklmnopqrstuvwxyz_-"
+_HEX_BYTES = b"0123456789abcdef-"
+# Hexadecimal digits are a hash or a UUID, unless they follow a part of a secret or the name of a setting.
+_JOINTS = frozenset(b".:=~")
+_NAMES_OF_HEX = (b"_KEY", b"_TOKEN", b"_token", b"key_id")
+
+
+class SecretMatch(msgspec.Struct, frozen=True):
+    """The argument that has a secret, and the kind of the secret; never the secret itself."""
+
+    path: ArgumentPath
+    kind: str
+
+
+def find_secrets(request: Any) -> list[SecretMatch]:
+    """Return the secrets in a parsed request, each kind once for an argument."""
+    encoded = msgspec.json.encode(request)
+    if not _may_have_secret(encoded):
+        return []
+    matches: list[SecretMatch] = []
+    _collect(msgspec.to_builtins(request, str_keys=True), (), matches)
+    return matches
+
+
+def find_kinds(text: str) -> list[str]:
+    """Return the kinds of the secrets in a text."""
+    if not _may_have_secret(text.encode("utf-8", "surrogatepass")):
+        return []
+    kinds = [
+        secret.kind
+        for secret in find_likely_formats(text)
+        if any(not is_placeholder(match[1]) for match in secret.regex.finditer(text))
+    ]
+    return list(dict.fromkeys(kinds))
+
+
+def _may_have_secret(encoded: bytes) -> bool:
+    """Return False if no format can match."""
+    return (
+        _has_random_run(encoded)
+        # These may be short, or have other characters in between. A single character is found ten times as fast.
+        or (b"@" in encoded and b"://" in encoded)
+        or (b"~" in encoded and b"Q~" in encoded)
+        or b"-----BEGIN " in encoded
+    )
+
+
+def _has_random_run(encoded: bytes) -> bool:
+    mapped = encoded.translate(_TOKEN_MAP)
+    begin = mapped.find(_RUN)
+    has_names = begin >= 0 and any(name in encoded for name in _NAMES_OF_HEX)
+    while begin >= 0:
+        end = mapped.find(b" ", begin)
+        run = encoded[begin:] if end < 0 else encoded[begin:end]
+        if not run.translate(None, _HEX_BYTES):
+            is_random = has_names or encoded[begin - 1] in _JOINTS
+        else:  # a name such as `test_a_cycle_is_refused` has only the characters of words
+            is_random = bool(run.translate(None, _WORD_BYTES)) or b"secret" in run
+        if is_random:
+            return True
+        begin = -1 if end < 0 else mapped.find(_RUN, end)
+    return False
+
+
+def _hide_secrets(path: ArgumentPath) -> ArgumentPath:
+    """Return a path without names that are secrets themselves."""
+    return tuple("…" if isinstance(step, str) and find_kinds(step) else step for step in path)
+
+
+def _collect(value: Any, path: ArgumentPath, matches: list[SecretMatch]) -> None:
+    """Add the secrets in a value; the names in an object are texts, too."""
+    if isinstance(value, str):
+        # Only a password in a URL may be shorter.
+        if len(value) >= RUN_CHARS or "@" in value:
+            matches += [SecretMatch(_hide_secrets(path), kind) for kind in find_kinds(value)]
+    elif isinstance(value, dict):
+        for name, member in value.items():
+            if len(name) >= RUN_CHARS:
+                _collect(name, path, matches)
+            _collect(member, (*path, name), matches)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            _collect(item, (*path, index), matches)
+
+
+# --- What happens to a write with a secret ----------------------------------------------------------------------------
+
+SECRETS_POLICY = "secrets"
+OFF, WARN, REFUSE = "off", "warn", "refuse"
+NAMED_MAX = 3  # fields in a warning; an error lists more
+LISTED_MAX = 20
+ADVICE = "write where it is kept instead of the secret itself"
+
+
+class SecretFound(RuleViolated):
+    """The request contains what looks like a secret, and the project refuses that."""
+
+    code = "secret_found"
+
+    def __init__(self, matches: Sequence[SecretMatch]) -> None:
+        super().__init__(
+            f"looks like a secret: {_format_matches(matches)}; nothing was written. {ADVICE.capitalize()}, "
+            f"or ask an owner to set the policy {SECRETS_POLICY} to {WARN}",
+            fields=[{"field": format_argument_path(match.path), "kind": match.kind} for match in matches[:LISTED_MAX]],
+            policy={SECRETS_POLICY: REFUSE},
+        )
+
+
+def check_secrets(tx: Transaction, request: Any, matches: Sequence[SecretMatch]) -> list[str]:
+    """Return the warnings about the secrets in a request: one line, or none if the project does not want any."""
+    if not matches:
+        return []
+    policy = _get_policy(tx, request)
+    if policy == OFF:
+        return []
+    if policy == REFUSE:
+        raise SecretFound(matches)
+    return [
+        f"looks like a secret: {_format_matches(matches)}; it is stored and stays in the history, "
+        f"so revoke it if it is real, and {ADVICE}"
+    ]
+
+
+def _get_policy(tx: Transaction, request: Any) -> str:
+    if tx.has_project:
+        policies = msgspec.json.decode(tx.project.policies)
+    else:  # a request that creates a project is held to the policies that it sets
+        policies = msgspec.to_builtins(getattr(request, "policies", None)) or {}
+    return str(policies.get(SECRETS_POLICY, WARN))
+
+
+def _format_matches(matches: Sequence[SecretMatch]) -> str:
+    named = [f"{format_argument_path(match.path)} ({match.kind})" for match in matches[:NAMED_MAX]]
+    more = f" and {len(matches) - NAMED_MAX} more" if len(matches) > NAMED_MAX else ""
+    return ", ".join(named) + more
+
+
+# --- Random text, and placeholders such as `ghp_xxxxxxxx` or `AKIAIOSFODNN7EXAMPLE` -----------------------------------
+
+DISTINCT_CHARS_MIN = 8
+LONG_CHARS = 16  # shorter text, such as a password, may repeat itself
+# In random text of 64 hexadecimal digits a run of 6 has a probability of 1 : 17,000.
+REPEATED_CHARS_MAX = 5
+SEQUENCE_CHARS_MAX = 5  # of characters that follow each other: `abcdef`, `123456`
+PERIOD_CHARS = 8
+
+PLACEHOLDER_WORDS = ("example", "placeholder", "redacted", "changeme", "dummy", "your", "xxxx", "....", "****", "fake")
+# Passwords that stand for one, in documentation and on a developer's machine.
+PASSWORD_WORDS = frozenset(
+    {
+        "password",
+        "passwd",
+        "pass",
+        "pwd",
+        "pw",
+        "secret",
+        "token",
+        "user",
+        "username",
+        "key",
+        "postgres",
+        "root",
+        "admin",
+    }
+)
+TEMPLATE_STARTS = ("$", "{", "<", "[", "%", "*")
+HEX_DIGITS = frozenset("0123456789abcdef-")
+
+
+def is_placeholder(text: str) -> bool:
+    """Return whether a text is too regular to be a secret."""
+    folded = text.casefold()
+    if any(word in folded for word in PLACEHOLDER_WORDS):
+        return True
+    if len(text) < LONG_CHARS:
+        return folded in PASSWORD_WORDS or text.startswith(TEMPLATE_STARTS)
+    return (
+        len(set(text)) < DISTINCT_CHARS_MIN
+        or _is_made_of_words(text)
+        or text[:PERIOD_CHARS] in text[PERIOD_CHARS:]
+        or _find_longest_run(text, 0) > REPEATED_CHARS_MAX
+        or _find_longest_run(text, 1) > SEQUENCE_CHARS_MAX
+    )
+
+
+def _is_made_of_words(text: str) -> bool:
+    """Return whether a text is an identifier: in lower case, with separators or without digits."""
+    is_separated = "_" in text or "-" in text or not any(map(str.isdigit, text))
+    return text.islower() and is_separated and not HEX_DIGITS.issuperset(text)
+
+
+def _find_longest_run(text: str, step: int) -> int:
+    """Return the length of the longest part in which the next character is always `step` further."""
+    longest = run = 1
+    for before, after in pairwise(text):
+        run = run + 1 if ord(after) - ord(before) == step else 1
+        longest = max(longest, run)
+    return longest
+
+
+# --- The formats, one row each ----------------------------------------------------------------------------------------
+
+# Every secret of a format has one of its literals. Every pattern is linear: character classes with bounded repeats,
+# tried only where a token begins. The first group of a pattern is the random part.
 
 # A secret is a word of its own, so that it is not found inside a longer one.
 _BEGIN, _END = r"(?<![A-Za-z0-9_-])", r"(?![A-Za-z0-9_-])"
@@ -218,9 +439,9 @@ _MARKS = ("_", "-", ".")  # all but a few literals have one of them, and most te
 
 def _group_literals() -> dict[str, list[tuple[str, SecretFormat]]]:
     groups: dict[str, list[tuple[str, SecretFormat]]] = {mark: [] for mark in ("", *_MARKS)}
-    for one in FORMATS:
-        for literal in one.literals:
-            groups[next((mark for mark in _MARKS if mark in literal), "")].append((literal, one))
+    for secret in FORMATS:
+        for literal in secret.literals:
+            groups[next((mark for mark in _MARKS if mark in literal), "")].append((literal, secret))
     return groups
 
 
@@ -229,4 +450,5 @@ _LITERALS = _group_literals()
 
 def find_likely_formats(text: str) -> list[SecretFormat]:
     """Return the formats that have a literal in the text."""
-    return [one for mark, literals in _LITERALS.items() if mark in text for literal, one in literals if literal in text]
+    groups = (literals for mark, literals in _LITERALS.items() if mark in text)
+    return [secret for literals in groups for literal, secret in literals if literal in text]

@@ -1,17 +1,41 @@
-"""Sections 4, 5 and 6: check the proposed node, edge or assumption by the rules for edits."""
+"""Check a proposed operation, and decide whether it may proceed: the checks of sections 2 to 6 and the whole checklist.
+
+All of it is computed: tables and policies are read from the live database, versions and nodes from the plan, rights
+from the permission table. It changes nothing, and gives the same verdict as the operation itself, with one exception:
+metadata is free for the editor, and the checklist blocks the structure of the theory in it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from msgspec import UNSET
 
-from groundplan.kernel.errors import NextStep
+from groundplan.kernel.errors import Invalid, NextStep
+from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
+from groundplan.kernel.store.live_catalog import LiveTable, list_tables_with_prefix, read_live_tables
+from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
-from groundplan.purpose.compliance.proposal import OperationKind
-from groundplan.purpose.compliance.proposal_context import ProposalContext
-from groundplan.purpose.compliance.section import CheckedItem, SectionResult, decide_verdict
+from groundplan.policies import get_policies
+from groundplan.purpose.compliance.checklist import (
+    SECTION_TITLES,
+    CheckedItem,
+    ChecklistItem,
+    ChecklistSection,
+    Compliance,
+    OperationKind,
+    ProposalContext,
+    ProposedOperation,
+    SectionResult,
+    decide_verdict,
+    has_failures,
+    read_proposal_context,
+)
+from groundplan.purpose.compliance.checklist_markdown import render_checklist
+from groundplan.purpose.compliance.live_schema import check_graph_model, check_tenant_filters, check_tenant_isolation
+from groundplan.purpose.compliance.metadata_structure import find_structure
 from groundplan.purpose.dates import is_day
 from groundplan.purpose.editing.items import PATH_KEYS_MAX, format_path
 from groundplan.purpose.editing.rules import (
@@ -24,6 +48,8 @@ from groundplan.purpose.editing.rules import (
     names_edge,
     retype_node,
 )
+from groundplan.purpose.gates.gates import Check, GateResult, list_required_gates
+from groundplan.purpose.gates.run import read_gate_inputs, run_gate
 from groundplan.purpose.graph.cycles import find_closed_cycle
 from groundplan.purpose.model import (
     SENTENCE_BYTES_MAX,
@@ -33,17 +59,273 @@ from groundplan.purpose.model import (
     EdgeName,
     EdgeType,
     NodeType,
+    Profile,
     PurposeEdge,
     PurposeNode,
     RiskLevel,
     Sentence,
     Title,
     Word,
+    compute_content_hash,
 )
+from groundplan.purpose.versions.drafts import get_least_profile, is_lighter
+from groundplan.purpose.versions.publish import LABEL_CHARS_MAX, is_same_as, is_unambiguous_label
+from groundplan.purpose.versions.versions import VersionRow, find_latest_published
+
+TABLE_PREFIX = "toc_"
+EVERYTHING_HOLDS = "all checks that apply to this operation pass"
+SHOW_CONTENT = "", NextStep("purpose.open", "shows the content")
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
-SHOW_CONTENT = "", NextStep("purpose.open", "shows the content")
+
+def build_checklist(tx: Transaction, proposal: ProposedOperation) -> Compliance:
+    """Return whether an operation may proceed in the project; if not, the reasons and the required actions."""
+    ctx = read_proposal_context(tx, proposal)
+    tables = read_live_tables(tx, list_tables_with_prefix(tx, TABLE_PREFIX))
+    parts = [
+        check_graph_model(tables, find_structure(_get_metadata(proposal))),
+        check_version_state(ctx),
+        check_version_constraints(tx, ctx, tables.get("toc_versions")),
+        check_node_operation(ctx, is_fenced=not check_tenant_filters().unfiltered_on_nodes),
+        check_edge_operation(ctx),
+        check_assumption_operation(ctx),
+        check_tenant_isolation(tx, ctx.kind, tables),
+    ]
+    failed = [check for part in parts for check in part.checks if check.ok is False]
+    # One cause can fail in several sections, so drop duplicates.
+    reasons = list(dict.fromkeys(check.reason for check in failed))
+    actions = list(dict.fromkeys(_describe_action(tx, check) for check in failed))
+    facts = {"reasons": reasons or [EVERYTHING_HOLDS], "required_actions": actions}
+    status: Literal["APPROVED", "BLOCKED"] = "BLOCKED" if failed else "APPROVED"
+    sections = [
+        *(
+            ChecklistSection(number, SECTION_TITLES[number], [*_to_items(checks)], section_facts, verdict)
+            for number, checks, section_facts, verdict in parts
+        ),
+        ChecklistSection(8, SECTION_TITLES[8], [], facts, status),
+    ]
+    return Compliance(status, sections, reasons, actions, render_checklist(sections, proposal, tx.now))
+
+
+def _get_metadata(proposal: ProposedOperation) -> object:
+    """Return the metadata that the operation writes."""
+    return proposal.metadata if proposal.kind in (OperationKind.CREATE_NODE, OperationKind.UPDATE_NODE) else None
+
+
+def _to_items(checks: list[CheckedItem]) -> Iterator[ChecklistItem]:
+    yield from (ChecklistItem(check.text, check.ok) for check in checks)
+
+
+def _describe_action(tx: Transaction, check: CheckedItem) -> str:
+    """Return the required action of a failed check, worded for the surface of the caller."""
+    described = f"{tx.describe(check.next_step)}." if check.next_step else ""
+    return " ".join(filter(None, (check.action, described)))
+
+
+def check_version_state(ctx: ProposalContext) -> SectionResult:
+    """Check whether the version can be edited."""
+    row, kind = ctx.row, ctx.kind
+
+    def must_be_draft(text: str, applies: bool) -> CheckedItem:
+        return CheckedItem(text, ctx.is_draft if applies else None, ctx.why_not_editable, *ctx.how_to_edit)
+
+    changes = kind is not OperationKind.READ
+    checks = [
+        must_be_draft("If operation is CREATE/UPDATE/DELETE node → Version MUST be DRAFT", kind.subject == "node"),
+        must_be_draft("If operation is CREATE/UPDATE/DELETE edge → Version MUST be DRAFT", kind.subject == "edge"),
+        must_be_draft("If operation is PUBLISH → Version MUST be DRAFT", kind is OperationKind.PUBLISH),
+        CheckedItem(
+            "If operation is READ → Version can be DRAFT or PUBLISHED",
+            None if changes else row is not None or ctx.proposal.version_ref is None,
+            ctx.why_not_editable,
+            "Name an existing version.",
+            NextStep("purpose.versions", "lists the versions", {"project": ctx.project.name}),
+        ),
+        CheckedItem(
+            "Project is not archived (if anything changes)",
+            ctx.project.archived_at is None if changes else None,
+            "the project is archived, so it cannot be changed",
+            "",
+            NextStep("project.restore", "restores the project", {"project": ctx.project.name}),
+        ),
+    ]
+    facts = {
+        "version_id": row and row.id,
+        "version": row and row.number,
+        "project_id": ctx.project.id,
+        "status": row and row.status,
+        "label": row and row.label,
+        "profile": row and row.profile,
+        "rev": row and row.rev,
+        "can_modify": ctx.is_draft,
+    }
+    is_blocked = has_failures(checks) or (kind.edits and not ctx.is_draft)
+    return SectionResult(2, checks, facts, "BLOCKED" if is_blocked else "VALID")
+
+
+def check_version_constraints(tx: Transaction, ctx: ProposalContext, versions: LiveTable | None) -> SectionResult:
+    """Check whether the versions of the project are valid, before and after the operation."""
+    kind, row = ctx.kind, ctx.row
+    drafts = [version.number for version in ctx.versions if version.is_draft]
+    numbers = [version.number for version in ctx.versions]
+    published = [version.number for version in ctx.versions if not version.is_draft]
+    is_publish = kind is OperationKind.PUBLISH
+    one_draft = CheckedItem(
+        "Only ONE DRAFT exists per project",
+        not drafts if kind is OperationKind.CREATE_DRAFT else len(drafts) <= 1,
+        f"version {', '.join(map(str, drafts))} is already a draft",
+        "Publish, discard or edit the existing draft.",
+    )
+    results = _run_gates(tx, row, ctx) if is_publish and row is not None and row.is_draft else []
+    checks = [
+        one_draft,
+        CheckedItem("Query to verify", len(drafts) in (0, 1), one_draft.reason, one_draft.action),
+        CheckedItem(
+            "Current version is DRAFT",
+            ctx.is_draft if is_publish else None,
+            ctx.why_not_editable,
+            *ctx.how_to_edit,
+        ),
+        CheckedItem(
+            "All validation gates pass (Gate A/B if required)",
+            all(result.passed for result in results) if results else None,
+            "; ".join(f"gate {result.gate}: {_describe_failures(result)}" for result in results if not result.passed),
+            " ".join(_describe_fixes(tx, result) for result in results if not result.passed),
+        ),
+        CheckedItem(
+            "Version number is next in sequence",
+            row.number == len(published) + 1 and numbers == list(range(1, len(numbers) + 1))
+            if is_publish and row is not None and row.is_draft
+            else None,
+            f"the versions are {numbers}, so this is not the next one",
+            "Restore the database from a backup: version numbers have no gaps.",
+        ),
+        CheckedItem(
+            "`published_at` timestamp will be set to NOW()",
+            versions is not None and "published_at" in versions.columns and row is not None and row.published_at is None
+            if is_publish
+            else None,
+            ctx.why_not_editable,
+            *ctx.how_to_edit,
+        ),
+        _check_origin(ctx),
+        CheckedItem(
+            "Profile is valid (if CREATE DRAFT)",
+            ctx.proposal.profile in list(Profile)
+            if kind is OperationKind.CREATE_DRAFT and ctx.proposal.profile
+            else None,
+            f"profile {quote_text(ctx.proposal.profile or '')} is not one of {' / '.join(Profile)}",
+            f"Set profile to {' / '.join(Profile)}, or omit it.",
+        ),
+        CheckedItem(
+            "Label is unambiguous (if PUBLISH)",
+            _is_label(ctx.proposal.label, row) if is_publish and ctx.proposal.label is not None else None,
+            f"label {quote_text(ctx.proposal.label or '')} is not one line, or can be mistaken for another version",
+            "Give another label, or omit it.",
+        ),
+    ]
+    checks += _check_profile_and_change(tx, ctx)
+    facts: dict[str, Any] = {
+        "draft_count": len(drafts),
+        "versions": numbers,
+        "next_number": len(numbers) + 1,
+        "publish_gates": get_policies(tx).publish_gates,
+        "published_at": tx.now if is_publish and ctx.is_draft else None,
+        "gates": [
+            {
+                "gate": result.gate,
+                "profile": result.profile,
+                "passed": result.passed,
+                "score": result.score,
+                "failed": [check.code for check in _find_blocking_checks(result)],
+            }
+            for result in results
+        ],
+    }
+    return SectionResult(3, checks, facts, decide_verdict(checks))
+
+
+def _check_profile_and_change(tx: Transaction, ctx: ProposalContext) -> list[CheckedItem]:
+    """Check what publishing refuses besides the gates: a profile that is too light, and a draft without changes."""
+    profile, least = _find_proposed_profile(ctx), get_least_profile(tx)
+    row, latest = ctx.row, find_latest_published(tx)
+    is_changed: bool | None = None
+    if ctx.kind is OperationKind.PUBLISH and row is not None and row.is_draft and latest is not None:
+        facts = read_gate_inputs(tx, row, ctx.content)[1].context
+        is_changed = not is_same_as(
+            latest, content_hash=compute_content_hash(ctx.content), context_run=facts.run if facts else None
+        )
+    return [
+        CheckedItem(
+            "Profile is allowed by the project (if CREATE DRAFT or PUBLISH)",
+            None if profile is None else not is_lighter(profile, least),
+            f"the profile {profile} is lighter than {least}, the lightest that policy profile_min allows",
+            f"Begin a draft with profile {least}.",
+        ),
+        CheckedItem(
+            "Content or facts differ from the latest version (if PUBLISH)",
+            is_changed,
+            f"the draft has the same content and the same facts as version {latest and latest.number}",
+            "Change the draft, or discard it.",
+        ),
+    ]
+
+
+def _find_proposed_profile(ctx: ProposalContext) -> Profile | None:
+    """Return the profile that the operation would give or publish; None if it is not about a profile."""
+    if ctx.kind is OperationKind.CREATE_DRAFT and ctx.proposal.profile in list(Profile):
+        return Profile(ctx.proposal.profile)
+    is_publish = ctx.kind is OperationKind.PUBLISH and ctx.row is not None and ctx.row.is_draft
+    return ctx.row.profile if is_publish and ctx.row is not None else None
+
+
+def _is_label(label: str, row: VersionRow | None) -> bool:
+    try:
+        normalized = apply_marker(NormalizedName(LABEL_CHARS_MAX), label, ("label",))
+    except Invalid:
+        return False
+    return row is None or is_unambiguous_label(normalized, row.number)
+
+
+def _check_origin(ctx: ProposalContext) -> CheckedItem:
+    """Check that a new draft copies a published version, if there is one."""
+    applies = ctx.kind is OperationKind.CREATE_DRAFT and (ctx.proposal.version_ref is not None or ctx.row is not None)
+    return CheckedItem(
+        "Draft copies a published version (if CREATE DRAFT)",
+        ctx.row is not None and not ctx.row.is_draft if applies else None,
+        f"{ctx.version_name} is not a published version",
+        "Name a published version, or omit it to copy the latest one.",
+    )
+
+
+def _run_gates(tx: Transaction, row: VersionRow, ctx: ProposalContext) -> list[GateResult]:
+    """Run the gates that publishing requires."""
+    observations, outside, today = read_gate_inputs(tx, row, ctx.content)
+    return [
+        run_gate(gate, ctx.content, observations, profile=row.profile, external_facts=outside, today=today).describe(
+            tx.preferences.vocabulary
+        )
+        for gate in list_required_gates(get_policies(tx))
+    ]
+
+
+def _describe_failures(result: GateResult) -> str:
+    return ", ".join(f"{check.code} ({check.message})" for check in _find_blocking_checks(result))
+
+
+def _describe_fixes(tx: Transaction, result: GateResult) -> str:
+    fixes = "; ".join(f"{check.code}: {check.fix or check.message}" for check in _find_blocking_checks(result))
+    steps = (
+        NextStep("purpose.edit", f"corrects what gate {result.gate} found"),
+        NextStep("purpose.record", "with waivers lets an owner waive it"),
+    )
+    return f"{tx.describe(*steps)}. {fixes}."
+
+
+def _find_blocking_checks(result: GateResult) -> list[Check]:
+    """Return the checks that make a gate fail."""
+    return [check for check in result.checks if check.is_blocking]
 
 
 def check_node_operation(ctx: ProposalContext, *, is_fenced: bool) -> SectionResult:
@@ -131,7 +413,7 @@ def check_edge_operation(ctx: ProposalContext) -> SectionResult:
         if ctx.is_ordered and becomes_causal(was, becomes):
             cause = TypedEdge(name, source.node_type, target.node_type)
     cycle = _find_cycle(ctx, cause.name) if cause and not cause.name.is_self_edge else None
-    wrong = [one for one in (given.edge_type, given.new_edge_type) if one and _parse_word(EdgeType, one) is None]
+    wrong = [word for word in (given.edge_type, given.new_edge_type) if word and _parse_word(EdgeType, word) is None]
     checks = [
         CheckedItem(
             "Source and target nodes exist in same ToC version",
@@ -203,13 +485,13 @@ def check_edge_operation(ctx: ProposalContext) -> SectionResult:
 
 def check_assumption_operation(ctx: ProposalContext) -> SectionResult:
     """Check a proposed assumption operation."""
-    given, found = ctx.proposal, ctx.find_assumption(ctx.proposal.assumption)
+    given, assumption = ctx.proposal, ctx.find_assumption(ctx.proposal.assumption)
     is_ours, is_new = ctx.kind.subject == "assumption", ctx.kind is OperationKind.ADD_ASSUMPTION
     is_of_edge = names_edge(given.source, given.target)
     edges = ctx.find_edges()
     on = None
-    if found is not None and not is_new:
-        on = found.node or str(found.edge)
+    if assumption is not None and not is_new:
+        on = assumption.node or str(assumption.edge)
     elif is_new and is_on_one_item(given.node, given.source, given.target):
         node = ctx.find_node(given.node)
         on = node.key if node else str(edges[0].name) if len(edges) == 1 else None
@@ -217,7 +499,7 @@ def check_assumption_operation(ctx: ProposalContext) -> SectionResult:
     checks = [
         CheckedItem(
             "Parent node/edge exists",
-            on is not None if is_ours and (is_new or found is not None) else None,
+            on is not None if is_ours and (is_new or assumption is not None) else None,
             _describe_missing_parent(ctx, edges, is_of_edge=is_of_edge),
             "Name a node, or source and target of an edge.",
             NextStep("purpose.open", "shows nodes and edges"),
@@ -242,7 +524,7 @@ def check_assumption_operation(ctx: ProposalContext) -> SectionResult:
         ),
         CheckedItem(
             "Assumption exists in this version (if UPDATE/DELETE)",
-            found is not None if is_ours and not is_new else None,
+            assumption is not None if is_ours and not is_new else None,
             _describe_missing(ctx, "assumption", given.assumption),
             *SHOW_CONTENT,
         ),
@@ -265,13 +547,13 @@ def check_assumption_operation(ctx: ProposalContext) -> SectionResult:
             "Omit edge_type, or give source and target.",
         ),
     ]
-    is_on_edge = is_of_edge if is_new else found is not None and found.edge is not None
+    is_on_edge = is_of_edge if is_new else assumption is not None and assumption.edge is not None
     facts = {
         "operation": ctx.kind.verb,
-        "assumption": found.key if found else given.assumption,
+        "assumption": assumption.key if assumption else given.assumption,
         "type": "EDGE" if is_on_edge else "NODE",
         "on": on,
-        "risk_level": given.risk_level or (found and found.risk_level),
+        "risk_level": given.risk_level or (assumption and assumption.risk_level),
     }
     return SectionResult(6, checks, facts if is_ours else {}, decide_verdict(checks))
 

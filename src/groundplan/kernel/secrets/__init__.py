@@ -1,1 +1,0 @@
-"""Secrets: tokens, keys and passwords that a request contains by mistake."""
