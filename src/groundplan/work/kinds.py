@@ -114,24 +114,6 @@ def ranks_as_absent(properties: Mapping[str, Any]) -> bool:
     return not _is_number(properties.get(PRIORITY, 0))
 
 
-class RankFields(Protocol):
-    """The fields that determine the order in which nodes are offered."""
-
-    @property
-    def n(self) -> int: ...
-    @property
-    def priority(self) -> float: ...
-    @property
-    def depth(self) -> int: ...
-    @property
-    def changed_rev(self) -> int: ...
-
-
-def rank(node: RankFields) -> tuple[float, int, int, int]:
-    """Return the sort key of the order in which work is offered: priority, depth, least recently updated, creation."""
-    return -node.priority, -node.depth, node.changed_rev, node.n
-
-
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 

@@ -27,7 +27,7 @@ from groundplan.work import answers as briefing
 from groundplan.work.answers import Warnings, join_names
 from groundplan.work.claims import compute_lease_end, limit_lease_end
 from groundplan.work.events import WorkOp
-from groundplan.work.kinds import ACTIVE, FEATURE, ROOT_N, rank
+from groundplan.work.kinds import ACTIVE, FEATURE, ROOT_N
 from groundplan.work.nodes import (
     ANCESTORS_MAX,
     DEPENDENCIES_MAX,
@@ -165,7 +165,8 @@ def claim(tx: Transaction, request: Next) -> Offers:
         # The event itself implies the time of the claim and that its number grew by one.
         changes = changed("claimed_by", before[0], tx.actor.id), changed("claimed_until", before[1], node.claimed_until)
         tx.record(WorkOp.CLAIMED, node.id, *changes, decision=request.decision)
-        begin_features(tx, node.feature_n, decision=request.decision)
+        if node.feature_n is not None:
+            begin_features(tx, node.feature_n, decision=request.decision)
     return _build_offers(tx, request, picked, taken, guard, is_claimed=True)
 
 
@@ -184,7 +185,7 @@ def _pick(tx: Transaction, request: Next, guard: OverlapGuard) -> list[WorkNodeR
         where["scope"] = find_node_in_project(tx, request.scope).n
 
     def find(at_most: int) -> list[WorkNodeRow]:
-        return sorted(tx.all(query, WorkNodeRow, **where, at_most=at_most), key=rank)[:at_most]
+        return tx.all(query, WorkNodeRow, **where, at_most=at_most)
 
     return guard.pick(find, wanted=request.count)
 

@@ -49,45 +49,51 @@ SELECT c.n
            AND c.n = :n;
 
 -- name: next_nodes
--- The best ready nodes that are unclaimed, and the best whose claim is the actor's own or expired. Two seeks; the
--- caller merges the two lists in order. The first one says whether others work in the project.
+-- The best ready nodes that are unclaimed, and the best whose claim is the actor's own or expired, merged: two seeks. The
+-- first of them says whether others work in the project.
 SELECT *
-  FROM (SELECT {node}, NULL AS parent, {others_work}
-          FROM work_nodes AS c
-         WHERE {is_ready}
-           AND c.claimed_by IS NULL
-         {order_by_rank}
-         LIMIT :at_most) AS unclaimed
- UNION ALL
-SELECT *
-  FROM (SELECT {node}, NULL AS parent, CAST(NULL AS boolean) AS others_work
-          FROM work_nodes AS c
-         WHERE {is_ready}
-           AND c.claimed_by IS NOT NULL
-           AND {may_be_offered}
-         {order_by_rank}
-         LIMIT :at_most) AS claimed;
+  FROM (SELECT *
+          FROM (SELECT {node}, NULL AS parent, {others_work}
+                  FROM work_nodes AS c
+                 WHERE {is_ready}
+                   AND c.claimed_by IS NULL
+                 {order_by_rank}
+                 LIMIT :at_most) AS unclaimed
+         UNION ALL
+        SELECT *
+          FROM (SELECT {node}, NULL AS parent, CAST(NULL AS boolean) AS others_work
+                  FROM work_nodes AS c
+                 WHERE {is_ready}
+                   AND c.claimed_by IS NOT NULL
+                   AND {may_be_offered}
+                 {order_by_rank}
+                 LIMIT :at_most) AS claimed) AS c
+ {order_by_rank}
+ LIMIT :at_most;
 
 -- name: next_matching
 -- The same among nodes with the wanted properties.
 SELECT *
-  FROM (SELECT {node}
-          FROM work_nodes AS c
-         WHERE {is_ready}
-           AND c.claimed_by IS NULL
-           AND {has_wanted_properties}
-         {order_by_rank}
-         LIMIT :at_most) AS unclaimed
- UNION ALL
-SELECT *
-  FROM (SELECT {node}
-          FROM work_nodes AS c
-         WHERE {is_ready}
-           AND c.claimed_by IS NOT NULL
-           AND {may_be_offered}
-           AND {has_wanted_properties}
-         {order_by_rank}
-         LIMIT :at_most) AS claimed;
+  FROM (SELECT *
+          FROM (SELECT {node}
+                  FROM work_nodes AS c
+                 WHERE {is_ready}
+                   AND c.claimed_by IS NULL
+                   AND {has_wanted_properties}
+                 {order_by_rank}
+                 LIMIT :at_most) AS unclaimed
+         UNION ALL
+        SELECT *
+          FROM (SELECT {node}
+                  FROM work_nodes AS c
+                 WHERE {is_ready}
+                   AND c.claimed_by IS NOT NULL
+                   AND {may_be_offered}
+                   AND {has_wanted_properties}
+                 {order_by_rank}
+                 LIMIT :at_most) AS claimed) AS c
+ {order_by_rank}
+ LIMIT :at_most;
 
 -- name: next_below
 -- The same among the nodes below another. Below a resolved node nothing is open, so the walk stops there.
