@@ -373,7 +373,7 @@ def on_every_table() -> Iterator[tuple[str, Attempt]]:
 
 
 RULES = SchemaRules(
-    migration="context",
+    names="pciv_",
     tables=TABLES,
     attempts=ATTEMPTS | dict(on_every_table()),
     words=WORDS,

@@ -14,6 +14,7 @@ from groundplan.kernel.operations.registry import Command, Group, Operation
 from groundplan.kernel.operations.schema import build_json_schema
 from groundplan.kernel.store.migrations import Dialect, load_migrations
 from groundplan.kernel.store.schema import generate_postgres_guards, generate_postgres_policies, generate_sqlite_guards
+from groundplan.migrations import get_latest_version
 from groundplan.surfaces.mcp.tool_descriptions import describe_tool
 from groundplan.surfaces.mcp.tools import RegistryTools, list_tools
 from reference.answer_schemas import build_answer_schema
@@ -117,7 +118,7 @@ def database() -> dict[str, Any]:
         "postgres policies": generate_postgres_policies(declared, '"app"'),
     }
     return {
-        "latest": len(load_migrations(Dialect.SQLITE)),
+        "latest": get_latest_version(),
         "migrations": {
             f"{dialect} {step.number:04}_{step.name}": step.checksum
             for dialect in Dialect

@@ -402,7 +402,7 @@ def on_every_table() -> Iterator[tuple[str, Attempt]]:
 
 
 RULES = SchemaRules(
-    migration="purpose",
+    names="toc_(?!requests_|decisions_(supersede|answer))",
     tables=TABLES,
     attempts=ATTEMPTS | dict(on_every_table()),
     words=WORDS,

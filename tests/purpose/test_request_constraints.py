@@ -54,7 +54,7 @@ ATTEMPTS = {
     "answering a request twice": Attempt(answer(1, 0), "toc_requests_answered_once"),
 }
 RULES = SchemaRules(
-    migration="requests",
+    names="toc_(requests_|decisions_(supersede|answer))",
     tables=TABLES,
     attempts=ATTEMPTS,
     words=WORDS,

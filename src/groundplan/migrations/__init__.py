@@ -1,10 +1,10 @@
-"""The schema's history: `NNNN_name.sql`, one file for both engines, in one order for all slices."""
+"""The schema: a baseline, and the steps since; `NNNN_name.sql`, one file for both engines."""
 
 from __future__ import annotations
 
 import os
 
 
-def count_migrations() -> int:
-    """Return the number of the latest step, without reading one."""
-    return sum(name.endswith(".sql") for name in os.listdir(__path__[0]))
+def get_latest_version() -> int:
+    """Return the number of the last step, without reading one."""
+    return max(int(name.partition("_")[0]) for name in os.listdir(__path__[0]) if name.endswith(".sql"))

@@ -147,7 +147,7 @@ def fill(engine: Engine) -> None:
 
 
 RULES = SchemaRules(
-    migration="organizations",
+    names="user_memberships_role_|organization_settings_|invitations_|identities_",
     tables=("user_memberships", "organization_settings", "invitations", "identities"),
     attempts=ATTEMPTS,
     words={

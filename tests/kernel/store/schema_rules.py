@@ -1,8 +1,8 @@
-"""The constraints and triggers that a migration puts into the schema: each is tried, and each is needed.
+"""The constraints and triggers of the schema: each is tried, and each is needed.
 
-A slice lists statements that its rules forbid (`Attempt`) and collects them with its migration (`SchemaRules`). The
-owner of the schema runs each attempt twice: as it is, when the named rule must refuse it; and with that rule switched
-off, when it must succeed. The methods of `SchemaRules` return the exceptions; a test expects none.
+A slice lists statements that its rules forbid (`Attempt`) and collects them with the names of its rules
+(`SchemaRules`). The owner of the schema runs each attempt twice: as it is, when the named rule must refuse it; and with
+that rule switched off, when it must succeed. The methods of `SchemaRules` return the exceptions; a test expects none.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ def _nothing(_: Engine) -> Iterable[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaRules:
-    """The rules of one migration, and the statements that they forbid."""
+    """Rules of the schema, and the statements that they forbid."""
 
-    migration: str
+    names: str  # a pattern of the names of these rules
     tables: Sequence[str]
     attempts: Mapping[str, Attempt]  # by description
     words: Mapping[str, str]  # the refusal word of each trigger
@@ -64,7 +64,7 @@ class SchemaRules:
         tried = {attempt.rule for attempt in self.attempts.values()} | self.exempt
         loose: list[str] = []
         for dialect in Dialect:
-            named = named_rules(self.migration, dialect)
+            named = named_rules(self.names, dialect)
             triggers = {rule for rule, sort in named.items() if sort == "TRIGGER"}
             elsewhere = self.sqlite_only if dialect is Dialect.POSTGRES else frozenset()
             ends = (named.keys() ^ (tried - elsewhere)) | (triggers ^ (self.words.keys() - elsewhere))
@@ -145,7 +145,7 @@ class SchemaRules:
         return {what: one for what, one in self.attempts.items() if one.only in (None, engine.dialect)}
 
     def _rule_type(self, engine: Engine, attempt: Attempt) -> str:
-        return named_rules(self.migration, engine.dialect)[attempt.rule]
+        return named_rules(self.names, engine.dialect)[attempt.rule]
 
     def _changed_table(self, attempt: Attempt) -> str:
         return next(word for word in attempt.statement.split() if word in self.tables)
@@ -163,10 +163,11 @@ class SchemaRules:
 
 
 @cache
-def named_rules(migration: str, dialect: Dialect) -> Mapping[str, str]:
-    """Return each rule that the migration names, with its type."""
-    text = next(step.text for step in load_migrations(dialect) if step.name == migration)
-    return {name or other: sort or kind for name, sort, kind, other in NAMED_RULE.findall(text)}
+def named_rules(names: str, dialect: Dialect) -> Mapping[str, str]:
+    """Return each rule of the schema whose name begins with the pattern, with its type."""
+    text = "\n".join(step.text for step in load_migrations(dialect))
+    rules = {name or other: sort or kind for name, sort, kind, other in NAMED_RULE.findall(text)}
+    return {name: sort for name, sort in rules.items() if re.match(names, name)}
 
 
 def error_text(engine: Engine, run: Run, attempt: Attempt) -> str:

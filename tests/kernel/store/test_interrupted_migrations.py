@@ -89,7 +89,7 @@ def make_versions(folder: Path, steps: Sequence[Migration]) -> list[Path]:
             shutil.copy(made[number - 1], path)
         with closing(connect_watched(path)) as connection:
             migrate_some(connection, steps, most=min(number, 1))
-    assert [version(path)[0] for path in made] == list(range(len(steps) + 1))
+    assert [version(path)[0] for path in made] == [0, *(step.number for step in steps)]
     return made
 
 
@@ -118,7 +118,7 @@ def test_a_file_is_at_a_whole_version_after_being_killed_at_any_statement(tmp_pa
         found.add(there)
         with closing(connect_watched(image)) as connection:
             migrate_some(connection, steps, most=1)
-        assert version(image) == whole[there[0] + 1]
+        assert version(image) == whole[whole.index(there) + 1]
 
     # One shape for each version and none in between; the last one only after the last statement.
     assert sorted(found) == whole[:-1]
@@ -146,8 +146,8 @@ def test_a_fault_at_any_statement_leaves_a_connection_that_can_go_on(tmp_path: P
     steps = steps_with(tmp_path / "steps", Dialect.SQLITE, *SECOND)
     files = make_versions(tmp_path, steps)
     path, faults = tmp_path / "plan.db", 0
-    for before, after in pairwise(map(version, files)):
-        shutil.copy(files[before[0]], path)
+    for file, (before, after) in zip(files, pairwise(map(version, files)), strict=False):
+        shutil.copy(file, path)
         # One connection for all faults: each run continues and gets further than the one before.
         with closing(connect_watched(path)) as connection, closing(sqlite3.connect(path)) as onlooker:
             for place in count(today() % EVERY, EVERY):

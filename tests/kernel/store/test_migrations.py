@@ -18,13 +18,17 @@ from groundplan.kernel.store.migrations import (
     Dialect,
     Migration,
     NewerSchema,
+    OlderSchema,
     load_migrations,
 )
 from groundplan.kernel.store.postgres.setup import set_up
+from groundplan.kernel.store.postgres.store import OutdatedSchema
 from groundplan.kernel.store.sqlite.connection import connect
 from groundplan.kernel.store.sqlite.file import migrate
+from groundplan.migrations import get_latest_version
 from groundplan.session import Session
 from tests.engines import Engine, PostgresEngine, Rows, SqliteEngine
+from tests.kernel.store.before_the_baseline import CHECKSUMS, NAMES
 
 STAMP = "2026-01-01T00:00:00.000Z"
 TAKEN = "SELECT number, name, checksum, applied_at FROM schema_migrations ORDER BY number"
@@ -43,8 +47,7 @@ def steps_with(folder: Path, dialect: Dialect, *second: str) -> Sequence[Migrati
     folder.mkdir()
     for path in Path(MIGRATIONS_FOLDER).glob("*.sql"):
         shutil.copy(path, folder)
-    known = len(load_migrations(dialect))
-    (folder / f"{known + 1:04}_pets.sql").write_text("\n".join(second))
+    (folder / f"{get_latest_version() + 1:04}_pets.sql").write_text("\n".join(second))
     return load_migrations(dialect, str(folder))
 
 
@@ -61,16 +64,6 @@ def migrate_database(engine: Engine, steps: Sequence[Migration] | None = None) -
     elif isinstance(engine, SqliteEngine):
         with closing(connect(engine.path)) as connection:
             migrate(connection, build_schema(), steps)
-
-
-def recreate(engine: Engine, steps: Sequence[Migration]) -> None:
-    """Replace the database by one with only these migrations."""
-    if isinstance(engine, PostgresEngine):
-        engine.as_owner("DROP SCHEMA groundplan CASCADE")
-    elif isinstance(engine, SqliteEngine):
-        engine.close()
-        engine.path.write_bytes(b"")
-    migrate_database(engine, steps)
 
 
 def shape(engine: Engine) -> Rows:
@@ -117,28 +110,65 @@ def test_a_step_that_fails_anywhere_leaves_the_version_before_it_and_can_be_run_
     assert engine.as_owner("SELECT tenant_id, id, name FROM test_pets") == [("local", "rex", "rex")]
 
 
-def test_projects_from_before_there_was_work_get_their_root(engine: Engine) -> None:
-    recreate(engine, load_migrations(engine.dialect)[:1])
+def set_recorded(engine: Engine, *steps: tuple[int, str, str]) -> None:
+    """Replace what a database has recorded about its steps."""
+    if isinstance(engine, PostgresEngine):
+        engine.mark_altered()
+    else:
+        engine.as_owner(f"PRAGMA user_version = {steps[-1][0]}")
     engine.as_owner(
+        "DELETE FROM schema_migrations",
         *(
-            "INSERT INTO projects (tenant_id, id, name, goal, created_at, created_by, updated_at) VALUES "
-            f"('local', '{id_}', '{name}', {goal}, '{STAMP}', 'ada', '{STAMP}')"
-            for id_, name, goal in (("k7m2qp", "atlas", "'A map'"), ("b3n8ws", "borealis", "NULL"))
-        )
+            f"INSERT INTO schema_migrations VALUES ({number}, '{name}', '{checksum}', '{STAMP}')"
+            for number, name, checksum in steps
+        ),
     )
 
-    migrate_database(engine)
+
+def record_steps_before_the_baseline(engine: Engine) -> list[tuple[int, str, str]]:
+    """Make the database one that was created before there was a baseline."""
+    steps = list(zip(range(1, len(NAMES) + 1), NAMES, CHECKSUMS[engine.dialect], strict=True))
+    set_recorded(engine, *steps)
+    return steps
+
+
+def test_a_database_from_before_the_baseline_works_and_takes_later_steps(engine: Engine, tmp_path: Path) -> None:
+    record_steps_before_the_baseline(engine)
 
     with closing(engine.another_store()) as store:
-        ada = Session(store, local_actor("ada"))
-        roots = {name: ada.call("work.open", project=name).root for name in ("atlas", "borealis")}
-        ada.call("work.plan", project="atlas", nodes=[{"ref": "a", "summary": "Walk the coast"}])
-        (found,) = ada.call("work.query", project="atlas", filter={"text": "coast"}).nodes
-    assert {name: (root.id, root.summary, root.rev) for name, root in roots.items()} == {
-        "atlas": ("k7m2qp", "A map", 1),
-        "borealis": ("b3n8ws", "borealis", 1),
-    }
-    assert (found.parent, found.depth) == ("k7m2qp", 1)
+        Session(store, local_actor("ada")).call("project.create", name="atlas")
+    migrate_database(engine, steps_with(tmp_path / "steps", engine.dialect, *SECOND))
+
+    assert [name for _, name, *_ in engine.as_owner(TAKEN)] == [*NAMES, "pets"]
+    assert engine.as_owner("SELECT name FROM test_pets") == [("rex",)]
+
+
+def test_one_step_before_the_baseline_that_reads_differently_is_refused(engine: Engine, tmp_path: Path) -> None:
+    steps = record_steps_before_the_baseline(engine)
+    later = steps_with(tmp_path / "steps", engine.dialect, *SECOND)
+    for place, (number, name, _) in enumerate(steps):
+        set_recorded(engine, *steps[:place], (number, name, "another"), *steps[place + 1 :])
+        before = shape(engine)
+
+        with pytest.raises(ChangedMigration):
+            migrate_database(engine, later)
+        assert shape(engine) == before
+
+
+def test_a_database_of_an_older_schema_is_refused_and_left_alone(engine: Engine) -> None:
+    steps = record_steps_before_the_baseline(engine)
+    baseline = load_migrations(engine.dialect)[0].number
+    for last in (1, baseline - 1):
+        set_recorded(engine, *steps[:last])
+        before = shape(engine)
+
+        with pytest.raises(OlderSchema) as refused:
+            migrate_database(engine)
+
+        assert (refused.value.code, refused.value.details) == ("store_older", {"found": last, "oldest": baseline})
+        with pytest.raises(OlderSchema if engine.dialect is Dialect.SQLITE else OutdatedSchema):
+            engine.another_store()
+        assert shape(engine) == before
 
 
 def test_a_step_that_reads_differently_than_the_one_taken_is_refused(engine: Engine, tmp_path: Path) -> None:
@@ -150,7 +180,7 @@ def test_a_step_that_reads_differently_than_the_one_taken_is_refused(engine: Eng
 
     assert (refused.value.code, refused.value.details) == (
         "store_migration_changed",
-        {"number": len(load_migrations(engine.dialect)) + 1, "name": "pets"},
+        {"number": get_latest_version() + 1, "name": "pets"},
     )
     assert shape(engine) == before
 
@@ -162,7 +192,7 @@ def test_a_database_that_a_newer_groundplan_made_is_refused_and_left_alone(engin
     for attempt in (engine.another_store, lambda: migrate_database(engine)):
         with pytest.raises(NewerSchema) as refused:
             attempt()
-        known = len(load_migrations(engine.dialect))
+        known = get_latest_version()
         assert (refused.value.code, refused.value.details) == ("store_newer", {"found": known + 1, "known": known})
 
     assert shape(engine) == before
@@ -180,7 +210,7 @@ def test_a_newer_file_is_not_touched_by_a_byte(engine: SqliteEngine, tmp_path: P
     assert engine.path.read_bytes() == before
 
 
-@pytest.mark.parametrize("numbers", [(2,), (1, 3), (1, 1, 2), (0, 1)])
+@pytest.mark.parametrize("numbers", [(1, 3), (1, 1, 2)])
 def test_steps_that_are_not_numbered_one_by_one_are_a_mistake(tmp_path: Path, numbers: Sequence[int]) -> None:
     for place, number in enumerate(numbers):
         (tmp_path / f"{number:04}_{place}.sql").write_text("SELECT 1;")

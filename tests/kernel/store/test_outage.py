@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Event
 
+import psycopg
 import pytest
 
 from groundplan.catalog import build_schema
@@ -75,11 +76,15 @@ def private(monkeypatch: pytest.MonkeyPatch) -> Iterator[PrivateServer]:
 @pytest.mark.slow
 @pytest.mark.proof
 def test_every_caller_is_served_again_within_two_seconds_after_an_outage(private: PrivateServer) -> None:
-    store = PostgresStore(set_up(private.url, build_schema(), app_role="app").app_url)
+    app_url = set_up(private.url, build_schema(), app_role="app").app_url
+    with psycopg.connect(private.url, autocommit=True) as owner:
+        owner.execute("CHECKPOINT")  # the servers of tests acknowledge a commit before it is on disk
+    store = PostgresStore(app_url)
     is_back, served_at = Event(), dict.fromkeys(range(CALLERS), 0.0)
 
     def call_until_served(caller: int) -> None:
-        while not (is_back.is_set() and served_at[caller]):
+        gives_up_at = time.monotonic() + OUTAGE_S + GIVE_UP_S
+        while not (is_back.is_set() and served_at[caller]) and time.monotonic() < gives_up_at:
             with suppress(Unavailable):
                 store.read(ADA, lambda tx: None)
                 served_at[caller] = time.monotonic() if is_back.is_set() else 0.0
@@ -94,9 +99,10 @@ def test_every_caller_is_served_again_within_two_seconds_after_an_outage(private
             accepting_at = time.monotonic()
             is_back.set()
         for call in calls:
-            call.result(GIVE_UP_S)
+            call.result()
     store.close()
 
+    assert all(served_at.values()), "not every caller was served again"
     late_s = max(served_at.values()) - accepting_at
     print(f"{CALLERS} callers, outage of {OUTAGE_S:g} s: served again after {late_s:.2f} s, at most {BACK_S_MAX:g} s")
     assert late_s <= BACK_S_MAX, f"{late_s:.2f} s after the server accepted connections"

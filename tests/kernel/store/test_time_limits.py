@@ -7,7 +7,6 @@ import random
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +18,10 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store import store as store_module
-from groundplan.kernel.store.migrations import Dialect, load_migrations
 from groundplan.kernel.store.postgres.setup import set_up
 from groundplan.kernel.store.postgres.store import PostgresStore, PostgresTransaction
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.sqlite import store as sqlite_store
-from groundplan.kernel.store.sqlite.connection import connect
-from groundplan.kernel.store.sqlite.file import migrate
 from groundplan.kernel.store.sqlite.store import SqliteStore
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.transaction import Transaction
@@ -385,10 +381,7 @@ def test_a_connection_on_which_a_statement_was_interrupted_is_not_used_again(tea
 
 def test_opening_a_file_that_must_be_migrated_has_no_limit_but_can_have_one(tmp_path: Path) -> None:
     path = tmp_path / "plan.db"
-    first, *_ = load_migrations(Dialect.SQLITE)
     path.touch()
-    with closing(connect(path)) as connection:
-        migrate(connection, build_schema(), [first])
     with pytest.raises(Unavailable) as refused:
         SqliteStore(path, build_schema, cancellation=Cancellation(0.0))
 

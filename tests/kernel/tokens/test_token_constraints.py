@@ -105,7 +105,7 @@ ATTEMPTS = {
 }
 
 RULES = SchemaRules(
-    migration="tokens",
+    names="access_tokens_",
     tables=(TABLE,),
     attempts=ATTEMPTS,
     words={

@@ -1,8 +1,8 @@
-"""Migrations: numbered steps from an empty database to the current schema, forward only, each in one transaction.
+"""Migrations: numbered steps from an empty database to the current schema, forward only.
 
-The step and its record are one transaction, so an interrupted run can be repeated. A released step is never edited: the
-checksum of the expanded text is stored, and a database with another checksum, or with steps of a newer Groundplan, is
-refused.
+The first step is the baseline, which is the whole schema of its version. A step and its record are one transaction, so
+an interrupted run can be repeated. A released step is never edited: the checksum of the expanded text is stored, and a
+database with another checksum, or with an older or newer schema than the steps, is refused.
 
 A step is one file for both engines. Where only the syntax differs there is a placeholder, one of `PLACEHOLDERS`:
 
@@ -34,6 +34,7 @@ import re
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import cache
+from hashlib import sha256
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -44,6 +45,13 @@ from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.schema import TRIGGER_FUNCTION
 
 MIGRATIONS_FOLDER = os.path.abspath(f"{__file__}/../../../migrations")
+
+# Version 13 was reached by 13 steps before it was the baseline, with the same schema. Each is the digest of the
+# checksums of these steps, on SQLite and PostgreSQL. Version 1.0 refuses such databases.
+BEFORE_THE_BASELINE = (
+    "d85668e5a7347a083a2c265eef7702cd96c7699288c6559a203d0c512d9f0e12",
+    "1f02780e149fc3c3399eccfc9e6c5b07e4bf7772f67e4fadfdb3adf42a610f05",
+)
 
 
 class Dialect(StrEnum):
@@ -68,8 +76,6 @@ class Migration(Struct, frozen=True):
 
     @property
     def checksum(self) -> str:
-        from hashlib import sha256  # not at import: a current database needs no checksum
-
         return sha256(self.text.encode()).hexdigest()
 
 
@@ -94,6 +100,20 @@ class NewerSchema(Unavailable):
         )
 
 
+class OlderSchema(Unavailable):
+    """The database has a schema from before the baseline."""
+
+    code = "store_older"
+
+    def __init__(self, found: int, oldest: int) -> None:
+        super().__init__(
+            f"this database has schema {found} and this Groundplan can read {oldest} and later ones; "
+            "use the Groundplan that created it, or start a new database",
+            found=found,
+            oldest=oldest,
+        )
+
+
 class ChangedMigration(Unavailable):
     """A migration of the database differs from the one in this Groundplan."""
 
@@ -115,19 +135,33 @@ def load_migrations(dialect: Dialect, folder: str = MIGRATIONS_FOLDER) -> tuple[
     for file in sorted(name for name in os.listdir(folder) if name.endswith(".sql")):
         number, _, name = file.removesuffix(".sql").partition("_")
         found.append(Migration(int(number), name, f"{folder}/{file}", dialect))
-    if [step.number for step in found] != list(range(1, len(found) + 1)):
-        raise ValueError(f"the migrations in {folder} are not numbered 1 to {len(found)}")
+    numbers = [step.number for step in found]
+    if numbers != list(range(numbers[0], numbers[0] + len(numbers))):
+        raise ValueError(f"the migrations in {folder} are not numbered one after the other")
     return tuple(found)
 
 
 def find_pending(steps: Sequence[Migration], applied: Sequence[AppliedMigration]) -> Sequence[Migration]:
     """Return the steps that are not applied yet, after checking the checksums of the others."""
-    if len(applied) > len(steps):
-        raise NewerSchema(applied[-1].number, len(steps))
-    for step, recorded in zip(steps, applied, strict=False):
-        if step.checksum != recorded.checksum:
+    if not applied:
+        return steps
+    baseline, latest = steps[0], steps[-1]
+    if applied[-1].number > latest.number:
+        raise NewerSchema(applied[-1].number, latest.number)
+    if applied[-1].number < baseline.number:
+        raise OlderSchema(applied[-1].number, baseline.number)
+    first = [recorded.checksum for recorded in applied if recorded.number <= baseline.number]
+    later = [recorded.checksum for recorded in applied if recorded.number > baseline.number]
+    if first != [baseline.checksum] and _digest(first) not in BEFORE_THE_BASELINE:
+        raise ChangedMigration(baseline.number, baseline.name)
+    for step, checksum in zip(steps[1:], later, strict=False):
+        if step.checksum != checksum:
             raise ChangedMigration(step.number, step.name)
-    return steps[len(applied) :]
+    return steps[1 + len(later) :]
+
+
+def _digest(checksums: Sequence[str]) -> str:
+    return sha256("".join(checksums).encode()).hexdigest()
 
 
 class Placeholder(NamedTuple):

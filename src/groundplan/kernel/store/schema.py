@@ -11,12 +11,10 @@ and `providers.py` names them.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from groundplan.kernel.access import GRANTS, WIDENING_POLICIES, Permission
 from groundplan.kernel.errors import Conflict, GroundplanError, RuleViolated
@@ -36,8 +34,6 @@ OWN_DRAFT_OF_AGENT = "(SELECT gp_actor_is_agent()) AND sole_writer = (SELECT gp_
 # The actor may manage the organization itself, and not only their own part of it.
 ADMINISTERS = "(SELECT gp_administers())"
 OWN_ROWS = "tenant_id = (SELECT gp_tenant()) AND actor_id = (SELECT gp_actor())"
-
-_FUNCTION = r"\bgp_\w+(?=\()"
 
 
 def in_project(permission: Permission, *, column: str = "project_id") -> str:
@@ -70,35 +66,6 @@ class Table(Struct, frozen=True):
     reserved_columns: Mapping[Permission, tuple[str, ...]] | None = None
     key_column: str = "project_id"  # the column with the project id, for reserved_columns
 
-    def restrict_to_columns(self, existing: Collection[str]) -> Table:
-        """Return the declaration without columns that do not exist yet."""
-        reserved = {
-            permission: tuple(column for column in columns if column in existing)
-            for permission, columns in (self.reserved_columns or {}).items()
-        }
-        changing = tuple(column for column in self.update_columns if column in existing)
-        return replace(
-            self,
-            # If no declared column exists, none may change; an empty tuple would allow all of them.
-            update=NOBODY if self.update_columns and not changing else self.update,
-            update_columns=changing,
-            reserved_columns={permission: columns for permission, columns in reserved.items() if columns},
-        )
-
-    def restrict_to_functions(self, existing: Collection[str]) -> Table:
-        """Return the declaration with NOBODY for each condition that needs a function that does not exist yet."""
-
-        def restrict(condition: str) -> str:
-            return condition if set(re.findall(_FUNCTION, condition)) <= set(existing) else NOBODY
-
-        return replace(
-            self,
-            select=restrict(self.select),
-            insert=restrict(self.insert),
-            update=restrict(self.update),
-            delete=restrict(self.delete),
-        )
-
 
 class FreezeRule(Struct, frozen=True):
     """A row of `parent` whose `column` has one of `values` never changes again, and neither do the rows below it.
@@ -120,14 +87,6 @@ class Schema(Struct, frozen=True):
     tables: tuple[Table, ...]
     frozen: tuple[FreezeRule, ...] = ()
     views: tuple[str, ...] = ()  # read with the rights of the caller, so they need no policies
-
-    def restrict_to_tables(self, existing: Collection[str]) -> Schema:
-        """Return the declarations without tables that do not exist yet."""
-        return Schema(
-            tuple(table for table in self.tables if table.name in existing),
-            tuple(frozen for frozen in self.frozen if {frozen.parent, *frozen.children} <= set(existing)),
-            tuple(view for view in self.views if view in existing),
-        )
 
 
 class Frozen(Conflict):

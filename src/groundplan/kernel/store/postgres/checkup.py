@@ -23,6 +23,7 @@ from groundplan.kernel.store.postgres.catalog import (
 from groundplan.kernel.store.postgres.setup import SERVER_VERSION_MIN, read_applied_migrations
 from groundplan.kernel.store.postgres.store import CONNECT_S_MAX, PostgresTransaction, translate_errors
 from groundplan.kernel.store.schema import SCHEMA_NAME, Schema, generate_postgres_guards
+from groundplan.migrations import get_latest_version
 
 RUN_INIT_AGAIN = "run groundplan init with the owner's URL; it creates policies, grants and guards again"
 USE_APP_URL = "connect with the app URL that groundplan init prints"
@@ -102,7 +103,7 @@ def _check_role(name: str, privileges: RolePrivileges) -> Finding:
 
 
 def _check_schema_version(connection: Connection) -> Iterator[Finding]:
-    steps, known = read_applied_migrations(connection), len(load_migrations(Dialect.POSTGRES))
+    steps, known = read_applied_migrations(connection), get_latest_version()
     found = steps[-1].number if steps else 0
     if found < known:
         yield fail("schema", f"schema {found}, and this Groundplan needs {known}", RUN_INIT_AGAIN)
@@ -111,7 +112,7 @@ def _check_schema_version(connection: Connection) -> Iterator[Finding]:
     else:
         yield ok("schema", f"schema {found}")
     try:
-        find_pending(load_migrations(Dialect.POSTGRES), steps[:known])
+        find_pending(load_migrations(Dialect.POSTGRES), [step for step in steps if step.number <= known])
         yield ok("migrations", f"{len(steps)} applied, all as released")
     except Unavailable as error:
         yield fail("migrations", error.message, "use the Groundplan that created it, or restore a backup")

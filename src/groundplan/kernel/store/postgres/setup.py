@@ -14,7 +14,6 @@ from typing import LiteralString
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 import psycopg
-from msgspec.structs import replace
 from psycopg import Connection, sql
 
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
@@ -119,29 +118,21 @@ def set_up(
 def migrate(
     connection: Connection, schema: Schema, app_role: str, steps: Sequence[Migration], cancellation: Cancellation
 ) -> int:
-    """Apply every pending step, each in its own transaction, then generate guards and policies again."""
+    """Apply every pending step and generate guards and policies again, in one transaction."""
     with connection.transaction():
         _lock_setup(connection, cancellation)  # IF NOT EXISTS fails if two sessions run it at the same time
         connection.execute(_format_sql("CREATE SCHEMA IF NOT EXISTS {}", SCHEMA_NAME))
-    taken = 0
-    for step in count_progress(steps, len(steps)):
-        with connection.transaction():
-            _lock_setup(connection, cancellation)
-            if step in find_pending(steps, read_applied_migrations(connection)):
-                _unforce_row_security(connection)
-                connection.execute(step.text)
-                connection.execute(
-                    "INSERT INTO schema_migrations (number, name, checksum, applied_at) VALUES (%s, %s, %s, %s)",
-                    (step.number, step.name, step.checksum, format_timestamp(system_clock())),
-                )
-                _regenerate_guards_and_policies(connection, schema, app_role)
-                taken += 1
-    if not taken:
-        with connection.transaction():
-            _lock_setup(connection, cancellation)
-            find_pending(steps, read_applied_migrations(connection))
-            _regenerate_guards_and_policies(connection, schema, app_role)
-    return taken
+        pending = find_pending(steps, read_applied_migrations(connection))
+        _unforce_row_security(connection)
+        for step in count_progress(pending, len(pending)):
+            set_statement_timeout(connection, cancellation.ends_at - monotonic())
+            connection.execute(step.text)
+            connection.execute(
+                "INSERT INTO schema_migrations (number, name, checksum, applied_at) VALUES (%s, %s, %s, %s)",
+                (step.number, step.name, step.checksum, format_timestamp(system_clock())),
+            )
+        _regenerate_guards_and_policies(connection, schema, app_role)
+    return len(pending)
 
 
 def read_applied_migrations(connection: Connection) -> list[AppliedMigration]:
@@ -174,20 +165,8 @@ def _regenerate_guards_and_policies(connection: Connection, schema: Schema, app_
     for kind, name, table in connection.execute(_GENERATED_OBJECTS, {"schema": SCHEMA_NAME}).fetchall():
         target = f"DROP {kind} {{}}" + (" ON {}" if table else "()")
         connection.execute(_format_sql(target, *filter(None, (name, table))))
-    # With only some steps applied, tables, columns and functions of later steps are declared but do not exist yet.
-    columns: dict[str, set[str]] = {}
-    for table, column in connection.execute(_COLUMNS, {"schema": SCHEMA_NAME}).fetchall():
-        columns.setdefault(table, set()).add(column)
-    functions = {name for (name,) in connection.execute(_FUNCTIONS, {"schema": SCHEMA_NAME}).fetchall()}
-    present = schema.restrict_to_tables(columns)
-    declared = replace(
-        present,
-        tables=tuple(
-            table.restrict_to_columns(columns[table.name]).restrict_to_functions(functions) for table in present.tables
-        ),
-    )
     role = sql.Identifier(app_role).as_string(connection)
-    for statement in (*generate_postgres_guards(declared), *generate_postgres_policies(declared, role)):
+    for statement in (*generate_postgres_guards(schema), *generate_postgres_policies(schema, role)):
         connection.execute(statement)
     connection.execute(
         sql.SQL("COMMENT ON SCHEMA {} IS {}").format(
@@ -214,17 +193,6 @@ SELECT 'FUNCTION', p.proname, NULL
   JOIN pg_namespace AS n ON n.oid = p.pronamespace
  WHERE n.nspname = %(schema)s
    AND p.proname LIKE 'guard\\_%%'
-"""
-_COLUMNS: LiteralString = """
-SELECT table_name, column_name
-  FROM information_schema.columns
- WHERE table_schema = %(schema)s
-"""
-_FUNCTIONS: LiteralString = """
-SELECT p.proname
-  FROM pg_proc AS p
-  JOIN pg_namespace AS n ON n.oid = p.pronamespace
- WHERE n.nspname = %(schema)s
 """
 _TABLES: LiteralString = "SELECT tablename FROM pg_tables WHERE schemaname = %(schema)s"
 

@@ -21,7 +21,7 @@ from groundplan.kernel.actors import NOBODY, Actor
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.clock import Clock, format_timestamp
 from groundplan.kernel.errors import Forbidden, Invalid, Unavailable
-from groundplan.kernel.store.migrations import Dialect, NewerSchema, load_migrations
+from groundplan.kernel.store.migrations import NewerSchema
 from groundplan.kernel.store.postgres.catalog import read_role_privileges
 from groundplan.kernel.store.postgres.pool import ConnectionPool, is_login_refused, limit_idle_time
 from groundplan.kernel.store.postgres.session import (
@@ -43,6 +43,7 @@ from groundplan.kernel.store.queries import Query, Row
 from groundplan.kernel.store.schema import SCHEMA_NAME, find_refusal
 from groundplan.kernel.store.store import CommitWatch, Store, TryAgain, retry
 from groundplan.kernel.store.transaction import RowConverters, Transaction
+from groundplan.migrations import get_latest_version
 
 T = TypeVar("T")
 
@@ -275,7 +276,7 @@ def check_connection(connection: Connection, *, as_owner: bool = False) -> None:
     if has_schema != (True,):
         raise NoSchema
     found = connection.execute("SELECT max(number) FROM schema_migrations").fetchone()
-    known = len(load_migrations(Dialect.POSTGRES))
+    known = get_latest_version()
     number = (found and found[0]) or 0
     if number > known:
         raise NewerSchema(number, known)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import pwd
+import re
 import shlex
 import sqlite3
 import stat
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.checkup import CheckStatus, Finding, fail, ok, warn
-from groundplan.kernel.store.migrations import Dialect, find_pending, load_migrations
+from groundplan.kernel.store.migrations import Dialect, OlderSchema, find_pending, load_migrations
 from groundplan.kernel.store.schema import Schema
 from groundplan.kernel.store.sqlite.connection import APPLICATION_ID, SQLITE_VERSION_MIN
 from groundplan.kernel.store.sqlite.errors import translate_errors
@@ -28,6 +29,7 @@ from groundplan.kernel.store.sqlite.log_identity import (
     check_log_exists,
     find_relation,
 )
+from groundplan.migrations import get_latest_version
 
 COMPANION_SUFFIXES = ("-wal", "-shm", "-gate", "-lock")
 RESTORE_BACKUP = "restore a backup"
@@ -209,7 +211,7 @@ def _check_content(connection: sqlite3.Connection, schema: Schema, files: list[_
     yield _check_references(connection)
     yield _check_schema_version(connection)
     yield _check_migrations(connection)
-    if _read_pragma(connection, "user_version") == len(load_migrations(Dialect.SQLITE)):
+    if _read_pragma(connection, "user_version") == get_latest_version():
         yield from _check_objects(connection, schema)
 
 
@@ -242,9 +244,12 @@ def _check_references(connection: sqlite3.Connection) -> Finding:
 
 
 def _check_schema_version(connection: sqlite3.Connection) -> Finding:
-    found, known = _read_pragma(connection, "user_version"), len(load_migrations(Dialect.SQLITE))
+    found, known = _read_pragma(connection, "user_version"), get_latest_version()
     if found > known:
         return fail("schema", f"schema {found}, and this Groundplan knows up to {known}", "upgrade Groundplan")
+    if 0 < found < (baseline := load_migrations(Dialect.SQLITE)[0].number):
+        problem, _, fix = OlderSchema(found, baseline).message.partition("; ")
+        return fail("schema", problem, fix)
     if found < known:
         return warn("schema", f"schema {found} of {known}", "groundplan init, with the same --db, brings it up to date")
     return ok("schema", f"schema {found}")
@@ -252,10 +257,10 @@ def _check_schema_version(connection: sqlite3.Connection) -> Finding:
 
 def _check_migrations(connection: sqlite3.Connection) -> Finding:
     steps = read_applied_migrations(connection)
-    version = _read_pragma(connection, "user_version")
-    if len(steps) != version:
+    version, recorded = _read_pragma(connection, "user_version"), steps[-1].number if steps else 0
+    if recorded != version:
         return fail(
-            "migrations", f"{len(steps)} migrations are recorded, but the file has schema {version}", RESTORE_BACKUP
+            "migrations", f"schema {recorded} is recorded, but the file says that it has {version}", RESTORE_BACKUP
         )
     try:
         find_pending(load_migrations(Dialect.SQLITE), steps)
@@ -273,6 +278,9 @@ def _check_objects(connection: sqlite3.Connection, schema: Schema) -> Iterator[F
     finally:
         fresh.close()
     actual = _read_definitions(connection)
+    if len(read_applied_migrations(connection)) > len(load_migrations(Dialect.SQLITE)):
+        # Before the baseline, rules were written in other words, with the same names and effect.
+        expected |= {key: actual[key] for key in expected.keys() & actual.keys() if _is_rule(*key)}
     for name, is_trigger in (("tables", False), ("guards", True)):
         kinds = {key for key in expected.keys() | actual.keys() if (key[0] == "trigger") is is_trigger}
         missing = sorted(key[1] for key in kinds if key not in actual)
@@ -290,8 +298,13 @@ def _check_objects(connection: sqlite3.Connection, schema: Schema) -> Iterator[F
 
 
 def _read_definitions(connection: sqlite3.Connection) -> dict[tuple[str, str], str | None]:
+    """Return the text of each definition, without comments and line breaks."""
     rows = connection.execute("SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
-    return {(kind, name): text for kind, name, text in rows}
+    return {(kind, name): text and " ".join(re.sub("--.*", "", text).split()) for kind, name, text in rows}
+
+
+def _is_rule(kind: str, name: str) -> bool:
+    return kind == "trigger" and not name.startswith("guard_")
 
 
 def _read_pragma(connection: sqlite3.Connection, name: str) -> Any:

@@ -35,7 +35,7 @@ from groundplan.kernel.store.sqlite.log_identity import (
 )
 from groundplan.kernel.store.sqlite.write_queue import WriteQueue
 from groundplan.kernel.store.store import TryAgain
-from groundplan.migrations import count_migrations
+from groundplan.migrations import get_latest_version
 
 if TYPE_CHECKING:
     from groundplan.kernel.store.migrations import AppliedMigration, Migration
@@ -105,7 +105,7 @@ def _bring_up_to_date(
     turnstile: WriteQueue,
     cancellation: Cancellation,
 ) -> None:
-    known = count_migrations()
+    known = get_latest_version()
     if _is_current(connection, path, known):
         return
     with turnstile.hold_lock(cancellation):
@@ -196,9 +196,7 @@ def _apply_step(
         guards = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'guard_*'")
         for (name,) in guards.fetchall():
             connection.execute(f'DROP TRIGGER "{name}"')
-        tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
-        # With only some steps applied, tables of later steps are declared but do not exist yet.
-        for statement in generate_sqlite_guards(schema.restrict_to_tables([name for (name,) in tables])):
+        for statement in generate_sqlite_guards(schema):
             connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {step.number}")

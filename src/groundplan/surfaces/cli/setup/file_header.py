@@ -11,7 +11,7 @@ import os
 import stat
 from pathlib import Path
 
-from groundplan.migrations import count_migrations
+from groundplan.migrations import get_latest_version
 
 HEADER_BYTES = 100
 MAGIC = b"SQLite format 3\0"
@@ -43,7 +43,7 @@ def is_ready(path: str, *, may_create: bool = True) -> bool:
     return (
         header.startswith(MAGIC)
         and _read_number(header, APPLICATION_ID_OFFSET) == APPLICATION_ID
-        and _read_number(header, USER_VERSION_OFFSET) == count_migrations()
+        and _read_number(header, USER_VERSION_OFFSET) == get_latest_version()
     )
 
 

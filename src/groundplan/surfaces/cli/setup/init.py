@@ -14,9 +14,9 @@ import typer
 from groundplan.catalog import build_schema
 from groundplan.discovery import PLAN_FOLDER
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
-from groundplan.kernel.store.migrations import Dialect, load_migrations
 from groundplan.kernel.store.open_store import is_postgres, open_store, strip_password
 from groundplan.kernel.wording import join_alternatives, quote_text
+from groundplan.migrations import get_latest_version
 from groundplan.setting_values import check_db
 from groundplan.surfaces.cli.cancellation import TIMEOUT_S_MIN, cancel_on_signals, show_progress
 from groundplan.surfaces.cli.failures import UsageError, print_warning
@@ -240,7 +240,7 @@ def _set_up_file(db: str, cancellation: Cancellation) -> CommandResult:
     existed = _has_content(Path(db))
     open_store(db, build_schema, cancellation=cancellation).close()
     mode = f"{Path(db).stat().st_mode & 0o777:04o}"
-    data = {"db": db, "created": not existed, "mode": mode, "schema": len(load_migrations(Dialect.SQLITE))}
+    data = {"db": db, "created": not existed, "mode": mode, "schema": get_latest_version()}
 
     def draw() -> None:
         from groundplan.surfaces.cli.terminal import echo

@@ -8,8 +8,8 @@ from typing import Any
 from groundplan.catalog import build_schema
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import Forbidden
-from groundplan.kernel.store.migrations import Dialect, load_migrations
 from groundplan.kernel.store.open_store import NoDriver
+from groundplan.migrations import get_latest_version
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.invocation import CommandResult
 
@@ -41,7 +41,7 @@ def set_up_postgres(
         "role_is_new": done.role_is_new,
         "replaced_role": done.replaced_role,
         "steps_taken": done.steps_taken,
-        "schema": len(load_migrations(Dialect.POSTGRES)),
+        "schema": get_latest_version(),
     }
 
     def draw() -> None:
