@@ -57,14 +57,14 @@ READERS = {
     SourceTool.GITHUB: "github:read_github",
     SourceTool.MEMORY: "memory:read_memory",
     SourceTool.MARKDOWN: "checklists:read_markdown",
-    SourceTool.SPECKIT: "speckit:read_speckit",
+    SourceTool.SPECKIT: "checklists:read_speckit",
 }
 WRITERS = {
     TargetTool.BEADS: "beads:write_beads",
     TargetTool.TASKMASTER: "taskmaster:write_taskmaster",
     TargetTool.BACKLOG: "write_backlog:write_backlog",
-    TargetTool.MARKDOWN: "write_markdown:write_markdown",
-    TargetTool.JSONL: "write_markdown:write_jsonl",
+    TargetTool.MARKDOWN: "checklists:write_markdown",
+    TargetTool.JSONL: "items:write_jsonl",
 }
 
 
@@ -173,8 +173,8 @@ def build_report(plan: SourcePlan, answer: ImportedWork) -> dict[str, Any]:
 
 
 def _describe_bad(bad: BadLine) -> dict[str, Any]:
-    found = {"file": bad.file, "line": bad.line, "source_id": bad.source_id, "reason": bad.reason}
-    return {name: value for name, value in found.items() if value is not None}
+    fields = {"file": bad.file, "line": bad.line, "source_id": bad.source_id, "reason": bad.reason}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _describe_notes(notes: Iterable[ItemNote]) -> list[dict[str, str]]:

@@ -149,13 +149,13 @@ class _ValueReader:
         end = self._text.find("\n", self._position)
         end = len(self._text) if end < 0 else end
         if is_conflict_marker(self._text[self._position : end].rstrip()):
-            found = self.line, "is a conflict marker of a merge; resolve the merge first"
+            problem = self.line, "is a conflict marker of a merge; resolve the merge first"
         elif isinstance(error, json.JSONDecodeError):
-            found = error.lineno, f"is not JSON: {error.msg} at column {error.colno}"
+            problem = error.lineno, f"is not JSON: {error.msg} at column {error.colno}"
         else:
-            found = self.line, f"is not JSON: {error}"
+            problem = self.line, f"is not JSON: {error}"
         self._move(end)
-        return found
+        return problem
 
     def _move(self, position: int) -> None:
         self.line += self._text.count("\n", self._position, position)
@@ -167,8 +167,6 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 # --- Read files with one JSON object a line: what is wrong with a line is said with its number ------------------------
-
-VALUE_DEPTH_MAX = 32
 
 
 def read_json_lines(path: Path, bad: BadLines) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -87,9 +87,9 @@ def write_backlog(items: Sequence[ExportedItem]) -> WrittenFiles:
         name = f"{ids[item.id]} - {count}{_to_file_name(item.title)}.md"
         if item.fate not in ("done", "dropped") and not archived.isdisjoint(item.depends_on):
             # The tool waits for ever for what is archived; here it holds nothing back.
-            named = ", ".join(ids[one] for one in item.depends_on if one in archived)
+            named = ", ".join(ids[target] for target in item.depends_on if target in archived)
             written.lost.append(ItemNote(ids[item.id], "dependencies", f"dropped tasks do not count: {named}"))
-            item.depends_on = [one for one in item.depends_on if one not in archived]
+            item.depends_on = [target for target in item.depends_on if target not in archived]
         place = places[item.id]
         status = _choose_status(item, place, config)
         fields = _iter_fields(item, ids, get_source_parent(item, by_source), status)
@@ -129,11 +129,13 @@ def _choose_prefix(items: Iterable[ExportedItem]) -> str:
 def _assign_ids(items: Sequence[ExportedItem], prefix: str) -> dict[str, str]:
     """Return the id in the folder for each node: the one that it has there already, or the next free one."""
     prefixes = (prefix.casefold(), DRAFT_PREFIX)
-    found = {item.id: task_id for item in items if (task_id := _parse_source_id(item)) and task_id.prefix in prefixes}
-    last = max((task_id.numbers[0] for task_id in found.values()), default=0)
+    kept_ids = {
+        item.id: task_id for item in items if (task_id := _parse_source_id(item)) and task_id.prefix in prefixes
+    }
+    last = max((task_id.numbers[0] for task_id in kept_ids.values()), default=0)
     ids = {}
     for item in items:
-        if item.id in found:
+        if item.id in kept_ids:
             ids[item.id] = item.sources[TOOL].partition("~")[0]
         else:
             last += 1
@@ -227,7 +229,7 @@ def _iter_fields(item: ExportedItem, ids: Mapping[str, str], parent: str | None,
     properties = item.properties
     own_tags = [properties.get(name) for name in (*TAG_FIELDS, MILESTONE)]
     missing = properties.get(MISSING_DEPENDENCIES)
-    dependencies = [*(ids[one] for one in item.depends_on), *(missing if isinstance(missing, list) else ())]
+    dependencies = [*(ids[target] for target in item.depends_on), *(missing if isinstance(missing, list) else ())]
     yield f"id: {ids[item.id]}"
     yield f"title: {quote_if_needed(item.title)}"
     yield f"status: {quote_if_needed(status)}"
@@ -254,7 +256,7 @@ def _is_writable(name: str, value: object) -> bool:
     """Return whether a property can be a field of its own, as those that an import kept are."""
     if not name.replace("-", "_").isidentifier():
         return False
-    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value))
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(item, str) for item in value))
 
 
 def _render_text(name: str, value: object) -> list[str]:
@@ -274,11 +276,13 @@ def _iter_body(item: ExportedItem) -> Iterator[str]:
             yield from _iter_section(section.title, section.text)
     if all(section.title != FINAL_SUMMARY for section in item.sections):
         type_ = "dropped" if item.fate == "dropped" else "note"
-        texts = (one.text for one in item.evidence if one.type == type_)
+        texts = (evidence.text for evidence in item.evidence if evidence.type == type_)
         summary = "\n\n".join(text for text in texts if not text.startswith(STATUS_EVIDENCE))
         if summary and item.fate in ("done", "dropped"):
             yield from _iter_section(FINAL_SUMMARY, summary)
-    comments = [line for one in item.evidence if one.type == "comment" for line in _iter_comment(one.text)]
+    comments = [
+        line for evidence in item.evidence if evidence.type == "comment" for line in _iter_comment(evidence.text)
+    ]
     if comments:
         yield from _iter_section(COMMENTS, "\n".join(comments))
 
