@@ -73,11 +73,11 @@ def _exists(path: Path) -> bool:
 
 
 def _iter_rules(given_path: list[Path], form: RuleFormat) -> Iterator[FoundRule | SkippedFile]:
-    found: dict[str, tuple[Path, Path]] = {}
+    files: dict[str, tuple[Path, Path]] = {}
     for path in given_path:
         for file in _iter_files(path, form):
-            found.setdefault(str(file.absolute()), (file, path))
-    for _, (file, path) in sorted(found.items()):
+            files.setdefault(str(file.absolute()), (file, path))
+    for _, (file, path) in sorted(files.items()):
         try:
             yield from _read_file_rules(file, _find_root(path), form)
         except (UnreadableRule, UnusableFile) as error:

@@ -132,9 +132,9 @@ class PlannedSetup(NamedTuple):
     changes: list[SetupChange]
     kept: list[KeptFile]
 
-    def join(self, other: PlannedSetup) -> PlannedSetup:
+    def join(self, planned: PlannedSetup) -> PlannedSetup:
         """Return the changes of both."""
-        return PlannedSetup(self.changes + other.changes, self.kept + other.kept)
+        return PlannedSetup(self.changes + planned.changes, self.kept + planned.kept)
 
     def to_data(self) -> dict[str, Any]:
         """Return the changes and the kept files for `--json`."""

@@ -120,16 +120,16 @@ def add_missing_evidence(state: ImportState, file: str) -> None:
     """Give new items that were finished in their tool without evidence the file as evidence, if it is required."""
     if not state.requires_evidence:
         return
-    found = []
+    finished = []
     for entry in state.entries.values():
         node = entry.node
         if entry.is_new and node.is_task and node.resolved and not node.is_dropped and not entry.new_evidence:
             entry.new_evidence.append(SourceEvidence(IMPORTED, f"finished in {state.tool}: {file}"))
-            found.append(node.n)
-    if found:
+            finished.append(node.n)
+    if finished:
         state.warnings.append(
-            f"this project requires evidence to resolve a task: {len(found)} items were finished in {state.tool} "
-            f"without any, and have the file itself as evidence: {state.name_some(found)}"
+            f"this project requires evidence to resolve a task: {len(finished)} items were finished in {state.tool} "
+            f"without any, and have the file itself as evidence: {state.name_some(finished)}"
         )
 
 
@@ -281,7 +281,9 @@ def _compare_lists(state: ImportState, entry: ImportEntry, item: SourceItem) -> 
     _compare_context_links(entry, base.context_links, fresh.context_links)
     known = {*base.evidence}
     digests = digest_evidence(item.evidence)
-    entry.new_evidence += [one for one, digest in zip(item.evidence, digests, strict=True) if digest not in known]
+    entry.new_evidence += [
+        evidence for evidence, digest in zip(item.evidence, digests, strict=True) if digest not in known
+    ]
     base.loops = [target for target in base.loops if target in fresh.depends_on]
     for name in ("depends_on", "links", "tags", "context_links", "evidence"):
         setattr(base, name, getattr(fresh, name))

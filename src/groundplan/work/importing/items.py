@@ -163,9 +163,9 @@ def shorten(value: Any) -> Any:
     return value
 
 
-def is_same(one: Any, other: Any) -> bool:
+def is_same(first: Any, second: Any) -> bool:
     """Return whether two values are the same JSON, of which either may be kept as a digest."""
-    return bool(compute_digest(shorten(one)) == compute_digest(shorten(other)))
+    return bool(compute_digest(shorten(first)) == compute_digest(shorten(second)))
 
 
 def describe_fate(fate: str, hold_reason: str | None) -> str:
@@ -202,16 +202,16 @@ def list_fields(item: SourceItem, tool: str) -> dict[str, Any]:
 
 def list_sections(item: SourceItem) -> dict[str, str]:
     """Return the sections of an item by title; one that repeats a title is numbered."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     numbers: dict[str, int] = {}  # the last number of each title, so that many equal ones are not counted again
     for section in item.sections:
         title, number = section.title, numbers.get(section.title, 1)
-        while title in found:
+        while title in texts:
             number += 1
             title = f"{section.title} [{number}]"
         numbers[section.title] = number
-        found[title] = section.text
-    return found
+        texts[title] = section.text
+    return texts
 
 
 def digest_evidence(evidence: Iterable[SourceEvidence]) -> list[str]:

@@ -45,7 +45,7 @@ def _break_parent_loops(state: ImportState) -> None:
             n = nodes[n].parent_n or ROOT_N
         if n in path:
             loop = list(path)[list(path).index(n) :]
-            first = min((one for one in loop if one in state.entries), default=n)
+            first = min((number for number in loop if number in state.entries), default=n)
             at = loop.index(first)
             in_loop = state.touch(first)
             in_loop.source_parent = state.name(nodes[first].parent_n or ROOT_N)
@@ -54,9 +54,9 @@ def _break_parent_loops(state: ImportState) -> None:
         checked.update(path)
 
 
-def _hold_in_loop(state: ImportState, entry: ImportEntry, path: list[int], what: str) -> None:
+def _hold_in_loop(state: ImportState, entry: ImportEntry, path: list[int], edge: str) -> None:
     names = " -> ".join(shorten_path([state.name(n) for n in path]))
-    state.placed.append(ImportNote(str(entry.source_id), "loop", f"{what} left out, because it closes a loop: {names}"))
+    state.placed.append(ImportNote(str(entry.source_id), "loop", f"{edge} left out, because it closes a loop: {names}"))
     node = entry.node
     if not node.resolved and not node.is_held:
         node.is_held = True
@@ -68,7 +68,7 @@ def _refuse_closing_local_work(state: ImportState) -> None:
     closed = [entry for entry in state.entries.values() if entry.is_closed]
     children = state.graph.list_children() if closed else {}
     depth = {entry.node.n: entry.node.stored.depth if entry.node.stored else 0 for entry in closed}
-    for entry in sorted(closed, key=lambda one: -depth[one.node.n]):
+    for entry in sorted(closed, key=lambda finished: -depth[finished.node.n]):
         node = entry.node
         if any(state.graph.is_open(child) and child not in state.sources for child in children.get(node.n, ())):
             _refuse_fate(state, entry)
@@ -131,13 +131,13 @@ def _open_groups(state: ImportState) -> None:
     """Open the groups of the file that have open items below them."""
     nodes = state.graph.nodes
     groups = {n for n in state.sources if nodes[n].kind == FEATURE}
-    seen = {ROOT_N}
+    visited = {ROOT_N}
     for node in list(nodes.values()):
         if node.resolved or node.n in groups:
             continue
         n = node.parent_n or ROOT_N
-        while n not in seen:
-            seen.add(n)
+        while n not in visited:
+            visited.add(n)
             if n in groups and nodes[n].resolved:
                 state.touch(n)
                 nodes[n].resolved, nodes[n].is_dropped = False, False
@@ -158,14 +158,14 @@ def _set_group_status(state: ImportState, groups: Iterable[PlanNodeState]) -> No
 
 def _find_features_with_done_items(state: ImportState) -> set[int]:
     nodes = state.graph.nodes
-    found: set[int] = set()
+    features: set[int] = set()
     for node in nodes.values():
         if node.resolved and not node.is_dropped and node.kind != FEATURE:
             n = node.parent_n or ROOT_N
-            while n not in found:
-                found.add(n)
+            while n not in features:
+                features.add(n)
                 n = nodes[n].parent_n or ROOT_N
-    return found
+    return features
 
 
 def _return_below_parents(state: ImportState) -> None:
@@ -188,7 +188,7 @@ def _return_below_parents(state: ImportState) -> None:
         path = [target]
         while path[-1] not in (ROOT_N, n):
             path.append(nodes[path[-1]].parent_n or ROOT_N)
-        to_n = next((one for one in path if not nodes[one].resolved), ROOT_N)
+        to_n = next((above for above in path if not nodes[above].resolved), ROOT_N)
         is_far = nodes[n].resolved and to_n != target  # a finished node can be below a finished one
         opened = state.entries.get(to_n)
         if opened is None or not opened.is_opened_in_file or to_n == nodes[n].parent_n:
@@ -330,8 +330,8 @@ def _set_back_loops_of_stored_edges(state: ImportState) -> None:
     set_back: set[int] = set()
     while (cycle := find_cycle(graph.build_moments(inherits=state.inherits))) is not None:
         in_loop = [entry for moment in cycle if (entry := state.entries.get(moment // 2)) is not None]
-        changed = [one for one in in_loop if one.is_moved or one.is_reopened]
-        entry = next((one for one in changed if one.node.n not in set_back), None)
+        changed = [candidate for candidate in in_loop if candidate.is_moved or candidate.is_reopened]
+        entry = next((candidate for candidate in changed if candidate.node.n not in set_back), None)
         if entry is None:
             return  # a loop that was there before
         set_back.add(entry.node.n)
@@ -354,7 +354,7 @@ def _set_back_ancestors(state: ImportState, n: int) -> None:
         while above != ROOT_N and above not in path:
             path[above] = None
             above = nodes[above].parent_n or ROOT_N
-        moved = [entry for one in path if (entry := state.entries.get(one)) is not None and entry.is_moved]
+        moved = [entry for number in path if (entry := state.entries.get(number)) is not None and entry.is_moved]
         if above == ROOT_N or not moved:
             return
         _keep_parent(state, moved[0])

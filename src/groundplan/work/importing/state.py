@@ -106,17 +106,17 @@ class PlanGraph:
         """Return the derived columns of all nodes, parents first; `inherits` is the policy inherit_dependencies."""
         children = self.list_children()
         open_children = Counter(node.parent_n for node in self.nodes.values() if not node.resolved)
-        found: dict[int, DerivedColumns] = {}
+        derived: dict[int, DerivedColumns] = {}
         above: list[tuple[int, int, int | None, int]] = [(ROOT_N, 0, None, 0)]
         for n, depth, feature_n, blocked_above in above:  # the list grows during the loop
             node = self.nodes[n]
             open_deps = sum(1 for _ in self.iter_open_targets(n))
-            found[n] = DerivedColumns(depth, feature_n, open_children[n], open_deps, blocked_above)
+            derived[n] = DerivedColumns(depth, feature_n, open_children[n], open_deps, blocked_above)
             is_feature = node.kind == FEATURE
             blocks = (inherits or is_feature) and (open_deps > 0 or node.is_held)
             below = (depth + 1, n if is_feature else feature_n, blocked_above + blocks)
             above += [(child, *below) for child in children.get(n, ())]
-        return found
+        return derived
 
     # --- Loops ---
 
@@ -169,15 +169,15 @@ class PlanGraph:
                 if component[moment] in looping
             }
         )
-        found = []
+        loop_edges = []
         for source, target in suspects:
             start, finish = start_moment(source), finish_moment(target)
             path = graph.find_path(finish, start)
             if path is None:
                 graph.add(start, finish)
             else:
-                found.append(LoopEdge(source, target, _to_nodes([start, *path])))
-        return found
+                loop_edges.append(LoopEdge(source, target, _to_nodes([start, *path])))
+        return loop_edges
 
 
 def _to_nodes(moments: list[int]) -> list[int]:
@@ -277,11 +277,11 @@ def load_last_imports(tx: Transaction, project_id: str, tool: str) -> dict[str, 
 
 def load_bases(tx: Transaction, project_id: str, tool: str, source_ids: Collection[str]) -> dict[str, ImportBase]:
     """Return what the last import said about some items."""
-    found: dict[str, ImportBase] = {}
+    bases: dict[str, ImportBase] = {}
     for chunk in split_rows(source_ids):
         rows = tx.all(sql.bases, project_id=project_id, tool=tool, source_ids=to_json_array(chunk))
-        found |= {source_id: msgspec.json.decode(base, type=ImportBase) for source_id, base in rows}
-    return found
+        bases |= {source_id: msgspec.json.decode(base, type=ImportBase) for source_id, base in rows}
+    return bases
 
 
 def load_differing(tx: Transaction, project_id: str, tool: str) -> dict[str, ImportBase]:
@@ -313,18 +313,18 @@ def load_graph(tx: Transaction, project_id: str) -> PlanGraph:
 
 def load_nodes(tx: Transaction, project_id: str, ns: Sequence[int]) -> dict[int, StoredNode]:
     """Return nodes with everything that an import may change."""
-    found: dict[int, StoredNode] = {}
+    nodes: dict[int, StoredNode] = {}
     for chunk in split_rows(ns):
         place: dict[str, Any] = {"project_id": project_id, "ns": to_json_array(chunk)}
         for row in tx.all(sql.nodes, WorkNodeRow, **place):
-            found[row.n] = StoredNode(row, set(), [], [])
+            nodes[row.n] = StoredNode(row, set(), [], [])
         for n, type_, to_n in tx.all(sql.edges_from, **place):
-            found[n].edges.add((type_, to_n))
+            nodes[n].edges.add((type_, to_n))
         for n, tag in tx.all(sql.tags_of, **place):
-            found[n].tags.append(tag)
+            nodes[n].tags.append(tag)
         for section in tx.all(sql.sections_of, StoredSection, **place):
-            found[section.node_n].sections.append(section)
-    return found
+            nodes[section.node_n].sections.append(section)
+    return nodes
 
 
 def run_in_chunks(tx: Transaction, query: Query, rows: Iterable[dict[str, Any]]) -> None:
