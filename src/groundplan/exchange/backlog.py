@@ -53,7 +53,7 @@ class TaskId:
 
     @property
     def parent(self) -> TaskId | None:
-        """The id of the task that this is a subtask of by its numbers."""
+        """The id without its last number, which is that of the task above; None for a task."""
         return replace(self, numbers=self.numbers[:-1]) if len(self.numbers) > 1 else None
 
 
@@ -235,7 +235,7 @@ def make_mark(mark: str, end: str) -> str:
 
 
 def split_body(body: str) -> list[BodySection]:
-    """Return the sections of a body. What is between marks belongs to one section, whatever it looks like."""
+    """Return the sections of a body. Text between marks belongs to one section, even if it has headings."""
     lines = body.split("\n")
     last_ends = {mark: index for index, line in enumerate(lines) if (mark := _parse_mark(line, "END"))}
     sections = [BodySection(UNTITLED)]
@@ -491,7 +491,7 @@ class BacklogItems:
         return item
 
     def _list_aliases(self, task: TaskFile) -> list[str]:
-        """Return the ways in which people write the id of a task; a counted one has no other."""
+        """Return the spellings of the id of a task; a task that repeats an id has only its own."""
         if self._first[task.task_id] is not task:
             return [task.source_id]
         plain = f"{task.task_id.prefix}-{'.'.join(map(str, task.task_id.numbers))}"
@@ -500,7 +500,7 @@ class BacklogItems:
     # --- Relations ---
 
     def _find_parent(self, task: TaskFile) -> str | None:
-        """Return the source id of the parent: the one that is named, else the one that the numbers say."""
+        """Return the source id of the parent: the named one, else the one that the dotted id implies."""
         named = task.get_text("parent_task_id")
         for wanted in (parse_task_id(named) if named else None, task.task_id.parent):
             if wanted is None:
@@ -515,7 +515,7 @@ class BacklogItems:
         return None
 
     def _add_dependencies(self, item: SourceItem, task: TaskFile) -> None:
-        """Add what a task waits for; an open task that waits for what cannot be found is held, as in the tool."""
+        """Add the dependencies of a task; an open task with an unknown one is held, as in the tool."""
         problems: dict[str, str] = {}
         for named in task.get_texts("dependencies"):
             wanted = parse_task_id(named)

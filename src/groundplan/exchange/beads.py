@@ -257,7 +257,7 @@ def resolve_links(
 
 
 def _set_parent(plan: SourcePlan, issue: Issue, item: SourceItem, items: Mapping[str, SourceItem]) -> None:
-    """Set the parent: that of a dependency, or else the one that the dotted id names."""
+    """Set the parent from a dependency of that type, or else from the dotted id."""
     named = [target for type_, target in issue.iter_dependencies() if type_ == PARENT_CHILD]
     if (parent := issue.text("parent")) and parent not in named:
         named.append(parent)
@@ -278,7 +278,7 @@ def _set_parent(plan: SourcePlan, issue: Issue, item: SourceItem, items: Mapping
 
 
 def _add_dependency(plan: SourcePlan, issues: Mapping[str, Issue], item: SourceItem, target: str, type_: str) -> None:
-    """Add a dependency. One on a pinned issue is met there, so it is only a link here."""
+    """Add a dependency; one on a pinned issue becomes a link, because beads counts it as met."""
     if issues[target].status == PINNED:
         item.links.append(SourceLink(type_, target))
         plan.note_placed(item.source_id, type_, f"{target} is pinned, and does not block; it is linked")
@@ -306,7 +306,7 @@ def _hold(plan: SourcePlan, issues: Mapping[str, Issue], items: Mapping[str, Sou
 
 
 def _find_unfinished_parents(items: Mapping[str, SourceItem]) -> set[str]:
-    """Return the items with an unfinished item anywhere below them: one below a finished parent moves to its parent."""
+    """Return the ids of all items with an unfinished item below them, at any depth."""
     parents: set[str] = set()
     for item in items.values():
         above = item.parent if item.fate in ("open", "held") else None
@@ -411,7 +411,7 @@ def _find_problem(fields: Mapping[str, Any]) -> str | None:
 
 
 def _merge_same_ids(plan: SourcePlan, read_issues: Iterable[Issue]) -> dict[str, Issue]:
-    """Return the issues by id, in the order of the file; of the same id, the one with the later update."""
+    """Return the issues by id, in the order of the file; of issues with the same id, the one updated last."""
     issues: dict[str, Issue] = {}
     for issue in read_issues:
         earlier = issues.get(issue.id)

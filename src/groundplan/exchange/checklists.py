@@ -157,7 +157,7 @@ def read_outline(text: str) -> list[OutlineEntry]:
 
 
 class _OutlineReader:
-    """The entries so far, and those that the next line can be below."""
+    """The entries that were read, and the headings and boxes that are open at the current line."""
 
     def __init__(self) -> None:
         self.entries: list[OutlineEntry] = []
@@ -199,12 +199,12 @@ class _OutlineReader:
         return self._headings[-1] if self._headings else None
 
     def _leave_boxes(self, indent: int) -> None:
-        """Leave the boxes that a line with this indentation is not below."""
+        """Close the boxes that a line with this indentation is not below."""
         while self._boxes and self._boxes[-1][0].indent >= indent:
             self._boxes.pop()
 
     def _find_by_number(self, box: CheckBox) -> OutlineEntry | None:
-        """Return the last box whose number the number of this one continues, the longest first."""
+        """Return the last box above this one by number, such as `2.1` for `2.1.3`, else `2`."""
         number = box.number
         return next(
             (entry for end in range(len(number) - 1, 0, -1) if (entry := self._numbers.get(number[:end]))), None
@@ -439,7 +439,7 @@ def _is_numbered(word: str, prefix: str) -> bool:
 
 
 def _name_prose(plan: SourcePlan, file: ChecklistFile) -> None:
-    """Name the sections about dependencies, which are prose."""
+    """Note each section about dependencies as lost, because it is prose."""
     for heading in iter_headings(file.text):
         if "depend" in heading.title.lower():
             detail = f"line {heading.line + 1}, {heading.title!r}: dependencies written as prose are not imported"
@@ -533,7 +533,7 @@ def _iter_text(item: ExportedItem) -> Iterator[str]:
 
 
 def _choose_mark(item: ExportedItem) -> str:
-    """Return the sign of the file that the item came from, while it still fits, else one for its fate."""
+    """Return the sign that the item was imported with if it still fits its fate, else the sign of its fate."""
     given = item.properties.get("source_status")
     if item.properties.get("source") == TOOL and isinstance(given, str) and FATES.get(given) == item.fate:
         return given

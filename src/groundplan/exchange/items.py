@@ -85,7 +85,7 @@ class BadLines:
 
 @dataclass(frozen=True, slots=True)
 class ItemNote:
-    """What was changed about an item, or lost: the field, and a sentence."""
+    """A note about an item that was changed or lost in part: the field, and a sentence."""
 
     source_id: str
     what: str
@@ -109,18 +109,18 @@ class SourcePlan:
     inherits_dependencies: bool = False  # whether in this tool the dependencies of an item also hold back its parts
 
     def note_placed(self, source_id: str, field: str, detail: str) -> None:
-        """Note what came in otherwise than it was."""
+        """Note that a field came in differently from the file."""
         self.placed.append(ItemNote(source_id, field, detail))
 
     def clean_title(self, source_id: str, title: str) -> str:
-        """Return a title as `clean_title` does, and note what that changed about the item."""
+        """Return a title on one line, and note on the item what was changed."""
         cleaned = clean_title(title)
         if (changes := describe_title_changes(title, cleaned)) is not None:
             self.note_placed(source_id, "title", changes)
         return cleaned
 
     def note_lost(self, source_id: str, field: str, detail: str) -> None:
-        """Note what has no place here."""
+        """Note that a field was not imported, because it has no place here."""
         self.lost.append(ItemNote(source_id, field, detail))
 
 
@@ -243,7 +243,7 @@ def clean_title(text: str) -> str:
 
 
 def describe_title_changes(before: str, after: str) -> str | None:
-    """Return a sentence about what `clean_title` changed, or None if it is not worth one."""
+    """Return a sentence about what `clean_title` changed, or None if only spaces changed."""
     changes = []
     if before.endswith(("\n", "\r")):
         changes.append("a line break at the end was removed")
@@ -291,7 +291,7 @@ class WrittenFiles:
 
 
 def restore_loops(items: Sequence[ExportedItem]) -> list[ExportedItem]:
-    """Return items with the dependencies that an import left out because of a loop, and without the holds for them."""
+    """Return the items with the dependencies that an import left out because of loops, without their holds."""
     return [_restore_loop(item) if item.loops else item for item in items]
 
 
@@ -303,7 +303,7 @@ def _restore_loop(item: ExportedItem) -> ExportedItem:
 
 
 def get_source_parent(item: ExportedItem, by_source: Mapping[str, ExportedItem]) -> str | None:
-    """Return the parent of an item as it was in its tool, if the import moved the item; else its parent here."""
+    """Return the parent that an item had in its tool if the import moved the item, else its parent here."""
     moved_from = item.properties.get("source_parent")
     if isinstance(moved_from, str) and moved_from in by_source:
         return by_source[moved_from].id

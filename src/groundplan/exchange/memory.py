@@ -114,7 +114,7 @@ def _connect(plan: SourcePlan, entities: dict[str, _Entity], source: str, target
 
 
 def _build_molecules(plan: SourcePlan, entity: _Entity, file: str) -> Iterator[SourceMolecule]:
-    """Yield the molecule of an entity; what is too long continues in others."""
+    """Yield the molecule of an entity, and further ones if its text is too long for one."""
     lines = [f"Type: {', '.join(entity.types)}", ""] if entity.types else []
     lines += ["- " + text.replace("\n", "\n  ") for text in entity.observations]
     related = [SourceRelation(name, _join_reasons(reasons)) for name, reasons in entity.relations.items()]

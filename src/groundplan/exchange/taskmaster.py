@@ -118,7 +118,7 @@ class TagTasks:
         return task
 
     def _find_free_key(self, key: str) -> str:
-        """Return a key that no other task has: the same id again gets a number."""
+        """Return a free key for an id: the id itself, or the id with a counter if it is in use."""
         free, number = key, 1
         while free in self._tasks:
             number += 1
@@ -331,7 +331,7 @@ class _Tree:
             self._assign(tag, f"{self._numbers[task.id][1]}.", [*self._iter_below(task)])
 
     def _assign(self, tag: str, prefix: str, items: list[ExportedItem]) -> None:
-        """Keep the numbers that nodes had in their tool, and count on for the others."""
+        """Give each item its imported number, and new items the numbers after the largest one."""
         taken: set[str] = set()
         for item in items:
             source = item.sources.get(TOOL, "").removeprefix(f"{tag}/")

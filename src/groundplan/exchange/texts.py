@@ -52,7 +52,7 @@ def iter_files(folder: Path, suffix: str) -> Iterator[Path]:
 
 
 def find_conflict_marker(text: str) -> int | None:
-    """Return the number of the first line that a merge left as a conflict marker, or None."""
+    """Return the number of the first line that is a conflict marker of a merge, or None."""
     if not any(marker in text for marker in _CONFLICT_MARKERS):
         return None
     for number, line in enumerate(text.split("\n"), 1):
@@ -62,7 +62,7 @@ def find_conflict_marker(text: str) -> int | None:
 
 
 def is_conflict_marker(line: str) -> bool:
-    """Return whether a line is one that a merge left behind."""
+    """Return whether a line is a conflict marker of a merge."""
     return line.startswith(_CONFLICT_MARKERS) or line == _CONFLICT_MIDDLE
 
 
@@ -145,7 +145,7 @@ class _ValueReader:
         raise UnreadableSource(self._file, "has a list that is not closed", line=begin)
 
     def skip_line(self, error: ValueError) -> tuple[int, str]:
-        """Move to the next line; return the line of an error, and what is wrong with it."""
+        """Move to the next line, and return the line number and the description of an error."""
         end = self._text.find("\n", self._position)
         end = len(self._text) if end < 0 else end
         if is_conflict_marker(self._text[self._position : end].rstrip()):

@@ -127,7 +127,7 @@ def _choose_prefix(items: Iterable[ExportedItem]) -> str:
 
 
 def _assign_ids(items: Sequence[ExportedItem], prefix: str) -> dict[str, str]:
-    """Return the id in the folder for each node: the one that it has there already, or the next free one."""
+    """Return the id of each node in the folder: the one it was imported with, or the next free one."""
     prefixes = (prefix.casefold(), DRAFT_PREFIX)
     kept_ids = {
         item.id: task_id for item in items if (task_id := _parse_source_id(item)) and task_id.prefix in prefixes
@@ -144,7 +144,7 @@ def _assign_ids(items: Sequence[ExportedItem], prefix: str) -> dict[str, str]:
 
 
 def _choose_place(item: ExportedItem, config: BacklogConfig) -> TaskFolder:
-    """Return the folder that a task came from, if an export would choose another and it still fits, else that one."""
+    """Return the folder that a task came from if it still fits the fate, else the usual folder of the fate."""
     folder = str(item.properties.get(SOURCE_FOLDER, ""))
     if folder in [*TaskFolder] and config.choose_fate(_get_word(item), TaskFolder(folder))[0] == item.fate:
         return TaskFolder(folder)
@@ -156,14 +156,14 @@ def _choose_place(item: ExportedItem, config: BacklogConfig) -> TaskFolder:
 
 
 def _get_own_fate(item: ExportedItem) -> str:
-    """Return the fate that the status has to say: a hold for missing dependencies follows from these."""
+    """Return the fate to write as a status: a hold for missing dependencies needs none, because the tool derives it."""
     reason = item.hold_reason or ""
     is_waiting = reason.startswith(WAITS_FOR) and bool(item.properties.get(MISSING_DEPENDENCIES))
     return "open" if item.fate == "held" and is_waiting else item.fate
 
 
 def _get_word(item: ExportedItem) -> str:
-    """Return the status word that a task came with, or nothing."""
+    """Return the status word that a task was imported with, or an empty text."""
     word = item.properties.get("source_status")
     return word if item.properties.get("source") == TOOL and isinstance(word, str) else ""
 
@@ -189,7 +189,7 @@ def _choose_statuses(items: Sequence[ExportedItem]) -> tuple[str, ...]:
 
 
 def _choose_status(item: ExportedItem, place: TaskFolder, config: BacklogConfig) -> str:
-    """Return the word that the task came with, while it still fits, else one for its fate."""
+    """Return the word that the task was imported with if it still fits its fate, else the word of its fate."""
     fate = _get_own_fate(item)
     word = _get_word(item)
     # A hold for another reason than the word, such as a loop, needs a word of its own.
@@ -253,7 +253,7 @@ def _iter_fields(item: ExportedItem, ids: Mapping[str, str], parent: str | None,
 
 
 def _is_writable(name: str, value: object) -> bool:
-    """Return whether a property can be a field of its own, as those that an import kept are."""
+    """Return whether a property can be written as a field of the front matter: a text or a list of texts."""
     if not name.replace("-", "_").isidentifier():
         return False
     return isinstance(value, str) or (isinstance(value, list) and all(isinstance(item, str) for item in value))
@@ -304,7 +304,7 @@ def _iter_comment(text: str) -> Iterator[str]:
 
 
 def _split_comment(text: str) -> tuple[str, str, str]:
-    """Return the author, the date and the rest of a comment that begins with these, as a reader writes them."""
+    """Return the author, the date and the text of an imported comment; author and date may be empty."""
     heading, colon, comment = text.partition(": ")
     words = heading.split(" ")
     begin = next((index for index, word in enumerate(words) if word[:1].isdigit()), None)

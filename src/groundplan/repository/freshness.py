@@ -29,7 +29,7 @@ class WatchedAtom:
 
 @dataclass(frozen=True, slots=True)
 class AtomAssessment:
-    """The state of an atom and the changed files of its area."""
+    """The freshness of an atom, and the changed files of its area."""
 
     state: FreshnessState
     files: list[str] = field(default_factory=list)

@@ -28,7 +28,7 @@ from groundplan.repository.rules.export import (
 )
 from groundplan.repository.rules.formats import RuleFormat, render_piece
 from groundplan.repository.rules.marks import Mark
-from groundplan.repository.rules.read_rules import FoundRule, SkippedFile, read_rules
+from groundplan.repository.rules.read_rules import FileRule, SkippedFile, read_rules
 from groundplan.repository.rules.rule import normalize_line_breaks, normalize_name, normalize_patterns
 from groundplan.session import Session
 
@@ -110,7 +110,7 @@ def _import_rule(
     session: Session,
     atoms: _ProjectAtoms,
     molecules: _ProjectMolecules,
-    rule: FoundRule,
+    rule: FileRule,
     task: str,
     form: RuleFormat,
     done: ImportedRules,
@@ -159,13 +159,13 @@ def _import_rule(
         done.updated.append(ImportedAtom(rule.file, atom.id, atom.name))
 
 
-def _explain_duplicate(rule: FoundRule, first: FoundRule) -> str:
+def _explain_duplicate(rule: FileRule, first: FileRule) -> str:
     place = "another part of it" if first.file == rule.file else first.file
     subject = "atom" if rule.patterns else "molecule"
     return f"is about the same {subject} as {place}, which comes first; merge the two there, or rename this one"
 
 
-def _diff_rule(rule: FoundRule, atom: Any) -> dict[str, Any]:
+def _diff_rule(rule: FileRule, atom: Any) -> dict[str, Any]:
     """Return the fields in which the rule differs from the atom. Parts that the rule lacks are not changes."""
     differing: dict[str, Any] = {}
     if rule.rule.knowledge != normalize_line_breaks(atom.knowledge):
@@ -188,7 +188,7 @@ def _is_unchanged_since_export(session: Session, mark: Mark, atom: Any, form: Ru
     return any(render_piece(exported, form).mark.sha256 == mark.sha256 for exported in subjects)
 
 
-def _find_edited_molecule(session: Session, rule: FoundRule, mark: Mark, atom: Any, form: RuleFormat) -> Any:
+def _find_edited_molecule(session: Session, rule: FileRule, mark: Mark, atom: Any, form: RuleFormat) -> Any:
     """Return the molecule of the atom if the rule has an edit of its knowledge, else None.
 
     It is an edit if the plan still has all that was exported; otherwise the text in the rule may just be outdated.
@@ -209,13 +209,13 @@ class _ProjectMolecules:
         self._project = project
         self._task = task
         self._done = done
-        self._first_rules: dict[str, FoundRule] = {}
+        self._first_rules: dict[str, FileRule] = {}
 
     @cached_property
     def _by_name(self) -> dict[str, Any]:
         return {molecule.name: molecule for molecule in reversed(load_molecules(self._session, self._project))}
 
-    def import_rule(self, rule: FoundRule) -> None:
+    def import_rule(self, rule: FileRule) -> None:
         """Import a rule that is not about files in particular as a molecule."""
         name, knowledge = normalize_name(rule.name), rule.rule.knowledge
         first = self._first_rules.setdefault(name, rule)
@@ -229,7 +229,7 @@ class _ProjectMolecules:
         else:
             self._done.skipped.append(SkippedFile(rule.file, _explain_duplicate(rule, first)))
 
-    def resolve(self, rule: FoundRule) -> str | None:
+    def resolve(self, rule: FileRule) -> str | None:
         """Return the id of the molecule that a rule names, created if there is none, or None if it names none."""
         if rule.rule.part_of is None:
             return None
@@ -245,11 +245,11 @@ class _ProjectMolecules:
             self.update(molecule, rule)  # created by a rule before that did not have the text
         return str(molecule.id)
 
-    def update(self, molecule: Any, rule: FoundRule) -> None:
+    def update(self, molecule: Any, rule: FileRule) -> None:
         """Give a molecule the knowledge that a rule has."""
         self._update(molecule, rule.rule.molecule_knowledge, rule)
 
-    def _create(self, name: str, knowledge: str, rule: FoundRule) -> Any:
+    def _create(self, name: str, knowledge: str, rule: FileRule) -> Any:
         molecule = self._by_name[name] = self._session.call(
             "knowledge.create",
             entityType="molecule",
@@ -261,7 +261,7 @@ class _ProjectMolecules:
         self._report(molecule, rule)
         return molecule
 
-    def _update(self, molecule: Any, knowledge: str | None, rule: FoundRule) -> None:
+    def _update(self, molecule: Any, knowledge: str | None, rule: FileRule) -> None:
         updated = self._session.call(
             "knowledge.update",
             entityType="molecule",
@@ -273,7 +273,7 @@ class _ProjectMolecules:
         self._by_name[updated.name] = updated
         self._report(updated, rule)
 
-    def _report(self, molecule: Any, rule: FoundRule) -> None:
+    def _report(self, molecule: Any, rule: FileRule) -> None:
         if all(reported.molecule_id != molecule.id for reported in self._done.molecules):
             self._done.molecules.append(ImportedMolecule(rule.file, molecule.id, molecule.name))
 
@@ -286,7 +286,7 @@ class _ProjectAtoms:
         self._session = session
         self._identity_by_atom: dict[str, _Identity] = {}
         self._atoms_by_identity: dict[_Identity, dict[str, None]] = {}
-        self._first_rules: dict[str | _Identity, FoundRule] = {}
+        self._first_rules: dict[str | _Identity, FileRule] = {}
         cursor: dict[str, str] = {}
         while True:
             page = session.call("knowledge.list", projectId=project, limit=PAGE_SIZE, **cursor)
@@ -306,7 +306,7 @@ class _ProjectAtoms:
         if identity in self._first_rules:
             self._first_rules.setdefault(atom.id, self._first_rules[identity])
 
-    def find_atom(self, rule: FoundRule) -> Any:
+    def find_atom(self, rule: FileRule) -> Any:
         """Return the atom of a rule, or None."""
         if rule.mark is not None and rule.mark.atom_id in self._identity_by_atom:
             atom_id: str | None = rule.mark.atom_id
@@ -316,7 +316,7 @@ class _ProjectAtoms:
             return None
         return self._session.call("knowledge.get", entityType="atom", id=atom_id, includeChangelog=False).atom
 
-    def is_left_over(self, rule: FoundRule) -> bool:
+    def is_left_over(self, rule: FileRule) -> bool:
         """Return whether a rule is an unedited export of an atom of this project that was deleted since."""
         if rule.mark is None or rule.is_edited or rule.mark.atom_id in self._identity_by_atom:
             return False
@@ -326,8 +326,8 @@ class _ProjectAtoms:
     def _project_id(self) -> str:
         return resolve_project_id(self._session, self.project)
 
-    def first_rule_for(self, rule: FoundRule, atom: Any) -> FoundRule:
-        """Return the first rule for the atom, even if it was not imported; this rule if there was none before."""
+    def first_rule_for(self, rule: FileRule, atom: Any) -> FileRule:
+        """Return the rule that came first for the atom: an earlier one, imported or not, or this one."""
         if atom is None:
             about: list[str | _Identity] = [_make_identity(rule.name, rule.patterns)]
         else:  # the name and patterns that it gives to the atom count too
@@ -337,8 +337,8 @@ class _ProjectAtoms:
             self._first_rules.update(dict.fromkeys(about, rule))
         return first
 
-    def forget(self, rule: FoundRule) -> None:
-        """Drop a rule that the plan refused, so that another rule can be the first for its atom."""
+    def forget(self, rule: FileRule) -> None:
+        """Forget a rule that the plan refused, so that a later rule can be the first for its atom."""
         self._first_rules = {about: first for about, first in self._first_rules.items() if first is not rule}
 
 

@@ -83,7 +83,7 @@ class KnownContent:
         return not piece.is_edited or self._matches_own_atom(piece) or bool(self.list_other_atoms(piece))
 
     def list_other_atoms(self, piece: Piece) -> list[str]:
-        """Return the other atoms with the content of a piece, apart from the one in its mark."""
+        """Return the atoms with the content of a piece, without the atom in its mark."""
         return [atom_id for atom_id in self._atoms.get(self._get_meaning(piece), ()) if atom_id != piece.mark.atom_id]
 
     def _matches_own_atom(self, piece: Piece) -> bool:
@@ -284,7 +284,7 @@ class _SharedFile:
         self._gaps[-1] += text
 
     def add_block(self, block: RuleBlock, heirs: Iterable[str]) -> None:
-        """Add a block of this project. Its position goes to its atom, or to an heir: one with the same content."""
+        """Add a block of this project at the position of its atom, or of an atom with the same content."""
         self._had_blocks = True
         atom_id = self._find_first_unplaced(block.mark.atom_id, *heirs)
         if atom_id is not None:

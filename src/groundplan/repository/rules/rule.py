@@ -101,7 +101,7 @@ def list_display_lines(body: str) -> list[str]:
 
 
 def _split_parts(body: str) -> tuple[str, list[str], str]:
-    """Return the heading, the generated lines below it, and the rest; only the rest if there is no heading on top."""
+    """Return the first heading, the generated lines below it, and the rest; without a first heading only the rest."""
     first, _, rest = body.partition("\n")
     if not first.startswith("# "):
         return "", [], body
@@ -132,7 +132,7 @@ def parse_handwritten(body: str) -> Rule:
 
 
 def normalize_rule(rule: Rule) -> Rule:
-    """Return the part of a rule that is of its atom, with the normalized name and patterns that the plan stores."""
+    """Return the part of a rule that belongs to its atom, with its name and patterns as the plan stores them."""
     return Rule(
         rule.knowledge,
         None if rule.name is None else normalize_name(rule.name),
@@ -182,7 +182,7 @@ NAME_CHARS_MAX = 255
 
 
 def split_rule(rule: Rule, default_name: str) -> list[Rule]:
-    """Return a rule itself if it is short enough, else one for each of its sections, named after both.
+    """Return a short rule as it is, and a long one as a rule for each section, named after both.
 
     Sections that are too long are split again at the next level of headings.
     """

@@ -75,7 +75,7 @@ def remove_block(text: str) -> EditedText:
 
 
 def _find_block(text: str) -> re.Match[str] | EditedText | None:
-    """Return the block of a text, or why it must be left alone."""
+    """Return the match of the block in a text, None if it has none, or the text with the reason to leave it alone."""
     begins = len(_BEGIN.findall(text))
     if not begins:
         return None

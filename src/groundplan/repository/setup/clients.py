@@ -27,7 +27,7 @@ DIFFERS = f"has another entry named {SERVER}, which was not written by this comm
 
 
 class AiClient(NamedTuple):
-    """A client: its file, the names that lead to the entry, and what shows that somebody uses it."""
+    """An AI client: its settings file, the path of names to the entry, and the signs that it is in use."""
 
     name: str
     file: str

@@ -111,7 +111,7 @@ def format_member(name: str, value: Any, indent: str, unit: str) -> str:
 
 
 def _insert_first(text: str, parent: JsonObject, name: str, value: Any) -> str:
-    """Insert a member in front of all others, where no comma of another one has to change."""
+    """Insert a member before all others, so that no other comma has to change."""
     inside = parent.start + 1
     first = min((member.start for member in parent.members.values()), default=None)
     outer = _get_indent(text, parent.start)

@@ -143,7 +143,7 @@ def add_changed_entries(
     bases: Mapping[str, ImportBase],
     nodes: Mapping[int, StoredNode],
 ) -> None:
-    """Compare items that changed in the file since the last import with their nodes, and add what follows."""
+    """Compare the items that changed in the file with their nodes, and add entries for the changes."""
     for item in items:
         n = state.last[item.source_id].node_n
         base = bases[item.source_id]
@@ -178,7 +178,7 @@ def add_changed_entries(
 
 
 def add_stored_entry(state: ImportState, source_id: str, stored: StoredNode, base: ImportBase) -> ImportEntry:
-    """Return the entry of an item that was imported before, which is made if there is none so far."""
+    """Return the entry of an item that was imported before, and create it if it is missing."""
     entry = state.touch(stored.row.n)
     entry.source_id, entry.stored = source_id, stored
     entry.set_last_base(base)
@@ -195,7 +195,7 @@ def read_fate(stored: StoredNode) -> str:
 
 
 def _list_here(state: ImportState, stored: StoredNode) -> dict[str, Any]:
-    """Return the fields of a stored node in the words of an item."""
+    """Return the fields of a stored node under the names that an item has for them."""
     row = stored.row
     fields: dict[str, Any] = {"title": row.summary, "fate": read_fate(stored), "state": row.state_value}
     if row.parent_n != ROOT_N and row.parent_n is not None:
@@ -306,7 +306,7 @@ def _compare_context_links(entry: ImportEntry, base: list[str], there: list[str]
 
 @dataclass(slots=True)
 class FieldMerge:
-    """What a comparison says about the fields of an item."""
+    """The result of comparing the fields of an item: the values to take over, and the conflicts."""
 
     taken: dict[str, Any] = field(default_factory=dict)  # None removes a field
     conflicts: list[ImportConflict] = field(default_factory=list)

@@ -54,7 +54,7 @@ class ExportedLink(Struct):
 
 
 class ExportedItem(Struct, kw_only=True):
-    """A node with everything that belongs to it. `sources` has its source id in each tool that it was imported from."""
+    """A node with all its parts. `sources` has its source id by the tool that it was imported from."""
 
     id: str
     title: str

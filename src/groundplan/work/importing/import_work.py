@@ -235,7 +235,7 @@ def _differs(item: SourceItem, last: LastImport) -> bool:
 
 
 def _note_gone(state: ImportState, request: ImportWork) -> None:
-    """Name the items that the file no longer has; their nodes stay as they are."""
+    """Note the items that are gone from the file; their nodes stay as they are."""
     there = {item.source_id for item in _list_items(request)} | {deletion.source_id for deletion in request.deleted}
     for source_id, row in state.last.items():
         if source_id not in there and row.node_n is not None:
@@ -380,7 +380,7 @@ class KnowledgeCounts(NamedTuple):
 
 
 def make_task(tool: str) -> SourceItem:
-    """Return the item that the knowledge of a tool is created by: every atom and molecule needs a task."""
+    """Return the task that atoms and molecules of an import are created by, because each of them needs one."""
     return SourceItem(source_id=TASK, title=f"Take over knowledge from {tool}", fate="done")
 
 
@@ -439,17 +439,17 @@ def take_over_knowledge(
 
 
 def _is_new(draft: KnowledgeDraft, digest: str) -> bool:
-    """Return whether a draft says something else than the last import."""
+    """Return whether a draft differs from that of the last import."""
     return digest != draft.last_digest or draft.related != draft.last_related
 
 
 def _describe_base(draft: KnowledgeDraft) -> str | None:
-    """Return what a report says about the knowledge at the last import: texts are kept as digests."""
+    """Return the digest of the text at the last import for a report; the text itself is not kept."""
     return None if draft.last_digest is None else f"sha256:{draft.last_digest}"
 
 
 def _number_equal_names(drafts: list[KnowledgeDraft]) -> list[KnowledgeDraft]:
-    """Return the drafts with names of their own: the name is what a later import finds them by."""
+    """Return the drafts with unique names, because a later import finds them by name."""
     uses: Counter[str] = Counter()
     numbered = []
     for draft in drafts:

@@ -125,7 +125,7 @@ class SourceAtom(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class ImportBase(Struct, omit_defaults=True):
-    """What the file said about an item at the last import; and what was written where the two differ."""
+    """The fields of an item at the last import, and those that were written differently."""
 
     fields: dict[str, Any] = {}
     depends_on: list[str] = []
@@ -144,7 +144,7 @@ def compute_digest(value: Any) -> str:
 
 
 def digest_item(item: SourceItem) -> str:
-    """Return a digest of what an item says; its place in the file does not count, nor does the order of sets."""
+    """Return a digest of the contents of an item, without its place in the file and the order of its tags and links."""
     sets = {"depends_on": sorted({*item.depends_on}), "tags": sorted({*item.tags}), "links": _sort_links(item)}
     return compute_digest(msgspec.structs.replace(item, file="", line=None, **sets))
 
@@ -154,7 +154,7 @@ def _sort_links(item: SourceItem) -> list[SourceLink]:
 
 
 def shorten(value: Any) -> Any:
-    """Return a value as it is kept: a long one as a digest."""
+    """Return a value, or its digest if it is long."""
     if isinstance(value, str) and len(value) <= KEPT_CHARS_MAX:
         return value
     if isinstance(value, str | dict | list):
@@ -164,7 +164,7 @@ def shorten(value: Any) -> Any:
 
 
 def is_same(first: Any, second: Any) -> bool:
-    """Return whether two values are the same JSON, of which either may be kept as a digest."""
+    """Return whether two values are equal JSON; either may be a digest."""
     return bool(compute_digest(shorten(first)) == compute_digest(shorten(second)))
 
 
@@ -220,7 +220,7 @@ def digest_evidence(evidence: Iterable[SourceEvidence]) -> list[str]:
 
 
 def build_base(item: SourceItem, tool: str) -> ImportBase:
-    """Return what is kept of an item for the next import."""
+    """Return the fields of an item that the next import compares with."""
     return ImportBase(
         fields={name: shorten(value) for name, value in list_fields(item, tool).items()},
         depends_on=sorted({*item.depends_on}),

@@ -23,7 +23,7 @@ from groundplan.work.waiting.moments import find_cycle
 
 
 def place(state: ImportState) -> None:
-    """Give every node of the import a parent under which it can be."""
+    """Give every node of the import a parent that can have it: open ancestors for open nodes, and no loops."""
     _break_parent_loops(state)
     _refuse_closing_local_work(state)
     _refuse_closing_without_evidence(state)
@@ -34,7 +34,7 @@ def place(state: ImportState) -> None:
 
 
 def _break_parent_loops(state: ImportState) -> None:
-    """Put an item below the root whose parents lead back to it."""
+    """Move an item below the root if its parents form a loop."""
     nodes = state.graph.nodes
     checked = {ROOT_N}
     for entry in list(state.entries.values()):
@@ -100,7 +100,7 @@ def _refuse_fate(state: ImportState, entry: ImportEntry) -> None:
 
 
 def _keep_fate(state: ImportState, entry: ImportEntry, there: str) -> None:
-    """Set the fate of a stored node back, and report the conflict."""
+    """Restore the fate that a stored node had, and report the conflict."""
     node, before = entry.node, entry.before
     assert before is not None  # noqa: S101 - the node is stored
     node.resolved, node.is_dropped = before.resolved, before.is_dropped
@@ -114,7 +114,7 @@ def _keep_fate(state: ImportState, entry: ImportEntry, there: str) -> None:
 
 
 def _keep_parent(state: ImportState, entry: ImportEntry) -> None:
-    """Set the parent of a stored node back, and report the conflict."""
+    """Restore the parent that a stored node had, and report the conflict."""
     node, before = entry.node, entry.before
     assert before is not None  # noqa: S101 - the node is stored
     there, here = state.name(node.parent_n or ROOT_N), state.name(before.parent_n or ROOT_N)
@@ -228,7 +228,7 @@ def _move_below_open_parents(state: ImportState) -> None:
 
 
 def _note_parent(state: ImportState, source_id: str, detail: str | None) -> None:
-    """Note where a node was placed instead of what was noted before; nothing, if it stays where it was."""
+    """Replace the note about the parent of a node; a node that stays where it was has none."""
     state.placed = [note for note in state.placed if (note.source_id, note.what) != (source_id, "parent")]
     if detail is not None:
         state.placed.append(ImportNote(source_id, "parent", detail))
@@ -274,7 +274,7 @@ def restore_loop_edges(state: ImportState, nodes: Mapping[int, StoredNode]) -> N
 
 
 def _restore_entry(state: ImportState, source_id: str, stored: StoredNode, base: ImportBase) -> ImportEntry | None:
-    """Return the entry of an item in a loop without the hold for it; None if the item waits for nothing, or no more."""
+    """Return the entry of an item in a loop without its hold; None if it no longer waits for anything."""
     entry = state.entries.get(stored.row.n)
     if entry is None:
         if stored.row.held_reason is None:
@@ -321,7 +321,7 @@ def _leave_out(state: ImportState, entry: ImportEntry, to_n: int) -> None:
 
 
 def _set_back_loops_of_stored_edges(state: ImportState) -> None:
-    """Set back what the file moved or reopened, if stored dependencies would be a loop then."""
+    """Undo moves and reopened items of the file that would turn stored dependencies into a loop."""
     if not any(entry.is_moved or entry.is_reopened for entry in state.entries.values()):
         return
     new = {(n, to_n) for n, entry in state.entries.items() for type_, to_n in entry.new_edges if type_ == DEPENDS_ON}
@@ -346,7 +346,7 @@ def _set_back_loops_of_stored_edges(state: ImportState) -> None:
 
 
 def _set_back_ancestors(state: ImportState, n: int) -> None:
-    """Set back the moves above a node whose own was set back, while its parents lead back to it."""
+    """Undo moves of the ancestors of a node while its parents form a loop."""
     nodes = state.graph.nodes
     while True:
         path = {n: None}

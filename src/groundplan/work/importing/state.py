@@ -34,7 +34,7 @@ sql = load_queries(__file__)
 
 
 class DerivedColumns(NamedTuple):
-    """What follows for a node from its ancestors, its children and its dependencies."""
+    """The columns of a node that are derived from its ancestors, children and dependencies."""
 
     depth: int
     feature_n: int | None
@@ -67,12 +67,12 @@ class PlanNodeState:
         return self.is_task and not self.resolved and not waits and self.status in (None, ACTIVE)
 
     def is_blocked(self, derived: DerivedColumns) -> bool:
-        """Return whether the node is open and waits, itself or below an ancestor that does."""
+        """Return whether the node is open, and it or an ancestor waits for a dependency."""
         return not self.resolved and bool(self.is_held or derived.open_deps or derived.blocked_above)
 
 
 class LoopEdge(NamedTuple):
-    """A dependency that would close a loop, and the loop: numbers of nodes, the first one again at the end."""
+    """A dependency that would close a loop, and the nodes of the loop, the first one repeated at the end."""
 
     source: int
     target: int
@@ -188,7 +188,7 @@ def _to_nodes(moments: list[int]) -> list[int]:
 
 
 def find_components(steps: dict[int, list[int]]) -> dict[int, int]:
-    """Return a number for each moment that is equal for those that lead to each other (Tarjan, without recursion)."""
+    """Return the number of the strongly connected component of each moment (Tarjan, without recursion)."""
     order: dict[int, int] = {}
     low: dict[int, int] = {}
     component: dict[int, int] = {}
@@ -226,7 +226,7 @@ def find_components(steps: dict[int, list[int]]) -> dict[int, int]:
 
 
 class LastImport(NamedTuple):
-    """An item that was imported before: its node, unless that was removed here, and the digest of what it said."""
+    """An item of an earlier import: its digest, and its node unless that was removed here."""
 
     node_n: int | None
     digest: str
@@ -276,7 +276,7 @@ def load_last_imports(tx: Transaction, project_id: str, tool: str) -> dict[str, 
 
 
 def load_bases(tx: Transaction, project_id: str, tool: str, source_ids: Collection[str]) -> dict[str, ImportBase]:
-    """Return what the last import said about some items."""
+    """Return the bases that the last import kept of some items."""
     bases: dict[str, ImportBase] = {}
     for chunk in split_rows(source_ids):
         rows = tx.all(sql.bases, project_id=project_id, tool=tool, source_ids=to_json_array(chunk))
@@ -285,7 +285,7 @@ def load_bases(tx: Transaction, project_id: str, tool: str, source_ids: Collecti
 
 
 def load_differing(tx: Transaction, project_id: str, tool: str) -> dict[str, ImportBase]:
-    """Return the bases of the items for which the last import wrote something else than the file says."""
+    """Return the bases of the items that the last import wrote differently from the file."""
     rows = tx.all(sql.differing_bases, project_id=project_id, tool=tool)
     return {source_id: msgspec.json.decode(base, type=ImportBase) for source_id, base in rows}
 
@@ -344,7 +344,7 @@ def split_rows(rows: Iterable[T]) -> Iterator[list[T]]:
 
 
 class ImportNote(Struct):
-    """What came in otherwise than it was in the file, or was lost: the field, and a sentence."""
+    """A note about a field that came in differently from the file or was lost, with a sentence."""
 
     source_id: str
     what: str
@@ -403,7 +403,7 @@ class ImportEntry:
         return self.base != self.last_base
 
     def set_last_base(self, base: ImportBase) -> None:
-        """Set what the last import said about the item; it is the base of the next one, until this one changes it."""
+        """Set the base of the last import, which stays the base of the next one unless this import changes it."""
         self.last_base = base
         kept = {"fields": dict(base.fields), "written": dict(base.written), "loops": list(base.loops)}
         self.base = msgspec.structs.replace(base, **kept)
@@ -448,7 +448,7 @@ class ImportEntry:
 
 @dataclass(slots=True)
 class ImportState:
-    """What the steps of one import share."""
+    """The state that the steps of one import share."""
 
     tool: str
     graph: PlanGraph
@@ -466,14 +466,14 @@ class ImportState:
     sources: dict[int, str] = field(default_factory=dict)  # the reverse of `numbers`
 
     def touch(self, n: int) -> ImportEntry:
-        """Return the entry of a node, which is made if the import did not change the node so far."""
+        """Return the entry of a node, and create it if the import did not change the node so far."""
         if n not in self.entries:
             node = self.graph.nodes[n]
             self.entries[n] = ImportEntry(node, self.sources.get(n), before=replace(node))
         return self.entries[n]
 
     def name_some(self, numbers: Sequence[int]) -> str:
-        """Return the names of nodes in a list that is not too long for a sentence."""
+        """Return the names of the first nodes as a list for a sentence."""
         return ", ".join(map(self.name, numbers[:NAMED_MAX])) + (", …" if len(numbers) > NAMED_MAX else "")
 
     def name(self, n: int) -> str:

@@ -54,7 +54,7 @@ class FeatureTasksRow(NamedTuple):
 
 
 def write_entries(tx: Transaction, state: ImportState, derived: Derived, *, decision: str) -> list[ImportEntry]:
-    """Write all entries in the current project, and return those that changed a node or made one."""
+    """Write all entries in the current project, and return those that created or changed a node."""
     new = [entry for entry in state.entries.values() if entry.is_new]
     touched = [entry for entry in state.entries.values() if not entry.is_new]
     _load_rows(tx, state, touched)
@@ -218,7 +218,7 @@ def _group_edges(edges: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
 
 
 def _load_rows(tx: Transaction, state: ImportState, entries: list[ImportEntry]) -> None:
-    """Load the rows of nodes that change because of others, and what the last import said about them."""
+    """Load the rows and bases of the nodes that change only because others do."""
     missing = [entry for entry in entries if entry.stored is None]
     nodes = load_nodes(tx, tx.project.id, [entry.node.n for entry in missing])
     source_ids = [entry.source_id for entry in missing if entry.source_id is not None]
@@ -379,7 +379,7 @@ def _list_imports(tx: Transaction, state: ImportState, entries: list[ImportEntry
 
 
 def _note_written(state: ImportState, entry: ImportEntry, *, without: Collection[str]) -> None:
-    """Keep in the base of an item what the import writes where that differs from the file: its fate and its parent."""
+    """Keep the written fate and parent in the base of an item where they differ from the file."""
     assert entry.base is not None  # noqa: S101 - the entry of an item
     base, node = entry.base, entry.node
     written: dict[str, Any] = {}
@@ -420,7 +420,7 @@ def add_aliases(tx: Transaction, project_id: str, wanted: Sequence[WantedAlias])
 def check_aliases(
     tx: Transaction, project_id: str, wanted: Sequence[WantedAlias]
 ) -> tuple[list[WantedAlias], list[ImportNote]]:
-    """Return the aliases that can be added, and a note for each that cannot; one that the node has is neither."""
+    """Return the aliases to add, and a note for each refused one; aliases that a node has already are in neither."""
     known: dict[str, int] = {}
     ours: set[str] = set()
     visible = find_visible_project_ids(tx)
@@ -445,7 +445,7 @@ def check_aliases(
 
 
 def _is_prefix(tx: Transaction, alias: str, visible_project_ids: frozenset[str] | None) -> bool:
-    """Return whether an alias would be read as the beginning of an id so far."""
+    """Return whether an alias is the beginning of an existing id."""
     if len(alias) < PREFIX_CHARS_MIN or not _LETTERS.issuperset(alias):
         return False
     return bool(find_nodes_by_prefix(tx, alias, visible_project_ids, at_most=PREFIX_MATCHES_MAX))
