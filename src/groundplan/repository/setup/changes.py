@@ -86,7 +86,7 @@ class KeptFile(NamedTuple):
 
 
 class FileRecord(msgspec.Struct):
-    """The text of a file before the set-up, its digest after it, and the folders that were created for it."""
+    """The text of a file before and after the set-up, and the folders that were created for it."""
 
     before: str | None
     after: str | None
