@@ -310,6 +310,17 @@ def get_source_parent(item: ExportedItem, by_source: Mapping[str, ExportedItem])
     return item.parent
 
 
+def get_imported_status(item: ExportedItem, tool: str, fates: Mapping[str, Fate], *, is_derived: bool) -> str | None:
+    """Return the status word that an item was imported with, if another import would give it the fate that it has.
+
+    `is_derived` says that the tool would derive the fate of the last import from the rest of the file again.
+    """
+    word = item.properties.get("source_status")
+    if item.properties.get("source") != tool or not isinstance(word, str):
+        return None
+    return word if choose_fate(word, fates)[0] == item.fate or (is_derived and item.has_imported_fate) else None
+
+
 def index_by_source(items: Sequence[ExportedItem], tool: str) -> dict[str, ExportedItem]:
     """Return the items that were imported from a tool, by their source ids."""
     return {source: item for item in items if (source := item.sources.get(tool)) is not None}

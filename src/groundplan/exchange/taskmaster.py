@@ -20,6 +20,7 @@ from groundplan.exchange.items import (
     choose_fate,
     clean_property,
     clean_title,
+    get_imported_status,
     normalize_word,
     restore_loops,
 )
@@ -354,19 +355,19 @@ class _Tree:
     def build_task(self, item: ExportedItem) -> dict[str, Any]:
         """Return a task with its subtasks."""
         task = self._build(item)
-        task["subtasks"] = [self._build(below, is_subtask=True) for below in self._iter_below(item)]
+        task["subtasks"] = [self._build(below, item) for below in self._iter_below(item)]
         return task
 
-    def _build(self, item: ExportedItem, *, is_subtask: bool = False) -> dict[str, Any]:
+    def _build(self, item: ExportedItem, parent: ExportedItem | None = None) -> dict[str, Any]:
         number = self._numbers[item.id][1]
         task: dict[str, Any] = {
             "id": int(number.rpartition(".")[2]),
             "title": item.title,
             "description": "",
-            "status": _choose_status(item),
-            "dependencies": [*self._iter_dependencies(item, is_subtask=is_subtask)],
+            "status": _choose_status(item, parent),
+            "dependencies": [*self._iter_dependencies(item, is_subtask=parent is not None)],
         }
-        if not is_subtask:
+        if parent is None:
             task["priority"] = _choose_priority(item)
         sections = {section.title: section.text for section in item.sections}
         task |= {name: sections[name] for name in SECTIONS if name in sections}
@@ -407,14 +408,11 @@ def _is_tag(item: ExportedItem) -> bool:
     return item.kind == FEATURE and item.sources.get(TOOL) == item.title
 
 
-def _choose_status(item: ExportedItem) -> str:
-    given = item.properties.get("source_status")
-    if item.properties.get("source") == TOOL and isinstance(given, str):
-        fate = FATES.get(normalize_word(given), "held")
-        is_unmet = item.fate == "held" and (item.hold_reason or "").startswith("waits for ")
-        if fate == item.fate or (fate == "open" and is_unmet):
-            return given
-    return STARTED_STATUS if item.fate == "open" and item.is_claimed else STATUSES[item.fate]
+def _choose_status(item: ExportedItem, parent: ExportedItem | None) -> str:
+    status = STARTED_STATUS if item.fate == "open" and item.is_claimed else STATUSES[item.fate]
+    # A subtask is finished with its task; the hold for a missing dependency follows from this.
+    is_derived = item.fate == "held" or (parent is not None and parent.fate == item.fate)
+    return get_imported_status(item, TOOL, FATES, is_derived=is_derived) or status
 
 
 def _choose_priority(item: ExportedItem) -> str:
