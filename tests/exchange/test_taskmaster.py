@@ -153,6 +153,59 @@ def test_an_export_leads_back_to_the_same_tasks(switch: Switch, engine: Engine, 
     assert again.ready() == switch.ready()
 
 
+ODD_IDS = [
+    task(27, subtasks=[subtask(27.15), subtask("28.9"), subtask(28.10), subtask("27-3", dependencies=["27.28.9"])]),
+    task(42, subtasks=[*(subtask(42, title=f"Twin {number}") for number in range(8)), subtask("042")]),
+    task("007", dependencies=["3.5"]),
+    task(3.5, subtasks=[subtask("27.27.5")]),
+    task("a-1", subtasks=[subtask(1, dependencies=["27.28.9", "42.42"])]),
+    task(5, title="five"),
+    task(5, title="also five"),
+]
+
+
+def test_an_export_keeps_every_id_that_a_task_came_with(switch: Switch, tmp_path: Path) -> None:
+    switch.run(write_tasks(tmp_path, {"master": {"tasks": ODD_IDS}}))
+    before = {item.sources["taskmaster"] for item in switch.export()}
+    switch.session.call("work.plan", project="isle", nodes=[{"ref": "x", "summary": "made here", "parent_ref": "42"}])
+    path = tmp_path / "back.json"
+    path.write_text(write_items(TargetTool.TASKMASTER, switch.export()).files[""], encoding="utf-8")
+
+    tasks = {one["title"]: one for one in json.loads(path.read_text(encoding="utf-8"))["master"]["tasks"]}
+    assert [one["id"] for one in tasks["Task 42"]["subtasks"]] == [*[42] * 8, "042", 43]
+    assert [one["id"] for one in tasks["Task 27"]["subtasks"]] == [15, 28.9, 28.1, 3]
+    assert {"master/27.28.9", "master/42.42~8", "master/007", "master/3.5"} <= before
+    again = switch.run(path)
+    assert (again["counts"]["created"], again["counts"]["updated"], again["conflicts"]) == (1, 0, [])
+    assert details(again, "placed", "gone") == {}
+
+
+def test_twins_keep_their_ids_when_the_first_of_them_is_gone(switch: Switch, tmp_path: Path) -> None:
+    switch.run(write_tasks(tmp_path, {"tasks": ODD_IDS[1:2]}))
+    first = switch.node("42.42").node
+    switch.session.call("container.delete", containerType="task", id=first.id, version=first.rev)
+    path = tmp_path / "back.json"
+    path.write_text(write_items(TargetTool.TASKMASTER, switch.export()).files[""], encoding="utf-8")
+
+    again = switch.run(path)
+    assert (again["counts"]["created"], again["counts"]["updated"], again["conflicts"]) == (0, 0, [])
+
+
+def test_a_task_beside_the_groups_of_tags_does_not_take_an_id_of_the_tag_it_is_written_into(
+    switch: Switch, tmp_path: Path
+) -> None:
+    switch.run(write_tasks(tmp_path, {"master": {"tasks": [task(1)]}, "coast": {"tasks": [task(1)]}}))
+    switch.session.call("work.plan", project="isle", nodes=[{"ref": "x", "summary": "made here"}])
+    path = tmp_path / "back.json"
+    path.write_text(write_items(TargetTool.TASKMASTER, switch.export()).files[""], encoding="utf-8")
+
+    back = json.loads(path.read_text(encoding="utf-8"))
+    assert {tag: [one["id"] for one in content["tasks"]] for tag, content in back.items()} == {
+        "master": [1, 2],
+        "coast": [1],
+    }
+
+
 STATUS = st.sampled_from(["pending", "pending", "in-progress", "done", "review", "cancelled"])
 
 
