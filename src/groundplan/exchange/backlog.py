@@ -25,6 +25,7 @@ from groundplan.exchange.items import (
     choose_fate,
     clean_text,
     clean_title,
+    explain_drop,
     find_paths,
     make_tags,
     normalize_word,
@@ -422,7 +423,6 @@ TAG_FIELDS = ("labels", "category", "type")
 TEXT_FIELDS = ("reporter", "category", "type", "ordinal")  # become properties as they are
 MILESTONE = "milestone"
 WAITS_FOR = "waits for "  # begins the reason of a hold for missing dependencies
-STATUS_EVIDENCE = "status "  # begins the evidence of a dropped task without a summary
 MISSING_DEPENDENCIES = "missing_dependencies"
 SOURCE_FOLDER = "source_folder"  # the property with the folder of a task, where an export would choose another
 PROPERTY_CHARS_MAX = 1000  # of a text; a longer one becomes a section
@@ -486,8 +486,7 @@ class BacklogItems:
         self._add_body(item, task)
         if task.place not in FOLDERS_OF_FATES[fate]:
             item.properties[SOURCE_FOLDER] = str(task.place)
-        if fate == "dropped" and all(evidence.type != "dropped" for evidence in item.evidence):
-            add_evidence(item, "dropped", f"{STATUS_EVIDENCE}{word}", section="Close reason")
+        explain_drop(item)
         return item
 
     def _list_aliases(self, task: TaskFile) -> list[str]:

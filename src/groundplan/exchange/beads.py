@@ -26,9 +26,11 @@ from groundplan.exchange.items import (
     clean_property,
     clean_text,
     clean_title,
+    explain_drop,
     get_imported_status,
     get_source_parent,
     index_by_source,
+    list_evidence,
     make_tags,
     normalize_word,
     restore_loops,
@@ -189,6 +191,7 @@ def make_item(plan: SourcePlan, issue: Issue) -> SourceItem:
     _add_comments(item, issue)
     if reason := issue.text("close_reason"):
         add_evidence(item, "dropped" if fate == "dropped" else "note", reason, section="close_reason")
+    explain_drop(item)
     if link := issue.text("external_ref"):
         add_links(item, [link])
     for name in issue.fields.keys() - KNOWN_FIELDS:
@@ -505,7 +508,8 @@ def _build_issue(
     issue |= {names[name]: value for name, value in item.properties.items() if name in names}
     issue.setdefault("created_at", item.created_at)
     issue.setdefault("updated_at", item.updated_at)
-    if reasons := [evidence.text for evidence in item.evidence if evidence.type in ("note", "dropped")]:
+    evidence = list_evidence(item)
+    if reasons := [entry.text for entry in evidence if entry.type in ("note", "dropped")]:
         issue["close_reason"] = "\n\n".join(reasons)
     for name in ("pinned", "ephemeral", "is_template", "metadata"):
         if name in item.properties:
@@ -516,7 +520,7 @@ def _build_issue(
         issue["labels"] = labels
     if dependencies := _list_dependencies(item, ids, parent):
         issue["dependencies"] = [{"issue_id": own_id, **dependency} for dependency in dependencies]
-    if comments := [evidence.text for evidence in item.evidence if evidence.type == "comment"]:
+    if comments := [entry.text for entry in evidence if entry.type == "comment"]:
         issue["comments"] = [
             {"id": number, "issue_id": own_id, "author": "", "text": text, "created_at": item.updated_at}
             for number, text in enumerate(comments, 1)

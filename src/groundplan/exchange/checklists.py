@@ -17,10 +17,10 @@ from groundplan.exchange.items import (
     SourcePlan,
     UnreadableSource,
     WrittenFiles,
-    add_evidence,
     add_links,
     add_section,
     clean_title,
+    explain_drop,
     find_paths,
     get_source_parent,
     index_by_source,
@@ -288,12 +288,11 @@ class ChecklistItems:
         item.fate = FATES[mark]
         item.source_status = None if mark == OPEN_MARK else mark
         item.state = mark if mark in STARTED_MARKS else None
-        if mark == DROPPED_MARK:
-            add_evidence(item, "dropped", f"its box is [{mark}]", section="Close reason")
-        elif is_archived and item.fate == "open":
+        if is_archived and item.fate == "open":
             item.fate = "dropped"
-            add_evidence(item, "dropped", "left open when its change was archived", section="Close reason")
+            explain_drop(item, "left open when its change was archived")
             self._plan.note_placed(item.source_id, "status", "its change is archived; the box was open")
+        explain_drop(item, f"its box is [{mark}]")
 
 
 def _add_text(item: SourceItem, text: str) -> None:

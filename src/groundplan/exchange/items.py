@@ -132,6 +132,7 @@ TAG_CHARS_MAX = 100
 INTEGER_MAX = 1 << 53  # the largest number that can be stored
 TITLE_BYTES_MAX = 4096
 REPLACEMENT = "\ufffd"
+STATUS_EVIDENCE = "status "  # begins the evidence of a dropped item without a reason, before its word
 OTHER_LINKS = "Links"  # the section for links beyond the limit
 
 # All but tab, line feed and carriage return, which texts may have; halves of surrogate pairs are no characters.
@@ -180,6 +181,12 @@ def add_evidence(item: SourceItem, type_: str, text: str, *, section: str) -> No
         item.evidence.append(SourceEvidence(type_, text))
     else:
         add_section(item, section, text)
+
+
+def explain_drop(item: SourceItem, reason: str = "") -> None:
+    """Add the reason of a dropped item as evidence, unless it has one; without a reason, its status word."""
+    if item.fate == "dropped" and all(evidence.type != "dropped" for evidence in item.evidence):
+        add_evidence(item, "dropped", reason or f"{STATUS_EVIDENCE}{item.source_status}", section="Close reason")
 
 
 def make_tags(labels: Iterable[Any]) -> list[str]:
@@ -319,6 +326,12 @@ def get_imported_status(item: ExportedItem, tool: str, fates: Mapping[str, Fate]
     if item.properties.get("source") != tool or not isinstance(word, str):
         return None
     return word if choose_fate(word, fates)[0] == item.fate or (is_derived and item.has_imported_fate) else None
+
+
+def list_evidence(item: ExportedItem) -> list[SourceEvidence]:
+    """Return the evidence of an item without the reason that an import made of a status word."""
+    made = f"{STATUS_EVIDENCE}{item.properties.get('source_status')}"
+    return [entry for entry in item.evidence if entry.type != "dropped" or not entry.text.startswith(made)]
 
 
 def index_by_source(items: Sequence[ExportedItem], tool: str) -> dict[str, ExportedItem]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from groundplan.exchange.items import (
     PROPERTIES_OF_IMPORT,
+    STATUS_EVIDENCE,
     TITLE_BYTES_MAX,
     BadLines,
     ItemNote,
@@ -22,7 +23,9 @@ from groundplan.exchange.items import (
     choose_fate,
     clean_property,
     clean_title,
+    explain_drop,
     get_imported_status,
+    list_evidence,
     normalize_word,
     restore_loops,
 )
@@ -100,6 +103,7 @@ class TagTasks:
         for task in self._tasks.values():
             self._set_dependencies(task)
             self._finish_with_parent(task)
+            explain_drop(task.item)
             self._plan.items.append(task.item)
 
     def _add(self, fields: Any, where: str, parent: FileTask | None) -> FileTask | None:
@@ -191,6 +195,7 @@ class TagTasks:
         if parent is not None and task.item.fate in ("open", "held") and parent.item.fate in ("done", "dropped"):
             self._plan.note_placed(task.item.source_id, "status", f"is finished with its task {parent.item.source_id}")
             task.item.fate, task.item.hold_reason = parent.item.fate, None
+            explain_drop(task.item, f"{STATUS_EVIDENCE}{task.item.source_status}, in a task that was given up")
 
 
 def _read_id(value: Any) -> str | None:
@@ -380,7 +385,7 @@ class _Tree:
         sections = {section.title: section.text for section in item.sections}
         task |= {name: sections[name] for name in SECTIONS if name in sections}
         others = [f"## {title}\n\n{text}" for title, text in sections.items() if title not in SECTIONS]
-        others += [f"- {evidence.type}: {evidence.text}" for evidence in item.evidence]
+        others += [f"- {entry.type}: {entry.text}" for entry in list_evidence(item)]
         if others:
             task["details"] = "\n\n".join([*([task["details"]] if "details" in task else ()), *others])
         names = {ours: name for name, ours in PROPERTIES.items()}

@@ -28,7 +28,6 @@ from groundplan.exchange.backlog import (
     SECTION_LEVEL,
     SOURCE_FOLDER,
     STARTED_WORD,
-    STATUS_EVIDENCE,
     TAG_FIELDS,
     TEXT_FIELDS,
     TOOL,
@@ -46,6 +45,7 @@ from groundplan.exchange.items import (
     WrittenFiles,
     get_source_parent,
     index_by_source,
+    list_evidence,
     normalize_word,
     restore_loops,
 )
@@ -276,8 +276,7 @@ def _iter_body(item: ExportedItem) -> Iterator[str]:
             yield from _iter_section(section.title, section.text)
     if all(section.title != FINAL_SUMMARY for section in item.sections):
         type_ = "dropped" if item.fate == "dropped" else "note"
-        texts = (evidence.text for evidence in item.evidence if evidence.type == type_)
-        summary = "\n\n".join(text for text in texts if not text.startswith(STATUS_EVIDENCE))
+        summary = "\n\n".join(entry.text for entry in list_evidence(item) if entry.type == type_)
         if summary and item.fate in ("done", "dropped"):
             yield from _iter_section(FINAL_SUMMARY, summary)
     comments = [
