@@ -138,7 +138,7 @@ class _Execution(msgspec.Struct, frozen=True):
 
     def _locate(self, tx: Transaction, operation: Operation[Any, Any]) -> str | None:
         """Return the project of the request; None for an operation on the organization."""
-        tx.preferences = self.preferences
+        tx.preferences, tx.named_project = self.preferences, self.within
         project = operation.project and operation.project(tx, self.request)
         if self.within is not None and project not in (None, self.within):
             found = authorize_project(tx, project, operation.permission)
