@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from groundplan import session as sessions
-from groundplan.exchange.items import BadLine, ItemNote, SourcePlan, WrittenFiles
+from groundplan.exchange.items import BadLine, ItemNote, SourcePlan, WrittenFiles, leave_out_knowledge_tasks
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.operations.registry import Operation, Registry
@@ -76,6 +76,8 @@ def read_source(tool: SourceTool, path: Path, *, skip_bad: bool) -> SourcePlan:
 
 def write_items(tool: TargetTool, items: Sequence[ExportedItem]) -> WrittenFiles:
     """Return the files of a tool for the items of a project."""
+    if tool is not TargetTool.JSONL:
+        items = leave_out_knowledge_tasks(items)
     write: Callable[..., WrittenFiles] = _load(WRITERS[tool])
     return write(items)
 

@@ -17,6 +17,7 @@ import msgspec
 from groundplan.kernel.errors import Invalid
 from groundplan.work.importing.export import ExportedItem
 from groundplan.work.importing.items import (
+    KNOWLEDGE_TASK,
     LOOP,
     SECTION_BYTES_MAX,
     DeletedItem,
@@ -295,6 +296,13 @@ class WrittenFiles:
     @property
     def is_single(self) -> bool:
         return [*self.files] == [""]
+
+
+def leave_out_knowledge_tasks(items: Sequence[ExportedItem]) -> list[ExportedItem]:
+    """Return the items without the tasks that imports made for knowledge, unless another item refers to them."""
+    referred = {item.parent for item in items} | {target for item in items for target in item.depends_on}
+    referred |= {link.id for item in items for link in item.links}
+    return [item for item in items if KNOWLEDGE_TASK not in item.sources.values() or item.id in referred]
 
 
 def restore_loops(items: Sequence[ExportedItem]) -> list[ExportedItem]:
