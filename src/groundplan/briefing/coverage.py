@@ -130,8 +130,7 @@ def _find_purpose_gaps(tx: Transaction, served: set[str]) -> _PurposeGaps:
 
 def _find_uncovered_files(tx: Transaction) -> _FileGaps:
     """Return the files of recent work that no atom covers."""
-    from groundplan.knowledge.paths.names import split_path
-    from groundplan.knowledge.paths.requested_paths import parse_paths
+    from groundplan.knowledge.paths.names import parse_paths, split_path
     from groundplan.knowledge.patterns import TooCostly, match_atoms
     from groundplan.work.tracing import list_recent_files
 

@@ -21,7 +21,7 @@ from groundplan.knowledge.changelog import ChangelogLine, load_latest_entries
 from groundplan.knowledge.entity import drop_parts
 from groundplan.knowledge.freshness import Freshness
 from groundplan.knowledge.molecule import Molecule, MoleculeRelation, build_molecules, load_molecules
-from groundplan.knowledge.paths.requested_paths import (
+from groundplan.knowledge.paths.names import (
     PATH_CHARS_MAX,
     PATHS_MAX,
     parse_paths,

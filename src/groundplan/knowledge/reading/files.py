@@ -15,7 +15,7 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.atom import AtomRow, load_atoms
 from groundplan.knowledge.freshness import Freshness, load_freshness
-from groundplan.knowledge.paths.requested_paths import PATH_CHARS_MAX, PATHS_MAX, parse_paths
+from groundplan.knowledge.paths.names import PATH_CHARS_MAX, PATHS_MAX, parse_paths
 from groundplan.knowledge.patterns import TooCostly, match_atoms
 from groundplan.knowledge.reading.context import PATHS_CHARS_MAX, FileKnowledge, build_file_knowledge
 from groundplan.knowledge.requests import CHANGELOG_LIMIT_DEFAULT
