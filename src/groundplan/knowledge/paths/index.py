@@ -16,7 +16,7 @@ The index is not thread-safe: it must not change during a search.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from groundplan.knowledge.paths.names import ROOT, split_path
@@ -41,18 +41,37 @@ class IndexedPattern:
         self.terms: list[str] = []
 
 
+class Beginnings:
+    """The patterns of an index by their texts and by the directories that they begin with, both sorted."""
+
+    def __init__(self, entries: Mapping[str, IndexedPattern]) -> None:
+        self.by_head: dict[str, list[IndexedPattern]] = {}
+        for entry in entries.values():
+            for route in entry.pattern.routes:
+                self.by_head.setdefault(route.head, []).append(entry)
+        self._entries = entries
+        self._texts = sorted(entries)
+        self._heads = sorted(self.by_head)
+
+    def list_inside(self, prefix: str) -> Iterator[IndexedPattern]:
+        """Yield the patterns that begin with a folder, given with its `/`."""
+        for text in _cut(self._texts, prefix):
+            yield self._entries[text]
+        for head in _cut(self._heads, prefix):
+            yield from self.by_head[head]
+
+
 class PathIndex:
     """Find the keys with a pattern that matches a path."""
 
     def __init__(self) -> None:
         self._by_key: dict[str, tuple[IndexedPattern, ...]] = {}
         self._entries: dict[str, IndexedPattern] = {}  # by text, which is also a path that matches
-        self._heads: dict[str, list[IndexedPattern]] = {}  # by the directories that they begin with
-        self._below: dict[str, list[IndexedPattern]] = {}  # of these, what matches everything below
+        self._below: dict[str, list[IndexedPattern]] = {}  # those of `dir/**`, by directory
         self._terms: dict[str, list[IndexedPattern]] = {}  # the others
         self._searched: dict[str, None] = {}  # the terms that a name contains
         self._lengths: tuple[set[int], set[int]] = set(), set()  # of beginnings and ends; removed ones may be counted
-        self._sorted: tuple[list[str], list[str]] | None = None  # the texts and the heads, if they are sorted
+        self._beginnings: Beginnings | None = None  # for searches below folders; made when one is asked
         self._size = 0
         self.steps = 0  # an upper bound of the cost of the last search
 
@@ -91,9 +110,8 @@ class PathIndex:
 
     def _add(self, entry: IndexedPattern) -> None:
         self._entries[entry.pattern.text] = entry
-        self._sorted = None
+        self._beginnings = None
         for route in entry.pattern.routes:
-            self._heads.setdefault(route.head, []).append(entry)
             if route.is_everything_below:
                 self._below.setdefault(route.head, []).append(entry)
                 continue
@@ -117,9 +135,8 @@ class PathIndex:
         if entry.keys:
             return
         del self._entries[entry.pattern.text]
-        self._sorted = None
+        self._beginnings = None
         for route in entry.pattern.routes:
-            _discard(self._heads, route.head, entry)
             if route.is_everything_below:
                 _discard(self._below, route.head, entry)
         for term in entry.terms:
@@ -150,24 +167,17 @@ class PathIndex:
         if names is None:
             return []
         prefix = folder + "/"
-        entries = set(self._list_inside(prefix))
+        if self._beginnings is None:
+            self._beginnings = Beginnings(self._entries)
+        entries = set(self._beginnings.list_inside(prefix))
         candidates: set[IndexedPattern] = set()
         for directory in _list_directories(names):
             entries.update(self._below.get(directory, ()))
-            candidates.update(self._heads.get(directory, ()))
+            candidates.update(self._beginnings.by_head.get(directory, ()))
         candidates -= entries
         self._count_steps(folder, candidates, len(entries), steps_max)
         entries.update(entry for entry in candidates if entry.pattern.can_match_below_names(prefix, names))
         return sorted(set().union(*(entry.keys for entry in entries)))
-
-    def _list_inside(self, prefix: str) -> Iterator[IndexedPattern]:
-        """Yield the patterns that begin with a folder: their text, or the directories of an alternative."""
-        if self._sorted is None:
-            self._sorted = sorted(self._entries), sorted(self._heads)
-        texts, heads = (_cut(paths, prefix) for paths in self._sorted)
-        yield from map(self._entries.__getitem__, texts)
-        for head in heads:
-            yield from self._heads[head]
 
     def _count_steps(self, path: str, candidates: Iterable[IndexedPattern], taken: int, steps_max: int | None) -> None:
         self.steps = taken + len(path) * sum(entry.pattern.cost for entry in candidates)
