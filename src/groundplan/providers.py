@@ -18,7 +18,7 @@ from groundplan.kernel.store.transaction import Transaction
 if TYPE_CHECKING:
     from groundplan.briefing.briefing import Briefing
     from groundplan.kernel.store.schema import ErrorFactory
-    from groundplan.knowledge.reading.context import FileKnowledge
+    from groundplan.knowledge.context import FileKnowledge
 
 # The lists of a briefing, the most important first.
 BRIEFING_LISTS = ("why", "marks", "missing", "constraints", "before", "knowledge", "facts", "overlap", "decisions")
@@ -170,16 +170,16 @@ def count_aligned_work(tx: Transaction, keys: list[str]) -> AlignedWorkCounts:
 
 def has_knowledge(tx: Transaction) -> bool:
     """Return whether knowledge was ever written in the current project."""
-    from groundplan.knowledge.reading import files
+    from groundplan.knowledge import context
 
-    return files.has_knowledge(tx)
+    return context.has_knowledge(tx)
 
 
 def find_knowledge_of_files(tx: Transaction, paths: list[str], budget: Budget) -> FileKnowledge:
     """Return the knowledge about files of the current project, as `knowledge.context` does."""
-    from groundplan.knowledge.reading import files
+    from groundplan.knowledge import context
 
-    return files.find_knowledge_of_files(tx, paths, budget)
+    return context.find_knowledge_of_files(tx, paths, budget)
 
 
 def find_shared_paths(tx: Transaction, paths: Collection[str], among: Collection[str]) -> SharedPaths:
@@ -194,7 +194,7 @@ def find_shared_paths(tx: Transaction, paths: Collection[str], among: Collection
 
 def import_knowledge(tx: Transaction, request: KnowledgeImport) -> list[KnowledgeOutcome]:
     """Take over knowledge from the file of another tool into the current project."""
-    from groundplan.knowledge.writing.import_knowledge import import_knowledge as run
+    from groundplan.knowledge.import_knowledge import import_knowledge as run
 
     return run(tx, request)
 

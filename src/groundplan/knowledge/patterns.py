@@ -16,7 +16,7 @@ from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.paths.index import PathIndex, TooManySteps
-from groundplan.knowledge.revision import PROJECT_PATTERNS_MAX
+from groundplan.knowledge.requests import PROJECT_PATTERNS_MAX
 
 CACHE_KEY = "knowledge.patterns"  # the key of the cache in the store's memory
 CACHED_PATTERNS_MAX = PROJECT_PATTERNS_MAX  # over all projects; one project may have this many

@@ -28,6 +28,7 @@ SUMMARY_BYTES_MAX = 4_096
 REASON_BYTES_MAX = 1_024
 ATOM_PATTERNS_MAX = 20
 RELATED_MAX = 50
+PROJECT_PATTERNS_MAX = 200_000  # per project, see graph_projects in the migration
 CHANGELOG_LIMIT_DEFAULT = 5
 CHANGELOG_LIMIT_MAX = 50
 LIMIT = 20
@@ -60,12 +61,22 @@ class RelatedAtom(Struct, rename="camel", forbid_unknown_fields=True):
     atom_id: str
     reason: Reason
 
+    @property
+    def target_id(self) -> str:
+        """The id of the related atom."""
+        return self.atom_id
+
 
 class RelatedMolecule(Struct, rename="camel", forbid_unknown_fields=True):
     """A related molecule and the reason of the relation."""
 
     molecule_id: str
     reason: Reason
+
+    @property
+    def target_id(self) -> str:
+        """The id of the related molecule."""
+        return self.molecule_id
 
 
 RelatedAtoms = Annotated[list[RelatedAtom], Meta(max_length=RELATED_MAX)]

@@ -11,10 +11,9 @@ from msgspec import Struct
 from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.knowledge.molecule import load_molecule
+from groundplan.knowledge.entities import load_molecule
 from groundplan.knowledge.requests import RELATED_MAX, KnowledgeEntityType, RelatedMolecule, normalize_knowledge
-from groundplan.knowledge.writing.create import CreateKnowledge, create
-from groundplan.knowledge.writing.update import UpdateKnowledge, update
+from groundplan.knowledge.write import CreateKnowledge, UpdateKnowledge, create, update
 from groundplan.providers import KnowledgeDraft, KnowledgeImport, KnowledgeOutcome
 
 sql = load_queries(__file__)
