@@ -129,7 +129,7 @@ def record_check(tx: Transaction, request: RecordCheck) -> RecordedCheck:
 
 
 def _keep_files(tx: Transaction, head: str, request: RecordCheck) -> int:
-    """Store files of a commit beside those that earlier requests named for it, and return how many there are."""
+    """Add files to those stored for a commit, and return how many are stored then."""
     paths = set(request.files)
     for place, path in enumerate(request.files):
         names = split_path(path)
@@ -178,23 +178,23 @@ class CountedFolder(Struct):
         return self.path.rpartition("/")[2]
 
     def list_entries(self) -> list[CountedFolder]:
-        """Return what is directly in it: the entries with most files first."""
-        return sorted(self.entries.values(), key=lambda one: (-one.files, one.path))
+        """Return the folders and files directly in this folder, those with most files first."""
+        return sorted(self.entries.values(), key=lambda entry: (-entry.files, entry.path))
 
     def find(self, path: str) -> CountedFolder | None:
         """Return the folder or file below this one with a path, or this one for an empty path."""
-        found: CountedFolder | None = self
+        folder: CountedFolder | None = self
         for name in path.split("/") if path else ():
-            found = None if found is None else found.entries.get(name)
-        return found
+            folder = None if folder is None else folder.entries.get(name)
+        return folder
 
     def walk(self) -> Iterator[CountedFolder]:
         """Yield this folder and all folders in it."""
-        waiting = [self]
-        while waiting:
-            one = waiting.pop()
-            yield one
-            waiting += [entry for entry in one.entries.values() if entry.is_folder]
+        folders = [self]
+        while folders:
+            folder = folders.pop()
+            yield folder
+            folders += [entry for entry in folder.entries.values() if entry.is_folder]
 
 
 def build_folders(matches: Iterable[tuple[str, int]]) -> CountedFolder:
@@ -202,18 +202,18 @@ def build_folders(matches: Iterable[tuple[str, int]]) -> CountedFolder:
     root = CountedFolder("")
     for path, atoms in matches:
         names = path.split("/")
-        way = [root]
+        folders = [root]
         for depth, name in enumerate(names):
-            below = way[-1].entries.get(name)
+            below = folders[-1].entries.get(name)
             if below is None:
                 is_folder = depth < len(names) - 1
-                below = way[-1].entries[name] = CountedFolder("/".join(names[: depth + 1]), is_folder)
-            way.append(below)
-        for one in way:
-            one.files += 1
-            one.covered += atoms > 0
-            one.overlapping += atoms > 1
-        way[-2].own_uncovered += atoms == 0
+                below = folders[-1].entries[name] = CountedFolder("/".join(names[: depth + 1]), is_folder)
+            folders.append(below)
+        for folder in folders:
+            folder.files += 1
+            folder.covered += atoms > 0
+            folder.overlapping += atoms > 1
+        folders[-2].own_uncovered += atoms == 0
     return root
 
 
@@ -280,12 +280,12 @@ def read_coverage(tx: Transaction, request: ReadKnowledgeCoverage) -> KnowledgeC
     if folder is None:
         raise NotFound("folder", path, hint="the last check did not find it; look at the folder above")
     entries = folder.list_entries()
-    uncovered = [one for one in folder.walk() if one.own_uncovered]
-    uncovered.sort(key=lambda one: (-one.own_uncovered, one.path))
+    uncovered = [part for part in folder.walk() if part.own_uncovered]
+    uncovered.sort(key=lambda part: (-part.own_uncovered, part.path))
     left_out = {
-        name: len(some) - limit
-        for name, some, limit in (("entries", entries, ENTRIES_MAX), ("uncovered", uncovered, UNCOVERED_MAX))
-        if len(some) > limit
+        name: len(rows) - limit
+        for name, rows, limit in (("entries", entries, ENTRIES_MAX), ("uncovered", uncovered, UNCOVERED_MAX))
+        if len(rows) > limit
     }
     return KnowledgeCoverage(
         commit=checked.commit_id,
@@ -296,8 +296,8 @@ def read_coverage(tx: Transaction, request: ReadKnowledgeCoverage) -> KnowledgeC
         files=folder.files,
         covered=folder.covered,
         overlapping=folder.overlapping,
-        entries=[_to_entry(one) for one in entries[:ENTRIES_MAX]],
-        uncovered=[UncoveredFolder(one.path, one.own_uncovered) for one in uncovered[:UNCOVERED_MAX]],
+        entries=[_to_entry(entry) for entry in entries[:ENTRIES_MAX]],
+        uncovered=[UncoveredFolder(part.path, part.own_uncovered) for part in uncovered[:UNCOVERED_MAX]],
         left_out=left_out or UNSET,
     )
 
@@ -318,13 +318,13 @@ def count_files(tx: Transaction, checked: CheckedFiles) -> CountedFolder:
     return counted
 
 
-def _to_entry(one: CountedFolder) -> CoveredEntry:
-    parts = [CoveredPart(**_get_counts(part)) for part in one.list_entries()[:NESTED_MAX]]
-    return CoveredEntry(**_get_counts(one), entries=parts or UNSET)
+def _to_entry(folder: CountedFolder) -> CoveredEntry:
+    parts = [CoveredPart(**_get_counts(part)) for part in folder.list_entries()[:NESTED_MAX]]
+    return CoveredEntry(**_get_counts(folder), entries=parts or UNSET)
 
 
-def _get_counts(one: CountedFolder) -> dict[str, Any]:
-    return {name: getattr(one, name) for name in CoveredPart.__struct_fields__}
+def _get_counts(folder: CountedFolder) -> dict[str, Any]:
+    return {name: getattr(folder, name) for name in CoveredPart.__struct_fields__}
 
 
 COVERAGE = declare(
@@ -380,23 +380,23 @@ def match_patterns(tx: Transaction, request: MatchPatterns) -> MatchedFiles:
         index.put(str(number), [pattern])
     checked = load_checked_files(tx)
     counts = [0] * len(patterns)
-    found: list[str] = []
+    files: list[str] = []
     try:
         for path, matching in index.match_many(() if checked is None else checked.paths, steps_max=STEPS_MAX):
             for key in matching:
                 counts[int(key)] += 1
             if matching:
-                found.append(path)
+                files.append(path)
     except TooManySteps:
         raise TooCostly from None
     return MatchedFiles(
         commit=UNSET if checked is None else checked.commit_id,
         checked_at=UNSET if checked is None else checked.checked_at,
         kept=0 if checked is None else checked.kept,
-        count=len(found),
+        count=len(files),
         patterns=[PatternMatches(pattern, count) for pattern, count in zip(patterns, counts, strict=True)],
-        files=found[:FILES_MAX],
-        left_out={"files": len(found) - FILES_MAX} if len(found) > FILES_MAX else UNSET,
+        files=files[:FILES_MAX],
+        left_out={"files": len(files) - FILES_MAX} if len(files) > FILES_MAX else UNSET,
     )
 
 

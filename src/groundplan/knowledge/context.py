@@ -138,14 +138,20 @@ def build_file_knowledge(
     if changelog_limit is not None:
         entries = load_latest_entries(tx, KnowledgeEntityType.ATOM, chosen, entries_max=changelog_limit)
         entries |= load_latest_entries(
-            tx, KnowledgeEntityType.MOLECULE, [one.id for one in molecules], entries_max=changelog_limit
+            tx, KnowledgeEntityType.MOLECULE, [molecule.id for molecule in molecules], entries_max=changelog_limit
         )
     members: dict[str | None, list[MatchedAtom]] = {None: []}
     for atom in atoms:
-        shown = _to_matched_atom(atom, matched[atom.id], entries.get(atom.id, UNSET))
+        atom.changelog = entries.get(atom.id, UNSET)
+        shown = MatchedAtom(**_get_shared_fields(atom, MatchedAtom), matched_paths=matched[atom.id])
         members.setdefault(atom.molecule_id, []).append(shown)
+    for molecule in molecules:
+        molecule.changelog = entries.get(molecule.id, UNSET)
     return FileKnowledge(
-        [_to_matched_molecule(one, members[one.id], entries.get(one.id, UNSET)) for one in molecules],
+        [
+            MatchedMolecule(**_get_shared_fields(molecule, MatchedMolecule), atoms=members[molecule.id])
+            for molecule in molecules
+        ],
         members[None],
         [path for path, atom_ids in matches.items() if not atom_ids],
         left_out={"atoms": left_over} if left_over else UNSET,
@@ -164,33 +170,9 @@ def _choose_first(tx: Transaction, matched: Collection[str]) -> tuple[list[str],
     return ids, len(matched) - at_most
 
 
-def _to_matched_molecule(
-    molecule: Molecule, atoms: list[MatchedAtom], changelog: list[ChangelogLine] | UnsetType
-) -> MatchedMolecule:
-    return MatchedMolecule(
-        id=molecule.id,
-        name=molecule.name,
-        version=molecule.version,
-        updated_by=molecule.updated_by,
-        knowledge=molecule.knowledge,
-        related_molecules=molecule.related_molecules,
-        changelog=changelog,
-        atoms=atoms,
-    )
-
-
-def _to_matched_atom(atom: Atom, paths: list[str], changelog: list[ChangelogLine] | UnsetType) -> MatchedAtom:
-    return MatchedAtom(
-        id=atom.id,
-        name=atom.name,
-        version=atom.version,
-        updated_by=atom.updated_by,
-        knowledge=atom.knowledge,
-        matched_paths=paths,
-        related_atoms=atom.related_atoms,
-        changelog=changelog,
-        freshness=atom.freshness,
-    )
+def _get_shared_fields(entity: Atom | Molecule, matched: type[Struct]) -> dict[str, Any]:
+    """Return the fields of an entity that it also has when it is shown with matched paths."""
+    return {name: getattr(entity, name) for name in matched.__struct_fields__ if hasattr(entity, name)}
 
 
 def _parse_paths(requested: str | list[Any], working_copy: RepositoryPaths | None) -> dict[str, bool]:
@@ -244,10 +226,10 @@ class AtomsOfFiles(NamedTuple):
 def find_knowledge_of_files(tx: Transaction, paths: list[str], budget: Budget) -> FileKnowledge:
     """Return the knowledge about files of the current project."""
     parsed = parse_paths(paths, tx.preferences.working_copy)
-    found: dict[str, list[str]] = {path: [] for path in parsed}
+    matches: dict[str, list[str]] = {path: [] for path in parsed}
     with suppress(TooCostly):  # only knowledge.context reports it
-        found |= match_atoms(tx, _limit_paths(parsed))
-    answer = build_file_knowledge(tx, found, changelog_limit=CHANGELOG_LIMIT_DEFAULT)
+        matches |= match_atoms(tx, _limit_paths(parsed))
+    answer = build_file_knowledge(tx, matches, changelog_limit=CHANGELOG_LIMIT_DEFAULT)
     trim(answer, budget)
     return answer
 
@@ -270,10 +252,10 @@ def _match_ids(tx: Transaction, paths: Sequence[str]) -> set[str]:
     if not paths:
         return set()
     try:
-        found = match_atoms(tx, _limit_paths(parse_paths(list(paths), tx.preferences.working_copy)))
+        matches = match_atoms(tx, _limit_paths(parse_paths(list(paths), tx.preferences.working_copy)))
     except TooCostly:  # only knowledge.context reports it
         return set()
-    return {atom_id for ids in found.values() for atom_id in ids}
+    return {atom_id for ids in matches.values() for atom_id in ids}
 
 
 def _load_first(tx: Transaction, ids: Collection[str], at_most: int) -> list[AtomRow]:

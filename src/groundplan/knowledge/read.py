@@ -102,13 +102,13 @@ def get(tx: Transaction, request: GetKnowledge) -> KnowledgeDetails:
     id_ = parse_id(request.id, ("id",))
     refuse_other_project(tx, request.project_id, request.entity_type, id_)
     if request.entity_type is KnowledgeEntityType.ATOM:
-        found = KnowledgeDetails(atom=build_atoms(tx, [load_atom(tx, id_)])[0])
+        details = KnowledgeDetails(atom=build_atoms(tx, [load_atom(tx, id_)])[0])
     else:
-        found = _get_molecule(tx, id_)
+        details = _get_molecule(tx, id_)
     if request.include_changelog:
         entries = load_latest_entries(tx, request.entity_type, [id_], entries_max=request.changelog_limit)
-        found.changelog = entries[id_]
-    return found
+        details.changelog = entries[id_]
+    return details
 
 
 def _get_molecule(tx: Transaction, id_: str) -> KnowledgeDetails:
@@ -382,9 +382,9 @@ def search_changelog(tx: Transaction, request: SearchChangelog) -> Entries:
     parent_id = parse_id(request.parent_id, ("parentId",))
     if not load_names(tx, request.parent_type, {parent_id}):
         raise missing_entity(request.parent_type, request.parent_id, ("parentId",))
-    found, count = load_entries(tx, request.parent_type, parent_id, limit=request.limit, offset=request.offset)
+    entries, count = load_entries(tx, request.parent_type, parent_id, limit=request.limit, offset=request.offset)
     page = Entries([], count, request.limit, request.offset, count)
-    page.entries = tx.budget.reserve(page).take_rows(found, at_least=1)
+    page.entries = tx.budget.reserve(page).take_rows(entries, at_least=1)
     end = request.offset + len(page.entries)
     page.next_offset = end if end < count else UNSET
     return page

@@ -31,7 +31,7 @@ class TooManySteps(Exception):
 
 
 class IndexedPattern:
-    """A pattern, the keys that have it, and the terms that it stands under."""
+    """A pattern, the keys that have it, and the terms it is indexed by."""
 
     __slots__ = ("keys", "pattern", "terms")
 

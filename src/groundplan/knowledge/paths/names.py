@@ -67,13 +67,13 @@ def parse_paths(paths: str | list[str], working_copy: RepositoryPaths | None = N
     It does if it ends with `/`, or if the working copy has a folder there. What is not in a working copy is taken for a
     folder if its name has no ending.
     """
-    found: dict[str, bool] = {}
+    parsed: dict[str, bool] = {}
     for text in _split_elements(paths):
         written = _strip_decoration(text).replace("\\", "/")
         path = _normalize(working_copy.locate(written) if working_copy and written else written)
-        if path and not found.get(path):
-            found[path] = written.endswith("/") or _is_folder(path, working_copy)
-    return dict(sorted(found.items()))
+        if path and not parsed.get(path):
+            parsed[path] = written.endswith("/") or _is_folder(path, working_copy)
+    return dict(sorted(parsed.items()))
 
 
 def _is_folder(path: str, working_copy: RepositoryPaths | None) -> bool:
