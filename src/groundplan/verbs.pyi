@@ -697,6 +697,8 @@ class KnowledgeVerbs:
         self,
         *,
         project_id: str,
+        freshness: builtins.list[groundplan.knowledge.freshness.FreshnessState | Literal["fresh", "changed", "orphaned", "unanchored", "not_checked"]] = ...,
+        paths: str | builtins.list[Any] = ...,
         limit: int = 100,
         cursor: str | None = None,
     ) -> groundplan.knowledge.read.Atoms:
@@ -1576,7 +1578,7 @@ class ArtifactWrite(TypedDict):
 class AtomCheck(TypedDict):
     id: str
     version: int
-    freshness: groundplan.knowledge.freshness.FreshnessState | Literal["fresh", "changed", "orphaned", "unanchored"]
+    freshness: Literal["fresh", "changed", "orphaned", "unanchored"]
     commit: NotRequired[str | None]
     files: NotRequired[builtins.list[str]]
 

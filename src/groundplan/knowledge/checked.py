@@ -25,7 +25,7 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.knowledge.events import Op
-from groundplan.knowledge.freshness import FreshnessRow, FreshnessState
+from groundplan.knowledge.freshness import CheckResult, FreshnessRow, FreshnessState
 from groundplan.knowledge.paths.index import PathIndex, TooManySteps
 from groundplan.knowledge.paths.names import PATH_CHARS_MAX, split_path
 from groundplan.knowledge.patterns import TooCostly, get_patterns_revision, match_files
@@ -79,7 +79,7 @@ class AtomCheck(Struct, rename="camel", forbid_unknown_fields=True):
 
     id: str
     version: Version
-    freshness: FreshnessState
+    freshness: CheckResult
     commit: str | None = None
     files: Annotated[list[Annotated[str, MaxBytes(4096)]], Meta(max_length=FILES_MAX)] = []
 
@@ -114,11 +114,11 @@ def record_check(tx: Transaction, request: RecordCheck) -> RecordedCheck:
     if not current and not request.files:
         return RecordedCheck(0, list(checks))
     rows = [
-        FreshnessRow(id_, check.freshness, anchor, tx.now, to_json_array(check.files))
+        FreshnessRow(id_, FreshnessState(check.freshness), anchor, tx.now, to_json_array(check.files))
         for id_, (check, anchor) in current.items()
     ]
     tx.run_many(sql.upsert_freshness, [{"project_id": tx.project.id, **structs.asdict(row)} for row in rows])
-    counts = Counter(check.freshness.value for check, _ in current.values())
+    counts = Counter(check.freshness for check, _ in current.values())
     changes = [changed("commit", None, head)]
     if current:
         changes.append(changed("freshness", None, {state: counts[state] for state in sorted(counts)}))

@@ -49,6 +49,8 @@ ATOM_CHARS_MIN = 200  # of a matched atom without the parts that can be dropped
 PATHS_CHARS_MAX = 65_536  # over all paths, because the cost of matching grows with them
 READ_AT_ONCE = 4  # times the atoms that can be shown: to read so many costs less than to choose among them
 
+RequestedPaths = Annotated[str | list[Any], Meta(extra_json_schema={"items": {"type": "string"}})]
+
 sql = load_queries(__file__)
 
 
@@ -56,7 +58,7 @@ class GetFileKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
     """The files and folders, as an array or as text separated by commas or line breaks."""
 
     project_id: Name
-    paths: Annotated[str | list[Any], Meta(extra_json_schema={"items": {"type": "string"}})]
+    paths: RequestedPaths
     include_changelog: bool = True
     changelog_limit: ChangelogLimit = CHANGELOG_LIMIT_DEFAULT
 
@@ -114,7 +116,7 @@ def context(tx: Transaction, request: GetFileKnowledge) -> FileKnowledge:
     """
     of_each = request.changelog_limit if request.include_changelog else None
     working_copy = tx.preferences.working_copy
-    paths = _parse_paths(request.paths, working_copy)
+    paths = parse_requested_paths(request.paths, working_copy)
     answer = build_file_knowledge(tx, match_atoms(tx, paths), changelog_limit=of_each)
     answer.warnings = warn_about_outside_paths(paths, working_copy) or UNSET
     return answer
@@ -175,7 +177,8 @@ def _get_shared_fields(entity: Atom | Molecule, matched: type[Struct]) -> dict[s
     return {name: getattr(entity, name) for name in matched.__struct_fields__ if hasattr(entity, name)}
 
 
-def _parse_paths(requested: str | list[Any], working_copy: RepositoryPaths | None) -> dict[str, bool]:
+def parse_requested_paths(requested: str | list[Any], working_copy: RepositoryPaths | None) -> dict[str, bool]:
+    """Return the requested paths, within the limits, and whether each is a folder."""
     if isinstance(requested, list):
         for index, path in enumerate(requested):
             if not isinstance(path, str):

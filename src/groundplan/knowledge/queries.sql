@@ -282,12 +282,19 @@ SELECT a.id
  LIMIT :at_most;
 
 -- name: atom_summaries
--- Return atoms after a position, sorted by name, without their knowledge.
+-- Return atoms after a position, sorted by name, without their knowledge; of all, or only some ids and states.
 SELECT a.id, a.name, a.molecule_id, a.paths, a.version, a.confirmed_commit, a.confirmed_at
   FROM graph_atoms AS a
  WHERE a.tenant_id = :tenant_id
    AND a.project_id = :project_id
    AND (a.name, a.id) > (CAST(:after_name AS text), CAST(:after_id AS text))
+   AND (NOT CAST(:has_ids AS boolean) OR a.id IN (SELECT value FROM each(:ids)))
+   AND (NOT CAST(:has_states AS boolean)
+        OR coalesce((SELECT f.state
+                       FROM graph_freshness AS f
+                      WHERE f.tenant_id = :tenant_id
+                        AND f.project_id = :project_id
+                        AND f.atom_id = a.id), 'not_checked') IN (SELECT value FROM each(:states)))
  ORDER BY a.name, a.id
  LIMIT :at_most;
 

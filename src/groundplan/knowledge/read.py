@@ -25,6 +25,7 @@ from groundplan.kernel.search_words import SearchWords, TextMatch, build_paramet
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
+from groundplan.knowledge.context import RequestedPaths, parse_requested_paths
 from groundplan.knowledge.entities import (
     Atom,
     ChangelogEntry,
@@ -45,7 +46,8 @@ from groundplan.knowledge.entities import (
     resolve_entity_project,
     validate_molecule_id,
 )
-from groundplan.knowledge.freshness import Freshness, load_freshness
+from groundplan.knowledge.freshness import Freshness, FreshnessState, load_freshness
+from groundplan.knowledge.patterns import match_atoms
 from groundplan.knowledge.requests import (
     CHANGELOG_LIMIT_DEFAULT,
     LIMIT,
@@ -257,9 +259,11 @@ SEARCH = declare(
 
 
 class ListAtoms(Struct, rename="camel", forbid_unknown_fields=True):
-    """The project whose atoms to list, and the size of a page."""
+    """The project whose atoms to list, the states of freshness and the paths to list them for, and the page."""
 
     project_id: Name
+    freshness: Annotated[list[FreshnessState], Meta(max_length=len(FreshnessState))] = []
+    paths: RequestedPaths | UnsetType = UNSET
     limit: Annotated[int, Meta(ge=1, le=LISTED_MAX)] = LISTED
     cursor: str | None = None
 
@@ -301,16 +305,25 @@ def list_atoms(tx: Transaction, request: ListAtoms) -> Atoms:
 
     Raises:
         InvalidCursor: the cursor belongs to another list.
+        TooCostly: matching the paths would take too long.
     """
+    states = sorted({state.value for state in request.freshness})
+    paths = None if request.paths is UNSET else parse_requested_paths(request.paths, tx.preferences.working_copy)
+    ids = [] if paths is None else sorted({id_ for matched in match_atoms(tx, paths).values() for id_ in matched})
+    query = [states, paths] if states or paths else None
     after = BEFORE_ALL
     if request.cursor is not None:
-        after = parse_text_position(decode_cursor(tx, LIST_NAME, None, request.cursor))
+        after = parse_text_position(decode_cursor(tx, LIST_NAME, query, request.cursor))
     rows = read_after(
         after,
         lambda at_most: tx.all(
             sql.atom_summaries,
             AtomSummaryRow,
             project_id=tx.project.id,
+            has_ids=paths is not None,
+            ids=to_json_array(ids),
+            has_states=bool(states),
+            states=to_json_array(states),
             after_name=after.lower_bound,
             after_id=after.tie_breaker if not after.is_cut else "",
             at_most=at_most,
@@ -322,7 +335,7 @@ def list_atoms(tx: Transaction, request: ListAtoms) -> Atoms:
     page = take_page(
         tx.budget.reserve(Atoms([])),
         [_to_listed_atom(row, freshness.get(row.id, UNSET)) for row in rows[: request.limit]],
-        cursor_after=lambda last: encode_cursor(tx, LIST_NAME, None, *locate_text(last.name, last.id)),
+        cursor_after=lambda last: encode_cursor(tx, LIST_NAME, query, *locate_text(last.name, last.id)),
         has_more=len(rows) > request.limit,
     )
     return Atoms(page.rows, page.next_cursor)
