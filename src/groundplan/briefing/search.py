@@ -82,14 +82,14 @@ def search(tx: Transaction, request: Search) -> Hits:
     """
     words = SearchWords(request.text)
     names = _find_projects(tx)
-    slices = [one for one in Slice if request.slices is None or one in request.slices]
+    slices = [slice_ for slice_ in Slice if request.slices is None or slice_ in request.slices]
     projects = list(names)
-    found = {one: FINDERS[one](tx, projects, words) if projects else [] for one in slices}
-    ordered = order_matches(found, words)
+    matches = {slice_: FINDERS[slice_](tx, projects, words) if projects else [] for slice_ in slices}
+    ordered = order_matches(matches, words)
     hits = [_to_hit(slice_, match, names, words) for slice_, match in ordered[: request.limit]]
     listed = tx.budget.reserve({"hits": [], "more": list(Slice)}).take_rows(hits)
     rest = {slice_ for slice_, _ in ordered[len(listed) :]}
-    return Hits(listed, [one for one in slices if one in rest] or UNSET)
+    return Hits(listed, [slice_ for slice_ in slices if slice_ in rest] or UNSET)
 
 
 def _find_projects(tx: Transaction) -> dict[str, str]:
@@ -147,10 +147,10 @@ def rank_match(match: TextMatch, words: SearchWords) -> Rank:
     return Rank.TITLE if words.are_in(match.title) else Rank.ELSEWHERE
 
 
-def order_matches(found: Mapping[K, Iterable[TextMatch]], words: SearchWords) -> list[tuple[K, TextMatch]]:
+def order_matches(matches_by_slice: Mapping[K, Iterable[TextMatch]], words: SearchWords) -> list[tuple[K, TextMatch]]:
     """Return the matches of all slices, the best first; within a slice and a rank they keep their order."""
     by_rank: dict[Rank, dict[K, list[TextMatch]]] = {rank: {} for rank in Rank}
-    for slice_, matches in found.items():
+    for slice_, matches in matches_by_slice.items():
         for match in matches:
             by_rank[rank_match(match, words)].setdefault(slice_, []).append(match)
     return list(chain.from_iterable(_take_turns(by_slice) for by_slice in by_rank.values()))

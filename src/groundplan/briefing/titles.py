@@ -49,20 +49,20 @@ class Titles(Struct):
 def find_titles_of_refs(tx: Transaction, request: FindTitles) -> Titles:
     """Return what some refs stand for; those that stand for nothing (any more) are left out."""
     keys, row_ids, pointers, ids = _sort_by_form(request.refs)
-    found = [Titled(one.ref, "work", one.ref, one.title) for one in find_known_targets(tx, ids).values()]
+    titles = [Titled(target.ref, "work", target.ref, target.title) for target in find_known_targets(tx, ids).values()]
     if keys:
         targets = find_purpose_targets(tx, keys).found.values()
-        found += [Titled(one.ref, "purpose", one.ref, one.title) for one in targets]
-        found += [Titled(key, "purpose", key, name) for key, name in find_indicator_names(tx, keys).items()]
+        titles += [Titled(target.ref, "purpose", target.ref, target.title) for target in targets]
+        titles += [Titled(key, "purpose", key, name) for key, name in find_indicator_names(tx, keys).items()]
     if pointers:
         inputs = find_fact_targets(tx, pointers).found.values()
-        found += [Titled(one.ref, "context", one.ref, one.title) for one in inputs]
+        titles += [Titled(fact.ref, "context", fact.ref, fact.title) for fact in inputs]
     if row_ids:
         facts = find_draft_facts(tx, row_ids)
-        found += [Titled(id_, "context", fact.ref, fact.ref) for id_, fact in facts.items()]
+        titles += [Titled(id_, "context", fact.ref, fact.ref) for id_, fact in facts.items()]
         for kind in KnowledgeEntityType:
-            found += [Titled(id_, "knowledge", id_, name) for id_, name in load_names(tx, kind, row_ids).items()]
-    return Titles(tx.budget.reserve(Titles([])).take_rows(found))
+            titles += [Titled(id_, "knowledge", id_, name) for id_, name in load_names(tx, kind, row_ids).items()]
+    return Titles(tx.budget.reserve(Titles([])).take_rows(titles))
 
 
 def _sort_by_form(refs: Iterable[str]) -> tuple[Sequence[str], set[str], Sequence[str], Sequence[str]]:

@@ -18,10 +18,10 @@ from groundplan.context.history import ChangedFact, FactSince, find_changed_fact
 from groundplan.kernel.links import Link, LinkType, list_links_from, list_links_of_type
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.providers import MarkedWork, MarkedWorkPage, MarkLines
-from groundplan.purpose.analysis import Dependents, Place, get_place, trace_assumption, trace_node
+from groundplan.purpose.analysis import Dependents, Place, find_steps, get_place, trace_assumption, trace_node
 from groundplan.purpose.graph.graph import CausalGraph, build_causal_graph
 from groundplan.purpose.graph.paths import GAP, GoalSteps
-from groundplan.purpose.in_force import read_content_in_force
+from groundplan.purpose.in_force import load_chains_in_force, read_content_in_force
 from groundplan.purpose.model import Content, edge_order, parse_edge_name, sort_keys
 from groundplan.purpose.observing.read import (
     NO_CUTOFF,
@@ -30,7 +30,7 @@ from groundplan.purpose.observing.read import (
     read_latest_reviews,
 )
 from groundplan.purpose.observing.records import DoubtStatus, Observations, find_doubts
-from groundplan.work.links import find_open_inheriting, get_ids
+from groundplan.work.links import count_nodes, find_open_inheriting, get_ids
 
 # What is said of an assumption or a fact, by its status: the same words everywhere.
 PREDICATES = {
@@ -121,7 +121,7 @@ def find_causes(tx: Transaction, resting: Iterable[str] | None = None) -> list[C
     reviews = read_latest_reviews(tx, sorted({*reviewed, *(link.target for link in refutes)}))
     observations = Observations([], list(reviews.values()), [], read_decisions(tx, NO_CUTOFF))
     causes = [*_find_doubtful(observations, refutes), *_find_changed(tx, observations, rests_on)]
-    return sorted(causes, key=lambda one: (-one.rev, one.kind, one.ref))
+    return sorted(causes, key=lambda cause: (-cause.rev, cause.kind, cause.ref))
 
 
 def _find_doubtful(observations: Observations, refutes: Iterable[Link]) -> Iterable[Cause]:
@@ -142,15 +142,15 @@ def _find_changed(tx: Transaction, observations: Observations, rests_on: list[Li
         for link in rests_on
     ]
     changes = find_changed_facts(tx, set(facts))
-    found: dict[str, list[tuple[ChangedFact, Link]]] = {}
+    changed: dict[str, list[tuple[ChangedFact, Link]]] = {}
     for fact, link in zip(facts, rests_on, strict=True):
         if fact in changes:
-            found.setdefault(fact.pointer, []).append((changes[fact], link))
-    for pointer, several in found.items():
-        first = min((change for change, _ in several), key=lambda change: change.rev)
+            changed.setdefault(fact.pointer, []).append((changes[fact], link))
+    for pointer, changes_with_links in changed.items():
+        first = min((change for change, _ in changes_with_links), key=lambda change: change.rev)
         status = FactStatus.REMOVED if first.is_removed else FactStatus.CHANGED
-        before = {link.source: change.before for change, link in several}
-        yield Cause("fact", pointer, status, first.rev, first.at, [link for _, link in several], before)
+        before = {link.source: change.before for change, link in changes_with_links}
+        yield Cause("fact", pointer, status, first.rev, first.at, [link for _, link in changes_with_links], before)
 
 
 # --- Find what is marked: computed from reviews, evidence, facts, links and decisions, never stored -------------------
@@ -172,8 +172,6 @@ def list_marks_since(tx: Transaction, *, since: str, at_most: int) -> list[MarkO
     causes = [cause for cause in find_causes(tx) if cause.at >= since]
     if not causes:
         return []
-    pass  # GONE  # loaded only if something is marked
-
     return outline_marks(tx, sorted(causes, key=lambda cause: cause.at), at_most=at_most)
 
 
@@ -197,9 +195,6 @@ def _load_marks(tx: Transaction, *, with_work: bool | None, at_most: int) -> tup
     causes = find_causes(tx)
     if not causes:
         return [], 0
-    # Loaded only if something is marked.
-    from groundplan.work.links import count_nodes
-
     if with_work is None:
         with_work = count_nodes(tx) <= NODES_READ_MAX
     return trace_marks(tx, causes, with_work=with_work, at_most=at_most)
@@ -244,19 +239,15 @@ def list_task_marks(
 
 
 def _trace_tasks(tx: Transaction, causes: list[Cause], served: Collection[str], resting: str | None) -> list[TaskMark]:
-    # Loaded only if something is marked.
-    from groundplan.purpose.analysis import Place, find_steps, get_place
-    from groundplan.purpose.in_force import load_chains_in_force
-
     chains, _ = load_chains_in_force(tx)
     places: dict[str, Place] = {}
     ahead: dict[str, str | None] = {}
     back: dict[str, str | None] = {}
     if chains is not None:
         for several in (*chains.node_assumptions.values(), *chains.edge_assumptions.values()):
-            places |= {one.key: get_place(one) for one in several}
+            places |= {assumption.key: get_place(assumption) for assumption in several}
         ahead, back = find_steps(chains.causal, served)
-    found = []
+    task_marks = []
     for cause in causes:
         if cause.kind == "assumption":
             wanted = [places[cause.ref]] if cause.ref in places else []
@@ -266,8 +257,10 @@ def _trace_tasks(tx: Transaction, causes: list[Cause], served: Collection[str], 
         if cause.kind == "fact" and resting is not None and resting in cause.before:
             path = [resting]
         if path:
-            found.append(TaskMark(cause.kind, cause.ref, cause.word, shorten_path([*path, cause.ref]), cause.before))
-    return found
+            task_marks.append(
+                TaskMark(cause.kind, cause.ref, cause.word, shorten_path([*path, cause.ref]), cause.before)
+            )
+    return task_marks
 
 
 def _find_way(
@@ -289,7 +282,7 @@ PATH_MAX = 40  # entries of a path; the middle of a longer one is left out
 WORK_LISTED_MAX = 20  # work nodes listed in one mark
 
 
-class _Traced(NamedTuple):
+class TracedMark(NamedTuple):
     """A mark, what depends on it in the theory, and the links by which work rests on its fact."""
 
     mark: WatchMark
@@ -311,7 +304,7 @@ def trace_marks(
     traced = [_trace_mark(content, causal, steps, cause) for cause in known[:at_most]]
     if with_work and traced:
         _add_work(tx, traced)
-    return [one.mark for one in traced], len(known) - len(traced)
+    return [trace.mark for trace in traced], len(known) - len(traced)
 
 
 def outline_marks(tx: Transaction, causes: Iterable[Cause], *, at_most: int) -> list[MarkOutline]:
@@ -346,14 +339,14 @@ def _find_path(content: Content, steps: GoalSteps, cause: Cause) -> list[str]:
     return min(paths, key=len, default=[cause.ref])
 
 
-def _trace_mark(content: Content, causal: CausalGraph, steps: GoalSteps, cause: Cause) -> _Traced:
+def _trace_mark(content: Content, causal: CausalGraph, steps: GoalSteps, cause: Cause) -> TracedMark:
     text = None
     if cause.kind == "assumption":
         assumption = content.assumptions[cause.ref]
         text, dependents = assumption.assumption_text, [trace_assumption(causal, assumption)]
     else:
         dependents = [trace_node(causal, place.on) for place in list_places(content, cause) if place.on is not None]
-    edges = {name for one in dependents for name in map(parse_edge_name, one.edges) if name is not None}
+    edges = {name for dependent in dependents for name in map(parse_edge_name, dependent.edges) if name is not None}
     mark = WatchMark(
         kind=cause.kind,
         ref=cause.ref,
@@ -361,30 +354,30 @@ def _trace_mark(content: Content, causal: CausalGraph, steps: GoalSteps, cause: 
         rev=cause.rev,
         since=cause.at,
         text=text,
-        purpose=sort_keys({key for one in dependents for key in one.nodes}),
+        purpose=sort_keys({key for dependent in dependents for key in dependent.nodes}),
         edges=[str(name) for name in sorted(edges, key=edge_order)],
         path=_find_path(content, steps, cause),
     )
-    return _Traced(mark, dependents, [link for link in cause.links if link.node_n is not None])
+    return TracedMark(mark, dependents, [link for link in cause.links if link.node_n is not None])
 
 
-def _add_work(tx: Transaction, traced: list[_Traced]) -> None:
+def _add_work(tx: Transaction, traced: list[TracedMark]) -> None:
     """Add the open work to each mark: what serves a node that the mark touches, and what rests on its fact."""
     serves = list_links_of_type(tx, LinkType.SERVES, at_most=NO_LIMIT)
     served: dict[int, list[str]] = {}
     for link in serves:
         if link.node_n is not None:
             served.setdefault(link.node_n, []).append(link.target)
-    keys = [_find_touching(one.dependents, served) for one in traced]
-    serving = _find_inheriting(tx, {n for one in keys for n in one}, serves)
-    resting_ns = {link.node_n for one in traced for link in one.links if link.node_n is not None}
+    keys = [_find_touching(trace.dependents, served) for trace in traced]
+    serving = _find_inheriting(tx, {n for touching in keys for n in touching}, serves)
+    resting_ns = {link.node_n for trace in traced for link in trace.links if link.node_n is not None}
     rests_on = list_links_of_type(tx, LinkType.RESTS_ON, at_most=NO_LIMIT) if resting_ns else []
     resting = _find_inheriting(tx, resting_ns, rests_on)
     listed: list[dict[int, tuple[int, list[str]]]] = []
-    for one, touching in zip(traced, keys, strict=True):
-        by_fact = {n: link.node_n for link in one.links if link.node_n is not None for n in resting[link.node_n]}
+    for trace, touching in zip(traced, keys, strict=True):
+        by_fact = {n: link.node_n for link in trace.links if link.node_n is not None for n in resting[link.node_n]}
         # No node has the links of two others, so what serves is counted without being put together.
-        one.mark.work_total = sum(len(serving[source]) for source in touching) + len(
+        trace.mark.work_total = sum(len(serving[source]) for source in touching) + len(
             by_fact.keys() - {n for source in touching for n in serving[source]} if by_fact else ()
         )
         first = {n: source for source in touching for n in serving[source][:WORK_LISTED_MAX]}
@@ -394,12 +387,12 @@ def _add_work(tx: Transaction, traced: list[_Traced]) -> None:
                 for n in sorted({*first, *by_fact})[:WORK_LISTED_MAX]
             }
         )
-    ids = get_ids(tx, {n for found in listed for node, (source, _) in found.items() for n in (node, source)})
-    for one, found in zip(traced, listed, strict=True):
-        one.mark.work = [ids[n] for n in found]
-        one.mark.work_paths = {
-            ids[n]: shorten_path([*dict.fromkeys((ids[n], ids[source])), *way, one.mark.ref])
-            for n, (source, way) in found.items()
+    ids = get_ids(tx, {n for sources in listed for node, (source, _) in sources.items() for n in (node, source)})
+    for trace, sources in zip(traced, listed, strict=True):
+        trace.mark.work = [ids[n] for n in sources]
+        trace.mark.work_paths = {
+            ids[n]: shorten_path([*dict.fromkeys((ids[n], ids[source])), *way, trace.mark.ref])
+            for n, (source, way) in sources.items()
         }
 
 
@@ -416,11 +409,11 @@ class _Touching(NamedTuple):
 def _find_touching(dependents: list[Dependents], served: dict[int, list[str]]) -> dict[int, _Touching]:
     """Return the work nodes that serve a node which is connected with a mark."""
     connected: dict[str, _Touching] = {}
-    for one in dependents:
-        for key in (*one.after, *one.before):
-            connected.setdefault(key, _Touching(key, one))
-    found = {n: next((connected[key] for key in keys if key in connected), None) for n, keys in served.items()}
-    return {n: touching for n, touching in found.items() if touching is not None}
+    for dependent in dependents:
+        for key in (*dependent.after, *dependent.before):
+            connected.setdefault(key, _Touching(key, dependent))
+    nodes = {n: next((connected[key] for key in keys if key in connected), None) for n, keys in served.items()}
+    return {n: touching for n, touching in nodes.items() if touching is not None}
 
 
 def _find_inheriting(tx: Transaction, sources: set[int], links: list[Link]) -> dict[int, list[int]]:
