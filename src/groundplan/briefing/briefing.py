@@ -76,7 +76,7 @@ class ConstraintNote(Struct, kw_only=True):
 
 
 class KnowledgeNote(Struct, kw_only=True):
-    """What to know about the files of the task."""
+    """A knowledge atom that covers files of the task."""
 
     id: str
     name: str
@@ -86,7 +86,7 @@ class KnowledgeNote(Struct, kw_only=True):
 
 
 class BeforeNote(Struct):
-    """What was resolved before the task, with its evidence."""
+    """A node that was resolved before the task, with its evidence."""
 
     id: str
     summary: str
@@ -103,7 +103,7 @@ class OverlapNote(Struct):
 
 
 class DecisionNote(Struct, kw_only=True):
-    """A decision that binds the task; one that no longer does names the decision in its place."""
+    """A decision that binds the task. `replaced_by` is the text of the decision that replaced it."""
 
     text: str | UnsetType = UNSET
     excerpt: str | UnsetType = UNSET

@@ -38,7 +38,7 @@ class StepRelation(StrEnum):
 
 
 class DeadEndReason(StrEnum):
-    """Why a line does not go on."""
+    """The reason why a line ends."""
 
     REACHES_NO_GOAL = "reaches_no_goal"
     SERVES_NOTHING = "serves_nothing"
@@ -74,7 +74,7 @@ class ChainFact(Struct):
 
 
 class ChainEvidence(Struct):
-    """Evidence of a work node, or of another one below it."""
+    """Evidence of a work node, or of a node below it."""
 
     type: str
     ref: str
@@ -159,7 +159,7 @@ class Throughline(Struct, rename={"start": "from"}, kw_only=True):
 
 
 class ThroughlineText(Struct, rename={"start": "from"}, kw_only=True):
-    """The same as Markdown."""
+    """A throughline as Markdown."""
 
     start: str
     direction: Direction
@@ -169,7 +169,7 @@ class ThroughlineText(Struct, rename={"start": "from"}, kw_only=True):
 
 
 class ThroughlinePicture(Struct, rename={"start": "from"}, kw_only=True):
-    """The same as a picture."""
+    """A throughline as a picture."""
 
     start: str
     direction: Direction

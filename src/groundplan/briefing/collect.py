@@ -1,4 +1,4 @@
-"""Collect what a briefing can say about a task, the most important part first."""
+"""Collect the parts of a task's briefing from all four slices, the most important first."""
 
 from __future__ import annotations
 
@@ -110,12 +110,12 @@ def _make_marks(marks: Sequence[TaskMark]) -> Part:
 
 
 def _find_former_values(marks: Iterable[TaskMark], sources: Sequence[str]) -> dict[str, Any]:
-    """Return the values of changed facts on which the first of some nodes rests, by pointer."""
+    """Return the former values of changed facts by pointer; of several, the one that the first source rests on."""
     return {mark.ref: mark.before[source] for mark in marks for source in reversed(sources) if source in mark.before}
 
 
 def _make_facts(facts: FactsInForce | None, former: Mapping[str, Any]) -> Part:
-    """Return the facts, those first that changed since the task or its purpose was linked to them."""
+    """Return the facts. Those that changed since the task or its purpose was linked to them come first."""
     if facts is None:
         return Part("facts", [], 0)
     ordered = sorted(facts.facts, key=lambda fact: fact.pointer not in former) if former else facts.facts
@@ -160,6 +160,6 @@ def _make_overlap(tx: Transaction, node: WorkNodeRow) -> Part:
 
 
 def _to_entry(note: Any, *, text: str | None = None, step: str | None = None) -> Entry:
-    """Return the entry of a note; an excerpt can be taken of the field `text` if it holds a text."""
+    """Return the entry of a note. If the field named by `text` holds a string, an excerpt of it can be shown."""
     is_text = text is not None and isinstance(getattr(note, text), str)
     return Entry((note,), text if is_text else None, step)

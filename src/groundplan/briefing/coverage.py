@@ -1,5 +1,6 @@
-"""Find what is missing: purpose without work, work without purpose or evidence, facts without value, files without
-knowledge. All of it is computed from what is stored, at the moment of the call.
+"""Gaps: purpose without work, work without purpose or evidence, facts without value, files without knowledge.
+
+They are computed from the stored rows at each call.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ from groundplan.work.claims import EndingClaim, list_ending_claims
 
 
 class InboxKind(StrEnum):
-    """Why something waits for a person, in the order of the list: what blocks others comes first."""
+    """The reason why an item waits for a person, in the order of the list: reasons that block others come first."""
 
     GATE_BLOCKS = "gate_blocks"
     AT_RISK = "at_risk"
@@ -90,7 +90,7 @@ def make_action(
     )
 
 
-# --- What depends on an assumption in doubt or on a changed fact, until a decision about it is recorded ---------------
+# --- Marks: assumptions in doubt and changed facts, until a decision about them is recorded ---------------------------
 
 
 def _build_mark_item(tx: Transaction, mark: MarkOutline) -> InboxItem:
@@ -132,7 +132,7 @@ def _describe_claim(claim: EndingClaim, now: str) -> str:
 
 
 def _choose_action(tx: Transaction, claim: EndingClaim) -> InboxAction:
-    """Return what the caller can do: renew or release a claim of their own, take over a lapsed one, or look."""
+    """Return the action for a claim: renew or release one's own, take over a lapsed one, or read its history."""
     if claim.claimed_by == tx.actor.id:
         change = "release" if claim.claimed_until is None else "renew"
         return make_action(tx, "work.update", {"updates": [{"node_id": claim.id, change: True}]})
@@ -249,7 +249,7 @@ def _build_suggestion_item(tx: Transaction, suggestion: PendingSuggestion) -> In
 
 
 class RecordReader(Protocol):
-    """Lists what waits in the current project, oldest first; perhaps also what began to wait before `since`."""
+    """Lists records of the current project, oldest first. It may also list some from before `since`."""
 
     def __call__(self, tx: Transaction, *, since: str, at_most: int) -> Iterable[Any]: ...
 
@@ -305,7 +305,7 @@ DATE_CHARS = 10
 
 
 class ProjectState(NamedTuple):
-    """What the items follow from."""
+    """The state of a project on which its items depend."""
 
     rev: int
     updated_at: str
@@ -313,7 +313,7 @@ class ProjectState(NamedTuple):
 
 
 class KeptItems:
-    """The items by project and surface, each for one state of the project; the least recently used go first."""
+    """A cache of items by project and surface, each for one state of the project; the least recently used go first."""
 
     def __init__(self, projects_max: int = CACHED_PROJECTS_MAX) -> None:
         self.projects_max = projects_max
@@ -324,7 +324,7 @@ class KeptItems:
         return len(self._kept)
 
     def get(self, key: tuple[str, ...], state: ProjectState) -> dict[InboxKind, list[InboxItem]]:
-        """Return the lists that are known of a project in a state, to which the caller adds others."""
+        """Return the cached lists of a project in a state, to which the caller may add lists of other kinds."""
         with self._lock:
             kept = self._kept.get(key)
             if kept is None or kept[0] != state:
@@ -336,7 +336,7 @@ class KeptItems:
 
 
 def read_kept(tx: Transaction, kind: InboxKind, read: Callable[[], list[InboxItem]]) -> list[InboxItem]:
-    """Return all items of a kind in the current project, from memory if nothing has changed. Do not change them."""
+    """Return all items of a kind in the current project, cached until something changes; do not modify them."""
     if not KINDS[kind].is_cacheable:
         return read()
     cache: KeptItems = tx.cache.get(CACHE_KEY) or tx.cache.setdefault(CACHE_KEY, KeptItems())
@@ -379,7 +379,7 @@ class Inbox(Struct):
 
 
 class _Position(NamedTuple):
-    """The position of an item in the list, without any other item."""
+    """The position of an item in the list, as a cursor keeps it."""
 
     rank: int
     since: str
@@ -410,14 +410,14 @@ def read_inbox(tx: Transaction, request: ReadInbox) -> Inbox:
 
 
 class _Visits(NamedTuple):
-    """The projects to look at, each with a context in which it is the current one."""
+    """The projects to look at, and whether the caller asked for several."""
 
     projects: list[Project]
     are_several: bool
 
 
 def _list_visits(tx: Transaction) -> tuple[_Visits, LeftOut]:
-    """Return the projects to look at, and how many others there are. In an archived project nothing waits."""
+    """Return the projects to look at, and the number of the others. An archived project has no items."""
     if tx.has_project:
         return _Visits([] if tx.project.archived_at else [tx.project], are_several=False), UNSET
     views = list_projects(tx, ListProjects()).projects
@@ -430,7 +430,7 @@ def _list_visits(tx: Transaction) -> tuple[_Visits, LeftOut]:
 def _read_items(
     tx: Transaction, visits: _Visits, after: _Position, *, more_than: int
 ) -> list[tuple[_Position, InboxItem]]:
-    """Return the items after a position, in order: at least one more than the number given, if there are so many."""
+    """Return the items after a position, in order; if there are enough, at least one more than `more_than`."""
     located_items: list[tuple[_Position, InboxItem]] = []
     for kind, rank in RANKS.items():
         if rank < after.rank:
@@ -463,7 +463,7 @@ def _read_kind(
 
 @contextmanager
 def _visit(tx: Transaction, project: Project) -> Iterator[None]:
-    """Make a project the current one, with the time of a read in it; afterwards there is none, as before."""
+    """Make a project the current one, with its time of reading, for the duration of a block."""
     now = tx.now
     tx.set_project(project)
     set_time_of_read(tx)

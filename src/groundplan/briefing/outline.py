@@ -89,7 +89,7 @@ INDENT_MAX = 12  # levels; a longer chain goes on at this depth
 
 
 def write_outline(line: Throughline, *, chars_max: int) -> ThroughlineText:
-    """Return the outline; of a long chain as many steps as fit into `chars_max` characters, 0 for all."""
+    """Return the outline of a line, cut to `chars_max` characters; 0 means no limit."""
     shown = len(line.chain)
     while True:
         left_out = line.left_out or {}
@@ -125,7 +125,7 @@ def _list_lines(line: Throughline, steps: Sequence[ChainStep]) -> Iterator[str]:
 
 
 def _list_steps(steps: Sequence[ChainStep], *, is_upward: bool) -> Iterator[str]:
-    """Yield each step below the first step that leads to it, or for a line down, that it leads to."""
+    """Yield the lines of the outline: each step once, nested under the first neighbour nearer to the start."""
     by_ref = {step.ref: step for step in steps}
     below: dict[str, list[tuple[str, ChainLink]]] = {}
     for step in steps:
@@ -169,7 +169,7 @@ def _list_assumptions(assumptions: Sequence[ChainAssumption], indent: str) -> It
 
 
 def _describe_link(link: ChainLink | None) -> str:
-    """Return what is known of an edge: its mechanism and confidence, and its type if it is not the usual one."""
+    """Return the mechanism and confidence of an edge, and its type if that is not the usual one."""
     if link is None:
         return ""
     parts = [escape_inline(link.mechanism.rstrip(" ."))] if link.mechanism else []
@@ -186,7 +186,7 @@ SHRINK = 0.9  # of the number of cards that would just fit
 
 
 def draw_line(line: Throughline, project: str, *, chars_max: int) -> ThroughlinePicture:
-    """Return the picture; of a long chain as many steps as fit into `chars_max` characters, 0 for all."""
+    """Return the picture of a line, cut to `chars_max` characters; 0 means no limit."""
     shown = len(line.chain)
     while True:
         left_out = line.left_out or {}

@@ -75,7 +75,7 @@ class Hits(Struct):
 
 
 def search(tx: Transaction, request: Search) -> Hits:
-    """Return what contains every word, in any order.
+    """Return the rows that contain every word, in any order.
 
     Raises:
         Invalid: the text has no word, or too many.
@@ -93,7 +93,7 @@ def search(tx: Transaction, request: Search) -> Hits:
 
 
 def _find_projects(tx: Transaction) -> dict[str, str]:
-    """Return the names of the searched projects, by id: the one of the request, or all that the caller may see."""
+    """Return the names by id of the requested project, or of all projects that the caller may see."""
     if tx.has_project:
         return {tx.project.id: tx.project.name}
     return {view.id: view.name for view in list_projects(tx, ListProjects()).projects}
@@ -133,7 +133,7 @@ K = TypeVar("K")
 
 
 class Rank(IntEnum):
-    """How well a row matches; the lowest is the best."""
+    """The quality of a match; the lowest is the best."""
 
     EXACT = 0  # the ref or the title is the text
     TITLE = 1  # the title has all words
@@ -141,7 +141,7 @@ class Rank(IntEnum):
 
 
 def rank_match(match: TextMatch, words: SearchWords) -> Rank:
-    """Return how well a row matches."""
+    """Return the rank of a match."""
     if words.text in (fold(match.ref), fold(match.title)):
         return Rank.EXACT
     return Rank.TITLE if words.are_in(match.title) else Rank.ELSEWHERE
@@ -162,7 +162,7 @@ def _take_turns(by_slice: Mapping[K, list[TextMatch]]) -> Iterator[tuple[K, Text
 
 
 def build_snippet(match: TextMatch, words: SearchWords) -> str:
-    """Return an excerpt around the first match: in the other texts of a row, else in its title."""
+    """Return an excerpt around the first word found in the text of a row, else in its title."""
     texts = (" ".join(match.text.split()), " ".join(match.title.split()))
     text, at = next(((text, at) for text in texts if (at := words.find_first(text)) >= 0), (texts[0] or texts[1], 0))
     if len(text) <= SNIPPET_CHARS_MAX:

@@ -41,7 +41,7 @@ class FollowLine(Struct, rename={"start": "from"}, forbid_unknown_fields=True):
 
 
 class TracedLine(NamedTuple):
-    """A line to present, and the characters that the answer can have; 0 means any number."""
+    """A traced line, and the format and length of its answer; a length of 0 means no limit."""
 
     line: Throughline
     format: LineFormat
@@ -76,7 +76,7 @@ def follow_line(tx: Transaction, request: FollowLine) -> TracedLine:
 
 
 def present_line(traced: TracedLine) -> Throughline | ThroughlineText | ThroughlinePicture:
-    """Return the answer in its format, outside the transaction because a picture takes long."""
+    """Return the line in the requested format. It runs outside the transaction, because a picture takes long."""
     if traced.format == "data":
         return traced.line
     # The renderer of pictures, which takes 30 ms to load, is not needed for data.
@@ -88,7 +88,7 @@ def present_line(traced: TracedLine) -> Throughline | ThroughlineText | Throughl
 
 
 def _missing_start(tx: Transaction, ref: str, content: Content | None) -> NotFound:
-    """Return the error for a text that names nothing, with similar ids and keys."""
+    """Return the error for an unknown id or key, with similar ones."""
     near: list[str] = []
     if content is not None:
         key = ref.upper()

@@ -1,4 +1,4 @@
-"""The titles of what ids, keys and pointers stand for, so that a list of events can be read."""
+"""Titles of the things that ids, keys and pointers name, so that people can read a list of events."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _ROW_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class FindTitles(Struct, forbid_unknown_fields=True):
-    """The project, and what to name."""
+    """The project, and the ids, keys and pointers to look up."""
 
     project: Name
     refs: Annotated[list[Name], Meta(min_length=1, max_length=REFS_MAX)]
 
 
 class Titled(Struct):
-    """What a ref stands for. `at` is the id, key or pointer by which the slice finds it."""
+    """The title of a ref. `at` is the id, key or pointer by which the slice finds it."""
 
     ref: str
     slice: str
@@ -41,13 +41,13 @@ class Titled(Struct):
 
 
 class Titles(Struct):
-    """Those of the refs that stand for something."""
+    """The titles of the refs that exist."""
 
     found: list[Titled]
 
 
 def find_titles_of_refs(tx: Transaction, request: FindTitles) -> Titles:
-    """Return what some refs stand for; those that stand for nothing (any more) are left out."""
+    """Return the titles of some refs; unknown and deleted ones are left out."""
     keys, row_ids, pointers, ids = _sort_by_form(request.refs)
     titles = [Titled(target.ref, "work", target.ref, target.title) for target in find_known_targets(tx, ids).values()]
     if keys:
@@ -66,7 +66,7 @@ def find_titles_of_refs(tx: Transaction, request: FindTitles) -> Titles:
 
 
 def _sort_by_form(refs: Iterable[str]) -> tuple[Sequence[str], set[str], Sequence[str], Sequence[str]]:
-    """Return the refs that are keys of the purpose, ids of rows, pointers, and ids of work nodes."""
+    """Return the refs in four lists: purpose keys, row ids, pointers, and ids of work nodes."""
     keys: list[str] = []
     row_ids: set[str] = set()
     pointers: list[str] = []

@@ -1,4 +1,4 @@
-"""Trace the steps of a throughline, up to the goals or down to the work, and short in a project of any size."""
+"""Trace the steps of a throughline, up to the goals or down to the work. The limits hold in a project of any size."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from groundplan.work.tracing import (
 
 
 class ChainLimits:
-    """The number of entries of each kind."""
+    """The largest number of entries of each kind in an answer."""
 
     PURPOSE_NODES = 300
     WORK_NODES = 150
@@ -55,7 +55,7 @@ class ChainLimits:
 
 
 def count_parts(**parts: int) -> LeftOut:
-    """Return the parts of which something is left out."""
+    """Return the counts that are not zero, as the `left_out` of an answer."""
     return {name: count for name, count in parts.items() if count} or UNSET
 
 
@@ -75,12 +75,12 @@ class PurposeGraph(NamedTuple):
         return self.purpose.content
 
     def find_effects(self, keys: Iterable[str]) -> set[str]:
-        """Return these nodes and all that they lead to."""
+        """Return the keys of these nodes and of all their direct and indirect effects."""
         graph = self.causal.graph
         return set(self.causal.to_keys(list(find_reachable_from(graph, [graph.numbers[key] for key in keys]))))
 
     def find_causes(self, keys: Iterable[str]) -> set[str]:
-        """Return these nodes and all that leads to them."""
+        """Return the keys of these nodes and of all their direct and indirect causes."""
         graph = self.causal.graph
         return set(self.causal.to_keys(list(find_leading_to(graph, [graph.numbers[key] for key in keys]))))
 
@@ -92,9 +92,9 @@ class PurposeGraph(NamedTuple):
         return self.content.nodes[key].node_type is NodeType.GOAL
 
     def assign_levels(self, keys: Collection[str], *, is_upward: bool) -> dict[str, int]:
-        """Return the longest distance of each node from the nodes without predecessors, in the order of the chain.
+        """Return the level of each node: its longest distance from a node without predecessors, in ascending order.
 
-        `keys` are the only nodes that count. The nodes of a cycle have one level.
+        Only the nodes in `keys` count. The nodes of a cycle share a level.
         """
         graph = self.causal.graph
         numbers = {graph.numbers[key] for key in keys}
@@ -124,7 +124,7 @@ def build_purpose_graph(purpose: PurposeInForce) -> PurposeGraph:
 def build_purpose_steps(
     tx: Transaction, graph: PurposeGraph, levels: Mapping[str, int], *, known: Collection[str]
 ) -> list[ChainStep]:
-    """Return the steps of some nodes with their edges to the nodes in `known`, assumptions and indicators."""
+    """Return the steps of the nodes in `levels`, with assumptions, indicators and their edges to nodes in `known`."""
     edges = _group_edges(graph.causal.graph, levels, known)
     content = graph.content
     edge_names = {graph.causal.edges[number].name for numbers in edges.values() for number in numbers}
@@ -208,7 +208,7 @@ EVIDENCE_OF_EACH = 3  # the newest
 def build_work_step(
     node: TracedNode, level: int, to: list[ChainLink], *, now: str, below: SubtreeCounts | None = None
 ) -> ChainStep:
-    """Return the step of a node; `below` is shown if the node has a subtree."""
+    """Return the step of a work node; `below` counts its subtree and is left out if the node has no children."""
     return ChainStep(
         ref=node.id,
         type=StepType.WORK,
@@ -223,7 +223,7 @@ def build_work_step(
 
 
 def to_work_below(counts: Iterable[SubtreeCounts]) -> WorkBelow:
-    """Return the sum of some counts."""
+    """Return the sum of the counts of several subtrees."""
     total = resolved = dropped = claimed = 0
     for count in counts:
         total, resolved = total + count.total, resolved + count.resolved
@@ -236,7 +236,7 @@ def add_evidence_to_steps(
 ) -> None:
     """Add the newest evidence of each work node to its step; `nodes` are the work nodes by id.
 
-    With `stops`, the evidence of its subtree counts, too, without the subtrees of these nodes.
+    If `stops` is given, evidence of nodes below counts, too, except in the subtrees of the nodes in `stops`.
     """
     of_work = [step for step in steps if step.is_work]
     starts = [nodes[step.ref].n for step in of_work]
@@ -258,7 +258,7 @@ def add_evidence_to_steps(
 
 
 def trace_work_up(tx: Transaction, n: int) -> Throughline:
-    """Return the line from a work node to the goals: over the ancestor that has the links, if it has none itself."""
+    """Return the line from a work node to the goals. A node without links of its own has those of an ancestor."""
     links = load_effective_links(tx, [n])[n]
     path = load_path_to_root(tx, n)
     node = path[0]
@@ -285,7 +285,7 @@ def trace_purpose_up(tx: Transaction, graph: PurposeGraph, key: str) -> Throughl
 
 
 def _build_path(tx: Transaction, path: list[TracedNode], serves: list[ChainLink]) -> tuple[list[ChainStep], int]:
-    """Return the steps of a node and its ancestors, the last of which has the links, and the number left out."""
+    """Return the steps from a node to the ancestor that has the links, and the number of steps left out."""
     kept = path if len(path) <= ChainLimits.ANCESTORS else [*path[: ChainLimits.ANCESTORS - 1], path[-1]]
     steps = []
     for level, node in enumerate(path):
@@ -348,7 +348,7 @@ def _build_answer(
 
 
 def trace_purpose_down(tx: Transaction, graph: PurposeGraph, key: str) -> Throughline:
-    """Return what leads to a purpose node: its causes, and the work that serves them."""
+    """Return the line down from a purpose node: its causes, and the work that serves them."""
     levels = graph.assign_levels(graph.find_causes([key]), is_upward=False)
     links = load_serving_links(tx)
     serving = {n: here for n, keys in links.keys.items() if (here := [key for key in keys if key in levels])}
@@ -387,7 +387,7 @@ def _build_serving_steps(
     levels: Mapping[str, int],
     stops: Collection[int],
 ) -> list[ChainStep]:
-    """Return the steps of work nodes that serve something: those of the nearest purpose nodes, and open ones first."""
+    """Return the steps of serving work nodes, ordered by the level of what they serve, open ones first."""
     nearest = {n: min(levels[key] for key in keys) for n, keys in serving.items()}
     positions = {key: position for position, key in enumerate(levels)}
 
@@ -411,7 +411,7 @@ def _build_serving_steps(
 
 
 def trace_work_down(tx: Transaction, n: int) -> Throughline:
-    """Return what a work node consists of: its children with the counts of their subtrees, and the evidence."""
+    """Return the line down from a work node: its children with their evidence and the counts of their subtrees."""
     node = load_traced_nodes(tx, [n])[n]
     children, left_out = load_first_children(tx, n, at_most=ChainLimits.WORK_NODES)
     counts = count_subtrees(tx, [child.n for child in children])

@@ -43,7 +43,7 @@ PREDICATES = {
 
 
 class MarkOutline(NamedTuple):
-    """A mark without what depends on it."""
+    """A mark without the list of what depends on it."""
 
     kind: Literal["assumption", "fact"]
     ref: str
@@ -54,10 +54,10 @@ class MarkOutline(NamedTuple):
 
 
 class WatchMark(Struct, kw_only=True):
-    """What depends on an assumption in doubt or on a changed fact.
+    """An assumption in doubt or a changed fact, with everything that depends on it.
 
-    `purpose` and `edges` are what follows from it. `work` is the open work for these and for what leads to it; it lists
-    some ids, and `work_total` counts all. `work_paths` has the way from each listed node to the assumption or the fact.
+    `purpose` and `edges` are its effects. `work` lists some ids of open work for these and for its causes, `work_total`
+    counts all, and `work_paths` has the path from each listed node to the assumption or the fact.
     """
 
     kind: Literal["assumption", "fact"]
@@ -85,7 +85,7 @@ NO_LIMIT = 2**53
 
 
 class FactStatus(StrEnum):
-    """What happened to a fact."""
+    """The change of a fact that makes a mark."""
 
     CHANGED = "changed"
     REMOVED = "removed"
@@ -109,7 +109,10 @@ class Cause(NamedTuple):
 
 
 def find_causes(tx: Transaction, resting: Iterable[str] | None = None) -> list[Cause]:
-    """Return what makes marks in the current project, the latest first; of facts, those that some nodes rest on."""
+    """Return the causes of marks in the current project, the latest first.
+
+    With `resting`, only the facts on which these nodes rest are looked at.
+    """
     reviewed = list_assumptions_in_doubt(tx)
     refutes = list_links_of_type(tx, LinkType.REFUTES, at_most=NO_LIMIT)
     if resting is None:
@@ -120,11 +123,11 @@ def find_causes(tx: Transaction, resting: Iterable[str] | None = None) -> list[C
         return []
     reviews = read_latest_reviews(tx, sorted({*reviewed, *(link.target for link in refutes)}))
     observations = Observations([], list(reviews.values()), [], read_decisions(tx, NO_CUTOFF))
-    causes = [*_find_doubtful(observations, refutes), *_find_changed(tx, observations, rests_on)]
+    causes = [*_list_doubt_causes(observations, refutes), *_list_fact_causes(tx, observations, rests_on)]
     return sorted(causes, key=lambda cause: (-cause.rev, cause.kind, cause.ref))
 
 
-def _find_doubtful(observations: Observations, refutes: Iterable[Link]) -> Iterable[Cause]:
+def _list_doubt_causes(observations: Observations, refutes: Iterable[Link]) -> Iterable[Cause]:
     latest: dict[str, Link] = {}
     for link in refutes:
         if link.target not in latest or link.rev > latest[link.target].rev:
@@ -135,7 +138,7 @@ def _find_doubtful(observations: Observations, refutes: Iterable[Link]) -> Itera
         yield Cause("assumption", key, doubt.status, doubt.rev, at, [], {})
 
 
-def _find_changed(tx: Transaction, observations: Observations, rests_on: list[Link]) -> Iterable[Cause]:
+def _list_fact_causes(tx: Transaction, observations: Observations, rests_on: list[Link]) -> Iterable[Cause]:
     decided = observations.get_decided_revs()
     facts = [
         FactSince(link.target, max(link.rev, decided.get(link.target, 0), decided.get(link.source, 0)))
@@ -162,13 +165,13 @@ NODES_READ_MAX = 2_000  # nodes of a project of which onboarding reads the tree 
 def find_marks(tx: Transaction, *, with_work: bool = True, at_most: int = NO_LIMIT) -> list[WatchMark]:
     """Return the marks of the current project, the latest first.
 
-    Without work the time does not depend on the number of work nodes.
+    If `with_work` is False, the time does not depend on the number of work nodes.
     """
     return _load_marks(tx, with_work=with_work, at_most=at_most)[0]
 
 
 def list_marks_since(tx: Transaction, *, since: str, at_most: int) -> list[MarkOutline]:
-    """Return the marks that were made at a moment or later, oldest first, without what depends on them."""
+    """Return outlines of the marks that were made at `since` or later, oldest first."""
     causes = [cause for cause in find_causes(tx) if cause.at >= since]
     if not causes:
         return []
@@ -176,7 +179,7 @@ def list_marks_since(tx: Transaction, *, since: str, at_most: int) -> list[MarkO
 
 
 def describe_marks(tx: Transaction, at_most: int) -> MarkLines:
-    """Return one line for each of the latest marks, and how many more there are. In a small project it names work."""
+    """Return one line for each of the latest marks, and the number of the others. In a small project it names work."""
     marks, left_out = _load_marks(tx, with_work=None, at_most=at_most)
     return MarkLines([_describe(mark) for mark in marks], left_out)
 
@@ -191,7 +194,7 @@ def find_marked_work(tx: Transaction, at_most: int) -> MarkedWorkPage:
 
 
 def _load_marks(tx: Transaction, *, with_work: bool | None, at_most: int) -> tuple[list[WatchMark], int]:
-    """Return marks, and how many more there are; with work, without, or (None) with it if the project is small."""
+    """Return marks and the number of the others. `with_work` None stands for True in a small project."""
     causes = find_causes(tx)
     if not causes:
         return [], 0
@@ -202,13 +205,13 @@ def _load_marks(tx: Transaction, *, with_work: bool | None, at_most: int) -> tup
 
 def _describe(mark: WatchMark) -> str:
     """Return the ref, the status, the first keys and work that depend on it, and the text last, which may be cut."""
-    affected = f", affects {_name(mark.purpose, len(mark.purpose))}" if mark.purpose else ""
-    work = f", open work {_name(mark.work, mark.work_total)}" if mark.work else ""
+    affected = f", affects {_join_names(mark.purpose, len(mark.purpose))}" if mark.purpose else ""
+    work = f", open work {_join_names(mark.work, mark.work_total)}" if mark.work else ""
     text = "" if mark.text is None else f": {mark.text}"
     return f"{mark.ref} {PREDICATES[mark.status]}{affected}{work}{text}"
 
 
-def _name(names: list[str], total: int) -> str:
+def _join_names(names: list[str], total: int) -> str:
     more = total - KEYS_NAMED_MAX
     return ", ".join(names[:KEYS_NAMED_MAX]) + (f" and {more} more" if more > 0 else "")
 
@@ -217,7 +220,7 @@ def _name(names: list[str], total: int) -> str:
 
 
 class TaskMark(NamedTuple):
-    """A mark that touches a task, with the way from what the task serves; from the linked node if that rests on it."""
+    """A mark that touches a task, and the path to it from what the task serves, or from the node that rests on it."""
 
     kind: Literal["assumption", "fact"]
     ref: str
@@ -235,10 +238,12 @@ def list_task_marks(
     the purpose keys whose facts matter to it. Facts of other nodes are not read, because a project may have many.
     """
     causes = find_causes(tx, [*([] if resting is None else [resting]), *steps])
-    return _trace_tasks(tx, causes, served, resting) if causes else []
+    return _trace_task_marks(tx, causes, served, resting) if causes else []
 
 
-def _trace_tasks(tx: Transaction, causes: list[Cause], served: Collection[str], resting: str | None) -> list[TaskMark]:
+def _trace_task_marks(
+    tx: Transaction, causes: list[Cause], served: Collection[str], resting: str | None
+) -> list[TaskMark]:
     chains, _ = load_chains_in_force(tx)
     places: dict[str, Place] = {}
     ahead: dict[str, str | None] = {}
@@ -266,7 +271,7 @@ def _trace_tasks(tx: Transaction, causes: list[Cause], served: Collection[str], 
 def _find_way(
     on: str | None, behind: str | None, ahead: dict[str, str | None], back: dict[str, str | None]
 ) -> list[str]:
-    """Return the way from a served node to a place; nothing if they are not connected."""
+    """Return the keys from a served node to a place; an empty list if they are not connected."""
     key, steps = (behind, ahead) if behind in ahead else (on, back)
     if key is None or key not in steps:
         return []
@@ -283,7 +288,7 @@ WORK_LISTED_MAX = 20  # work nodes listed in one mark
 
 
 class TracedMark(NamedTuple):
-    """A mark, what depends on it in the theory, and the links by which work rests on its fact."""
+    """A mark with its dependents in the theory, and the links by which work rests on its fact."""
 
     mark: WatchMark
     dependents: list[Dependents]
@@ -293,9 +298,9 @@ class TracedMark(NamedTuple):
 def trace_marks(
     tx: Transaction, causes: Iterable[Cause], *, with_work: bool, at_most: int
 ) -> tuple[list[WatchMark], int]:
-    """Return the marks that some causes make in the version in force, and how many more there are.
+    """Return the marks of some causes in the version in force, and the number of the others.
 
-    An assumption that this version does not have marks nothing.
+    An assumption that this version does not have makes no mark.
     """
     content = read_content_in_force(tx)
     causal = build_causal_graph(content)
@@ -308,7 +313,7 @@ def trace_marks(
 
 
 def outline_marks(tx: Transaction, causes: Iterable[Cause], *, at_most: int) -> list[MarkOutline]:
-    """Return the first marks that some causes make, each with its path. One search finds the paths of all."""
+    """Return the first marks of some causes, each with its path; one search finds the paths of all."""
     content = read_content_in_force(tx)
     known = [cause for cause in causes if cause.kind == "fact" or cause.ref in content.assumptions][:at_most]
     steps = GoalSteps(build_causal_graph(content), PATH_MAX)
@@ -362,7 +367,7 @@ def _trace_mark(content: Content, causal: CausalGraph, steps: GoalSteps, cause: 
 
 
 def _add_work(tx: Transaction, traced: list[TracedMark]) -> None:
-    """Add the open work to each mark: what serves a node that the mark touches, and what rests on its fact."""
+    """Add the open work to each mark: nodes that serve one of its dependents, and nodes that rest on its fact."""
     serves = list_links_of_type(tx, LinkType.SERVES, at_most=NO_LIMIT)
     served: dict[int, list[str]] = {}
     for link in serves:
@@ -396,8 +401,8 @@ def _add_work(tx: Transaction, traced: list[TracedMark]) -> None:
         }
 
 
-class _Touching(NamedTuple):
-    """A purpose key that work serves, among what depends on a mark."""
+class _TouchedKey(NamedTuple):
+    """A purpose key that is a dependent of a mark."""
 
     key: str
     dependents: Dependents
@@ -406,12 +411,12 @@ class _Touching(NamedTuple):
         return self.dependents.find_way(self.key)
 
 
-def _find_touching(dependents: list[Dependents], served: dict[int, list[str]]) -> dict[int, _Touching]:
-    """Return the work nodes that serve a node which is connected with a mark."""
-    connected: dict[str, _Touching] = {}
+def _find_touching(dependents: list[Dependents], served: dict[int, list[str]]) -> dict[int, _TouchedKey]:
+    """Return the work nodes that serve a dependent of a mark, each with that dependent."""
+    connected: dict[str, _TouchedKey] = {}
     for dependent in dependents:
         for key in (*dependent.after, *dependent.before):
-            connected.setdefault(key, _Touching(key, dependent))
+            connected.setdefault(key, _TouchedKey(key, dependent))
     nodes = {n: next((connected[key] for key in keys if key in connected), None) for n, keys in served.items()}
     return {n: touching for n, touching in nodes.items() if touching is not None}
 
@@ -421,6 +426,6 @@ def _find_inheriting(tx: Transaction, sources: set[int], links: list[Link]) -> d
 
 
 def shorten_path(path: list[str]) -> list[str]:
-    """Return a path without its middle if it is long."""
+    """Return a path, a long one without its middle."""
     half = PATH_MAX // 2
     return path if len(path) <= PATH_MAX else [*path[:half], GAP, *path[-half:]]

@@ -30,7 +30,7 @@ class StepAssumption(NamedTuple):
 
 
 class Reasons(NamedTuple):
-    """The steps from what a task serves to the goals."""
+    """The steps from the purpose nodes that a task serves to the goals."""
 
     steps: list[WhyStep]  # strongest path first; a step that two paths share stands once
     steps_total: int
@@ -49,7 +49,7 @@ class _Start(NamedTuple):
 
 
 def collect_why(tx: Transaction, served: Sequence[str], *, at_most: int) -> Reasons:
-    """Return the first `at_most` steps from purpose nodes, given by their keys, to the goals."""
+    """Return the steps from the served purpose nodes to the goals, at most `at_most` of them."""
     if not served:
         return Reasons([], 0, 0, [])
     starts, dangling = _find_starts(tx, served)
@@ -73,7 +73,7 @@ def collect_why(tx: Transaction, served: Sequence[str], *, at_most: int) -> Reas
 
 
 def _find_starts(tx: Transaction, served: Sequence[str]) -> tuple[list[_Start], list[str]]:
-    """Return where the paths begin, strongest first, and the keys that neither the version nor the draft has."""
+    """Return the starts of the paths, strongest first, and the keys that are in no version."""
     in_force, draft = load_chains_in_force(tx)
     starts, others, dangling = [], [], []
     for key in served:
@@ -151,9 +151,9 @@ class DatedDecision(NamedTuple):
 def collect_decisions(
     tx: Transaction, node_ids: Sequence[str], refs: Collection[str], *, at_most: int
 ) -> list[DecisionNote]:
-    """Return the decisions about work nodes and parts of the purpose, newest first, then those that were replaced.
+    """Return the decisions about work nodes and parts of the purpose: newest first, replaced ones last.
 
-    A decision that is about nothing in particular binds every task.
+    A decision without a subject binds every task.
     """
     about = {*node_ids, *refs}
     recorded = read_newest_decisions(tx, at_most=RECORDED_MAX)
