@@ -21,7 +21,7 @@ from groundplan.briefing.chain import (
     ThroughlineText,
     WorkBelow,
 )
-from groundplan.kernel.answers import ENVELOPE_CHARS, count_chars
+from groundplan.kernel.answers import ENVELOPE_CHARS, LeftOut, count_chars
 from groundplan.purpose.markup import escape_inline
 from groundplan.purpose.model import EdgeType, NodeType, PurposeEdge, PurposeNode, edge_order, key_order
 from groundplan.purpose.picture.subjects import Arrow, Badge, Card, Emphasis, Picture, WorkSubject, pluralize
@@ -92,19 +92,24 @@ def write_outline(line: Throughline, *, chars_max: int) -> ThroughlineText:
     """Return the outline of a line, cut to `chars_max` characters; 0 means no limit."""
     shown = len(line.chain)
     while True:
-        left_out = line.left_out or {}
-        if shown < len(line.chain):
-            left_out = {**left_out, "chain": left_out.get("chain", 0) + len(line.chain) - shown}
         answer = ThroughlineText(
             start=line.start,
             direction=line.direction,
             version=line.version,
             markdown="\n".join(_list_lines(line, line.chain[:shown])) + "\n",
-            left_out=left_out or UNSET,
+            left_out=_count_left_out(line, shown),
         )
         if not chars_max or shown <= 1 or count_chars(answer) + ENVELOPE_CHARS <= chars_max:
             return answer
         shown = shown * 2 // 3
+
+
+def _count_left_out(line: Throughline, shown: int) -> LeftOut:
+    """Return what is left out of an answer that shows some steps of a line."""
+    left_out = line.left_out or {}
+    if shown < len(line.chain):
+        left_out = {**left_out, "chain": left_out.get("chain", 0) + len(line.chain) - shown}
+    return left_out or UNSET
 
 
 def _list_lines(line: Throughline, steps: Sequence[ChainStep]) -> Iterator[str]:
@@ -189,9 +194,6 @@ def draw_line(line: Throughline, project: str, *, chars_max: int) -> Throughline
     """Return the picture of a line, cut to `chars_max` characters; 0 means no limit."""
     shown = len(line.chain)
     while True:
-        left_out = line.left_out or {}
-        if shown < len(line.chain):
-            left_out = {**left_out, "chain": left_out.get("chain", 0) + len(line.chain) - shown}
         drawn = draw(build_line_picture(line, project, line.chain[:shown]))
         answer = ThroughlinePicture(
             start=line.start,
@@ -200,7 +202,7 @@ def draw_line(line: Throughline, project: str, *, chars_max: int) -> Throughline
             svg=drawn.svg,
             width=drawn.width,
             height=drawn.height,
-            left_out=left_out or UNSET,
+            left_out=_count_left_out(line, shown),
         )
         chars = count_chars(answer) + ENVELOPE_CHARS
         if not chars_max or shown <= 1 or chars <= chars_max:

@@ -162,12 +162,17 @@ KEYS_NAMED_MAX = 3
 NODES_READ_MAX = 2_000  # nodes of a project of which onboarding reads the tree to name work
 
 
-def find_marks(tx: Transaction, *, with_work: bool = True, at_most: int = NO_LIMIT) -> list[WatchMark]:
-    """Return the marks of the current project, the latest first.
+def load_marks(tx: Transaction, *, with_work: bool | None, at_most: int) -> tuple[list[WatchMark], int]:
+    """Return the latest marks of the current project, and the number of the others.
 
-    If `with_work` is False, the time does not depend on the number of work nodes.
+    Without work the time does not depend on the number of work nodes. None stands for True in a small project.
     """
-    return _load_marks(tx, with_work=with_work, at_most=at_most)[0]
+    causes = find_causes(tx)
+    if not causes:
+        return [], 0
+    if with_work is None:
+        with_work = count_nodes(tx) <= NODES_READ_MAX
+    return trace_marks(tx, causes, with_work=with_work, at_most=at_most)
 
 
 def list_marks_since(tx: Transaction, *, since: str, at_most: int) -> list[MarkOutline]:
@@ -180,27 +185,17 @@ def list_marks_since(tx: Transaction, *, since: str, at_most: int) -> list[MarkO
 
 def describe_marks(tx: Transaction, at_most: int) -> MarkLines:
     """Return one line for each of the latest marks, and the number of the others. In a small project it names work."""
-    marks, left_out = _load_marks(tx, with_work=None, at_most=at_most)
+    marks, left_out = load_marks(tx, with_work=None, at_most=at_most)
     return MarkLines([_describe(mark) for mark in marks], left_out)
 
 
 def find_marked_work(tx: Transaction, at_most: int) -> MarkedWorkPage:
     """Return the latest marks with the open work that each touches, and how many more there are."""
-    marks, left_out = _load_marks(tx, with_work=True, at_most=at_most)
+    marks, left_out = load_marks(tx, with_work=True, at_most=at_most)
     return MarkedWorkPage(
         [MarkedWork(mark.ref, mark.word, mark.path, list(mark.work_paths.items()), mark.work_total) for mark in marks],
         left_out,
     )
-
-
-def _load_marks(tx: Transaction, *, with_work: bool | None, at_most: int) -> tuple[list[WatchMark], int]:
-    """Return marks and the number of the others. `with_work` None stands for True in a small project."""
-    causes = find_causes(tx)
-    if not causes:
-        return [], 0
-    if with_work is None:
-        with_work = count_nodes(tx) <= NODES_READ_MAX
-    return trace_marks(tx, causes, with_work=with_work, at_most=at_most)
 
 
 def _describe(mark: WatchMark) -> str:
