@@ -127,14 +127,18 @@ def analyse(
     causal = build_causal_graph(content)
     reached = trace_goals(causal)
     statuses = observations.get_statuses()
-    refuted = [one for one in content.assumptions.values() if statuses.get(one.key) is AssumptionStatus.REFUTED]
+    refuted = [
+        assumption
+        for assumption in content.assumptions.values()
+        if statuses.get(assumption.key) is AssumptionStatus.REFUTED
+    ]
     ways, is_cut = _find_pathways(causal, node, limit) if node is not None else (UNSET, UNSET)
     touched = UNSET if assumption is None else _trace_impact(content, causal, content.assumptions[assumption])
     return Analysis(
         orphans=_find_orphans(causal),
         dead_ends=_find_dead_ends(causal),
-        goals=[_to_goal_analysis(one) for one in reached.goals],
-        refuted=[_trace_impact(content, causal, one) for one in refuted[:limit]],
+        goals=[_to_goal_analysis(goal) for goal in reached.goals],
+        refuted=[_trace_impact(content, causal, assumption) for assumption in refuted[:limit]],
         cut_edge_left_out=reached.left_out or UNSET,
         pathways=ways,
         pathways_cut=is_cut,
@@ -173,8 +177,8 @@ def _trace_impact(content: Content, causal: CausalGraph, assumption: Assumption)
 
 def _find_pathways(causal: CausalGraph, node: str, limit: int) -> tuple[list[list[str]], bool]:
     goals = causal.list_numbers(NodeType.GOAL)
-    found = find_pathways(causal.graph, causal.graph.numbers[node], goals, limit=limit)
-    return [causal.to_keys(way) for way in found.ways], found.is_cut
+    pathways = find_pathways(causal.graph, causal.graph.numbers[node], goals, limit=limit)
+    return [causal.to_keys(way) for way in pathways.ways], pathways.is_cut
 
 
 def _find_orphans(causal: CausalGraph) -> list[str]:
@@ -199,7 +203,7 @@ def _to_goal_analysis(goal: GoalTrace) -> GoalAnalysis:
 
 
 def _select_by_type(causal: CausalGraph, numbers: set[int], node_type: NodeType) -> list[str]:
-    return sort_keys(causal.graph.keys[one] for one in numbers if causal.nodes[one].node_type is node_type)
+    return sort_keys(causal.graph.keys[number] for number in numbers if causal.nodes[number].node_type is node_type)
 
 
 class Dependents(NamedTuple):
@@ -308,29 +312,29 @@ def find_refuted_impacts(tx: Transaction, refuted: list[str]) -> list[RefutedImp
 
     Assumptions that only older versions have are ignored.
     """
-    found: dict[str, RefutedImpact] = {}
+    impacts: dict[str, RefutedImpact] = {}
     rows = read_versions(tx) if refuted else []
     for row in (*[row for row in rows if not row.is_draft][-1:], *[row for row in rows if row.is_draft]):
-        missing = [key for key in refuted if key not in found]
+        missing = [key for key in refuted if key not in impacts]
         if missing:
-            found |= _find_impacts_in_version(tx, read_content(tx, row.id), missing)
-    return [found[key] for key in dict.fromkeys(refuted) if key in found]
+            impacts |= _find_impacts_in_version(tx, read_content(tx, row.id), missing)
+    return [impacts[key] for key in dict.fromkeys(refuted) if key in impacts]
 
 
 def _find_impacts_in_version(tx: Transaction, content: Content, keys: list[str]) -> dict[str, RefutedImpact]:
-    several = trace_impacts(content, [key for key in keys if key in content.assumptions])
+    impacts = trace_impacts(content, [key for key in keys if key in content.assumptions])
     serving: dict[str, list[str]] = {}
-    if several:
-        touched = {key for one in several for key in (*one.nodes, *one.activities)}
+    if impacts:
+        touched = {key for impact in impacts for key in (*impact.nodes, *impact.activities)}
         serving = providers.find_work_serving(tx, sorted(touched))
     return {
-        one.assumption: RefutedImpact(
-            one.assumption,
-            one.edges,
-            one.nodes,
-            sorted({id_ for key in (*one.nodes, *one.activities) for id_ in serving.get(key, ())}),
+        impact.assumption: RefutedImpact(
+            impact.assumption,
+            impact.edges,
+            impact.nodes,
+            sorted({id_ for key in (*impact.nodes, *impact.activities) for id_ in serving.get(key, ())}),
         )
-        for one in several
+        for impact in impacts
     }
 
 
@@ -339,12 +343,14 @@ MARKS_MAX = 20  # each reads what depends on it
 
 def add_marks(tx: Transaction, analysis: Analysis, limit: int) -> None:
     """Add the latest marks of the current project, in the version in force; at most `limit`, and not many."""
-    found = providers.find_marked_work(tx, min(limit, MARKS_MAX))
-    if not found.marks:
+    marked = providers.find_marked_work(tx, min(limit, MARKS_MAX))
+    if not marked.marks:
         return
     analysis.marks = [
-        MarkImpact(one.ref, one.status, one.path, [TouchedWork(id_, path) for id_, path in one.work], one.work_total)
-        for one in found.marks
+        MarkImpact(
+            mark.ref, mark.status, mark.path, [TouchedWork(id_, path) for id_, path in mark.work], mark.work_total
+        )
+        for mark in marked.marks
     ]
-    if found.left_out:
-        analysis.left_out = {**(analysis.left_out or {}), "marks": found.left_out}
+    if marked.left_out:
+        analysis.left_out = {**(analysis.left_out or {}), "marks": marked.left_out}

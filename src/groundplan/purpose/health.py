@@ -137,7 +137,7 @@ def compute_health(
         metrics,
         bands,
         find_overall_band(content, bands),
-        [_to_goal_health(one) for one in reached.goals],
+        [_to_goal_health(goal) for goal in reached.goals],
         places,
         weakest_edge_left_out=reached.left_out or UNSET,
     )
@@ -145,8 +145,11 @@ def compute_health(
 
 def find_places(content: Content, observations: Observations, today: str) -> HealthPlaces:
     """Return what lowers each metric that counts items."""
-    measured = {one.node for one in content.indicators.values()}
-    assumed = {one.edge.target if one.edge is not None else one.node for one in content.assumptions.values()}
+    measured = {indicator.node for indicator in content.indicators.values()}
+    assumed = {
+        assumption.edge.target if assumption.edge is not None else assumption.node
+        for assumption in content.assumptions.values()
+    }
     unexplained = {edge.name for edge in find_valid_causal_edges(content) if not (edge.mechanism or "").strip()}
     statuses = observations.get_statuses()
     return HealthPlaces(
@@ -164,12 +167,14 @@ def find_places(content: Content, observations: Observations, today: str) -> Hea
         # Of HIGH risk, and the latest review does not say that they hold.
         open_high_risk=sort_keys(
             key
-            for key, one in content.assumptions.items()
-            if one.risk_level is RiskLevel.HIGH and statuses.get(key) is not AssumptionStatus.HOLDING
+            for key, assumption in content.assumptions.items()
+            if assumption.risk_level is RiskLevel.HIGH and statuses.get(key) is not AssumptionStatus.HOLDING
         ),
         # The review date has passed. A new version can set a new date.
         stale_assumptions=sort_keys(
-            key for key, one in content.assumptions.items() if one.review_by is not None and one.review_by < today
+            key
+            for key, assumption in content.assumptions.items()
+            if assumption.review_by is not None and assumption.review_by < today
         ),
     )
 
@@ -234,14 +239,16 @@ def _to_goal_health(goal: GoalTrace) -> GoalHealth:
 
 def _count_days_since_measured(indicators: Collection[str], observations: Observations, today: str) -> int | None:
     """Return the days since the newest measurement of an indicator of the theory."""
-    days = [get_day(one.as_of) for one in observations.measurements if one.indicator in indicators]
+    days = [
+        get_day(measurement.as_of) for measurement in observations.measurements if measurement.indicator in indicators
+    ]
     if not days:
         return None
     return max(0, (date.fromisoformat(today) - date.fromisoformat(max(days))).days)
 
 
-def _compute_percent(part: int, whole: int) -> float | None:
-    return round(100 * part / whole, 1) if whole else None
+def _compute_percent(part: int, total: int) -> float | None:
+    return round(100 * part / total, 1) if total else None
 
 
 def _classify_share(share: float | None) -> Band | None:
@@ -290,8 +297,8 @@ def _count_aligned_work(tx: Transaction) -> tuple[int, int] | None:
     if published is None:
         return None
     has_links = bool(list_links_of_type(tx, LinkType.SERVES, at_most=1))
-    found = providers.count_aligned_work(tx, _list_leading_to_goals(tx, published) if has_links else [])
-    return found.open, found.aligned
+    counts = providers.count_aligned_work(tx, _list_leading_to_goals(tx, published) if has_links else [])
+    return counts.open, counts.aligned
 
 
 def _list_leading_to_goals(tx: Transaction, row: VersionRow) -> list[str]:

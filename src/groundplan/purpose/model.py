@@ -224,8 +224,8 @@ def build_content(
     return Content(
         {key: by_key[key] for key in sorted(by_key, key=ranks.__getitem__)},
         sorted(edges, key=rank_edge),
-        {one.key: one for one in sorted(assumptions, key=lambda one: key_order(one.key))},
-        {one.key: one for one in sorted(indicators, key=lambda one: key_order(one.key))},
+        {item.key: item for item in sorted(assumptions, key=lambda item: key_order(item.key))},
+        {item.key: item for item in sorted(indicators, key=lambda item: key_order(item.key))},
     )
 
 
@@ -285,8 +285,8 @@ def _to_builtins(content: Content) -> dict[str, Any]:
         "format": CONTENT_FORMAT,
         "nodes": [normalize_numbers(_drop_row_id(node)) for node in content.nodes.values()],
         "edges": [normalize_numbers(_drop_row_id(edge)) for edge in content.edges],
-        "assumptions": [normalize_numbers(_drop_row_id(one)) for one in content.assumptions.values()],
-        "indicators": [normalize_numbers(_drop_row_id(one)) for one in content.indicators.values()],
+        "assumptions": [normalize_numbers(_drop_row_id(assumption)) for assumption in content.assumptions.values()],
+        "indicators": [normalize_numbers(_drop_row_id(indicator)) for indicator in content.indicators.values()],
     }
 
 
@@ -306,7 +306,7 @@ def normalize_numbers(value: Any) -> Any:
     if isinstance(value, float):
         return normalize_number(value)
     if isinstance(value, dict):
-        return {name: normalize_numbers(one) for name, one in value.items()}
+        return {name: normalize_numbers(inner) for name, inner in value.items()}
     if isinstance(value, list):
-        return [normalize_numbers(one) for one in value]
+        return [normalize_numbers(inner) for inner in value]
     return value

@@ -264,9 +264,11 @@ def _add_content(
     """Return the summary with the content added."""
     statuses, latest = observed.get_statuses(), observed.get_latest_measurements()
     by_subject: dict[Any, list[AssumptionView]] = {}
-    for one in content.assumptions.values():
-        status = statuses.get(one.key, AssumptionStatus.UNTESTED)
-        by_subject.setdefault(one.node or one.edge, []).append(_to_view(one, AssumptionView, status=status))
+    for assumption in content.assumptions.values():
+        status = statuses.get(assumption.key, AssumptionStatus.UNTESTED)
+        by_subject.setdefault(assumption.node or assumption.edge, []).append(
+            _to_view(assumption, AssumptionView, status=status)
+        )
     return msgspec.structs.replace(
         summary,
         versions=[msgspec.structs.replace(version) for version in summary.versions],
@@ -275,26 +277,27 @@ def _add_content(
         ],
         edges=[_to_view(edge, PurposeEdgeView, assumptions=by_subject.get(edge.name, [])) for edge in content.edges],
         indicators=[
-            _to_view(one, IndicatorView, latest=_to_latest_measurement(latest.get(one.key)))
-            for one in content.indicators.values()
+            _to_view(indicator, IndicatorView, latest=_to_latest_measurement(latest.get(indicator.key)))
+            for indicator in content.indicators.values()
         ],
-        waivers=[WaiverView(one.code, one.refs, one.reason, one.owner, one.due) for one in waivers] or UNSET,
+        waivers=[WaiverView(waiver.code, waiver.refs, waiver.reason, waiver.owner, waiver.due) for waiver in waivers]
+        or UNSET,
     )
 
 
-def _to_latest_measurement(one: Measurement | None) -> LatestMeasurement | UnsetType:
-    return UNSET if one is None else LatestMeasurement(one.value, one.as_of)
+def _to_latest_measurement(measurement: Measurement | None) -> LatestMeasurement | UnsetType:
+    return UNSET if measurement is None else LatestMeasurement(measurement.value, measurement.as_of)
 
 
 def _build_page(
     tx: Transaction,
     summary: OpenedPurpose,
-    whole: OpenedPurpose,
+    opened: OpenedPurpose,
     row: VersionRow,
     query: list[Any],
     after: PagePosition | None,
 ) -> OpenedPurpose:
-    entries = list_entries(((part, getattr(whole, part) or ()) for part in PARTS), after)
+    entries = list_entries(((part, getattr(opened, part) or ()) for part in PARTS), after)
     page = msgspec.structs.replace(summary, nodes=[], edges=[], indicators=[], waivers=[])
     left_out = fill_page(
         page, entries, tx.budget, lambda last: encode_cursor(tx, NAME, query, row.number, row.rev, *last)
@@ -354,8 +357,8 @@ def count_chars_min(content: Content) -> int:
     """Return a lower bound for the characters of an answer, from the names and texts that are never left out."""
     return (
         sum(len(node.title) + 40 for node in content.nodes.values())
-        + sum(len(one.assumption_text) + 50 for one in content.assumptions.values())
-        + sum(len(one.name) + 30 for one in content.indicators.values())
+        + sum(len(assumption.assumption_text) + 50 for assumption in content.assumptions.values())
+        + sum(len(indicator.name) + 30 for indicator in content.indicators.values())
         + sum(len(edge.mechanism or "") + 30 for edge in content.edges)
     )
 

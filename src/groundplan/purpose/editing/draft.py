@@ -219,17 +219,17 @@ class DraftState:
         """Return the edge between two nodes. The type is optional if there is only one."""
         cause, effect = self.find_node(source, (*path, "source")), self.find_node(target, (*path, "target"))
         several = self.edges.get((cause.id, effect.id), {})
-        meant = match_edge_types(several, edge_type)
-        if len(meant) > 1:
+        matching_types = match_edge_types(several, edge_type)
+        if len(matching_types) > 1:
             raise invalid_argument(
                 (*path, "edge_type"),
                 f"is required: from {cause.key} to {effect.key} there are {', '.join(sorted(several))}",
                 allowed=sorted(several),
             )
-        if not meant:
+        if not matching_types:
             name = EdgeName(cause.key, effect.key, edge_type or EdgeType.CONTRIBUTES_TO)
             raise NotFound("edge", str(name), next_steps=self._next_step, field=format_argument_path(path))
-        return several[meant[0]]
+        return several[matching_types[0]]
 
     def has_edge(self, name: EdgeName) -> bool:
         """Return whether the draft has an edge. Its ends must be among the nodes that the batch names."""

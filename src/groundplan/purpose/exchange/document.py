@@ -130,11 +130,16 @@ def build_document(theory: Theory) -> TheoryDocument:
         [_convert_row(DocumentNode, node, metadata=node.metadata or None) for node in content.nodes.values()],
         [_convert_row(DocumentEdge, edge) for edge in content.edges],
         [
-            _convert_row(DocumentAssumption, one, **({} if one.edge is None else one.edge._asdict()))
-            for one in content.assumptions.values()
+            _convert_row(
+                DocumentAssumption, assumption, **({} if assumption.edge is None else assumption.edge._asdict())
+            )
+            for assumption in content.assumptions.values()
         ],
-        [_convert_row(DocumentIndicator, one) for one in content.indicators.values()],
-        [DocumentWaiver(one.code, one.refs, one.reason, one.owner, one.due) for one in theory.waivers],
+        [_convert_row(DocumentIndicator, indicator) for indicator in content.indicators.values()],
+        [
+            DocumentWaiver(waiver.code, waiver.refs, waiver.reason, waiver.owner, waiver.due)
+            for waiver in theory.waivers
+        ],
         theory.profile,
     )
 
@@ -146,7 +151,7 @@ def write_json(theory: Theory) -> str:
         "format": FORMAT,
         "profile": document.profile,
         **{
-            sort: [_to_ordered_fields(one) for one in getattr(document, sort)]
+            sort: [_to_ordered_fields(item) for item in getattr(document, sort)]
             for sort in ("nodes", "edges", "assumptions", "indicators", "waivers")
         },
     }
@@ -158,9 +163,9 @@ def _convert_row(shape: type[Any], row: Any, **given: Any) -> Any:
     return shape(**{**fields, **given})
 
 
-def _to_ordered_fields(one: Struct) -> dict[str, Any]:
+def _to_ordered_fields(item: Struct) -> dict[str, Any]:
     """Return the fields in struct order, with nested values sorted by name."""
-    fields: dict[str, Any] = msgspec.to_builtins(one)
+    fields: dict[str, Any] = msgspec.to_builtins(item)
     return {name: normalize_numbers(_sort_fields(value)) for name, value in fields.items()}
 
 

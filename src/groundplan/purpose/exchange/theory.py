@@ -47,19 +47,19 @@ class Theory(NamedTuple):
 
     def group_indicators_by_node(self) -> dict[str, list[Indicator]]:
         """Return the indicators by the key of their node."""
-        found: dict[str, list[Indicator]] = {}
-        for one in self.content.indicators.values():
-            found.setdefault(one.node, []).append(one)
-        return found
+        by_node: dict[str, list[Indicator]] = {}
+        for indicator in self.content.indicators.values():
+            by_node.setdefault(indicator.node, []).append(indicator)
+        return by_node
 
     def group_assumptions_by_subject(self) -> dict[str | EdgeName, list[Assumption]]:
         """Return the assumptions by the node key or edge name they are on."""
-        found: dict[str | EdgeName, list[Assumption]] = {}
-        for one in self.content.assumptions.values():
-            on = one.node if one.edge is None else one.edge
+        by_subject: dict[str | EdgeName, list[Assumption]] = {}
+        for assumption in self.content.assumptions.values():
+            on = assumption.node if assumption.edge is None else assumption.edge
             if on is not None:
-                found.setdefault(on, []).append(one)
-        return found
+                by_subject.setdefault(on, []).append(assumption)
+        return by_subject
 
 
 def list_views(content: Content) -> list[str]:
@@ -69,7 +69,7 @@ def list_views(content: Content) -> list[str]:
 
 def collect_views(metadata: Iterable[dict[str, Any]]) -> list[str]:
     """Return the names of the views in the metadata of some nodes."""
-    return list(dict.fromkeys(name for one in metadata for name in _get_views(one)))
+    return list(dict.fromkeys(name for node_metadata in metadata for name in _get_views(node_metadata)))
 
 
 def select_view(theory: Theory, name: str) -> Theory:
@@ -83,11 +83,11 @@ def select_view(theory: Theory, name: str) -> Theory:
     edges = [edge for edge in content.edges if edge.source in nodes and edge.target in nodes]
     names = {edge.name for edge in edges}
     assumptions = {
-        key: one
-        for key, one in content.assumptions.items()
-        if (one.node in nodes if one.edge is None else one.edge in names)
+        key: assumption
+        for key, assumption in content.assumptions.items()
+        if (assumption.node in nodes if assumption.edge is None else assumption.edge in names)
     }
-    indicators = {key: one for key, one in content.indicators.items() if one.node in nodes}
+    indicators = {key: indicator for key, indicator in content.indicators.items() if indicator.node in nodes}
     return theory._replace(content=Content(nodes, edges, assumptions, indicators))
 
 
@@ -100,4 +100,4 @@ def format_known(names: list[str]) -> str:
 def _get_views(metadata: dict[str, Any]) -> list[str]:
     """Return the names of a node's views. Metadata is free, so anything but texts is ignored."""
     views = metadata.get(VIEWS)
-    return [one for one in views if isinstance(one, str)] if isinstance(views, list) else []
+    return [name for name in views if isinstance(name, str)] if isinstance(views, list) else []

@@ -85,8 +85,8 @@ def read_latest_observations(tx: Transaction, content: Content) -> Observations:
 
 def find_observed_keys(tx: Transaction, keys: list[str]) -> set[str]:
     """Return the keys that have a measurement or a review."""
-    measured = {one.indicator for one in _read_latest_measurements(tx, NO_CUTOFF, keys)}
-    return measured | {one.assumption for one in _read_latest_reviews(tx, NO_CUTOFF, keys)}
+    measured = {measurement.indicator for measurement in _read_latest_measurements(tx, NO_CUTOFF, keys)}
+    return measured | {review.assumption for review in _read_latest_reviews(tx, NO_CUTOFF, keys)}
 
 
 def read_measurements(
@@ -278,42 +278,54 @@ def read_observations_page(tx: Transaction, *, as_of: str | None, cursor: str | 
 
 def _read_entries(tx: Transaction, cutoff: Cutoff, after: PagePosition, *, capped: bool) -> list[PageEntry]:
     """Return the entries after a position (kind, rev, n): the rest of its kind, then the other kinds."""
-    found: list[PageEntry] = []
+    entries: list[PageEntry] = []
     first, *position = after
     for number, (part, read, to_view) in enumerate(_OBSERVATION_KINDS):
         if number >= first:
             begin = (position[0], position[1]) if number == first else BEGINNING
             rows = read(tx, cutoff, begin, ROWS_MAX) if capped else read(tx, cutoff, begin)
-            found += [PageEntry((number, row.rev, row.n), part, to_view(row)) for row in rows]
+            entries += [PageEntry((number, row.rev, row.n), part, to_view(row)) for row in rows]
             if capped and len(rows) == ROWS_MAX:
                 break  # more of this kind may follow before the next kind
-    return found
+    return entries
 
 
-def _to_measurement_view(one: Measurement) -> MeasurementView:
-    return MeasurementView(one.indicator, one.value, one.as_of, one.recorded_at, one.recorded_by, one.source, one.note)
+def _to_measurement_view(measurement: Measurement) -> MeasurementView:
+    return MeasurementView(
+        measurement.indicator,
+        measurement.value,
+        measurement.as_of,
+        measurement.recorded_at,
+        measurement.recorded_by,
+        measurement.source,
+        measurement.note,
+    )
 
 
-def _to_review_view(one: Review) -> ReviewView:
-    return ReviewView(one.assumption, one.status, one.reason, one.recorded_at, one.recorded_by, one.evidence)
+def _to_review_view(review: Review) -> ReviewView:
+    return ReviewView(
+        review.assumption, review.status, review.reason, review.recorded_at, review.recorded_by, review.evidence
+    )
 
 
-def _format_waiver(one: Waiver) -> RecordedWaiver:
-    return RecordedWaiver(one.code, one.refs, one.reason, one.owner, one.due, one.recorded_at, one.recorded_by)
+def _format_waiver(waiver: Waiver) -> RecordedWaiver:
+    return RecordedWaiver(
+        waiver.code, waiver.refs, waiver.reason, waiver.owner, waiver.due, waiver.recorded_at, waiver.recorded_by
+    )
 
 
-def _to_decision_view(one: Decision) -> DecisionView:
+def _to_decision_view(decision: Decision) -> DecisionView:
     return DecisionView(
-        one.id,
-        one.text,
-        one.rationale,
-        one.about,
-        one.recorded_at,
-        one.recorded_by,
-        one.outcome,
-        _format_ref(one.supersedes_rev, one.supersedes_n),
-        _format_ref(one.answers_rev, one.answers_n),
-        one.superseded_by,
+        decision.id,
+        decision.text,
+        decision.rationale,
+        decision.about,
+        decision.recorded_at,
+        decision.recorded_by,
+        decision.outcome,
+        _format_ref(decision.supersedes_rev, decision.supersedes_n),
+        _format_ref(decision.answers_rev, decision.answers_n),
+        decision.superseded_by,
     )
 
 
@@ -321,8 +333,16 @@ def _format_ref(rev: int | None, n: int | None) -> str | None:
     return None if rev is None or n is None else format_record_id(rev, n)
 
 
-def _to_request_view(one: DecisionRequest) -> RequestView:
-    return RequestView(one.id, one.question, one.about, one.recorded_at, one.recorded_by, one.asked_of, one.answered_by)
+def _to_request_view(request: DecisionRequest) -> RequestView:
+    return RequestView(
+        request.id,
+        request.question,
+        request.about,
+        request.recorded_at,
+        request.recorded_by,
+        request.asked_of,
+        request.answered_by,
+    )
 
 
 _OBSERVATION_KINDS: tuple[tuple[str, Callable[..., list[Any]], Callable[[Any], Any]], ...] = (

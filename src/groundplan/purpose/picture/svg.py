@@ -73,7 +73,7 @@ def _lay_out(picture: Picture, cards: Mapping[str, MeasuredCard]) -> Layout:
     causal = [arrow.edge.name for arrow in picture.arrows if arrow.edge.is_causal]
     # Removed edges have their own lanes, so that added ones do not cover them.
     bundles = [arrow.emphasis is Emphasis.REMOVED for arrow in picture.arrows]
-    return compute_layout({key: one.size for key, one in cards.items()}, names, causal, bundles, True)
+    return compute_layout({key: card.size for key, card in cards.items()}, names, causal, bundles, True)
 
 
 def _draw_elements(picture: Picture, cards: Mapping[str, MeasuredCard], layout: Layout, paint: Paint) -> Iterator[str]:
@@ -92,8 +92,8 @@ def _draw_elements(picture: Picture, cards: Mapping[str, MeasuredCard], layout: 
     if layout.tray is not None:
         count = _count_nodes(picture.cards[key] for key in layout.tray.keys)
         yield _draw_area_title(tokens.TRAY_NAME, count, (0.0, layout.tray.y, layout.tray.width), layout, paint)
-    for key, one in cards.items():
-        yield draw_card(one, layout.boxes[key], paint)
+    for key, measured in cards.items():
+        yield draw_card(measured, layout.boxes[key], paint)
     is_labelled = picture.lists_assumptions
     occupied = OccupiedPoints(is_labelled=is_labelled)
     for arrow in reversed(by_layer):

@@ -153,7 +153,7 @@ class Comparison(Struct):
     @property
     def is_empty(self) -> bool:
         """Whether the two versions are equal."""
-        return not any(one.added or one.removed or one.changed for _, one in self.changes_by_kind)
+        return not any(changes.added or changes.removed or changes.changed for _, changes in self.changes_by_kind)
 
     @property
     def changes_by_kind(self) -> Iterator[tuple[str, NodeChanges | EdgeChanges | AssumptionChanges | IndicatorChanges]]:
@@ -169,19 +169,31 @@ def compare(before: Content, after: Content) -> Comparison:
     edges, renamed = _compare_edges(before.edges, after.edges)
     return Comparison(
         NodeChanges(
-            [_to_listed_node(one) for one in _select_missing_from(after.nodes, before.nodes)],
-            [_to_listed_node(one) for one in _select_missing_from(before.nodes, after.nodes)],
+            [_to_listed_node(node) for node in _select_missing_from(after.nodes, before.nodes)],
+            [_to_listed_node(node) for node in _select_missing_from(before.nodes, after.nodes)],
             _find_changed(before.nodes, after.nodes, NODE_FIELDS),
         ),
         edges,
         AssumptionChanges(
-            [_to_listed_assumption(one) for one in _select_missing_from(after.assumptions, before.assumptions)],
-            [_to_listed_assumption(one) for one in _select_missing_from(before.assumptions, after.assumptions)],
+            [
+                _to_listed_assumption(assumption)
+                for assumption in _select_missing_from(after.assumptions, before.assumptions)
+            ],
+            [
+                _to_listed_assumption(assumption)
+                for assumption in _select_missing_from(before.assumptions, after.assumptions)
+            ],
             _find_changed_assumptions(before.assumptions, after.assumptions, renamed),
         ),
         IndicatorChanges(
-            [_to_listed_indicator(one) for one in _select_missing_from(after.indicators, before.indicators)],
-            [_to_listed_indicator(one) for one in _select_missing_from(before.indicators, after.indicators)],
+            [
+                _to_listed_indicator(indicator)
+                for indicator in _select_missing_from(after.indicators, before.indicators)
+            ],
+            [
+                _to_listed_indicator(indicator)
+                for indicator in _select_missing_from(before.indicators, after.indicators)
+            ],
             _find_changed(before.indicators, after.indicators, INDICATOR_FIELDS),
         ),
         _find_rewired(before, after),
@@ -194,17 +206,17 @@ def _select_missing_from(items: Mapping[str, T], others: Mapping[str, T]) -> lis
 
 def _find_changed(before: Mapping[str, Any], after: Mapping[str, Any], names: Iterable[str]) -> list[Changed]:
     both = sort_keys(before.keys() & after.keys())
-    found = ((key, _compare_fields(before[key], after[key], names)) for key in both)
-    return [Changed(key, fields) for key, fields in found if fields]
+    differences = ((key, _compare_fields(before[key], after[key], names)) for key in both)
+    return [Changed(key, fields) for key, fields in differences if fields]
 
 
 def _compare_fields(before: Any, after: Any, names: Iterable[str]) -> list[FieldDifference]:
-    found = []
+    differences = []
     for name in names:
         old, new = getattr(before, name), getattr(after, name)
         if old is not new and (old != new or not _have_same_booleans(old, new)):
-            found.append(FieldDifference(name, old, new))
-    return found
+            differences.append(FieldDifference(name, old, new))
+    return differences
 
 
 def _have_same_booleans(before: Any, after: Any) -> bool:
@@ -228,7 +240,7 @@ def _compare_edges(before: list[PurposeEdge], after: list[PurposeEdge]) -> tuple
     kept = {name: name for name in olds.keys() & news.keys()} | renamed
     changed = [
         Changed(str(new), fields)
-        for old, new in sorted(kept.items(), key=lambda one: edge_order(one[1]))
+        for old, new in sorted(kept.items(), key=lambda names: edge_order(names[1]))
         if (fields := _compare_fields(olds[old], news[new], EDGE_FIELDS))
     ]
     added = sorted(news.keys() - set(kept.values()), key=edge_order)
@@ -239,16 +251,16 @@ def _compare_edges(before: list[PurposeEdge], after: list[PurposeEdge]) -> tuple
 
 
 def _group_by_ends(names: Iterable[EdgeName]) -> dict[tuple[str, str], list[EdgeName]]:
-    found: dict[tuple[str, str], list[EdgeName]] = defaultdict(list)
+    by_ends: dict[tuple[str, str], list[EdgeName]] = defaultdict(list)
     for name in names:
-        found[name.source, name.target].append(name)
-    return found
+        by_ends[name.source, name.target].append(name)
+    return by_ends
 
 
 def _find_changed_assumptions(
     before: Mapping[str, Assumption], after: Mapping[str, Assumption], renamed: Mapping[EdgeName, EdgeName]
 ) -> list[Changed]:
-    found = []
+    changes = []
     for key in sort_keys(before.keys() & after.keys()):
         old, new = before[key], after[key]
         fields = _compare_fields(old, new, ASSUMPTION_FIELDS)
@@ -257,20 +269,20 @@ def _find_changed_assumptions(
         if (old.node, followed) != (new.node, new.edge):
             fields.insert(0, FieldDifference("on", _name_subject(old), _name_subject(new)))
         if fields:
-            found.append(Changed(key, fields))
-    return found
+            changes.append(Changed(key, fields))
+    return changes
 
 
 def _find_rewired(before: Content, after: Content) -> list[RewiredNode]:
     old_causes, old_effects = _find_neighbours(before)
     new_causes, new_effects = _find_neighbours(after)
-    found = []
+    rewired = []
     for key in sort_keys(before.nodes.keys() & after.nodes.keys()):
         causes = _diff_neighbours(old_causes.get(key, set()), new_causes.get(key, set()))
         effects = _diff_neighbours(old_effects.get(key, set()), new_effects.get(key, set()))
         if causes.added or causes.removed or effects.added or effects.removed:
-            found.append(RewiredNode(key, causes, effects))
-    return found
+            rewired.append(RewiredNode(key, causes, effects))
+    return rewired
 
 
 def _find_neighbours(content: Content) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
@@ -294,16 +306,18 @@ def _to_listed_edge(name: EdgeName) -> ListedEdge:
     return ListedEdge(str(name), name.source, name.target, name.edge_type)
 
 
-def _to_listed_assumption(one: Assumption) -> ListedAssumption:
-    return ListedAssumption(one.key, _name_subject(one), one.assumption_text, one.risk_level or UNSET)
+def _to_listed_assumption(assumption: Assumption) -> ListedAssumption:
+    return ListedAssumption(
+        assumption.key, _name_subject(assumption), assumption.assumption_text, assumption.risk_level or UNSET
+    )
 
 
-def _to_listed_indicator(one: Indicator) -> ListedIndicator:
-    return ListedIndicator(one.key, one.node, one.name)
+def _to_listed_indicator(indicator: Indicator) -> ListedIndicator:
+    return ListedIndicator(indicator.key, indicator.node, indicator.name)
 
 
-def _name_subject(one: Assumption) -> str:
-    return str(one.edge) if one.node is None else one.node
+def _name_subject(assumption: Assumption) -> str:
+    return str(assumption.edge) if assumption.node is None else assumption.node
 
 
 NAME = "purpose.diff"
@@ -358,8 +372,8 @@ def diff(tx: Transaction, request: CompareVersions) -> VersionComparison:
     query = [tx.project.id, before.id, after.id]
     place = None if request.cursor is None else _decode_position(tx, query, request.cursor, before, after)
     contents = read_verified_content(tx, before), read_verified_content(tx, after)
-    found = compare(*contents)
-    entries = list_entries(((part, attrgetter(part)(found)) for part in _LISTS), place)
+    comparison = compare(*contents)
+    entries = list_entries(((part, attrgetter(part)(comparison)) for part in _LISTS), place)
     compared = VersionComparison(
         NodeChanges([], [], []),
         EdgeChanges([], [], []),
@@ -375,7 +389,7 @@ def diff(tx: Transaction, request: CompareVersions) -> VersionComparison:
     if place is None and compared.next_cursor is UNSET:
         titles = {node.key: node.title for content in contents for node in content.nodes.values()}
         from_label, to_label = (_format_version_name(row.number, row.label) for row in (before, after))
-        compared.markdown = render_comparison(found, from_label=from_label, to_label=to_label, titles=titles)
+        compared.markdown = render_comparison(comparison, from_label=from_label, to_label=to_label, titles=titles)
     return compared
 
 

@@ -13,20 +13,20 @@ def describe_version(theory: Theory) -> str:
     return f"{theory.project}, {theory.display_name}, profile {theory.profile}"
 
 
-def describe_assumption(theory: Theory, one: Assumption) -> str:
+def describe_assumption(theory: Theory, assumption: Assumption) -> str:
     """Describe an assumption in short: `AS3 HIGH, at risk`. Unknown risk or status is left out."""
-    risk = "" if one.risk_level is None else f" {one.risk_level}"
-    status = theory.get_status(one.key)
-    return f"{one.key}{risk}" + ("" if status is AssumptionStatus.UNTESTED else f", {STATUS_NAMES[status]}")
+    risk = "" if assumption.risk_level is None else f" {assumption.risk_level}"
+    status = theory.get_status(assumption.key)
+    return f"{assumption.key}{risk}" + ("" if status is AssumptionStatus.UNTESTED else f", {STATUS_NAMES[status]}")
 
 
 def describe_edge(edge: PurposeEdge) -> list[str]:
     """Describe an edge: its type, unless CONTRIBUTES_TO, and its confidence."""
-    said: list[str] = [] if edge.edge_type is EdgeType.CONTRIBUTES_TO else [edge.edge_type]
-    return said if edge.confidence is None else [*said, f"confidence {edge.confidence}"]
+    parts: list[str] = [] if edge.edge_type is EdgeType.CONTRIBUTES_TO else [edge.edge_type]
+    return parts if edge.confidence is None else [*parts, f"confidence {edge.confidence}"]
 
 
-def describe_waiver(one: Waiver) -> str:
+def describe_waiver(waiver: Waiver) -> str:
     """Describe a waiver. Without refs it covers the check as a whole."""
-    about = f" on {', '.join(one.refs)}" if one.refs else ""
-    return f"{one.code}{about}: {one.reason} ({one.owner} answers for it until {one.due})"
+    about = f" on {', '.join(waiver.refs)}" if waiver.refs else ""
+    return f"{waiver.code}{about}: {waiver.reason} ({waiver.owner} answers for it until {waiver.due})"

@@ -34,13 +34,13 @@ def cut_font(font: bytes, characters: Iterable[str]) -> bytes:
     glyph_of = _read_cmap(tables["cmap"])
     offsets = _read_offsets(tables)
     glyphs = [tables["glyf"][start:end] for start, end in pairwise(offsets)]
-    used = {0, *(glyph_of[ord(one)] for one in characters if ord(one) in glyph_of)}
+    used = {0, *(glyph_of[ord(character)] for character in characters if ord(character) in glyph_of)}
     waiting = list(used)
     while waiting:
-        for one in _list_components(glyphs[waiting.pop()]):
-            if one not in used:
-                used.add(one)
-                waiting.append(one)
+        for component in _list_components(glyphs[waiting.pop()]):
+            if component not in used:
+                used.add(component)
+                waiting.append(component)
     kept = [glyph if number in used else b"" for number, glyph in enumerate(glyphs)]
     places = [0]
     for glyph in kept:
@@ -78,7 +78,7 @@ def _read_offsets(tables: Tables) -> list[int]:
     count = unpack_from(">H", tables["maxp"], 4)[0] + 1
     if unpack_from(">H", tables["head"], 50)[0]:
         return list(unpack_from(f">{count}I", tables["loca"]))
-    return [2 * one for one in unpack_from(f">{count}H", tables["loca"])]
+    return [2 * half for half in unpack_from(f">{count}H", tables["loca"])]
 
 
 def _read_cmap(table: bytes) -> dict[int, int]:
@@ -90,7 +90,7 @@ def _read_cmap(table: bytes) -> dict[int, int]:
     lasts, firsts, deltas, range_offsets = (
         unpack_from(f">{ranges}H", table, at + 14 + place * 2 * ranges + (2 if place else 0)) for place in range(4)
     )
-    found: dict[int, int] = {}
+    glyph_of: dict[int, int] = {}
     for place in range(ranges):
         for code in range(firsts[place], min(lasts[place] + 1, 0xFFFF)):
             glyph = code
@@ -99,19 +99,19 @@ def _read_cmap(table: bytes) -> dict[int, int]:
                 glyph = unpack_from(">H", table, here + range_offsets[place] + 2 * (code - firsts[place]))[0]
                 if not glyph:
                     continue
-            found[code] = (glyph + deltas[place]) % 0x10000
-    return found
+            glyph_of[code] = (glyph + deltas[place]) % 0x10000
+    return glyph_of
 
 
 def _list_components(glyph: bytes) -> list[int]:
     """Return the glyphs of which a composite glyph is made."""
     if not glyph or unpack_from(">h", glyph)[0] >= 0:
         return []
-    found: list[int] = []
+    components: list[int] = []
     at, flags = 10, _HAS_MORE
     while flags & _HAS_MORE:
         flags, number = unpack_from(">HH", glyph, at)
-        found.append(number)
+        components.append(number)
         at += 8 if flags & _ARGS_ARE_WORDS else 6
         at += 2 if flags & _HAS_SCALE else 4 if flags & _HAS_TWO_SCALES else 8 if flags & _HAS_MATRIX else 0
-    return found
+    return components
