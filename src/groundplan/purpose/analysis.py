@@ -13,7 +13,7 @@ from groundplan.kernel.answers import CutLists, LeftOut, Trimming
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.content import read_content
 from groundplan.purpose.graph.cuts import GoalTrace, trace_goals
-from groundplan.purpose.graph.graph import CausalGraph, build_causal_graph, find_leading_to, find_reachable_from
+from groundplan.purpose.graph.graph import CausalGraph, build_causal_graph, find_leading_to
 from groundplan.purpose.graph.paths import find_pathways
 from groundplan.purpose.model import (
     Assumption,
@@ -156,22 +156,14 @@ def trace_impacts(content: Content, assumption_keys: list[str]) -> list[Assumpti
 
 
 def _trace_impact(content: Content, causal: CausalGraph, assumption: Assumption) -> AssumptionImpact:
-    """Trace from the node of the assumption, or the target of its edge. Feedback and missing nodes end the trace."""
-    graph = causal.graph
-    on = behind = assumption.node
-    if assumption.edge is not None and assumption.edge.edge_type.is_causal:
-        on, behind = assumption.edge.target, assumption.edge.source
-    after = find_reachable_from(graph, [graph.numbers[on]] if on in graph.numbers else [])
-    before = find_leading_to(graph, [graph.numbers[behind]] if behind in graph.numbers else [])
-    edges: set[EdgeName] = {causal.edges[edge].name for node in after for edge in graph.out[node]}
-    if assumption.edge is not None and any(edge.name == assumption.edge for edge in content.edges):
-        edges.add(assumption.edge)
+    traced = trace_assumption(causal, assumption)
+    existing = {str(edge.name) for edge in content.edges}
     return AssumptionImpact(
         assumption.key,
-        edges=[str(name) for name in sorted(edges, key=edge_order)],
-        nodes=causal.to_keys(sorted(after)),
-        goals=_select_by_type(causal, after, NodeType.GOAL),
-        activities=_select_by_type(causal, before, NodeType.ACTIVITY),
+        edges=[name for name in traced.edges if name in existing],
+        nodes=traced.nodes,
+        goals=_select_by_type(content, traced.after, NodeType.GOAL),
+        activities=_select_by_type(content, traced.before, NodeType.ACTIVITY),
     )
 
 
@@ -202,8 +194,8 @@ def _to_goal_analysis(goal: GoalTrace) -> GoalAnalysis:
     )
 
 
-def _select_by_type(causal: CausalGraph, numbers: set[int], node_type: NodeType) -> list[str]:
-    return sort_keys(causal.graph.keys[number] for number in numbers if causal.nodes[number].node_type is node_type)
+def _select_by_type(content: Content, keys: Iterable[str], node_type: NodeType) -> list[str]:
+    return sort_keys(key for key in keys if content.nodes[key].node_type is node_type)
 
 
 class Dependents(NamedTuple):

@@ -39,6 +39,13 @@ Band = Literal["green", "amber", "red"]
 SHARE_GREEN_MIN, SHARE_AMBER_MIN = 80, 50  # percent
 FRESH_GREEN_MAX, FRESH_AMBER_MAX = 90, 180  # days
 COUNT_GREEN_MAX, COUNT_AMBER_MAX = 0, 3
+# The largest green and amber value of each metric that is not a share.
+_AMOUNT_LIMITS = {
+    "data_freshness_days": (FRESH_GREEN_MAX, FRESH_AMBER_MAX),
+    "open_high_risk": (COUNT_GREEN_MAX, COUNT_AMBER_MAX),
+    "stale_assumptions": (COUNT_GREEN_MAX, COUNT_AMBER_MAX),
+    "required_facts_unset": (COUNT_GREEN_MAX, COUNT_AMBER_MAX),
+}
 _EFFECTS = (NodeType.OUTCOME, NodeType.GOAL)
 _WORST_FIRST: tuple[Band, ...] = ("red", "amber", "green")
 
@@ -212,17 +219,16 @@ def compute_metrics(
 
 def classify_metrics(metrics: Metrics) -> Bands:
     """Return the band of each metric."""
-    return Bands(
-        toc_completeness=_classify_share(metrics.toc_completeness),
-        indicator_coverage=_classify_share(metrics.indicator_coverage),
-        data_freshness_days=_classify_amount(metrics.data_freshness_days, FRESH_GREEN_MAX, FRESH_AMBER_MAX),
-        assumptions_documented=_classify_share(metrics.assumptions_documented),
-        mechanism_coverage=_classify_share(metrics.mechanism_coverage),
-        open_high_risk=_classify_amount(metrics.open_high_risk, COUNT_GREEN_MAX, COUNT_AMBER_MAX),
-        stale_assumptions=_classify_amount(metrics.stale_assumptions, COUNT_GREEN_MAX, COUNT_AMBER_MAX),
-        required_facts_unset=_classify_amount(metrics.required_facts_unset, COUNT_GREEN_MAX, COUNT_AMBER_MAX),
-        work_alignment=_classify_share(metrics.work_alignment),
-    )
+    return Bands(*(_classify(name, value) for name, value in structs.asdict(metrics).items()))
+
+
+def _classify(name: str, value: float | None) -> Band | None:
+    if value is None:
+        return None
+    if name in _AMOUNT_LIMITS:
+        green_max, amber_max = _AMOUNT_LIMITS[name]
+        return "green" if value <= green_max else "amber" if value <= amber_max else "red"
+    return "green" if value >= SHARE_GREEN_MIN else "amber" if value >= SHARE_AMBER_MIN else "red"
 
 
 def find_overall_band(content: Content, bands: Bands) -> Band | None:
@@ -249,18 +255,6 @@ def _count_days_since_measured(indicators: Collection[str], observations: Observ
 
 def _compute_percent(part: int, total: int) -> float | None:
     return round(100 * part / total, 1) if total else None
-
-
-def _classify_share(share: float | None) -> Band | None:
-    if share is None:
-        return None
-    return "green" if share >= SHARE_GREEN_MIN else "amber" if share >= SHARE_AMBER_MIN else "red"
-
-
-def _classify_amount(amount: int | None, green_max: int, amber_max: int) -> Band | None:
-    if amount is None:
-        return None
-    return "green" if amount <= green_max else "amber" if amount <= amber_max else "red"
 
 
 class HealthInputs(NamedTuple):

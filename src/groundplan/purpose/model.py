@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
@@ -205,6 +205,15 @@ class Content(NamedTuple):
     def list_nodes_of_type(self, node_type: NodeType) -> list[PurposeNode]:
         """Return the nodes of one type."""
         return [node for node in self.nodes.values() if node.node_type is node_type]
+
+
+Shape = TypeVar("Shape", bound=Struct)
+
+
+def convert_row(row: Any, shape: type[Shape], **given: Any) -> Shape:
+    """Convert a row to another class: with the fields that both have, and the given ones."""
+    fields = {name: getattr(row, name) for name in shape.__struct_fields__ if name not in given and hasattr(row, name)}
+    return shape(**fields, **given)
 
 
 def build_content(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -26,6 +26,7 @@ from groundplan.purpose.model import (
     IndicatorDirection,
     NodeType,
     RiskLevel,
+    convert_row,
 )
 from groundplan.purpose.observing import read
 from groundplan.purpose.observing.read import Cutoff, read_version_observations
@@ -40,8 +41,6 @@ from groundplan.purpose.versions.versions import (
     stale_draft,
     to_version,
 )
-
-Shown = TypeVar("Shown", bound=Struct)
 
 NAME = "purpose.open"
 
@@ -267,26 +266,26 @@ def _add_content(
     for assumption in content.assumptions.values():
         status = statuses.get(assumption.key, AssumptionStatus.UNTESTED)
         by_subject.setdefault(assumption.node or assumption.edge, []).append(
-            _to_view(assumption, AssumptionView, status=status)
+            convert_row(assumption, AssumptionView, status=status)
         )
     return msgspec.structs.replace(
         summary,
         versions=[msgspec.structs.replace(version) for version in summary.versions],
         nodes=[
-            _to_view(node, PurposeNodeView, assumptions=by_subject.get(node.key, [])) for node in content.nodes.values()
+            convert_row(node, PurposeNodeView, assumptions=by_subject.get(node.key, []))
+            for node in content.nodes.values()
         ],
-        edges=[_to_view(edge, PurposeEdgeView, assumptions=by_subject.get(edge.name, [])) for edge in content.edges],
+        edges=[convert_row(edge, PurposeEdgeView, assumptions=by_subject.get(edge.name, [])) for edge in content.edges],
         indicators=[
-            _to_view(indicator, IndicatorView, latest=_to_latest_measurement(latest.get(indicator.key)))
+            convert_row(indicator, IndicatorView, latest=_to_latest_measurement(latest.get(indicator.key)))
             for indicator in content.indicators.values()
         ],
-        waivers=[WaiverView(waiver.code, waiver.refs, waiver.reason, waiver.owner, waiver.due) for waiver in waivers]
-        or UNSET,
+        waivers=[convert_row(waiver, WaiverView) for waiver in waivers] or UNSET,
     )
 
 
 def _to_latest_measurement(measurement: Measurement | None) -> LatestMeasurement | UnsetType:
-    return UNSET if measurement is None else LatestMeasurement(measurement.value, measurement.as_of)
+    return UNSET if measurement is None else convert_row(measurement, LatestMeasurement)
 
 
 def _build_page(
@@ -312,12 +311,6 @@ def _decode_position(tx: Transaction, query: list[Any], cursor: str) -> tuple[in
         case [int() as number, int() as rev, int() as part, int() as index]:
             return number, rev, (part, index)
     raise InvalidCursor
-
-
-def _to_view(row: Struct, shape: type[Shown], **given: Any) -> Shown:
-    """Convert a row to a view, with the fields that the view has."""
-    fields = {name: getattr(row, name) for name in row.__struct_fields__ if name in shape.__struct_fields__}
-    return shape(**fields, **given)
 
 
 def open_observations(tx: Transaction, request: OpenPurpose) -> read.ObservationsPage:

@@ -56,6 +56,7 @@ from groundplan.purpose.editing.rules import (
     refuse_downward,
     retype_node,
 )
+from groundplan.purpose.graph.cycles import find_closed_cycle
 from groundplan.purpose.model import TEXT_BYTES_MAX, EdgeName, EdgeType, PurposeNode
 from groundplan.purpose.tables import Op
 
@@ -326,8 +327,6 @@ def refuse_cycles(draft: DraftState) -> None:
     """Raise DependencyCycle if an edge of the batch closes a cycle. The gate reports cycles that were imported."""
     if not draft.new_causal_edges or not draft.is_ordered:
         return
-    from groundplan.purpose.graph.cycles import find_closed_cycle  # loaded only when edges are added
-
     keys: dict[str, str] = dict(draft.tx.all(sql.node_keys, version_id=draft.version.id))
     edges = draft.tx.all(sql.causal_edges, version_id=draft.version.id)
     pairs = [(keys[source], keys[target]) for source, target in edges]

@@ -29,6 +29,7 @@ from groundplan.purpose.model import (
     Text,
     Title,
     Word,
+    convert_row,
     normalize_numbers,
 )
 
@@ -127,19 +128,16 @@ def build_document(theory: Theory) -> TheoryDocument:
     """Convert a theory to a document."""
     content = theory.content
     return TheoryDocument(
-        [_convert_row(DocumentNode, node, metadata=node.metadata or None) for node in content.nodes.values()],
-        [_convert_row(DocumentEdge, edge) for edge in content.edges],
+        [convert_row(node, DocumentNode, metadata=node.metadata or None) for node in content.nodes.values()],
+        [convert_row(edge, DocumentEdge) for edge in content.edges],
         [
-            _convert_row(
-                DocumentAssumption, assumption, **({} if assumption.edge is None else assumption.edge._asdict())
+            convert_row(
+                assumption, DocumentAssumption, **({} if assumption.edge is None else assumption.edge._asdict())
             )
             for assumption in content.assumptions.values()
         ],
-        [_convert_row(DocumentIndicator, indicator) for indicator in content.indicators.values()],
-        [
-            DocumentWaiver(waiver.code, waiver.refs, waiver.reason, waiver.owner, waiver.due)
-            for waiver in theory.waivers
-        ],
+        [convert_row(indicator, DocumentIndicator) for indicator in content.indicators.values()],
+        [convert_row(waiver, DocumentWaiver) for waiver in theory.waivers],
         theory.profile,
     )
 
@@ -156,11 +154,6 @@ def write_json(theory: Theory) -> str:
         },
     }
     return msgspec.json.format(msgspec.json.encode(plain), indent=INDENT_CHARS).decode() + "\n"
-
-
-def _convert_row(shape: type[Any], row: Any, **given: Any) -> Any:
-    fields = {name: value for name, value in msgspec.structs.asdict(row).items() if name in shape.__struct_fields__}
-    return shape(**{**fields, **given})
 
 
 def _to_ordered_fields(item: Struct) -> dict[str, Any]:

@@ -9,6 +9,7 @@ drafts. If most of them differ, the file counts as another theory, and the calle
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from typing import Literal
 
@@ -128,6 +129,4 @@ def _find_renamed(tx: Transaction, document: TheoryDocument, *, is_certain: bool
 
 def _normalize_name(text: str) -> str:
     """Normalize a name for comparison: ignore case, whitespace and Unicode composition."""
-    import unicodedata  # large tables, needed only for imports
-
     return unicodedata.normalize("NFC", " ".join(text.split())).casefold()

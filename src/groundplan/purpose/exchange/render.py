@@ -102,9 +102,10 @@ def _refuse_combinations(request: RenderPurpose) -> None:
 
 def draw_picture(drawing: Drawing) -> Rendered:
     """Draw the picture, outside the transaction because the layout takes long."""
+    # Loaded only to draw: the picture takes longer to load than the whole catalog of operations.
     from groundplan.purpose.picture.overview import build_group_picture, build_overview_picture, is_large, list_groups
     from groundplan.purpose.picture.subjects import (
-        build_comparison_picture,  # loaded only to draw
+        build_comparison_picture,
         build_pathway_picture,
         build_plan_picture,
     )

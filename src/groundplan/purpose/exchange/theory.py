@@ -12,8 +12,19 @@ from typing import Any, NamedTuple
 
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.wording import quote_text
-from groundplan.purpose.model import Assumption, AssumptionStatus, Content, EdgeName, Indicator, Profile, VersionStatus
+from groundplan.purpose.model import (
+    Assumption,
+    AssumptionStatus,
+    Content,
+    EdgeName,
+    EdgeType,
+    Indicator,
+    Profile,
+    PurposeEdge,
+    VersionStatus,
+)
 from groundplan.purpose.observing.records import Measurement, Waiver
+from groundplan.purpose.picture.tokens import STATUS_NAMES
 
 VIEWS = "views"  # in the metadata of a node
 VIEW_CHARS_MAX = 255
@@ -101,3 +112,27 @@ def _get_views(metadata: dict[str, Any]) -> list[str]:
     """Return the names of a node's views. Metadata is free, so anything but texts is ignored."""
     views = metadata.get(VIEWS)
     return [name for name in views if isinstance(name, str)] if isinstance(views, list) else []
+
+
+def describe_version(theory: Theory) -> str:
+    """Describe a version: `wells, v2 Two wells, profile standard`."""
+    return f"{theory.project}, {theory.display_name}, profile {theory.profile}"
+
+
+def describe_assumption(theory: Theory, assumption: Assumption) -> str:
+    """Describe an assumption in short: `AS3 HIGH, at risk`. Unknown risk or status is left out."""
+    risk = "" if assumption.risk_level is None else f" {assumption.risk_level}"
+    status = theory.get_status(assumption.key)
+    return f"{assumption.key}{risk}" + ("" if status is AssumptionStatus.UNTESTED else f", {STATUS_NAMES[status]}")
+
+
+def describe_edge(edge: PurposeEdge) -> list[str]:
+    """Describe an edge: its type, unless CONTRIBUTES_TO, and its confidence."""
+    parts: list[str] = [] if edge.edge_type is EdgeType.CONTRIBUTES_TO else [edge.edge_type]
+    return parts if edge.confidence is None else [*parts, f"confidence {edge.confidence}"]
+
+
+def describe_waiver(waiver: Waiver) -> str:
+    """Describe a waiver. Without refs it covers the check as a whole."""
+    about = f" on {', '.join(waiver.refs)}" if waiver.refs else ""
+    return f"{waiver.code}{about}: {waiver.reason} ({waiver.owner} answers for it until {waiver.due})"

@@ -17,7 +17,7 @@ from groundplan.kernel.links import LinkType, list_links_to
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.dates import parse_moment, to_last_instant
-from groundplan.purpose.model import AssumptionStatus, Content, normalize_number
+from groundplan.purpose.model import AssumptionStatus, Content, convert_row, normalize_number
 from groundplan.purpose.observing.records import (
     Decision,
     DecisionRequest,
@@ -280,77 +280,36 @@ def _read_entries(tx: Transaction, cutoff: Cutoff, after: PagePosition, *, cappe
     """Return the entries after a position (kind, rev, n): the rest of its kind, then the other kinds."""
     entries: list[PageEntry] = []
     first, *position = after
-    for number, (part, read, to_view) in enumerate(_OBSERVATION_KINDS):
+    for number, (part, read, shape) in enumerate(_OBSERVATION_KINDS):
         if number >= first:
             begin = (position[0], position[1]) if number == first else BEGINNING
             rows = read(tx, cutoff, begin, ROWS_MAX) if capped else read(tx, cutoff, begin)
-            entries += [PageEntry((number, row.rev, row.n), part, to_view(row)) for row in rows]
+            entries += [PageEntry((number, row.rev, row.n), part, _to_view(row, shape)) for row in rows]
             if capped and len(rows) == ROWS_MAX:
                 break  # more of this kind may follow before the next kind
     return entries
 
 
-def _to_measurement_view(measurement: Measurement) -> MeasurementView:
-    return MeasurementView(
-        measurement.indicator,
-        measurement.value,
-        measurement.as_of,
-        measurement.recorded_at,
-        measurement.recorded_by,
-        measurement.source,
-        measurement.note,
-    )
-
-
-def _to_review_view(review: Review) -> ReviewView:
-    return ReviewView(
-        review.assumption, review.status, review.reason, review.recorded_at, review.recorded_by, review.evidence
-    )
-
-
-def _format_waiver(waiver: Waiver) -> RecordedWaiver:
-    return RecordedWaiver(
-        waiver.code, waiver.refs, waiver.reason, waiver.owner, waiver.due, waiver.recorded_at, waiver.recorded_by
-    )
-
-
-def _to_decision_view(decision: Decision) -> DecisionView:
-    return DecisionView(
-        decision.id,
-        decision.text,
-        decision.rationale,
-        decision.about,
-        decision.recorded_at,
-        decision.recorded_by,
-        decision.outcome,
-        _format_ref(decision.supersedes_rev, decision.supersedes_n),
-        _format_ref(decision.answers_rev, decision.answers_n),
-        decision.superseded_by,
-    )
+def _to_view(row: Any, shape: type[Struct]) -> Struct:
+    given = {"at": row.recorded_at, "by": row.recorded_by}
+    if isinstance(row, Decision):
+        given["supersedes"] = _format_ref(row.supersedes_rev, row.supersedes_n)
+        given["answers"] = _format_ref(row.answers_rev, row.answers_n)
+    if isinstance(row, DecisionRequest):
+        given["to"] = row.asked_of
+    return convert_row(row, shape, **given)
 
 
 def _format_ref(rev: int | None, n: int | None) -> str | None:
     return None if rev is None or n is None else format_record_id(rev, n)
 
 
-def _to_request_view(request: DecisionRequest) -> RequestView:
-    return RequestView(
-        request.id,
-        request.question,
-        request.about,
-        request.recorded_at,
-        request.recorded_by,
-        request.asked_of,
-        request.answered_by,
-    )
-
-
-_OBSERVATION_KINDS: tuple[tuple[str, Callable[..., list[Any]], Callable[[Any], Any]], ...] = (
-    ("measurements", read_measurements, _to_measurement_view),
-    ("reviews", read_reviews, _to_review_view),
-    ("waivers", read_waivers, _format_waiver),
-    ("decisions", read_decisions, _to_decision_view),
-    ("requests", read_requests, _to_request_view),
+_OBSERVATION_KINDS: tuple[tuple[str, Callable[..., list[Any]], type[Struct]], ...] = (
+    ("measurements", read_measurements, MeasurementView),
+    ("reviews", read_reviews, ReviewView),
+    ("waivers", read_waivers, RecordedWaiver),
+    ("decisions", read_decisions, DecisionView),
+    ("requests", read_requests, RequestView),
 )
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.arrows import OccupiedPoints, draw_arrow, draw_marks
 from groundplan.purpose.picture.cards import MeasuredCard, draw_card, measure_card
-from groundplan.purpose.picture.fonts.embed import build_font_rules
+from groundplan.purpose.picture.font import build_font_rules
 from groundplan.purpose.picture.layout import Layout, compute_layout
 from groundplan.purpose.picture.legend import Block, draw_assumptions, draw_legend, draw_waivers
 from groundplan.purpose.picture.shapes import format_number

@@ -7,19 +7,11 @@ added, it counts as the same edge with another type, and it keeps its assumption
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from operator import attrgetter
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.kernel.access import Permission
-from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming
-from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
-from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.content import read_verified_content
 from groundplan.purpose.model import (
     Assumption,
     Content,
@@ -30,13 +22,13 @@ from groundplan.purpose.model import (
     PurposeEdge,
     PurposeNode,
     RiskLevel,
+    convert_row,
     edge_order,
     sort_keys,
 )
-from groundplan.purpose.pages import PagePosition, fill_page, list_entries
-from groundplan.purpose.versions.versions import VersionRef, VersionRow, require_version, stale_draft
 
 T = TypeVar("T")
+Listed = TypeVar("Listed")
 
 # The fields to compare: all except those that identify the item.
 NODE_FIELDS = PurposeNode.__struct_fields__[2:]
@@ -169,39 +161,29 @@ def compare(before: Content, after: Content) -> Comparison:
     edges, renamed = _compare_edges(before.edges, after.edges)
     return Comparison(
         NodeChanges(
-            [_to_listed_node(node) for node in _select_missing_from(after.nodes, before.nodes)],
-            [_to_listed_node(node) for node in _select_missing_from(before.nodes, after.nodes)],
+            *_list_added_and_removed(before.nodes, after.nodes, lambda node: convert_row(node, ListedNode)),
             _find_changed(before.nodes, after.nodes, NODE_FIELDS),
         ),
         edges,
         AssumptionChanges(
-            [
-                _to_listed_assumption(assumption)
-                for assumption in _select_missing_from(after.assumptions, before.assumptions)
-            ],
-            [
-                _to_listed_assumption(assumption)
-                for assumption in _select_missing_from(before.assumptions, after.assumptions)
-            ],
+            *_list_added_and_removed(before.assumptions, after.assumptions, _to_listed_assumption),
             _find_changed_assumptions(before.assumptions, after.assumptions, renamed),
         ),
         IndicatorChanges(
-            [
-                _to_listed_indicator(indicator)
-                for indicator in _select_missing_from(after.indicators, before.indicators)
-            ],
-            [
-                _to_listed_indicator(indicator)
-                for indicator in _select_missing_from(before.indicators, after.indicators)
-            ],
+            *_list_added_and_removed(
+                before.indicators, after.indicators, lambda indicator: convert_row(indicator, ListedIndicator)
+            ),
             _find_changed(before.indicators, after.indicators, INDICATOR_FIELDS),
         ),
         _find_rewired(before, after),
     )
 
 
-def _select_missing_from(items: Mapping[str, T], others: Mapping[str, T]) -> list[T]:
-    return [items[key] for key in sort_keys(items.keys() - others.keys())]
+def _list_added_and_removed(
+    before: Mapping[str, T], after: Mapping[str, T], to_listed: Callable[[T], Listed]
+) -> tuple[list[Listed], list[Listed]]:
+    added, removed = sort_keys(after.keys() - before.keys()), sort_keys(before.keys() - after.keys())
+    return [to_listed(after[key]) for key in added], [to_listed(before[key]) for key in removed]
 
 
 def _find_changed(before: Mapping[str, Any], after: Mapping[str, Any], names: Iterable[str]) -> list[Changed]:
@@ -298,12 +280,8 @@ def _diff_neighbours(old: set[str], new: set[str]) -> NeighbourChanges:
     return NeighbourChanges(sort_keys(new - old), sort_keys(old - new))
 
 
-def _to_listed_node(node: PurposeNode) -> ListedNode:
-    return ListedNode(node.key, node.node_type, node.title)
-
-
 def _to_listed_edge(name: EdgeName) -> ListedEdge:
-    return ListedEdge(str(name), name.source, name.target, name.edge_type)
+    return convert_row(name, ListedEdge, key=str(name))
 
 
 def _to_listed_assumption(assumption: Assumption) -> ListedAssumption:
@@ -312,111 +290,5 @@ def _to_listed_assumption(assumption: Assumption) -> ListedAssumption:
     )
 
 
-def _to_listed_indicator(indicator: Indicator) -> ListedIndicator:
-    return ListedIndicator(indicator.key, indicator.node, indicator.name)
-
-
 def _name_subject(assumption: Assumption) -> str:
     return str(assumption.edge) if assumption.node is None else assumption.node
-
-
-NAME = "purpose.diff"
-
-_KINDS = ("nodes", "edges", "assumptions", "indicators")
-# The lists of a comparison, in page order.
-_LISTS = (*(f"{sort}.{list_}" for sort in _KINDS for list_ in ("added", "removed", "changed")), "rewired")
-
-
-class CompareVersions(Struct, rename={"source": "from"}, forbid_unknown_fields=True):
-    """The two versions to compare, `from` one `to` the other."""
-
-    project: Name
-    source: VersionRef
-    to: VersionRef
-    cursor: str | None = None
-    lean: bool | None = None
-
-
-class VersionComparison(Comparison, rename={"source": "from"}, kw_only=True):
-    """The differences between two versions, each list in key order."""
-
-    bookkeeping: ClassVar[frozenset[str]] = frozenset()
-    # A single entry that is too large for a page loses its values but keeps its name.
-    trimming: ClassVar[Trimming] = Trimming(
-        DropField("markdown"),
-        *(DropField(f"{sort}.changed[].fields[].{value}") for value in ("before", "after") for sort in _KINDS),
-        CutLists(
-            tuple(f"rewired[].{side}.{list_}" for side in ("causes", "effects") for list_ in ("added", "removed"))
-        ),
-    )
-
-    source: int
-    to: int
-    markdown: str | UnsetType = UNSET  # only if it fits beside the data
-    left_out: LeftOut = UNSET
-    next_cursor: str | UnsetType = UNSET
-
-
-def diff(tx: Transaction, request: CompareVersions) -> VersionComparison:
-    """Compare two versions.
-
-    Raises:
-        NotFound: a version does not exist.
-        ContentAltered: the content of a published version does not match its hash.
-        InvalidCursor: the cursor belongs to another comparison.
-        StaleRevision: the draft has changed since the previous page.
-    """
-    from groundplan.purpose.versions.comparison_markdown import render_comparison  # loaded only for comparisons
-
-    before, after = require_version(tx, request.source), require_version(tx, request.to)
-    query = [tx.project.id, before.id, after.id]
-    place = None if request.cursor is None else _decode_position(tx, query, request.cursor, before, after)
-    contents = read_verified_content(tx, before), read_verified_content(tx, after)
-    comparison = compare(*contents)
-    entries = list_entries(((part, attrgetter(part)(comparison)) for part in _LISTS), place)
-    compared = VersionComparison(
-        NodeChanges([], [], []),
-        EdgeChanges([], [], []),
-        AssumptionChanges([], [], []),
-        IndicatorChanges([], [], []),
-        [],
-        source=before.number,
-        to=after.number,
-    )
-    compared.left_out = fill_page(
-        compared, entries, tx.budget, lambda last: encode_cursor(tx, NAME, query, before.rev, after.rev, *last)
-    )
-    if place is None and compared.next_cursor is UNSET:
-        titles = {node.key: node.title for content in contents for node in content.nodes.values()}
-        from_label, to_label = (_format_version_name(row.number, row.label) for row in (before, after))
-        compared.markdown = render_comparison(comparison, from_label=from_label, to_label=to_label, titles=titles)
-    return compared
-
-
-def _decode_position(
-    tx: Transaction, query: list[Any], cursor: str, before: VersionRow, after: VersionRow
-) -> PagePosition:
-    match decode_cursor(tx, NAME, query, cursor):
-        case [int() as before_rev, int() as after_rev, int() as part, int() as index]:
-            for row, rev in ((before, before_rev), (after, after_rev)):
-                if row.rev != rev:
-                    raise stale_draft(row, rev)  # pages of two states would mix into one that never existed
-            return part, index
-    raise InvalidCursor
-
-
-def _format_version_name(number: int, label: str) -> str:
-    """Return the label of a version, with its number if the label does not show it."""
-    return label if label == f"v{number}" else f"v{number} ({label})"
-
-
-OPERATION = declare(
-    diff,
-    name=NAME,
-    summary="Compare two versions by stable key.",
-    permission=Permission.PURPOSE_READ,
-    effect=Effect.READ,
-    tool=Tool("toc_version", Group.PURPOSE, "diff"),
-    command=Command(("purpose", "diff"), arguments=("source", "to"), names={"source": "from"}),
-    http=Route("GET", "/projects/{project}/purpose/diff"),
-)

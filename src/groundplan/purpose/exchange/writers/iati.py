@@ -16,8 +16,7 @@ from decimal import Decimal
 
 from groundplan.purpose.dates import get_day
 from groundplan.purpose.exchange.document import FORMAT
-from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.exchange.writers.captions import describe_version
+from groundplan.purpose.exchange.theory import Theory, describe_version
 from groundplan.purpose.markup import escape_xml
 from groundplan.purpose.model import Indicator, IndicatorDirection, NodeType, PurposeNode, normalize_numbers, sort_keys
 from groundplan.purpose.observing.records import Measurement

@@ -14,8 +14,7 @@ import msgspec
 
 from groundplan.purpose.dates import get_day
 from groundplan.purpose.exchange.document import FORMAT
-from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.exchange.writers.captions import describe_edge, describe_version, describe_waiver
+from groundplan.purpose.exchange.theory import Theory, describe_edge, describe_version, describe_waiver
 from groundplan.purpose.markup import escape_inline
 from groundplan.purpose.model import (
     TEXT_BYTES_MAX,

@@ -16,8 +16,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from groundplan.purpose.exchange.document import FORMAT
-from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.exchange.writers.captions import (
+from groundplan.purpose.exchange.theory import (
+    Theory,
     describe_assumption,
     describe_edge,
     describe_version,
