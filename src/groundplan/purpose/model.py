@@ -269,7 +269,6 @@ Word = Annotated[str, NormalizedName(WORD_CHARS_MAX)]
 Text = Annotated[str, MaxBytes(TEXT_BYTES_MAX)]
 Sentence = Annotated[str, NotBlank(), MaxBytes(SENTENCE_BYTES_MAX)]
 Ref = Annotated[str, Meta(min_length=1, max_length=REF_CHARS_MAX)]
-Refs = Annotated[list[Ref], Meta(max_length=100)]
 FactRefs = Annotated[list[Annotated[str, Meta(min_length=1, max_length=POINTER_CHARS_MAX)]], Meta(max_length=100)]
 
 

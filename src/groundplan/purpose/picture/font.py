@@ -65,7 +65,7 @@ def list_characters(font: bytes) -> dict[int, int]:
 def cut_font(font: bytes, characters: Iterable[str]) -> bytes:
     """Return a font with the outlines of some characters."""
     tables = _read_tables(font)
-    glyph_of = _read_cmap(tables["cmap"])
+    glyph_of = list_characters(font)
     offsets = _read_offsets(tables)
     glyphs = [tables["glyf"][start:end] for start, end in pairwise(offsets)]
     used = {0, *(glyph_of[ord(character)] for character in characters if ord(character) in glyph_of)}
