@@ -199,7 +199,7 @@ def _select_by_type(content: Content, keys: Iterable[str], node_type: NodeType) 
 
 
 class Dependents(NamedTuple):
-    """The nodes and edges that follow from a place.
+    """The nodes and edges that depend on a place.
 
     `after` and `before` have the nodes that follow from it and those that lead to it, each with the next node on a
     shortest way to the place; the node at the place itself has none.
@@ -211,7 +211,7 @@ class Dependents(NamedTuple):
     after: dict[str, str | None]
 
     def find_way(self, key: str) -> list[str]:
-        """Return the nodes from a connected node to the place."""
+        """Return the path from a connected node to the place."""
         steps = self.after if key in self.after else self.before
         way = [key]
         while (step := steps[way[-1]]) is not None:
@@ -220,14 +220,14 @@ class Dependents(NamedTuple):
 
 
 class Place(NamedTuple):
-    """The node from which things follow, and the one to which things lead: the same one, or the ends of an edge."""
+    """Where a trace starts: at `on` for effects and at `behind` for causes, one node or the ends of an edge."""
 
     on: str | None
     behind: str | None
 
 
 def get_place(assumption: Assumption) -> Place:
-    """Return the place of an assumption: its node, or the ends of its edge. One on a feedback edge has none."""
+    """Return the place of an assumption: its node, or the ends of its edge. A feedback edge has none."""
     edge = assumption.edge
     if edge is None:
         return Place(assumption.node, assumption.node)
@@ -236,23 +236,23 @@ def get_place(assumption: Assumption) -> Place:
 
 def trace_assumption(causal: CausalGraph, assumption: Assumption) -> Dependents:
     """Trace what depends on an assumption: from its node, or from the target of its edge. Feedback ends the trace."""
-    return _trace(causal, *get_place(assumption), assumption.edge)
+    return _trace_dependents(causal, *get_place(assumption), assumption.edge)
 
 
 def trace_node(causal: CausalGraph, key: str) -> Dependents:
     """Trace what depends on a node."""
-    return _trace(causal, key, key, None)
+    return _trace_dependents(causal, key, key, None)
 
 
 def find_steps(causal: CausalGraph, keys: Iterable[str]) -> tuple[dict[str, str | None], dict[str, str | None]]:
-    """Return what follows from some nodes, and what leads to them, each with the next node on a shortest way back."""
+    """Return the effects and the causes of some nodes, each with the next node on a shortest path back to them."""
     graph, starts = causal.graph, _list_numbers(causal, keys)
     after = _find_steps(graph.out, graph.targets, starts)
     before = _find_steps(graph.into, graph.sources, starts)
     return _to_key_steps(causal, after), _to_key_steps(causal, before)
 
 
-def _trace(causal: CausalGraph, on: str | None, behind: str | None, edge: EdgeName | None) -> Dependents:
+def _trace_dependents(causal: CausalGraph, on: str | None, behind: str | None, edge: EdgeName | None) -> Dependents:
     graph = causal.graph
     after = _find_steps(graph.out, graph.targets, _list_numbers(causal, [on or ""]))
     before = _find_steps(graph.into, graph.sources, _list_numbers(causal, [behind or ""]))
@@ -278,7 +278,7 @@ def _list_numbers(causal: CausalGraph, keys: Iterable[str]) -> list[int]:
 
 
 def _find_steps(edges_at: list[list[int]], ends: list[int], starts: list[int]) -> dict[int, int | None]:
-    """Return each node that some starts reach with the node before it on a shortest way, in the order of distance."""
+    """Return each node that some starts reach, nearest first, with the node before it on a shortest path."""
     steps: dict[int, int | None] = dict.fromkeys(starts)
     ahead = deque(steps)
     while ahead:
@@ -334,7 +334,7 @@ MARKS_MAX = 20  # each reads what depends on it
 
 
 def add_marks(tx: Transaction, analysis: Analysis, limit: int) -> None:
-    """Add the latest marks of the current project, in the version in force; at most `limit`, and not many."""
+    """Add the latest marks of the current project, in the version in force, at most `limit` and at most MARKS_MAX."""
     marked = providers.find_marked_work(tx, min(limit, MARKS_MAX))
     if not marked.marks:
         return

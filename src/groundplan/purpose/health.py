@@ -151,7 +151,7 @@ def compute_health(
 
 
 def find_places(content: Content, observations: Observations, today: str) -> HealthPlaces:
-    """Return what lowers each metric that counts items."""
+    """Return the items that lower each metric that counts items."""
     measured = {indicator.node for indicator in content.indicators.values()}
     assumed = {
         assumption.edge.target if assumption.edge is not None else assumption.node

@@ -20,7 +20,7 @@ from groundplan.purpose.versions.versions import VersionRow, read_versions
 
 
 class PurposeInForce(NamedTuple):
-    """A version and its content, with what only the draft has if somebody asked for it."""
+    """A version and its content, with the requested nodes that only the draft has."""
 
     version: VersionRow
     content: Content

@@ -1,4 +1,4 @@
-"""What in the purpose waits for a person: checks that block the draft, waivers that end, requests, and reviews due."""
+"""The items of the purpose that wait for a person: blocking checks, waivers that end, requests, and reviews due."""
 
 from __future__ import annotations
 

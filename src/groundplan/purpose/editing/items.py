@@ -147,17 +147,17 @@ def update_assumption(draft: DraftState, op: UpdateAssumption, path: ArgumentPat
 
 
 def remove_assumption(draft: DraftState, op: RemoveAssumption, path: ArgumentPath) -> None:
-    _remove(draft, draft.find_assumption(op.assumption, (*path, "assumption")))
+    _remove_assumption_row(draft, draft.find_assumption(op.assumption, (*path, "assumption")))
 
 
 def remove_assumptions(draft: DraftState, *, on_id: str, on: str, is_on_node: bool) -> None:
     """Remove all assumptions on a node or edge that is being removed."""
     query = sql.assumptions_on_node if is_on_node else sql.assumptions_on_edge
     for row in draft.tx.all(query, AssumptionRow, version_id=draft.version.id, on_id=on_id):
-        _remove(draft, row, on=on)
+        _remove_assumption_row(draft, row, on=on)
 
 
-def _remove(draft: DraftState, row: AssumptionRow, *, on: str | None = None) -> None:
+def _remove_assumption_row(draft: DraftState, row: AssumptionRow, *, on: str | None = None) -> None:
     query = sql.remove_assumption if row.is_on_node else sql.remove_edge_assumption
     draft.tx.run(query, version_id=draft.version.id, id=row.id)
     draft.tx.record(

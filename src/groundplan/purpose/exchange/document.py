@@ -149,8 +149,8 @@ def write_json(theory: Theory) -> str:
         "format": FORMAT,
         "profile": document.profile,
         **{
-            sort: [_to_ordered_fields(item) for item in getattr(document, sort)]
-            for sort in ("nodes", "edges", "assumptions", "indicators", "waivers")
+            kind: [_to_ordered_fields(item) for item in getattr(document, kind)]
+            for kind in ("nodes", "edges", "assumptions", "indicators", "waivers")
         },
     }
     return msgspec.json.format(msgspec.json.encode(plain), indent=INDENT_CHARS).decode() + "\n"

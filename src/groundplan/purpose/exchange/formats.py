@@ -251,7 +251,7 @@ class ExtraMissing(Unavailable):
 
 
 def require_extra(extra: str) -> None:
-    """Check that an extra is installed, before work is done in vain."""
+    """Raise ExtraMissing if an extra is not installed."""
     try:
         import_module(LIBRARIES[extra])
     except ImportError:

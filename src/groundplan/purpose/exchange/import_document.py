@@ -111,8 +111,8 @@ def import_purpose(tx: Transaction, request: ImportPurpose) -> ImportedPurpose:
     row = add_draft(tx, rows, None, profile)
     draft = DraftState(tx, row, BatchRefs([], [], [], []))
     draft.is_ordered = False
-    _write(draft, document, keys)
-    recorded, skipped = _waive(tx, row, document.waivers, keys)
+    _write_items(draft, document, keys)
+    recorded, skipped = _import_waivers(tx, row, document.waivers, keys)
     measured, unmeasured = _import_measurements(tx, document.measurements, keys)
     skipped += unmeasured
     after = load_draft(tx)
@@ -123,16 +123,16 @@ def import_purpose(tx: Transaction, request: ImportPurpose) -> ImportedPurpose:
 
 def _refuse_duplicate_keys(document: TheoryDocument) -> None:
     """Reject a document in which two items of one kind have the same key."""
-    for sort in ("nodes", "assumptions", "indicators"):
+    for kind in ("nodes", "assumptions", "indicators"):
         keys: set[str] = set()
-        for index, item in enumerate(getattr(document, sort)):
+        for index, item in enumerate(getattr(document, kind)):
             if item.key in keys:
                 sentence = f"{quote_text(item.key)} is used twice; give each item its own key"
-                raise invalid_argument(("document", sort, index, "key"), sentence, code="duplicate_key")
+                raise invalid_argument(("document", kind, index, "key"), sentence, code="duplicate_key")
             keys.add(item.key)
 
 
-def _write(draft: DraftState, document: TheoryDocument, keys: IncomingKeys) -> None:
+def _write_items(draft: DraftState, document: TheoryDocument, keys: IncomingKeys) -> None:
     """Write the items of a document under their assigned keys."""
 
     def node(name: str, path: ArgumentPath) -> str:
@@ -183,7 +183,7 @@ def _to_add_assumption(
     return added
 
 
-def _waive(
+def _import_waivers(
     tx: Transaction, row: VersionRow, document_waivers: list[DocumentWaiver], keys: IncomingKeys
 ) -> tuple[int, list[SkippedItem]]:
     """Record the waivers that are not in force yet; return how many, and the skipped ones."""
@@ -231,9 +231,9 @@ def _resolve_ref(ref: str, keys: IncomingKeys, edges: set[EdgeName], path: Argum
         name = EdgeName(*ends, edge.edge_type)
         if name in edges:
             return str(name)
-    for sort in (keys.nodes, keys.assumptions, keys.indicators):
-        if ref in sort:
-            return sort[ref]
+    for mapping in (keys.nodes, keys.assumptions, keys.indicators):
+        if ref in mapping:
+            return mapping[ref]
     raise NotFound(
         "key", ref, hint="a waiver in a document can only name items of the document", field=format_argument_path(path)
     )

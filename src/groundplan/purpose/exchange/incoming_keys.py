@@ -76,8 +76,8 @@ class IncomingKeys:
 
     def list_changed_keys(self) -> list[KeyMapping]:
         """Return the names that got another key, nodes first."""
-        sorts = (self.nodes, self.assumptions, self.indicators)
-        return [KeyMapping(name, key) for sort in sorts for name, key in sort.items() if name != key]
+        mappings = (self.nodes, self.assumptions, self.indicators)
+        return [KeyMapping(name, key) for mapping in mappings for name, key in mapping.items() if name != key]
 
 
 def _assign_keys(

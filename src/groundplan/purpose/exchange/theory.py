@@ -84,7 +84,7 @@ def collect_views(metadata: Iterable[dict[str, Any]]) -> list[str]:
 
 
 def select_view(theory: Theory, name: str) -> Theory:
-    """Return a theory with only the nodes of a view, the edges between them, and what is on them."""
+    """Return a theory with only the nodes of a view, their edges, assumptions and indicators."""
     content = theory.content
     nodes = {key: node for key, node in content.nodes.items() if name in _get_views(node.metadata)}
     if not nodes:

@@ -456,7 +456,7 @@ def check_plan(theory: GateSubject) -> CheckFinding:
     )
 
 
-def indicators(theory: GateSubject) -> CheckFinding:
+def check_indicators(theory: GateSubject) -> CheckFinding:
     """Report outcomes without an indicator; a theory that measures no effect fails whatever is waived for outcomes."""
     rule = "An OUTCOME or GOAL has an indicator, and every OUTCOME has one"
     outcomes = [node.key for node in theory.content.list_nodes_of_type(NodeType.OUTCOME)]
@@ -505,7 +505,7 @@ def check_facts(theory: GateSubject) -> CheckFinding:
 GATE_B_CHECKS: dict[str, Callable[[GateSubject], CheckFinding]] = {
     "GB_BASELINE": check_baseline,
     "GB_FACTS": check_facts,
-    "GB_INDICATORS": indicators,
+    "GB_INDICATORS": check_indicators,
     "GB_PLAN": check_plan,
     "GB_TARGET": check_target,
     "GB_VERIFIED": check_verified,

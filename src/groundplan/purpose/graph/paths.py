@@ -29,14 +29,16 @@ def find_strongest_paths(graph: Graph, strengths: Sequence[int], goals: Iterable
     for least in sorted(set(strengths), reverse=True):
         if not wanted:
             break
-        came_by = _walk(graph, strengths, beginnings, least)
+        came_by = _walk_along_strong_edges(graph, strengths, beginnings, least)
         for goal in sorted(wanted & came_by.keys()):
             wanted.remove(goal)
             paths[goal] = _rebuild_path(graph, came_by, goal)
     return paths
 
 
-def _walk(graph: Graph, strengths: Sequence[int], beginnings: list[int], least: int) -> dict[int, int]:
+def _walk_along_strong_edges(
+    graph: Graph, strengths: Sequence[int], beginnings: list[int], least: int
+) -> dict[int, int]:
     """Return the edge by which each node is reached; -1 for a beginning."""
     came_by = dict.fromkeys(beginnings, -1)
     level = beginnings

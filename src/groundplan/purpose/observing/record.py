@@ -73,11 +73,11 @@ class RefResolver:
                 (s, t, type_) for s, t, type_ in tx.all(sql.edges_between_keys, project_id=tx.project.id, **ends)
             }
 
-    def resolve_key(self, ref: str, thing: str, path: ArgumentPath) -> str:
+    def resolve_key(self, ref: str, wanted: str, path: ArgumentPath) -> str:
         """Return the key of an indicator or an assumption."""
         kind, key = self._find(ref)
-        if kind != thing:
-            raise NotFound(thing, ref, next_steps=self._next_step, field=format_argument_path(path))
+        if kind != wanted:
+            raise NotFound(wanted, ref, next_steps=self._next_step, field=format_argument_path(path))
         return key
 
     def resolve_any(self, ref: str, path: ArgumentPath) -> str:
@@ -91,7 +91,7 @@ class RefResolver:
         return key
 
     def resolve_subject(self, ref: str, path: ArgumentPath) -> str:
-        """Return what a decision or a request is about: see `resolve_any`; or a fact by pointer, or a node by id."""
+        """Return a subject of a decision: a key, an edge name, the pointer of a fact, or the id of a work node."""
         if ref in self._items or parse_edge_name(ref) is not None or parse_uuid(ref):
             return self.resolve_any(ref, path)
         find_targets = providers.find_fact_targets if ref.startswith("/") else providers.find_work_targets
@@ -363,11 +363,11 @@ def record(tx: Transaction, request: RecordObservations) -> RecordedObservations
     names = RefResolver(tx, _collect_refs(request))
     recording = Recorder(tx)
     for index, measurement in enumerate(request.measurements or ()):
-        _measure(recording, names, measurement, ("measurements", index))
+        _record_measurement(recording, names, measurement, ("measurements", index))
     for index, review in enumerate(request.reviews or ()):
-        _review(recording, names, review, ("reviews", index))
+        _record_review(recording, names, review, ("reviews", index))
     for index, waiver in enumerate(request.waivers or ()):
-        _waive(recording, names, waiver, ("waivers", index))
+        _record_waiver(recording, names, waiver, ("waivers", index))
     decisions = [
         record_decision(recording, names, decision, ("decisions", index))
         for index, decision in enumerate(request.decisions or ())
@@ -405,7 +405,7 @@ def record_waivers(tx: Transaction, waivers: list[WaiverWrite], path: ArgumentPa
     names = RefResolver(tx, [ref for waiver in waivers for ref in waiver.refs])
     recording = Recorder(tx)
     for index, waiver in enumerate(waivers):
-        _waive(recording, names, waiver, (*path, index))
+        _record_waiver(recording, names, waiver, (*path, index))
 
 
 def record_measurements(tx: Transaction, measurements: list[MeasurementWrite], path: ArgumentPath) -> None:
@@ -413,10 +413,12 @@ def record_measurements(tx: Transaction, measurements: list[MeasurementWrite], p
     names = RefResolver(tx, [measurement.indicator for measurement in measurements])
     recording = Recorder(tx)
     for index, measurement in enumerate(measurements):
-        _measure(recording, names, measurement, (*path, index))
+        _record_measurement(recording, names, measurement, (*path, index))
 
 
-def _measure(recording: Recorder, names: RefResolver, measurement: MeasurementWrite, path: ArgumentPath) -> None:
+def _record_measurement(
+    recording: Recorder, names: RefResolver, measurement: MeasurementWrite, path: ArgumentPath
+) -> None:
     key = names.resolve_key(measurement.indicator, "indicator", (*path, "indicator"))
     as_of = parse_moment(measurement.as_of, (*path, "as_of"))
     if as_of > subtract_time(recording.tx.now, delta=-TIME_ZONE_LEAD_MAX):
@@ -436,7 +438,7 @@ def _measure(recording: Recorder, names: RefResolver, measurement: MeasurementWr
     )
 
 
-def _review(recording: Recorder, names: RefResolver, review: ReviewWrite, path: ArgumentPath) -> None:
+def _record_review(recording: Recorder, names: RefResolver, review: ReviewWrite, path: ArgumentPath) -> None:
     key = names.resolve_key(review.assumption, "assumption", (*path, "assumption"))
     recording.add(
         sql.add_review,
@@ -460,7 +462,7 @@ def refuse_unwaivable(code: str, path: ArgumentPath) -> None:
         raise NotWaivable(code, path)
 
 
-def _waive(recording: Recorder, names: RefResolver, waiver: WaiverWrite, path: ArgumentPath) -> None:
+def _record_waiver(recording: Recorder, names: RefResolver, waiver: WaiverWrite, path: ArgumentPath) -> None:
     refuse_unwaivable(waiver.code, (*path, "code"))
     refs = [
         ref if waiver.code == FACTS_CHECK and ref.startswith("/") else names.resolve_any(ref, (*path, "refs", index))

@@ -164,10 +164,10 @@ def find_doubts(observations: Observations, refuting: Mapping[str, int]) -> dict
         if key not in reviews or rev > reviews[key].rev:
             doubts.setdefault(key, []).append(Doubt(DoubtStatus.REFUTING_EVIDENCE, rev))
     unsettled = {
-        key: [doubt for doubt in several if doubt.rev > decided.get(key, -1)] for key, several in doubts.items()
+        key: [doubt for doubt in key_doubts if doubt.rev > decided.get(key, -1)] for key, key_doubts in doubts.items()
     }
     return {
-        key: min(several, key=lambda doubt: _SERIOUSNESS.index(doubt.status))
-        for key, several in unsettled.items()
-        if several
+        key: min(key_doubts, key=lambda doubt: _SERIOUSNESS.index(doubt.status))
+        for key, key_doubts in unsettled.items()
+        if key_doubts
     }

@@ -218,7 +218,7 @@ def _format_badge_key(badge: Badge) -> str:
 
 
 def _label_card(card: Card) -> str:
-    """Return what stands above the title: the key of a node, or the number of nodes in a group."""
+    """Return the label above the title: the key of a node, or the number of nodes in a group."""
     node = card.node
     if not isinstance(node, GroupSubject):
         return node.key

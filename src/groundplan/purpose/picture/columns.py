@@ -62,7 +62,7 @@ def _select_inner_edges(members: list[int], causes: Sequence[Ends]) -> list[Ends
 
 
 def _break_cycles(members: list[int], edges: list[Ends]) -> list[Ends]:
-    """Return the edges without those that lead back in an order in which few do."""
+    """Return the edges without those that lead back in the best order found."""
     place = {number: index for index, number in enumerate(_order_causes_first(members, edges))}
     return [(source, target) for source, target in edges if place[source] < place[target]]
 

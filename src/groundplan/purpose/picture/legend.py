@@ -1,4 +1,4 @@
-"""What stands below a picture: the legend of the shapes and lines that occur, its assumptions, and its waivers."""
+"""The blocks below a picture: the legend of the shapes and lines that occur, its assumptions, and its waivers."""
 
 from __future__ import annotations
 
@@ -244,7 +244,7 @@ def draw_assumptions(picture: Picture, place: tuple[float, float, float], scale:
         for badge in card.badges
     ]
     badges += [
-        (badge, " to ".join(_name_end(picture, end) for end in arrow.edge.name[:2]))
+        (badge, " to ".join(_name_subject(picture, end) for end in arrow.edge.name[:2]))
         for arrow in picture.arrows
         for badge in arrow.badges
     ]
@@ -253,7 +253,7 @@ def draw_assumptions(picture: Picture, place: tuple[float, float, float], scale:
     return _draw_block("Assumptions", notes, place, scale, paint, "gp-assumptions")
 
 
-def _name_end(picture: Picture, key: str) -> str:
+def _name_subject(picture: Picture, key: str) -> str:
     node = picture.cards[key].node
     return f"group {node.group}" if isinstance(node, GroupSubject) else key
 

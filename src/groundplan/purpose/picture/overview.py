@@ -53,7 +53,7 @@ class NodeGroup(NamedTuple):
 
 
 def divide_nodes(content: Content) -> list[NodeGroup]:
-    """Return the groups of a plan, those with nodes that lead far first."""
+    """Return the groups of a plan. The group of the nodes without edges is the last."""
     linked = {end for edge in content.edges for end in (edge.source, edge.target)}
     unlinked = [key for key in content.nodes if key not in linked]
     inside = [key for key in content.nodes if key in linked]
@@ -152,7 +152,7 @@ def _find_parts(content: Content, keys: Sequence[str]) -> list[list[str]]:
 
 
 def _divide_part(content: Content, part: list[str]) -> list[NodeGroup]:
-    """Return a connected part as one group, or a large one divided by the highest nodes of which it has enough."""
+    """Return a connected part as one group, or a large part divided by its goals, outcomes or outputs."""
     if len(part) <= PART_MAX:
         return [_make_group(content, part[0], part)]
     inside = set(part)
@@ -169,18 +169,18 @@ def _divide_part(content: Content, part: list[str]) -> list[NodeGroup]:
         if len(anchors) < min(ANCHORS_MIN, -(-len(part) // PART_MAX)):
             continue
         visited: set[str] = set()
-        keys_of = _walk(anchors, causes, visited)
+        keys_of = _collect_nearest(anchors, causes, visited)
         # What leads to no anchor stands with its nearest neighbour.
         starts = [key for keys in keys_of.values() for key in keys]
         homes = {key: anchor for anchor, keys in keys_of.items() for key in keys}
-        for start, keys in _walk(starts, near, set()).items():
+        for start, keys in _collect_nearest(starts, near, set()).items():
             keys_of[homes[start]] += [key for key in keys if key not in visited]
         return [_make_group(content, anchor, keys) for anchor, keys in keys_of.items()]
     return [_make_group(content, part[0], part)]
 
 
-def _walk(starts: Sequence[str], onward: dict[str, list[str]], visited: set[str]) -> dict[str, list[str]]:
-    """Return what is nearest to each start, with the start itself. All starts walk at the same pace."""
+def _collect_nearest(starts: Sequence[str], onward: dict[str, list[str]], visited: set[str]) -> dict[str, list[str]]:
+    """Return the nodes nearest to each start, and the start itself. All starts advance together."""
     keys_of = {start: [start] for start in starts}
     visited.update(starts)
     front = [(start, start) for start in starts]
@@ -295,8 +295,8 @@ def _build_cards(plan: Picture, groups: list[NodeGroup], emphasis: Emphasis) -> 
         by_type: dict[NodeType, list[Card]] = {}
         for key in group.keys:
             by_type.setdefault(NodeType(plan.cards[key].node.node_type), []).append(plan.cards[key])
-        for node_type, several in by_type.items():
-            cards[_name_card(group.id, node_type)] = _build_card(group, node_type, several, emphasis)
+        for node_type, type_cards in by_type.items():
+            cards[_name_card(group.id, node_type)] = _build_card(group, node_type, type_cards, emphasis)
     return cards
 
 
@@ -333,8 +333,13 @@ def _join_badges(badges: list[Badge]) -> list[Badge]:
     for badge in sort_by_severity(badges):
         by_risk.setdefault(badge.risk, []).append(badge)
     return [
-        Badge(str(len(several)), ", ".join(badge.key for badge in several), several[0].risk, several[0].status)
-        for several in by_risk.values()
+        Badge(
+            str(len(risk_badges)),
+            ", ".join(badge.key for badge in risk_badges),
+            risk_badges[0].risk,
+            risk_badges[0].status,
+        )
+        for risk_badges in by_risk.values()
     ]
 
 
@@ -348,9 +353,9 @@ def _join_edges(plan: Picture, card_of: Mapping[str, str]) -> list[Arrow]:
             joined.append(arrow)  # between two nodes of an opened group
         elif source is not None and target is not None and source != target:
             by_ends.setdefault((source, target), []).append(arrow)
-    for (source, target), several in by_ends.items():
-        is_causal = any(arrow.edge.is_causal for arrow in several)
+    for (source, target), joined_arrows in by_ends.items():
+        is_causal = any(arrow.edge.is_causal for arrow in joined_arrows)
         edge = PurposeEdge("", source, target, EdgeType.CONTRIBUTES_TO if is_causal else EdgeType.FEEDBACK)
-        badges = [badge for arrow in several for badge in arrow.badges]
-        joined.append(Arrow(edge, badges, remark=pluralize(len(several), "link"), links=len(several)))
+        badges = [badge for arrow in joined_arrows for badge in arrow.badges]
+        joined.append(Arrow(edge, badges, remark=pluralize(len(joined_arrows), "link"), links=len(joined_arrows)))
     return sorted(joined, key=lambda arrow: edge_order(arrow.edge.name))

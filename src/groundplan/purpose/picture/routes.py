@@ -147,7 +147,7 @@ def _place_tracks(cards: Sequence[int], ways: Mapping[int, float], *, is_band_ed
 
 
 class _SharedLine(NamedTuple):
-    """The line above or below the bands that the edges share that lead back from a card, or to it."""
+    """A line above or below the bands, shared by the edges that lead back from a card or to it."""
 
     is_above: bool
     end: str  # "from" or "to"
@@ -165,7 +165,7 @@ def _choose_lines(backward: Sequence[Ends], middles: Sequence[float], height: fl
     for hub, ends in zip(hubs, backward, strict=True):
         cards.setdefault(hub, set()).update(ends)
     is_above = {
-        hub: sum(middles[card] for card in several) < height / 2 * len(several) for hub, several in cards.items()
+        hub: sum(middles[card] for card in hub_cards) < height / 2 * len(hub_cards) for hub, hub_cards in cards.items()
     }
     return [_SharedLine(is_above[hub], *hub) for hub in hubs]
 
@@ -206,11 +206,11 @@ def _assign_ports(lanes: Lanes, middles: Sequence[float], edges: Sequence[Ends],
         origin = back if is_back else number
         coming.setdefault(target, {})[origin] = float("inf") if is_back else middles[last[number]]
     height_of: dict[tuple[int, int], float] = {}
-    for target, several in coming.items():
+    for target, heights in coming.items():
         room = sizes.heights[target] - 2 * PORT_INSET
-        apart = min(PORTS_APART_MAX, room / len(several))
-        top = middles[target] - apart * (len(several) - 1) / 2
-        for place, origin in enumerate(sorted(several, key=lambda key: (several[key], key))):
+        apart = min(PORTS_APART_MAX, room / len(heights))
+        top = middles[target] - apart * (len(heights) - 1) / 2
+        for place, origin in enumerate(sorted(heights, key=lambda key: (heights[key], key))):
             height_of[target, origin] = top + apart * place
     return [
         height_of[target, back if lanes.passing[number] is None else number] for number, (_, target) in enumerate(edges)

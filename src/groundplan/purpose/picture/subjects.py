@@ -148,7 +148,7 @@ def build_plan_picture(theory: Theory) -> Picture:
     # If a writer bypassed the database rules, an edge may have a missing end.
     edges = [edge for edge in theory.content.edges if edge.source in cards and edge.target in cards]
     arrows = [Arrow(edge, badges(edge.name)) for edge in edges]
-    subtitle = _describe(theory, f"{pluralize(len(cards), 'node')}, {pluralize(len(arrows), 'edge')}")
+    subtitle = _format_subtitle(theory, f"{pluralize(len(cards), 'node')}, {pluralize(len(arrows), 'edge')}")
     if theory.content.assumptions:
         subtitle += f" · {pluralize(len(theory.content.assumptions), 'assumption')}"
     if theory.published_at is not None:
@@ -171,7 +171,7 @@ def build_pathway_picture(theory: Theory, key: str) -> Picture:
     cards = {node_key: card for node_key, card in plan.cards.items() if node_key in shown}
     cards[key] = cards[key]._replace(emphasis=Emphasis.FOCUS)
     arrows = [arrow for arrow in plan.arrows if on_the_way(arrow.edge)]
-    subtitle = _describe(theory, f"what leads to {key} and what it leads to: {pluralize(len(shown), 'node')}")
+    subtitle = _format_subtitle(theory, f"what leads to {key} and what it leads to: {pluralize(len(shown), 'node')}")
     existing = {*shown, *(str(arrow.edge.name) for arrow in arrows)}
     things: list[Card | Arrow] = [*cards.values(), *arrows]
     existing |= {badge.key for thing in things for badge in thing.badges}
@@ -191,7 +191,7 @@ def name_picture(theory: Theory) -> str:
     return f"{goals[0]}{more}" if goals else theory.project
 
 
-def _describe(theory: Theory, about: str) -> str:
+def _format_subtitle(theory: Theory, about: str) -> str:
     return f"{theory.project} · {theory.display_name} · {about}"
 
 
@@ -207,9 +207,9 @@ def _build_badge(theory: Theory, assumption: Assumption) -> Badge:
     )
 
 
-def pluralize(count: int, thing: str) -> str:
+def pluralize(count: int, noun: str) -> str:
     """Format a count with its noun."""
-    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 Drawn = TypeVar("Drawn", Card, Arrow)
@@ -220,7 +220,7 @@ def build_comparison_picture(before: Theory, after: Theory) -> Picture:
     """Build the picture of both versions."""
     differences = compare(before.content, after.content)
     old, new = build_plan_picture(before), build_plan_picture(after)
-    marks = {key: mark for _, sort in differences.changes_by_kind for key, mark in _map_emphasis(sort).items()}
+    marks = {key: mark for _, changes in differences.changes_by_kind for key, mark in _map_emphasis(changes).items()}
     remarks = _collect_remarks(differences, before.content, after.content)
     gone = _find_removed_badges(old, marks)
 
@@ -268,9 +268,9 @@ def _collect_remarks(differences: Comparison, before: Content, after: Content) -
     for changed in (*differences.nodes.changed, *differences.edges.changed):
         remarks.setdefault(changed.key, []).append(_describe_change("changed", changed))
     places = _map_subjects(before) | _map_subjects(after)
-    for sort in (differences.assumptions, differences.indicators):
-        texts = {key: f"{key} {mark}" for key, mark in _map_emphasis(sort).items()}
-        texts |= {change.key: _describe_change(f"{change.key} changed", change) for change in sort.changed}
+    for changes in (differences.assumptions, differences.indicators):
+        texts = {key: f"{key} {mark}" for key, mark in _map_emphasis(changes).items()}
+        texts |= {change.key: _describe_change(f"{change.key} changed", change) for change in changes.changed}
         for key, text in texts.items():
             remarks.setdefault(places[key], []).append(text)
     return remarks
@@ -301,8 +301,8 @@ def _find_removed_badges(old: Picture, marks: dict[str, Emphasis]) -> dict[str, 
 def _summarize_changes(differences: Comparison) -> str:
     """Return the number of changes of each kind that has any."""
     parts = []
-    for name, sort in differences.changes_by_kind:
-        counts = ((sort.added, "added"), (sort.removed, "removed"), (sort.changed, "changed"))
+    for name, changes in differences.changes_by_kind:
+        counts = ((changes.added, "added"), (changes.removed, "removed"), (changes.changed, "changed"))
         counted = [f"{len(list_)} {word}" for list_, word in counts if list_]
         if counted:
             parts.append(f"{name.lower()} {', '.join(counted)}")

@@ -30,7 +30,7 @@ NAME = "purpose.diff"
 
 _KINDS = ("nodes", "edges", "assumptions", "indicators")
 # The lists of a comparison, in page order.
-_LISTS = (*(f"{sort}.{list_}" for sort in _KINDS for list_ in ("added", "removed", "changed")), "rewired")
+_LISTS = (*(f"{kind}.{list_}" for kind in _KINDS for list_ in ("added", "removed", "changed")), "rewired")
 
 
 class CompareVersions(Struct, rename={"source": "from"}, forbid_unknown_fields=True):
@@ -50,7 +50,7 @@ class VersionComparison(Comparison, rename={"source": "from"}, kw_only=True):
     # A single entry that is too large for a page loses its values but keeps its name.
     trimming: ClassVar[Trimming] = Trimming(
         DropField("markdown"),
-        *(DropField(f"{sort}.changed[].fields[].{value}") for value in ("before", "after") for sort in _KINDS),
+        *(DropField(f"{kind}.changed[].fields[].{value}") for value in ("before", "after") for kind in _KINDS),
         CutLists(
             tuple(f"rewired[].{side}.{list_}" for side in ("causes", "effects") for list_ in ("added", "removed"))
         ),

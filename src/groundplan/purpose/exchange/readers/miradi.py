@@ -170,10 +170,10 @@ class MiradiProject:
         """Return all items of a kind, by Id."""
         if kind not in self._pools:
             items: dict[str, MiradiItem] = {}
-            for thing in self._iter_items(kind):
-                if thing.id in items:
-                    raise UnreadableFile(f"two of its {quote_text(kind)} have the Id {quote_text(thing.id)}")
-                items[thing.id] = thing
+            for item in self._iter_items(kind):
+                if item.id in items:
+                    raise UnreadableFile(f"two of its {quote_text(kind)} have the Id {quote_text(item.id)}")
+                items[item.id] = item
                 if len(items) > POOL_MAX:
                     raise too_many(f"items of the kind {quote_text(kind)}", POOL_MAX)
             self._pools[kind] = items
@@ -256,8 +256,8 @@ class _MiradiReader:
         self._gather_indicators(factors)
         self._gather_assumptions({factor.ref for factor in factors})
         for kind, (called, why) in _SKIPPED_KINDS.items():
-            for thing in self._get_pool(kind).values():
-                self._builder.skip(called, why, thing.label)
+            for item in self._get_pool(kind).values():
+                self._builder.skip(called, why, item.label)
         self._count_unread()
         return self._builder.build()
 
@@ -267,9 +267,9 @@ class _MiradiReader:
 
     def _iter_factors(self, linked: set[str]) -> Iterator[_Factor]:
         for kind in _NODE_TYPES:
-            for thing in self._get_pool(kind).values():
-                if kind != "Activity" or _make_ref(kind, thing.id) in linked:
-                    yield _Factor(kind, thing)
+            for item in self._get_pool(kind).values():
+                if kind != "Activity" or _make_ref(kind, item.id) in linked:
+                    yield _Factor(kind, item)
 
     def _gather_nodes(self, factors: list[_Factor]) -> None:
         described_refs = {factor.ref for factor in factors}  # nodes are not described again
@@ -291,21 +291,21 @@ class _MiradiReader:
                     factor.item.label,
                 )
         for kind, (called, _) in _DESCRIBED_KINDS.items():
-            for thing in self._get_pool(kind).values():
-                if _make_ref(kind, thing.id) not in described_refs:
-                    self._builder.skip(called.lower(), "no imported item lists it", thing.label)
+            for item in self._get_pool(kind).values():
+                if _make_ref(kind, item.id) not in described_refs:
+                    self._builder.skip(called.lower(), "no imported item lists it", item.label)
 
     def _describe_details(self, factor: _Factor, described_refs: set[str]) -> Iterator[str]:
         """Yield descriptions of the items that belong to a factor and were not described before."""
         for kind, (called, lists) in _DESCRIBED_KINDS.items():
             for identifier in factor.item.get_ids(*lists):
-                thing = self._get_pool(kind).get(identifier)
+                item = self._get_pool(kind).get(identifier)
                 ref = _make_ref(kind, identifier)
-                if thing is None or ref in described_refs:
+                if item is None or ref in described_refs:
                     continue
                 described_refs.add(ref)
-                self._builder.skip(called.lower(), "added to the description of its factor", thing.label)
-                yield f"{called}: {thing.name or thing.label}\n{thing.get_text('Details')}".rstrip()
+                self._builder.skip(called.lower(), "added to the description of its factor", item.label)
+                yield f"{called}: {item.name or item.label}\n{item.get_text('Details')}".rstrip()
 
     def _build_metadata(self, factor: _Factor) -> dict[str, Any]:
         kind = factor.kind
@@ -348,8 +348,8 @@ class _MiradiReader:
 
     def _get_label(self, kind: str, identifier: str) -> str:
         is_known = any(kind in known for known in (_NODE_TYPES, _SKIPPED_KINDS, _ASSUMPTION_KINDS))
-        thing = self._get_pool(kind).get(identifier) if is_known else None
-        return "?" if thing is None else thing.label
+        item = self._get_pool(kind).get(identifier) if is_known else None
+        return "?" if item is None else item.label
 
     def _gather_edges(self, links: dict[tuple[str, str], list[MiradiItem]]) -> set[str]:
         """Add the edges; return the nodes that they connect."""
@@ -375,33 +375,33 @@ class _MiradiReader:
                 (attributes.pop(attribute, None) for attribute in factor.item.get_ids("KeyEcologicalAttributeIds")),
             )
             for identifier in (id_ for owner in owners for id_ in owner.get_ids("IndicatorIds")):
-                thing = waiting.pop(identifier, None)
-                if thing is None:
+                item = waiting.pop(identifier, None)
+                if item is None:
                     self._builder.skip(
                         "indicator", "it is not in the file, or belongs to another factor", factor.item.label
                     )
                 else:
-                    indicators.add(_make_ref("Indicator", identifier), factor.ref, thing)
-        for thing in waiting.values():
-            self._builder.skip("indicator", "its factor was not imported", thing.label)
+                    indicators.add(_make_ref("Indicator", identifier), factor.ref, item)
+        for item in waiting.values():
+            self._builder.skip("indicator", "its factor was not imported", item.label)
         indicators.skip_others()
 
     def _gather_assumptions(self, node_refs: set[str]) -> None:
         for kind, called in _ASSUMPTION_KINDS.items():
-            for thing in self._get_pool(kind).values():
-                about = thing.get_ids(*_SUBJECT_LISTS)
+            for item in self._get_pool(kind).values():
+                about = item.get_ids(*_SUBJECT_LISTS)
                 if not about:
-                    self._builder.skip(called, "it names no factor or link", thing.label)
+                    self._builder.skip(called, "it names no factor or link", item.label)
                     continue
                 refs = dict.fromkeys(_make_ref(*self._placed.get(subject, NO_REFERENCE)) for subject in about)
                 nodes = [ref for ref in refs if ref in node_refs]
                 if not nodes:
-                    self._builder.skip(called, "its node or edge was not imported", thing.label)
+                    self._builder.skip(called, "its node or edge was not imported", item.label)
                     continue
                 if len(nodes) > 1:
-                    self._builder.skip(called, "it is about several factors; kept at the first one", thing.label)
-                text = "\n".join(filter(None, (thing.name, thing.get_text("Details"))))
-                self._builder.add_assumption(_make_ref(kind, thing.id), text, node=nodes[0])
+                    self._builder.skip(called, "it is about several factors; kept at the first one", item.label)
+                text = "\n".join(filter(None, (item.name, item.get_text("Details"))))
+                self._builder.add_assumption(_make_ref(kind, item.id), text, node=nodes[0])
 
     def _count_unread(self) -> None:
         kinds: dict[str, str] = {}
@@ -454,7 +454,7 @@ _DAY_CHARS = len("2026-11-15")
 
 
 class FutureStatus(NamedTuple):
-    """What an indicator should reach: the day, and the text of the value."""
+    """A future status of an indicator: its day, and the text of its value."""
 
     day: str
     text: str
@@ -499,7 +499,7 @@ class MiradiIndicators:
             self._builder.skip("measurement", "its indicator was not imported", measurement.label)
 
     def _find_future_status(self, indicator: MiradiItem) -> FutureStatus | None:
-        """Return the last future status of an indicator that says something."""
+        """Return the latest future status of an indicator that has a text."""
         items = [self._statuses[id_] for id_ in indicator.get_ids("FutureStatusIds") if id_ in self._statuses]
         statuses = [FutureStatus(_get_day(item, "Date"), item.get_text("Summary")) for item in items]
         statuses.append(
