@@ -59,7 +59,7 @@ import groundplan.purpose.model
 import groundplan.purpose.observing.read
 import groundplan.purpose.observing.record
 import groundplan.purpose.open
-import groundplan.purpose.versions.compare
+import groundplan.purpose.versions.diff
 import groundplan.purpose.versions.drafts
 import groundplan.purpose.versions.publish
 import groundplan.purpose.versions.versions
@@ -821,7 +821,7 @@ class PurposeVerbs:
         to: int | Literal["draft", "published"],
         cursor: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.purpose.versions.compare.VersionComparison:
+    ) -> groundplan.purpose.versions.diff.VersionComparison:
         """Compare two versions by stable key."""
 
     def check(
