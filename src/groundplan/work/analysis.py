@@ -109,7 +109,7 @@ def analyse(tx: Transaction, request: AnalyseWork) -> WorkAnalysis:
         return _build(tx, request, drafts, len(drafts), warnings=_warn_about_loops(tx, order))
     path = order.find_longest_path([graph.get_estimate(step) for step in order.nodes])
     length = path[-1][1] if path else 0.0
-    drafts = [RowDraft(step.n, done, f"estimate {_shorten(graph.get_estimate(step))}") for step, done in path]
+    drafts = [RowDraft(step.n, finish, f"estimate {_shorten(graph.get_estimate(step))}") for step, finish in path]
     return _build(tx, request, drafts, length, warnings=_warn_about_loops(tx, order))
 
 
@@ -195,8 +195,10 @@ def _build(
     rows = tx.budget.share(9, of=10).take_rows(
         [AnalysisRow(*names[draft.n], _shorten(draft.value), draft.note) for draft in listed]
     )
-    left = (len(drafts) if total_rows is None else total_rows) - len(rows)
-    return WorkAnalysis(request.what, _shorten(total), rows, {"rows": left} if left else UNSET, list(warnings) or UNSET)
+    left_out = (len(drafts) if total_rows is None else total_rows) - len(rows)
+    return WorkAnalysis(
+        request.what, _shorten(total), rows, {"rows": left_out} if left_out else UNSET, list(warnings) or UNSET
+    )
 
 
 def _shorten(value: float) -> float:
@@ -247,12 +249,12 @@ class MomentOrder:
         self._awaited[waiter] += 1
 
     def _sort(self) -> list[int]:
-        left = self._awaited.copy()
-        order = [moment for moment, count in enumerate(left) if not count]
+        open_waits = self._awaited.copy()
+        order = [moment for moment, count in enumerate(open_waits) if not count]
         for moment in order:  # the list grows during the loop
             for waiter in self.waiters[moment]:
-                left[waiter] -= 1
-                if not left[waiter]:
+                open_waits[waiter] -= 1
+                if not open_waits[waiter]:
                     order.append(waiter)
         return order
 
@@ -263,21 +265,21 @@ class MomentOrder:
 
     def find_longest_path(self, estimates: Sequence[float]) -> list[tuple[OpenNode, float]]:
         """Return the nodes of the path that takes longest, first ones first, each with the time at which it is done."""
-        done = [0.0] * len(self.waiters)
+        finish_times = [0.0] * len(self.waiters)
         before = [-1] * len(self.waiters)
         last = -1
         for moment in self.order:
             if moment % 2:
-                done[moment] += estimates[moment // 2]
-            if last < 0 or done[moment] > done[last]:
+                finish_times[moment] += estimates[moment // 2]
+            if last < 0 or finish_times[moment] > finish_times[last]:
                 last = moment
             for waiter in self.waiters[moment]:
-                if before[waiter] < 0 or done[moment] > done[waiter]:
-                    done[waiter], before[waiter] = done[moment], moment
+                if before[waiter] < 0 or finish_times[moment] > finish_times[waiter]:
+                    finish_times[waiter], before[waiter] = finish_times[moment], moment
         path = []
         while last >= 0:
             if last % 2 and self.nodes[last // 2].is_work:
-                path.append((self.nodes[last // 2], done[last]))
+                path.append((self.nodes[last // 2], finish_times[last]))
             last = before[last]
         return path[::-1]
 
@@ -316,8 +318,8 @@ class MomentOrder:
 
     def count_waiters(self, ns: Sequence[int]) -> dict[int, int]:
         """Return for each of a few nodes how many others wait for it, directly or not."""
-        asked = {n: 1 << bit for bit, n in enumerate(ns)}
-        bits = {2 * index + 1: asked[node.n] for index, node in enumerate(self.nodes) if node.n in asked}
+        bit_of = {n: 1 << bit for bit, n in enumerate(ns)}
+        bits = {2 * index + 1: bit_of[node.n] for index, node in enumerate(self.nodes) if node.n in bit_of}
         rows = [0] * len(self.waiters)
         behind = Counter[int]()
         for moment in self.order:
@@ -328,7 +330,7 @@ class MomentOrder:
             if row:
                 for waiter in self.waiters[moment]:
                     rows[waiter] |= row
-        return {n: sum(count for row, count in behind.items() if row & bit) for n, bit in asked.items()}
+        return {n: sum(count for row, count in behind.items() if row & bit) for n, bit in bit_of.items()}
 
 
 def _spread(index: int) -> int:

@@ -181,11 +181,11 @@ def insert_nodes(tx: Transaction, project_id: str, rows: Sequence[WorkNodeRow]) 
 
 def generate_ids(tx: Transaction, count: int, *, population: int) -> list[str]:
     """Return `count` unused ids; they get longer as the project grows."""
-    found: dict[str, None] = {}
-    while len(found) < count:
-        proposed = to_json_array(new_short_ids(count - len(found), population + count))
-        found |= dict.fromkeys(tx.scalars(sql.find_unused_ids, ids=proposed))
-    return list(found)
+    unused: dict[str, None] = {}
+    while len(unused) < count:
+        proposed = to_json_array(new_short_ids(count - len(unused), population + count))
+        unused |= dict.fromkeys(tx.scalars(sql.find_unused_ids, ids=proposed))
+    return list(unused)
 
 
 def generate_project_id(tx: Transaction) -> str:
@@ -370,10 +370,10 @@ def format_evidence(evidence: list[Evidence], *, lean: bool) -> list[Evidence] |
 def load_evidence(tx: Transaction, numbers: str) -> dict[int, list[Evidence]]:
     """Return the newest evidence of the nodes in `numbers`, a JSON array, oldest first; all of it without a cap."""
     at_most = EVIDENCE_SHOWN_MAX if tx.budget.is_limited else EVIDENCE_MAX
-    found: dict[int, list[Evidence]] = {}
+    evidence: dict[int, list[Evidence]] = {}
     for row in tx.all(sql.newest_evidence, EvidenceRow, project_id=tx.project.id, ns=numbers, at_most=at_most):
-        found.setdefault(row.node_n, []).append(Evidence(row.type, row.ref, row.agent, row.at))
-    return found
+        evidence.setdefault(row.node_n, []).append(Evidence(row.type, row.ref, row.agent, row.at))
+    return evidence
 
 
 def add_evidence(tx: Transaction, rows: Iterable[EvidenceRow]) -> None:

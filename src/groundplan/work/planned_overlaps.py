@@ -59,9 +59,11 @@ def _report_pairs_in_progress(
     in_progress = WorkInProgress(tx)
     shared = in_progress.find_shared(paths_of.values()) if in_progress.paths else {}
     for node in nodes:
-        touched = {other: path for path in paths_of.get(node.n, ()) for other in shared.get(path, ())}
-        for other_n, others in in_progress.paths.items() if touched else ():
-            common = next((path for path in others if path in touched), None)
+        touched = {
+            path_in_progress: path for path in paths_of.get(node.n, ()) for path_in_progress in shared.get(path, ())
+        }
+        for other_n, paths_in_progress in in_progress.paths.items() if touched else ():
+            common = next((path for path in paths_in_progress if path in touched), None)
             if common is None:
                 continue
             if stored.is_exhausted:
@@ -69,8 +71,8 @@ def _report_pairs_in_progress(
                 return
             if not stored.comes_after(node.n, other_n):
                 row = in_progress.nodes[other_n]
-                who = f" ({row.claimed_by})" if row.claimed_by is not None else ""
-                yield node.request.ref, f"touches {shorten_path(common)}, which {row.id}{who} works on"
+                claimant = f" ({row.claimed_by})" if row.claimed_by is not None else ""
+                yield node.request.ref, f"touches {shorten_path(common)}, which {row.id}{claimant} works on"
 
 
 def _find_unordered_pairs(
@@ -82,23 +84,23 @@ def _find_unordered_pairs(
         for path in paths_of.get(node.n, ()):
             members[path] = members.get(path, 0) | 1 << index
     shared = find_shared_paths(tx, members, members).found
-    near = {path: _join(members[other] for other in others) for path, others in shared.items()}
-    if all(bits & (bits - 1) == 0 for bits in near.values()):
+    nodes_near = {path: _join(members[other_index] for other_index in indexes) for path, indexes in shared.items()}
+    if all(bits & (bits - 1) == 0 for bits in nodes_near.values()):
         return  # no two nodes have a file in common
     awaited, waiting = _find_orders(tx, nodes)
     for index, node in enumerate(nodes):
-        done = awaited[index] | waiting[index] | (2 << index) - 1
+        compared = awaited[index] | waiting[index] | (2 << index) - 1
         for path in paths_of.get(node.n, ()):
-            pairs = near.get(path, 0) & ~done
-            done |= pairs
-            for other in _list_bits(pairs):
-                yield node, nodes[other], path
+            pairs = nodes_near.get(path, 0) & ~compared
+            compared |= pairs
+            for other_index in _list_bits(pairs):
+                yield node, nodes[other_index], path
 
 
 def _join(bits: Iterator[int]) -> int:
     joined = 0
-    for one in bits:
-        joined |= one
+    for bit in bits:
+        joined |= bit
     return joined
 
 
@@ -118,15 +120,15 @@ def _find_orders(tx: Transaction, nodes: Sequence[NewNode]) -> tuple[list[int], 
     for node in nodes:
         start, finish = start_moment(node.n), finish_moment(node.n)
         waits[finish].append(start)
-        waits[start] += [finish_moment(one.n) for one in node.targets if isinstance(one, NewNode)]
+        waits[start] += [finish_moment(target.n) for target in node.targets if isinstance(target, NewNode)]
         if isinstance(node.parent, NewNode):
             waits[finish_moment(node.parent.n)].append(finish)
             if inherits:
                 waits[start].append(start_moment(node.parent.n))
     waiters: dict[int, list[int]] = {moment: [] for moment in waits}
     for moment, awaited in waits.items():
-        for one in awaited:
-            waiters[one].append(moment)
+        for target in awaited:
+            waiters[target].append(moment)
     finishes = [finish_moment(node.n) for node in nodes]
     return _collect_behind(waits, finishes), _collect_behind(waiters, finishes)
 
@@ -156,7 +158,7 @@ class _StoredOrder:
         inherits = get_policies(tx).inherit_dependencies
         # Only these steps lead from a new node to an existing one.
         self._leaves_plan = any(
-            inherits or node.feature_n is not None or any(not isinstance(one, NewNode) for one in node.targets)
+            inherits or node.feature_n is not None or any(not isinstance(target, NewNode) for target in node.targets)
             for node in nodes
         )
 

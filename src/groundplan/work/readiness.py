@@ -141,9 +141,11 @@ class Readiness:
             self._derived = derive_states(self._neighbours, n)
         while parents:  # level by level: features, or by policy all parents, are resolved with their last child
             self.update_dependents(parents, by=-1)
-            lost = _count(parent for parent in parents.values() if parent is not None and parent not in parents)
-            self._adjust_open_children(lost, sign=-1)
-            parents = self._resolve_finished(lost)
+            finished_children = _count(
+                parent for parent in parents.values() if parent is not None and parent not in parents
+            )
+            self._adjust_open_children(finished_children, sign=-1)
+            parents = self._resolve_finished(finished_children)
 
     def propagate_opened(self, parents: Mapping[int, int | None]) -> None:
         """Update the dependents and parents of nodes that became open; `parents` maps each node to its parent."""
@@ -163,11 +165,11 @@ class Readiness:
 
     def update_dependents(self, targets: Collection[int], *, by: int) -> None:
         """Update the dependents of nodes that were resolved (`by` is -1) or opened (+1)."""
-        known = [self._dependents.pop(n, None) for n in targets]
-        if None in known:
+        loaded = [self._dependents.pop(n, None) for n in targets]
+        if None in loaded:
             waiting = _count(load_dependents(self._tx, targets))
         else:
-            waiting = _count(n for dependents in known for n in dependents or ())
+            waiting = _count(n for dependents in loaded for n in dependents or ())
         if waiting:
             self._adjust_open_dependencies({n: count * by for n, count in waiting.items()})
 
@@ -197,8 +199,8 @@ class Readiness:
             if self._derived is not None:  # nothing else follows from it
                 self._adjust(sql.adjust_open_dependencies_of_one, sql.adjust_open_dependencies, ns, by)
                 continue
-            place = {"project_id": self._project_id, "ns": to_json_array(ns), "by": by}
-            for row in self._tx.all(sql.adjust_and_list_waiting, WaitingRow, **place):
+            parameters = {"project_id": self._project_id, "ns": to_json_array(ns), "by": by}
+            for row in self._tx.all(sql.adjust_and_list_waiting, WaitingRow, **parameters):
                 if row.held_reason is None and (row.open_deps - by > 0) != (row.open_deps > 0):
                     self.propagate_waiting(row.n, row.kind)
 
@@ -225,18 +227,18 @@ class Readiness:
 
     def start_feature(self, feature_n: int | None) -> None:
         """Make a new feature and the new features above it active, because work on one of its tasks began."""
-        while feature_n is not None and (begun := begin_feature(self._tx, feature_n, decision=self._decision)):
-            self.feature_status_changes.append(begun.status_change)
+        while feature_n is not None and (started := begin_feature(self._tx, feature_n, decision=self._decision)):
+            self.feature_status_changes.append(started.status_change)
             is_stale = self.positions.are_stale
-            feature_n = self.positions.compute([feature_n])[feature_n].feature_n if is_stale else begun.feature_n
+            feature_n = self.positions.compute([feature_n])[feature_n].feature_n if is_stale else started.feature_n
 
     def start_entered_feature(self, moved: Collection[int], entered: int | None) -> None:
         """Start the feature that nodes were moved into, if it is new and they or nodes below them were started."""
         if self._unstarted.issuperset(moved):
             return
-        place = {"project_id": self._project_id}
-        if entered is not None and self._tx.one_or_none(sql.is_new_feature, **place, n=entered):
-            if not self._tx.one_or_none(sql.has_started_node, **place, ns=to_json_array(moved)):
+        in_project = {"project_id": self._project_id}
+        if entered is not None and self._tx.one_or_none(sql.is_new_feature, **in_project, n=entered):
+            if not self._tx.one_or_none(sql.has_started_node, **in_project, ns=to_json_array(moved)):
                 self._unstarted.update(moved)
                 return
             self.start_feature(entered)
@@ -328,12 +330,14 @@ class Readiness:
     def _resolve_finished(self, parents: Collection[int]) -> dict[int, int | None]:
         """Resolve the nodes among these that have nothing left to do, and return them with their parents."""
         resolves_all = get_policies(self._tx).auto_resolve_parents
-        asked = [n for n in parents if resolves_all or self._states.was_feature(n)]
+        candidates = [n for n in parents if resolves_all or self._states.was_feature(n)]
         resolved: dict[int, int | None] = {}
-        if not asked:
+        if not candidates:
             return resolved
         self.write_counts()
-        finished = self._tx.all(sql.finished_parents, FinishedRow, project_id=self._project_id, ns=to_json_array(asked))
+        finished = self._tx.all(
+            sql.finished_parents, FinishedRow, project_id=self._project_id, ns=to_json_array(candidates)
+        )
         for row in self._drop_blocked(finished):
             if row.kind == FEATURE:
                 self._close_feature(row)
@@ -397,8 +401,8 @@ def begin_feature(tx: Transaction, feature_n: int, *, decision: str | None) -> B
 
 def begin_features(tx: Transaction, feature_n: int | None, *, decision: str | None) -> None:
     """Make a new feature and the new features above it active."""
-    while feature_n is not None and (begun := begin_feature(tx, feature_n, decision=decision)):
-        feature_n = begun.feature_n
+    while feature_n is not None and (started := begin_feature(tx, feature_n, decision=decision)):
+        feature_n = started.feature_n
 
 
 def _count(ns: Iterable[int]) -> dict[int, int]:

@@ -75,7 +75,7 @@ def move(tx: Transaction, readiness: Readiness, node: WorkNodeRow, parent: WorkN
 def reparent(tx: Transaction, readiness: Readiness, ns: Sequence[int], before: WorkNodeRow, after: WorkNodeRow) -> None:
     """Move children of a node, with everything below them, under another parent."""
     project_id = tx.project.id
-    left, entered = (_find_feature_of_children(readiness, parent) for parent in (before, after))
+    feature_left, feature_entered = (_find_feature_of_children(readiness, parent) for parent in (before, after))
     readiness.check_for_loops(ns)
     readiness.snapshot([*ns, before.n, after.n])
     open_count = len(list_open_nodes(tx, ns))
@@ -83,11 +83,11 @@ def reparent(tx: Transaction, readiness: Readiness, ns: Sequence[int], before: W
         readiness.remove_open_children(before.n, open_count)
     tx.run(sql.set_parent, project_id=project_id, ns=to_json_array(ns), parent_n=after.n)
     readiness.positions.mark_stale(ns)
-    if left != entered and entered is not None:
-        readiness.check_for_loops([entered])  # what it waits for now blocks the moved nodes
+    if feature_left != feature_entered and feature_entered is not None:
+        readiness.check_for_loops([feature_entered])  # what it waits for now blocks the moved nodes
     if open_count:
         readiness.add_open_children({after.n: open_count})
-    readiness.start_entered_feature(ns, entered if left != entered else None)
+    readiness.start_entered_feature(ns, feature_entered if feature_left != feature_entered else None)
 
 
 def _find_feature_of_children(readiness: Readiness, parent: WorkNodeRow) -> int | None:
@@ -133,10 +133,10 @@ def drop(tx: Transaction, readiness: Readiness, node: WorkNodeRow, reason: str, 
     rows = _load_open_rows(tx, node)
     parents = {n: parent_n for n, _, parent_n in rows}
     _end_claims(tx, readiness, parents)
-    place = {"project_id": tx.project.id, "ns": to_json_array(parents)}
+    parameters = {"project_id": tx.project.id, "ns": to_json_array(parents)}
     readiness.snapshot(parents)
-    tx.run(sql.resolve_nodes, **place, outcome=DROPPED)
-    tx.run(sql.add_evidence_to_all, **place, type=DROPPED, ref=reason)
+    tx.run(sql.resolve_nodes, **parameters, outcome=DROPPED)
+    tx.run(sql.add_evidence_to_all, **parameters, type=DROPPED, ref=reason)
     changes = (
         changed("resolved", False, True),
         changed("outcome", None, DROPPED),
@@ -184,9 +184,9 @@ class MergeLimitExceeded(RuleViolated):
 
     code = "too_much_together"
 
-    def __init__(self, target: WorkNodeRow, what: str, limit: int) -> None:
+    def __init__(self, target: WorkNodeRow, content: str, limit: int) -> None:
         super().__init__(
-            f"node {target.id} would have {what}, the limit is {limit}; remove some from one of the two nodes first",
+            f"node {target.id} would have {content}, the limit is {limit}; remove some from one of the two nodes first",
             target=target.id,
             limit=limit,
         )
@@ -337,14 +337,14 @@ def _merge_sections_and_tags(tx: Transaction, source: WorkNodeRow, target: WorkN
         tx.run(sql.move_sections, project_id=tx.project.id, n=source.n, to_n=target.n, by=next_ordinal)
         changes.append(changed("sections", None, [section_id for section_id, _ in sections]))
     before = _tags(tx, target)
-    gained = [tag for tag in _tags(tx, source) if tag not in before]
-    if len(before) + len(gained) > TAGS_MAX:
-        raise MergeLimitExceeded(target, f"{len(before) + len(gained)} tags", TAGS_MAX)
+    added = [tag for tag in _tags(tx, source) if tag not in before]
+    if len(before) + len(added) > TAGS_MAX:
+        raise MergeLimitExceeded(target, f"{len(before) + len(added)} tags", TAGS_MAX)
     tx.run(sql.remove_tags, project_id=tx.project.id, n=source.n)
-    for tag in gained:
+    for tag in added:
         tx.run(sql.add_tag, project_id=tx.project.id, n=target.n, tag=tag)
-    if gained:
-        changes.append(changed("tags", before, sorted([*before, *gained])))
+    if added:
+        changes.append(changed("tags", before, sorted([*before, *added])))
     return changes
 
 
@@ -446,10 +446,12 @@ def restructure(tx: Transaction, request: Restructure) -> Restructured:
 
 def _warn_about_properties(warnings: Warnings, source: WorkNodeRow, target: WorkNodeRow) -> None:
     """Warn about the properties of a source that the target does not take over."""
-    kept = target.properties_value
-    lost = [name for name, value in source.properties_value.items() if not is_same_json(value, kept.get(name))]
-    if lost:
-        warnings.add(source.id, f"its properties {join_names(lost)} are not taken over by {target.id}")
+    target_properties = target.properties_value
+    names = [
+        name for name, value in source.properties_value.items() if not is_same_json(value, target_properties.get(name))
+    ]
+    if names:
+        warnings.add(source.id, f"its properties {join_names(names)} are not taken over by {target.id}")
 
 
 def _fetch(tx: Transaction, ref: str, *, beside: str) -> WorkNodeRow:
@@ -458,20 +460,20 @@ def _fetch(tx: Transaction, ref: str, *, beside: str) -> WorkNodeRow:
 
 def _fetch_destination(tx: Transaction, ref: str, node: WorkNodeRow) -> WorkNodeRow:
     """Return the node under which, or into which, a node of this project goes."""
-    found = find_node(tx, ref)
-    if found.project_id != tx.project.id:
+    destination = find_node(tx, ref)
+    if destination.project_id != tx.project.id:
         raise MixedProjects(
-            f"node {node.id} is in project {tx.project.id} and node {found.id} is in project {found.project_id}; "
-            "a node never changes its project",
+            f"node {node.id} is in project {tx.project.id} and node {destination.id} is in project "
+            f"{destination.project_id}; a node never changes its project",
             next_steps=(
-                NextStep("work.plan", "plans it there", {"project": str(found.project_id)}),
+                NextStep("work.plan", "plans it there", {"project": str(destination.project_id)}),
                 NextStep("work.restructure", "drops it here"),
                 NextStep("work.update", "resolves it here"),
             ),
-            nodes=[node.id, found.id],
-            projects=[str(tx.project.id), str(found.project_id)],  # the encoder needs plain str
+            nodes=[node.id, destination.id],
+            projects=[str(tx.project.id), str(destination.project_id)],  # the encoder needs plain str
         )
-    return fetch_node(tx, found.n)
+    return fetch_node(tx, destination.n)
 
 
 def locate(tx: Transaction, request: Restructure) -> str:

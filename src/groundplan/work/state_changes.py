@@ -178,12 +178,12 @@ class StateChanges:
         return counts
 
     def _write_counts(self, deltas: Mapping[str, int], of_features: Mapping[int, Mapping[str, int]]) -> None:
-        place = {"project_id": self._tx.project.id}
+        in_project = {"project_id": self._tx.project.id}
         if any(deltas.values()):
-            self._tx.run(sql.update_counts, **place, **deltas)
+            self._tx.run(sql.update_counts, **in_project, **deltas)
         for feature_n, tasks in of_features.items():
             if any(tasks.values()):
-                self._tx.run(sql.update_feature_counts, **place, n=feature_n, **tasks)
+                self._tx.run(sql.update_feature_counts, **in_project, n=feature_n, **tasks)
 
     def _load(self, ns: Iterable[int]) -> dict[int, NodeFlags]:
         rows = self._tx.all(sql.node_flags, project_id=self._tx.project.id, ns=to_json_array(ns))

@@ -95,8 +95,8 @@ def _refuse_suggestions(answer: edit.EditedRun) -> None:
 
 
 def _to_camel_case(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(word.capitalize() for word in others)
+    first, *later = name.split("_")
+    return first + "".join(word.capitalize() for word in later)
 
 
 def find_dependents(tx: Transaction, events: Sequence[StoredEvent], rev: int) -> set[str]:

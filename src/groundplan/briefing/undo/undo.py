@@ -153,8 +153,8 @@ def _prepare(tx: Transaction, event: str | None) -> tuple[_PastWrite, InverseCal
 
 
 def _describe(write: _PastWrite, call: InverseCall) -> Undone:
-    done = DoneCall(call.operation.name, call.arguments)
-    return Undone(str(write.position), done, warnings=call.warnings or UNSET)
+    made = DoneCall(call.operation.name, call.arguments)
+    return Undone(str(write.position), made, warnings=call.warnings or UNSET)
 
 
 def _load(tx: Transaction, event: str | None) -> _PastWrite:
@@ -171,7 +171,7 @@ def _load(tx: Transaction, event: str | None) -> _PastWrite:
             )
         position = parsed
     events = load_write(tx, position.rev, at_most=EVENTS_MAX + 1)
-    if not any(one.n == position.n for one in events):
+    if not any(stored.n == position.n for stored in events):
         raise NotFound("event", str(position))
     if events[0].actor != tx.actor.id and not (
         tx.project.role is Role.OWNER and tx.actor.kind is ActorKind.PERSON and event is not None

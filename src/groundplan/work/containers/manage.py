@@ -184,13 +184,13 @@ def _build_properties(request: CreateContainer) -> dict[str, Any]:
     if request.complexity is not None and not is_task:
         raise invalid_argument(("complexity",), "is for tasks only; leave it out")
     priority = Priority.MEDIUM if request.priority is None else parse_priority(request.priority)
-    given = {
+    properties = {
         "priority": PRIORITY_NUMBERS[priority],
         "complexity": request.complexity,
         "summary": request.summary,
         "description": request.description,
     }
-    return {name: value for name, value in given.items() if value is not None}
+    return {name: value for name, value in properties.items() if value is not None}
 
 
 def _resolve_parent(tx: Transaction, request: CreateContainer) -> WorkNodeRow:
@@ -423,14 +423,16 @@ def _resolve_summary(request: UpdateContainer) -> str | None:
 
 def _build_changed_properties(request: UpdateContainer) -> dict[str, Any]:
     """Return the properties to set; None removes one."""
-    found: dict[str, Any] = {}
+    properties: dict[str, Any] = {}
     for name in ("summary", "description", "complexity"):
         value = getattr(request, name)
         if value is not UNSET and not (name == "summary" and request.container_type is ContainerType.PROJECT):
-            found[name] = value
+            properties[name] = value
     if request.priority is not UNSET:
-        found["priority"] = None if request.priority is None else PRIORITY_NUMBERS[parse_priority(request.priority)]
-    return found
+        properties["priority"] = (
+            None if request.priority is None else PRIORITY_NUMBERS[parse_priority(request.priority)]
+        )
+    return properties
 
 
 def _apply_other_changes(tx: Transaction, node: WorkNodeRow, request: UpdateContainer) -> Iterator[Change]:
@@ -566,20 +568,20 @@ def _disconnect(tx: Transaction, readiness: Readiness, ids: dict[int, str], *, o
 
 def _remove_links(tx: Transaction, node_ids: Collection[str]) -> dict[str, list[Change]]:
     """Delete the links of these nodes, and return them as changes, by node."""
-    found: dict[str, dict[LinkType, list[str]]] = {}
+    links_by_source: dict[str, dict[LinkType, list[str]]] = {}
     for link in list_links_from(tx, node_ids):
-        found.setdefault(link.source, {}).setdefault(link.type, []).append(link.target)
-    if found:
-        remove_links_of_many(tx, found)
+        links_by_source.setdefault(link.source, {}).setdefault(link.type, []).append(link.target)
+    if links_by_source:
+        remove_links_of_many(tx, links_by_source)
     return {
         source: [changed(type_.value, targets, []) for type_, targets in by_type.items()]
-        for source, by_type in found.items()
+        for source, by_type in links_by_source.items()
     }
 
 
 def _remove(tx: Transaction, ids: dict[int, str]) -> None:
     remove_aliases(tx, ids)
-    place = {"project_id": tx.project.id, "ns": to_json_array(ids)}
+    nodes = {"project_id": tx.project.id, "ns": to_json_array(ids)}
     for query in (
         sql.record_deleted_sections,
         sql.remove_section_tags_of,
@@ -589,7 +591,7 @@ def _remove(tx: Transaction, ids: dict[int, str]) -> None:
         sql.remove_features_of,
         sql.remove_nodes,
     ):
-        tx.run(query, **place)
+        tx.run(query, **nodes)
     tx.run_many(sql.record_deleted_nodes, [{"id": node_id, "project_id": tx.project.id} for node_id in ids.values()])
 
 

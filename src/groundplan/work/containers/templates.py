@@ -228,9 +228,9 @@ def _missing_template(tx: Transaction, ref: str, field: str) -> NotFound:
 
     ids = {template.name: template.id for template in _load_built_in().values()}
     ids.update(tx.all(sql.template_names, at_most=NAMES_SCANNED_MAX))
-    near = [ids[name] for name in get_close_matches(ref, ids, n=2)]
+    similar = [ids[name] for name in get_close_matches(ref, ids, n=2)]
     step = NextStep("template.list", "lists the templates")
-    return NotFound("template", ref, near=near, next_steps=step, field=field)
+    return NotFound("template", ref, near=similar, next_steps=step, field=field)
 
 
 def _load_built_in() -> Mapping[str, Template]:
@@ -548,10 +548,10 @@ class TemplateForOtherType(RuleViolated):
     contract_code = "INVALID_OPERATION"
 
     def __init__(self, template: Template, entity_type: EntityType) -> None:
-        target, given = template.target_entity_type.value, entity_type.value
+        target, container_type = template.target_entity_type.value, entity_type.value
         super().__init__(
-            f"template {template.name!r} is for {target}, not for {given}",
-            next_steps=NextStep("template.list", "lists templates for this type", {"targetEntityType": given}),
+            f"template {template.name!r} is for {target}, not for {container_type}",
+            next_steps=NextStep("template.list", "lists templates for this type", {"targetEntityType": container_type}),
             field="templateId",
             templateId=template.id,
             targetEntityType=target,

@@ -548,13 +548,13 @@ def _add_dependencies(
     changes: list[Change] = []
     added: list[str] = []
     for ref in refs:
-        other = find_any_container(tx, ref, field="blockedBy")
-        refuse_container_cycle(moments, node, other, field="blockedBy")
-        if add_edge(tx, node.n, DEPENDS_ON, other.n):
-            moments.add(node.n, other.n)
-            changes.append(changed(DEPENDS_ON, None, other.id))
-            added.append(other.id)
-            if not other.resolved:
+        blocker = find_any_container(tx, ref, field="blockedBy")
+        refuse_container_cycle(moments, node, blocker, field="blockedBy")
+        if add_edge(tx, node.n, DEPENDS_ON, blocker.n):
+            moments.add(node.n, blocker.n)
+            changes.append(changed(DEPENDS_ON, None, blocker.id))
+            added.append(blocker.id)
+            if not blocker.resolved:
                 readiness.adjust_open_dependencies([node.n], by=1)
     return changes, added
 
@@ -635,11 +635,11 @@ def unblock(tx: Transaction, request: Unblock) -> UnblockAnswer:
     if holds and not node.open_deps:
         readiness.propagate_waiting(node.n, node.kind)
     readiness.settle()
-    left = load_blockers(tx, node)
+    remaining = load_blockers(tx, node)
     answer = UnblockAnswer(
         removed_blockers=removed,
-        remaining_blockers=left.all,
-        is_fully_unblocked=not left.all and not node.blocked_above,
+        remaining_blockers=remaining.all,
+        is_fully_unblocked=not remaining.all and not node.blocked_above,
     )
     load_container_into(answer, tx, node.n)
     return answer
@@ -651,12 +651,12 @@ def _remove_blockers(
     changes: list[Change] = []
     removed: list[str] = []
     for ref in refs:
-        other = find_any_container(tx, ref, field="blockedBy")
-        if not remove_edge(tx, node.n, DEPENDS_ON, other.n):
-            raise NotBlockedBy(node, other.id)
-        changes.append(changed(DEPENDS_ON, other.id, None))
-        removed.append(other.id)
-        if not other.resolved:
+        blocker = find_any_container(tx, ref, field="blockedBy")
+        if not remove_edge(tx, node.n, DEPENDS_ON, blocker.n):
+            raise NotBlockedBy(node, blocker.id)
+        changes.append(changed(DEPENDS_ON, blocker.id, None))
+        removed.append(blocker.id)
+        if not blocker.resolved:
             readiness.adjust_open_dependencies([node.n], by=-1)
     return changes, removed
 

@@ -193,14 +193,14 @@ def _load_existing(tx: Transaction, request: PlanNodes) -> dict[str, ExistingNod
         refs[node.ref] = index
     outside = {ref for ref in _iter_refs(request.nodes) if ref not in refs}
     by_id = _fetch_by_id(tx, outside)
-    found = {ref: by_id[ref] for ref in outside if ref in by_id}
+    by_ref = {ref: by_id[ref] for ref in outside if ref in by_id}
     # A ref that is not a whole id may be the prefix of one; if it is not, this raises.
-    id_by_prefix = {ref: find_node_in_project(tx, ref).id for ref in outside if ref not in found}
+    id_by_prefix = {ref: find_node_in_project(tx, ref).id for ref in outside if ref not in by_ref}
     if id_by_prefix:
         by_id = _fetch_by_id(tx, id_by_prefix.values())
-        found.update({ref: by_id[node_id] for ref, node_id in id_by_prefix.items()})
-    found[ROOT_REF] = tx.one(sql.root, ExistingNode, project_id=tx.project.id)
-    return found
+        by_ref.update({ref: by_id[node_id] for ref, node_id in id_by_prefix.items()})
+    by_ref[ROOT_REF] = tx.one(sql.root, ExistingNode, project_id=tx.project.id)
+    return by_ref
 
 
 def _fetch_by_id(tx: Transaction, ids: Iterable[str]) -> dict[str, ExistingNode]:
@@ -254,8 +254,8 @@ def _sort_parents_first(nodes: Sequence[NewNode]) -> list[NewNode]:
     for node in in_order:  # the list grows during the loop
         in_order += children.get(node.n, ())
     if len(in_order) < len(nodes):
-        seen = {node.n for node in in_order}
-        cycle = find_cycle({node.n: [node.parent.n] for node in nodes if node.n not in seen}) or []
+        placed = {node.n for node in in_order}
+        cycle = find_cycle({node.n: [node.parent.n] for node in nodes if node.n not in placed}) or []
         by_n = {node.n: node.request.ref for node in nodes}
         raise CycleDetected(Loop([by_n[n] for n in cycle]), hint=" (parent_ref)")
     return in_order

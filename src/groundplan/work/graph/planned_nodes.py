@@ -96,7 +96,7 @@ def assign_order_keys(in_order: Sequence[NewNode], now: Mapping[int, ExistingNod
             above[node.n] = node.parent.order_key
     unordered = []
     for number, n in enumerate(sort_last_steps_first(waits) or (), min(by_n)):
-        awaited: list[NewNode | ExistingNode] = [by_n[other] for other in waits[n]]
+        awaited: list[NewNode | ExistingNode] = [by_n[awaited_n] for awaited_n in waits[n]]
         existing = [now[target.n] for target in by_n[n].targets if isinstance(target, ExistingNode)]
         awaited += [node for node in existing if not node.resolved]
         if not _assign_key(by_n[n], number, above[n], awaited):
@@ -108,7 +108,7 @@ def _assign_key(node: NewNode, number: int, above: str | None, awaited: Sequence
     """Give a node a key less than `above`, and return whether it is greater than those of what the node waits for."""
     if above is None:
         return False
-    low = max((one.order_key or "" for one in awaited), default="")
+    low = max((node_awaited.order_key or "" for node_awaited in awaited), default="")
     node.order_key = make_key_below(above, number)
     if node.order_key is not None and low < node.order_key:
         return True

@@ -108,17 +108,17 @@ def query(tx: Transaction, request: QueryNodes) -> FoundNodes:
         counted = None  # the total includes the nodes before the cursor
     elif len(ns) <= request.limit:
         counted = len(ns)
-    found = FoundNodes([], count_total(tx, search) if counted is None else counted)
+    answer = FoundNodes([], count_total(tx, search) if counted is None else counted)
     lean = tx.preferences.lean if request.lean is None else request.lean
     listed_page = take_page(
-        tx.budget.reserve(found),
+        tx.budget.reserve(answer),
         [(row, _to_found_node(row, now=tx.now, lean=lean)) for row in _load_rows(tx, ns[: request.limit])],
         cursor_after=lambda pair: encode_cursor(tx, NAME, belongs_to, *to_cursor(_get_position(request.sort, pair[0]))),
         item=itemgetter(1),
         has_more=len(ns) > request.limit,
     )
-    found.nodes, found.next_cursor = [node for _, node in listed_page.rows], listed_page.next_cursor
-    return found
+    answer.nodes, answer.next_cursor = [node for _, node in listed_page.rows], listed_page.next_cursor
+    return answer
 
 
 def _load_rows(tx: Transaction, ns: list[int]) -> list[FoundRow]:

@@ -289,10 +289,10 @@ def _merge_properties(
 ) -> Iterable[Change]:
     path = ("updates", index, "properties")
     before = node.properties_value
-    kept = validate_properties(properties, path)
-    after = {key: value for key, value in before.items() if key not in properties} | kept
+    present = validate_properties(properties, path)
+    after = {key: value for key, value in before.items() if key not in properties} | present
     # An existing key keeps its position.
-    after = {key: after[key] for key in [*before, *kept] if key in after}
+    after = {key: after[key] for key in [*before, *present] if key in after}
     changed_keys = [key for key in properties if not is_same_json(before.get(key), after.get(key))]
     if not changed_keys:
         return []

@@ -266,8 +266,8 @@ def _begin_with_dependency(moments: Sequence[int]) -> Sequence[int]:
 def _list_dependency_steps(moments: Sequence[int]) -> list[Sequence[int]]:
     """Return the first steps of a loop that are dependencies, as many as an error shows."""
     kinds = _get_kinds(moments)
-    found = islice(re.finditer(DEPENDENCY_STEP, kinds), DEPENDENCIES_SHOWN_MAX)
-    return [moments[match.start() : match.end()] for match in found]
+    matches = islice(re.finditer(DEPENDENCY_STEP, kinds), DEPENDENCIES_SHOWN_MAX)
+    return [moments[match.start() : match.end()] for match in matches]
 
 
 def _get_kinds(moments: Sequence[int]) -> bytes:
@@ -340,11 +340,11 @@ def _load_waits(tx: Transaction, moments: Iterable[int], *, limit: int | None = 
 
 
 def _walk(tx: Transaction, query: Query, moments: Iterable[int], limit: int | None) -> list[int]:
-    found = tx.scalars(
+    reached = tx.scalars(
         query,
         project_id=tx.project.id,
         moments=to_json_array(moments),
         inherits=get_policies(tx).inherit_dependencies,
         at_most=NO_LIMIT if limit is None else limit + 1,
     )
-    return [] if limit is not None and len(found) > limit else found
+    return [] if limit is not None and len(reached) > limit else reached

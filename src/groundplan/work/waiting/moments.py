@@ -17,7 +17,7 @@ Steps = Mapping[int, Sequence[int]]
 
 def find_cycle(steps: Steps) -> list[int] | None:
     """Return any cycle, with its first moment again at the end, or None. Each step is visited once."""
-    done: set[int] = set()
+    finished: set[int] = set()
     for first in steps:
         on_path: dict[int, None] = {}  # ordered from `first` on
         todo: list[tuple[int, bool]] = [(first, False)]
@@ -25,11 +25,11 @@ def find_cycle(steps: Steps) -> list[int] | None:
             moment, is_left = todo.pop()
             if is_left:
                 del on_path[moment]
-                done.add(moment)
+                finished.add(moment)
             elif moment in on_path:
                 path = list(on_path)
                 return [*path[path.index(moment) :], moment]
-            elif moment not in done:
+            elif moment not in finished:
                 on_path[moment] = None
                 todo.append((moment, True))
                 todo += [(after, False) for after in steps.get(moment, ())]
@@ -43,12 +43,12 @@ def sort_last_steps_first(steps: Steps) -> list[int] | None:
     for first in steps:
         todo = [first]
         while todo:
-            one = todo[-1]
-            if one in order:
+            moment = todo[-1]
+            if moment in order:
                 todo.pop()
                 continue
-            entered.add(one)
-            ahead = [after for after in steps.get(one, ()) if after not in order]
+            entered.add(moment)
+            ahead = [after for after in steps.get(moment, ()) if after not in order]
             if not ahead:
                 order[todo.pop()] = None
             elif not entered.isdisjoint(ahead):
@@ -70,14 +70,14 @@ def find_path(steps: Steps, source: int, goal: int) -> list[int] | None:
 
 def _walk(steps: Steps, source: int, ranks: Mapping[int, int], rank_max: int) -> Iterator[tuple[int, int]]:
     """Yield the moments from the source on, nearest first and up to a rank, each with the one before it."""
-    seen = {source}
+    reached = {source}
     ahead = deque([source])
     yield source, source
     while ahead:
         moment = ahead.popleft()
         for after in steps.get(moment, ()):
-            if after not in seen and ranks.get(after, rank_max) <= rank_max:
-                seen.add(after)
+            if after not in reached and ranks.get(after, rank_max) <= rank_max:
+                reached.add(after)
                 ahead.append(after)
                 yield after, moment
 
@@ -113,8 +113,8 @@ class MomentGraph:
 
     def clear(self) -> None:
         """Remove everything."""
-        for kept in (self._steps, self._ranks, self._unranked, self._paths):
-            kept.clear()
+        for collection in (self._steps, self._ranks, self._unranked, self._paths):
+            collection.clear()
         self._is_cyclic = False
 
     def add(self, moment: int, after: int) -> None:
@@ -148,9 +148,9 @@ class MomentGraph:
         if self._is_out_of_reach(source, goal):
             return None
         if self._are_paths_shortest:
-            for known in self._paths:  # a part of a shortest path is a shortest path
-                if known.get(source, len(known)) < known.get(goal, -1):
-                    return list(known)[known[source] : known[goal] + 1]
+            for stored in self._paths:  # a part of a shortest path is a shortest path
+                if stored.get(source, len(stored)) < stored.get(goal, -1):
+                    return list(stored)[stored[source] : stored[goal] + 1]
         came_from: dict[int, int] = {}
         for moment, before in self._walk_to(source, goal):
             came_from[moment] = before
