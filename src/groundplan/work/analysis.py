@@ -28,6 +28,7 @@ from groundplan.work.refs import find_node_in_project, resolve_node_project
 from groundplan.work.requests import NodeRef
 from groundplan.work.restructuring import AlreadyResolved, RootNotAllowed
 from groundplan.work.waiting.cycles import describe_stored_loop, find_loop_in_project
+from groundplan.work.waiting.moments import iter_waits
 from groundplan.work.what_if import OpenGraph, OpenNode, WhatIf
 
 LIMIT = 20
@@ -230,23 +231,18 @@ class MomentOrder:
 
     def __init__(self, graph: OpenGraph) -> None:
         self.nodes: Sequence[OpenNode] = list(graph.nodes.values())
-        position = {node.n: index for index, node in enumerate(self.nodes)}
-        self.waiters: list[list[int]] = [[index + 1] if index % 2 == 0 else [] for index in range(2 * len(self.nodes))]
-        self._awaited = [index % 2 for index in range(2 * len(self.nodes))]  # the number of moments that each waits for
-        for index, node in enumerate(self.nodes):
-            if node.parent_n is None:
-                continue
-            self._add(2 * index + 1, 2 * position[node.parent_n] + 1)
-            above = node.parent_n if graph.inherits else node.feature_n
-            if above is not None:
-                self._add(2 * position[above], 2 * index)
-        for source, target in graph.dependencies:
-            self._add(2 * position[target] + 1, 2 * position[source])
+        index_of: dict[int | None, int] = {node.n: index for index, node in enumerate(self.nodes)}
+        self.waiters: list[list[int]] = [[] for _ in range(2 * len(self.nodes))]
+        self._awaited = [0] * len(self.waiters)  # the number of moments that each waits for
+        rows = (
+            (index, index_of.get(node.parent_n), index_of.get(node.parent_n if graph.inherits else node.feature_n))
+            for index, node in enumerate(self.nodes)
+        )
+        dependencies = ((index_of[source], index_of[target]) for source, target in graph.dependencies)
+        for moment, awaited in iter_waits(rows, dependencies):
+            self.waiters[awaited].append(moment)
+            self._awaited[moment] += 1
         self.order = self._sort()
-
-    def _add(self, moment: int, waiter: int) -> None:
-        self.waiters[moment].append(waiter)
-        self._awaited[waiter] += 1
 
     def _sort(self) -> list[int]:
         open_waits = self._awaited.copy()

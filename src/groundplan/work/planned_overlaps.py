@@ -14,9 +14,10 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.providers import find_shared_paths
 from groundplan.work.answers import WARNINGS_MAX, Warnings
-from groundplan.work.graph.planned_nodes import NewNode
+from groundplan.work.graph.planned_nodes import NewNode, build_planned_waits
 from groundplan.work.overlaps import WorkInProgress, extract_paths, shorten_path
-from groundplan.work.waiting.cycles import WaitingMoments, finish_moment, start_moment
+from groundplan.work.waiting.cycles import WaitingMoments
+from groundplan.work.waiting.moments import finish_moment, group_steps
 
 PAIRS_MAX = 2 * WARNINGS_MAX  # pairs that are reported; the answer has fewer lines
 LOOKUPS_MAX = 20  # paths through existing nodes that are looked for; each may walk through much of the graph
@@ -113,22 +114,8 @@ def _list_bits(bits: int) -> Iterator[int]:
 
 def _find_orders(tx: Transaction, nodes: Sequence[NewNode]) -> tuple[list[int], list[int]]:
     """Return for each new node, as bits, the new nodes that its finish waits for, and those that wait for it."""
-    inherits = get_policies(tx).inherit_dependencies
-    waits: dict[int, list[int]] = {
-        moment: [] for node in nodes for moment in (start_moment(node.n), finish_moment(node.n))
-    }
-    for node in nodes:
-        start, finish = start_moment(node.n), finish_moment(node.n)
-        waits[finish].append(start)
-        waits[start] += [finish_moment(target.n) for target in node.targets if isinstance(target, NewNode)]
-        if isinstance(node.parent, NewNode):
-            waits[finish_moment(node.parent.n)].append(finish)
-            if inherits:
-                waits[start].append(start_moment(node.parent.n))
-    waiters: dict[int, list[int]] = {moment: [] for moment in waits}
-    for moment, awaited in waits.items():
-        for target in awaited:
-            waiters[target].append(moment)
+    waits = build_planned_waits(tx, nodes)
+    waiters = group_steps((awaited, moment) for moment, targets in waits.items() for awaited in targets)
     finishes = [finish_moment(node.n) for node in nodes]
     return _collect_behind(waits, finishes), _collect_behind(waiters, finishes)
 

@@ -20,7 +20,14 @@ from groundplan.policies import get_policies
 from groundplan.work.answers import Warnings, list_within_budget
 from groundplan.work.containers.fields import parse_tags
 from groundplan.work.events import WorkOp
-from groundplan.work.graph.planned_nodes import ExistingNode, NewNode, PlanNode, TaggedPlanNode, assign_order_keys
+from groundplan.work.graph.planned_nodes import (
+    ExistingNode,
+    NewNode,
+    PlanNode,
+    TaggedPlanNode,
+    assign_order_keys,
+    build_planned_waits,
+)
 from groundplan.work.kinds import (
     PRIORITY_IGNORED,
     get_complexity,
@@ -39,8 +46,6 @@ from groundplan.work.waiting.cycles import (
     CycleDetected,
     Loop,
     describe_loop,
-    finish_moment,
-    start_moment,
 )
 from groundplan.work.waiting.moments import find_cycle
 
@@ -265,17 +270,7 @@ def _refuse_loops_within(tx: Transaction, nodes: Sequence[NewNode]) -> None:
     """Raise CycleDetected when new nodes wait for each other, without any existing node."""
     if all(isinstance(node.parent, ExistingNode) and all(to.n < node.n for to in node.targets) for node in nodes):
         return  # none is below another one, and each depends on earlier ones alone
-    inherits = get_policies(tx).inherit_dependencies
-    waits: dict[int, list[int]] = {}
-    for node in nodes:
-        targets = [finish_moment(target.n) for target in node.targets if isinstance(target, NewNode)]
-        waits.setdefault(start_moment(node.n), []).extend(targets)
-        waits.setdefault(finish_moment(node.n), []).append(start_moment(node.n))
-        if isinstance(node.parent, NewNode):
-            waits.setdefault(finish_moment(node.parent.n), []).append(finish_moment(node.n))
-            if inherits:
-                waits[start_moment(node.n)].append(start_moment(node.parent.n))
-    moments = find_cycle(waits)
+    moments = find_cycle(build_planned_waits(tx, nodes))
     if moments is not None:
         raise CycleDetected(describe_loop(moments, {node.n: node.request.ref for node in nodes}))
 

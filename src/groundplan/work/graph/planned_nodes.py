@@ -8,9 +8,11 @@ from typing import Any
 from msgspec import Struct, field
 
 from groundplan.kernel.links import LinkType
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.policies import get_policies
 from groundplan.work.link_targets import Pointers, PurposeKeys
 from groundplan.work.requests import Links, NodeRef, Summary
-from groundplan.work.waiting.moments import sort_last_steps_first
+from groundplan.work.waiting.moments import group_steps, iter_waits, sort_last_steps_first
 from groundplan.work.waiting.order import make_key_below, make_keys_between
 
 
@@ -76,6 +78,15 @@ class NewNode(Struct):
     @property
     def is_ready(self) -> bool:
         return not (self.open_children or self.open_deps or self.blocked_above)
+
+
+def build_planned_waits(tx: Transaction, nodes: Sequence[NewNode]) -> dict[int, list[int]]:
+    """Return for each moment of new nodes the moments of new nodes that it waits for directly."""
+    inherits = get_policies(tx).inherit_dependencies
+    parents = [(node.n, node.parent.n if isinstance(node.parent, NewNode) else None) for node in nodes]
+    rows = [(n, parent, parent if inherits else None) for n, parent in parents]
+    dependencies = [(node.n, target.n) for node in nodes for target in node.targets if isinstance(target, NewNode)]
+    return group_steps(iter_waits(rows, dependencies))
 
 
 def assign_order_keys(in_order: Sequence[NewNode], now: Mapping[int, ExistingNode]) -> list[int]:

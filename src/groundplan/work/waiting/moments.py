@@ -1,4 +1,7 @@
-"""Graphs of moments: cycles, and paths for many questions about one graph that changes little between them.
+"""The relation of waiting between moments, and its cycles and paths: for many questions about one graph.
+
+A node has two moments: it may start, and it is finished. `iter_waits` is the only place that says which moment waits
+for which.
 
 A thousand new dependencies ask a thousand times whether a path exists. Two things spare most of these walks. Moments
 have ranks that grow along every step, so a goal of a lower rank is out of reach. And a path that was found once answers
@@ -8,11 +11,49 @@ every question about two of its moments.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 PATHS_KEPT_MAX = 16
 
 Steps = Mapping[int, Sequence[int]]
+
+
+def start_moment(n: int) -> int:
+    """Return the moment at which a node may start: twice its number."""
+    return n * 2
+
+
+def finish_moment(n: int) -> int:
+    """Return the moment at which a node is finished."""
+    return n * 2 + 1
+
+
+def iter_waits(
+    nodes: Iterable[tuple[int, int | None, int | None]], dependencies: Iterable[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """Yield each moment with a moment that it waits for directly.
+
+    `nodes` has the number of each node, of its parent, and of the ancestor whose waiting it inherits. A node is
+    finished after its start and after its children. It may start after its dependencies are finished, and after that
+    ancestor may start.
+    """
+    for n, parent, inherited in nodes:
+        yield finish_moment(n), start_moment(n)
+        if parent is not None:
+            yield finish_moment(parent), finish_moment(n)
+        if inherited is not None:
+            yield start_moment(n), start_moment(inherited)
+    for source, target in dependencies:
+        yield start_moment(source), finish_moment(target)
+
+
+def group_steps(steps: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+    """Return the steps by the moment that they lead from; every moment is a key."""
+    grouped: dict[int, list[int]] = {}
+    for moment, after in steps:
+        grouped.setdefault(moment, []).append(after)
+        grouped.setdefault(after, [])
+    return grouped
 
 
 def find_cycle(steps: Steps) -> list[int] | None:
