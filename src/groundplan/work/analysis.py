@@ -23,7 +23,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.work.graph.update import refuse_open_children
 from groundplan.work.kinds import ROOT_N
-from groundplan.work.nodes import WorkNodeRow, fetch_node, is_claimed_by_another
+from groundplan.work.nodes import WorkNodeRow, fetch_node, is_claimed_by_another, load_summaries
 from groundplan.work.refs import find_node_in_project, resolve_node_project
 from groundplan.work.requests import NodeRef
 from groundplan.work.restructuring import AlreadyResolved, RootNotAllowed
@@ -191,10 +191,9 @@ def _build(
     warnings: Iterable[str] = (),
 ) -> WorkAnalysis:
     listed = drafts[: request.limit]
-    numbers = to_json_array(draft.n for draft in listed)
-    names = {n: (node_id, summary) for n, node_id, summary in tx.all(sql.names, project_id=tx.project.id, ns=numbers)}
+    nodes = load_summaries(tx, (draft.n for draft in listed))
     rows = tx.budget.share(9, of=10).take_rows(
-        [AnalysisRow(*names[draft.n], _shorten(draft.value), draft.note) for draft in listed]
+        [AnalysisRow(nodes[draft.n].id, nodes[draft.n].summary, _shorten(draft.value), draft.note) for draft in listed]
     )
     left_out = (len(drafts) if total_rows is None else total_rows) - len(rows)
     return WorkAnalysis(

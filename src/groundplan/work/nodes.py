@@ -5,7 +5,7 @@ The root of a project is a node, too. All others are below it, and it is never w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from random import SystemRandom
 from typing import Any, Protocol
 
@@ -325,6 +325,39 @@ def load_nodes(tx: Transaction, ns: Iterable[int], *, lean: bool, project_id: st
     rows = tx.all(sql.nodes, WorkNodeRow, project_id=project_id or tx.project.id, ns=numbers)
     evidence = load_evidence(tx, numbers) if any(row.evidence_total for row in rows) else {}
     return {row.n: _to_node(row, evidence.get(row.n, []), now=tx.now, lean=lean) for row in rows}
+
+
+def load_summaries(tx: Transaction, ns: Iterable[int]) -> dict[int, NodeSummary]:
+    """Return the ids and summaries of some nodes of the current project, by number."""
+    rows = tx.all(sql.node_summaries, project_id=tx.project.id, ns=to_json_array(ns))
+    return {n: NodeSummary(node_id, summary) for n, node_id, summary in rows}
+
+
+def load_tags(tx: Transaction, ns: Iterable[int], *, project_id: str | None = None) -> dict[int, list[str]]:
+    """Return the sorted tags of some nodes by number; a node without tags is left out."""
+    tags: dict[int, list[str]] = {}
+    for n, tag in tx.all(sql.tags_of_nodes, project_id=project_id or tx.project.id, ns=to_json_array(ns)):
+        tags.setdefault(n, []).append(tag)
+    return tags
+
+
+def add_tags(tx: Transaction, project_id: str, tags: Mapping[int, Iterable[str]]) -> None:
+    """Add tags to nodes that do not have them, by number."""
+    rows = [{"project_id": project_id, "n": n, "tags": to_json_array(added)} for n, added in tags.items()]
+    tx.run_many(sql.add_tags, rows)
+
+
+def set_tags(tx: Transaction, n: int, tags: Collection[str]) -> Change | None:
+    """Replace the tags of a node and return the change to record, or None if nothing changed."""
+    before = load_tags(tx, [n]).get(n, [])
+    after = sorted(set(tags))
+    if before == after:
+        return None
+    if gone := sorted(set(before) - set(after)):
+        tx.run(sql.remove_tags, project_id=tx.project.id, n=n, tags=to_json_array(gone))
+    if new := sorted(set(after) - set(before)):
+        add_tags(tx, tx.project.id, {n: new})
+    return changed("tags", before, after)
 
 
 def load_best(tx: Transaction, ns: Iterable[int], *, at_most: int) -> list[NodeSummary]:

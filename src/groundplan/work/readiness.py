@@ -22,7 +22,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.work.events import WorkOp
 from groundplan.work.kinds import ACTIVE, CLOSED, DROPPED, FEATURE, NEW, WILL_NOT_IMPLEMENT
-from groundplan.work.nodes import NodeSummary, is_claimed_by_another, load_dependents
+from groundplan.work.nodes import NodeSummary, is_claimed_by_another, load_dependents, load_summaries
 from groundplan.work.positions import Positions, blocks_descendants
 from groundplan.work.state_changes import READY, RESOLVED, NeighbourRow, NodeFlags, StateChanges, derive_states
 from groundplan.work.waiting.cycles import CycleDetected, find_loop_through
@@ -287,8 +287,7 @@ class Readiness:
         ns = [n for n in self._reopened if self._states.is_open(n)]
         if not ns:
             return []
-        rows = self._tx.all(sql.node_summaries, project_id=self._project_id, ns=to_json_array(ns))
-        summaries = {n: NodeSummary(node_id, summary) for n, node_id, summary in rows}
+        summaries = load_summaries(self._tx, ns)
         return [summaries[n] for n in ns]
 
     def _adjust_open_children(self, counts: Mapping[int, int], *, sign: int) -> None:

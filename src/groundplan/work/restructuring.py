@@ -33,8 +33,10 @@ from groundplan.work.nodes import (
     fetch_node,
     is_claimed_by_another,
     list_open_nodes,
+    load_tags,
     remove_edge,
     save_node,
+    set_tags,
     touch,
 )
 from groundplan.work.readiness import Readiness
@@ -336,15 +338,12 @@ def _merge_sections_and_tags(tx: Transaction, source: WorkNodeRow, target: WorkN
             raise MergeLimitExceeded(target, f"{section_count + len(sections)} sections", SECTIONS_MAX)
         tx.run(sql.move_sections, project_id=tx.project.id, n=source.n, to_n=target.n, by=next_ordinal)
         changes.append(changed("sections", None, [section_id for section_id, _ in sections]))
-    before = _tags(tx, target)
-    added = [tag for tag in _tags(tx, source) if tag not in before]
-    if len(before) + len(added) > TAGS_MAX:
-        raise MergeLimitExceeded(target, f"{len(before) + len(added)} tags", TAGS_MAX)
-    tx.run(sql.remove_tags, project_id=tx.project.id, n=source.n)
-    for tag in added:
-        tx.run(sql.add_tag, project_id=tx.project.id, n=target.n, tag=tag)
-    if added:
-        changes.append(changed("tags", before, sorted([*before, *added])))
+    tags = {tag for node_tags in load_tags(tx, [source.n, target.n]).values() for tag in node_tags}
+    if len(tags) > TAGS_MAX:
+        raise MergeLimitExceeded(target, f"{len(tags)} tags", TAGS_MAX)
+    set_tags(tx, source.n, [])
+    if (change := set_tags(tx, target.n, tags)) is not None:
+        changes.append(change)
     return changes
 
 
@@ -355,10 +354,6 @@ def _move_links(tx: Transaction, source: WorkNodeRow, target: WorkNodeRow) -> Se
         if len(change.after) > LINKS_MAX:
             raise MergeLimitExceeded(target, f"{len(change.after)} links of type {change.field}", LINKS_MAX)
     return changes
-
-
-def _tags(tx: Transaction, node: WorkNodeRow) -> list[str]:
-    return tx.scalars(sql.tags_of_node, project_id=tx.project.id, n=node.n)
 
 
 class Move(Struct, forbid_unknown_fields=True, tag_field="op", tag="move"):

@@ -45,7 +45,6 @@ from groundplan.work.containers.pipeline import (
     refuse_statuses_in_use,
 )
 from groundplan.work.containers.refs import get_container_type, resolve_container, resolve_container_project
-from groundplan.work.containers.tags import set_tags
 from groundplan.work.containers.views import (
     Entity,
     FeatureTransition,
@@ -61,7 +60,16 @@ from groundplan.work.graph.update import is_same_json
 from groundplan.work.kinds import ROOT_N, get_complexity, get_feature_of_children, get_priority
 from groundplan.work.link_targets import Pointers, PurposeKeys
 from groundplan.work.links import describe_new_links, insert_links, load_targets, read_requested, set_links
-from groundplan.work.nodes import DEPENDS_ON, WorkNodeRow, fetch_node, generate_ids, insert_nodes, touch
+from groundplan.work.nodes import (
+    DEPENDS_ON,
+    WorkNodeRow,
+    add_tags,
+    fetch_node,
+    generate_ids,
+    insert_nodes,
+    set_tags,
+    touch,
+)
 from groundplan.work.positions import blocks_descendants
 from groundplan.work.readiness import Readiness
 from groundplan.work.refs import remove_aliases
@@ -229,7 +237,7 @@ def _insert_node(
 
 
 def _set_tags(tx: Transaction, node: WorkNodeRow, tags: list[str]) -> list[Change]:
-    change = set_tags(tx, node, tags)
+    change = set_tags(tx, node.n, tags)
     return [] if change is None else [change]
 
 
@@ -289,7 +297,7 @@ def _store_description(tx: Transaction, project_id: str, description: str | None
         properties = encode_properties({"description": description}, ("description",))
         changes.append(changed("properties.description", None, description))
     if tags:
-        tx.run_many(sql.tag_root, [{"project_id": project_id, "n": ROOT_N, "tag": tag} for tag in tags])
+        add_tags(tx, project_id, {ROOT_N: tags})
         changes.append(changed("tags", [], sorted(tags)))
     if changes:
         root_id = tx.scalar(sql.describe_root, project_id=project_id, properties=properties)
@@ -437,7 +445,7 @@ def _build_changed_properties(request: UpdateContainer) -> dict[str, Any]:
 
 def _apply_other_changes(tx: Transaction, node: WorkNodeRow, request: UpdateContainer) -> Iterator[Change]:
     """Apply the requested tags, relations, links and pipelines, and yield the changes."""
-    if request.tags is not UNSET and (change := set_tags(tx, node, parse_tags(request.tags or []))):
+    if request.tags is not UNSET and (change := set_tags(tx, node.n, parse_tags(request.tags or []))):
         yield change
     if request.related_to is not UNSET:
         yield from set_relations(tx, node, request.related_to or [])

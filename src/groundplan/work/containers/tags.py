@@ -12,7 +12,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import CutLists, LeftOut, Trimming, encode
-from groundplan.kernel.audit import Change, changed
+from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import MixedProjects, NextStep, NotFound
 from groundplan.kernel.input_gate.text_limits import Name, too_many_characters
 from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
@@ -24,7 +24,6 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.work.containers.fields import TAG_CHARS_MAX
 from groundplan.work.events import WorkOp
-from groundplan.work.nodes import WorkNodeRow
 
 ENTITIES_MAX = 100  # in one answer
 TAGS_SCANNED_MAX = 2_000
@@ -33,20 +32,6 @@ TagRef = Annotated[str, Meta(min_length=1, max_length=255)]
 
 
 sql = load_queries(__file__)
-
-
-def set_tags(tx: Transaction, node: WorkNodeRow, tags: list[str]) -> Change | None:
-    """Replace the tags of a container and return the change to record, or None if nothing changed."""
-    node_key = {"project_id": tx.project.id, "n": node.n}
-    before = tx.scalars(sql.tags_of_container, **node_key)
-    after = sorted(set(tags))
-    if before == after:
-        return None
-    if gone := set(before) - set(after):
-        tx.run(sql.remove_tags, **node_key, tags=to_json_array(sorted(gone)))
-    if new := set(after) - set(before):
-        tx.run(sql.add_tags, **node_key, tags=to_json_array(sorted(new)))
-    return changed("tags", before, after)
 
 
 # --- Count and find what has a tag ---

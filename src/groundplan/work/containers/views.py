@@ -20,7 +20,7 @@ from groundplan.work.containers.fields import ContainerType, Priority, priority_
 from groundplan.work.containers.pipeline import DEFAULT_PIPELINES, Pipelines, load_pipelines
 from groundplan.work.kinds import get_status, is_claim_live, parse_complexity
 from groundplan.work.links import ShownLink, load_shown_links
-from groundplan.work.nodes import WorkNodeRow
+from groundplan.work.nodes import WorkNodeRow, load_tags
 from groundplan.work.readiness import FeatureStatusChange, Readiness
 
 HOLD = "NO_OP"  # stands for a hold in lists of blockers
@@ -142,9 +142,7 @@ def load_containers(tx: Transaction, project_id: str, ns: Collection[int]) -> di
 def build_containers(tx: Transaction, project_id: str, rows: Collection[ContainerRow]) -> dict[int, Container]:
     """Build the containers of one project from their rows, by number."""
     ns = to_json_array(row.n for row in rows)
-    tags: dict[int, list[str]] = {}
-    for n, tag in tx.all(sql.tags_of, project_id=project_id, ns=ns):
-        tags.setdefault(n, []).append(tag)
+    tags = load_tags(tx, (row.n for row in rows), project_id=project_id)
     blockers: dict[int, list[str]] = {}
     if any(row.open_deps for row in rows):
         for n, blocker_id in tx.all(sql.blockers_of, project_id=project_id, ns=ns, at_most=BLOCKERS_SHOWN_MAX):

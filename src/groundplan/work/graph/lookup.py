@@ -15,11 +15,11 @@ from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.authorize import find_visible_project_ids
-from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.graph.outline import OutlineNode, OutlineRow, load_rows, to_outline_node
 from groundplan.work.graph.search import ORDERS, Filter, Sort, build_search, fetch_page
 from groundplan.work.kinds import ROOT_N
+from groundplan.work.nodes import load_tags
 from groundplan.work.refs import (
     AmbiguousNode,
     NodeLocation,
@@ -35,8 +35,6 @@ PREFIX_CHARS_MIN = 3
 CANDIDATES_MAX = 50
 NAMED_MAX = 5  # titles in an error
 BEGINNING_CHARS_MAX = 32
-
-sql = load_queries(__file__)
 
 
 class Lookup(Struct, forbid_unknown_fields=True):
@@ -83,9 +81,7 @@ def look_up(tx: Transaction, request: Lookup) -> LookedUp:
         ns = _list_beginning(tx, request.beginning)
     else:
         ns = [_look_up_one(tx, ref) for ref in request.refs]
-    tags: dict[int, list[str]] = {}
-    for n, tag in tx.all(sql.tags_of_nodes, project_id=tx.project.id, ns=to_json_array(ns)):
-        tags.setdefault(n, []).append(tag)
+    tags = load_tags(tx, ns)
     nodes = [to_outline_node(tx, row) for row in load_rows(tx, ns)]
     for n, node in zip(ns, nodes, strict=True):
         node.tags = tags.get(n, UNSET)

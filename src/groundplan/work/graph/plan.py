@@ -36,7 +36,7 @@ from groundplan.work.kinds import (
     ranks_as_absent,
 )
 from groundplan.work.links import describe_new_links, insert_links, load_targets, read_requested
-from groundplan.work.nodes import NodeSummary, WorkNodeRow, generate_ids, insert_nodes
+from groundplan.work.nodes import NodeSummary, WorkNodeRow, add_tags, generate_ids, insert_nodes
 from groundplan.work.planned_overlaps import warn_about_planned_overlaps
 from groundplan.work.positions import blocks_descendants
 from groundplan.work.readiness import Readiness
@@ -335,9 +335,8 @@ def _insert(tx: Transaction, in_order: Sequence[NewNode]) -> None:
     ]
     if edges:
         tx.run_many(sql.add_edges, edges)
-    tags = [{"project_id": project_id, "n": node.n, "tag": tag} for node in in_order for tag in node.tags]
-    if tags:
-        tx.run_many(sql.add_node_tags, tags)
+    if tags := {node.n: node.tags for node in in_order if node.tags}:
+        add_tags(tx, project_id, tags)
 
 
 def _insert_links(tx: Transaction, nodes: Sequence[NewNode]) -> None:
