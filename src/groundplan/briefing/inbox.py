@@ -42,7 +42,7 @@ from groundplan.purpose.waiting import (
     list_open_requests,
     list_reviews_due,
 )
-from groundplan.work.claims import EndingClaim, list_ending_claims
+from groundplan.work.claims import ClaimExpiry, list_ending_claims
 
 
 class InboxKind(StrEnum):
@@ -135,7 +135,7 @@ def list_claims(tx: Transaction, *, since: str, at_most: int) -> list[InboxItem]
     ]
 
 
-def _describe_claim(claim: EndingClaim, now: str) -> str:
+def _describe_claim(claim: ClaimExpiry, now: str) -> str:
     if claim.claimed_until is None:
         return f"{claim.claimed_by} has held it since {claim.claimed_at}"
     if claim.has_lapsed(now):
@@ -143,7 +143,7 @@ def _describe_claim(claim: EndingClaim, now: str) -> str:
     return f"The claim of {claim.claimed_by} lapses at {claim.claimed_until}"
 
 
-def _choose_action(tx: Transaction, claim: EndingClaim) -> InboxAction:
+def _choose_action(tx: Transaction, claim: ClaimExpiry) -> InboxAction:
     """Return what the caller can do: renew or release a claim of their own, take over a lapsed one, or look."""
     if claim.claimed_by == tx.actor.id:
         change = "release" if claim.claimed_until is None else "renew"

@@ -98,7 +98,7 @@ def analyse(tx: Transaction, request: AnalyseWork) -> WorkAnalysis:
     """
     node = None if request.node_id is None else fetch_node(tx, find_node_in_project(tx, request.node_id).n)
     if node is not None:
-        _check(tx, node, drops=request.what == "if_dropped")
+        _refuse_unanalysable(tx, node, drops=request.what == "if_dropped")
     graph = OpenGraph(tx)
     if node is not None:
         return _answer_what_if(tx, request, graph, node)
@@ -107,14 +107,16 @@ def analyse(tx: Transaction, request: AnalyseWork) -> WorkAnalysis:
     order = MomentOrder(graph)
     if request.what == "bottlenecks":
         drafts = [RowDraft(n, count) for n, count in order.find_most_awaited(request.limit) if count]
-        return _build(tx, request, drafts, len(drafts), warnings=_warn_about_loops(tx, order))
+        return _build_answer(tx, request, drafts, len(drafts), warnings=_warn_about_loops(tx, order))
     path = order.find_longest_path([graph.get_estimate(step) for step in order.nodes])
     length = path[-1][1] if path else 0.0
-    drafts = [RowDraft(step.n, finish, f"estimate {_shorten(graph.get_estimate(step))}") for step, finish in path]
-    return _build(tx, request, drafts, length, warnings=_warn_about_loops(tx, order))
+    drafts = [
+        RowDraft(step.n, finish, f"estimate {_to_plain_number(graph.get_estimate(step))}") for step, finish in path
+    ]
+    return _build_answer(tx, request, drafts, length, warnings=_warn_about_loops(tx, order))
 
 
-def _check(tx: Transaction, node: WorkNodeRow, *, drops: bool) -> None:
+def _refuse_unanalysable(tx: Transaction, node: WorkNodeRow, *, drops: bool) -> None:
     if drops and node.n == ROOT_N:
         raise RootNotAllowed("dropped")
     if node.resolved:
@@ -137,7 +139,7 @@ def _answer_what_if(tx: Transaction, request: AnalyseWork, graph: OpenGraph, nod
         (dropped, "dropped"),
     )
     drafts = [RowDraft(n, graph.get_estimate(graph.nodes[n]), note) for ns, note in groups for n in ns]
-    return _build(tx, request, drafts, len(drafts))
+    return _build_answer(tx, request, drafts, len(drafts))
 
 
 def _list_resolvable(tx: Transaction, ns: Collection[int]) -> list[int]:
@@ -170,7 +172,7 @@ def _list_unlocks(tx: Transaction, request: AnalyseWork, graph: OpenGraph) -> Wo
     notes = {n: f"{count} wait for it, directly or not" for n, count in waiting.items()}
     drafts = [RowDraft(n, counts[n], notes[n]) for n in best]
     warnings = [f"{skipped} more actionable nodes were not counted, because too much waits for them"] if skipped else []
-    return _build(tx, request, drafts, len(counts), total_rows=len(counts), warnings=warnings)
+    return _build_answer(tx, request, drafts, len(counts), total_rows=len(counts), warnings=warnings)
 
 
 def _warn_about_loops(tx: Transaction, order: MomentOrder) -> list[str]:
@@ -181,7 +183,7 @@ def _warn_about_loops(tx: Transaction, order: MomentOrder) -> list[str]:
     return [f"{order.stuck} nodes can never be finished and are left out{explained}"]
 
 
-def _build(
+def _build_answer(
     tx: Transaction,
     request: AnalyseWork,
     drafts: list[RowDraft],
@@ -193,15 +195,18 @@ def _build(
     listed = drafts[: request.limit]
     nodes = load_summaries(tx, (draft.n for draft in listed))
     rows = tx.budget.share(9, of=10).take_rows(
-        [AnalysisRow(nodes[draft.n].id, nodes[draft.n].summary, _shorten(draft.value), draft.note) for draft in listed]
+        [
+            AnalysisRow(nodes[draft.n].id, nodes[draft.n].summary, _to_plain_number(draft.value), draft.note)
+            for draft in listed
+        ]
     )
     left_out = (len(drafts) if total_rows is None else total_rows) - len(rows)
     return WorkAnalysis(
-        request.what, _shorten(total), rows, {"rows": left_out} if left_out else UNSET, list(warnings) or UNSET
+        request.what, _to_plain_number(total), rows, {"rows": left_out} if left_out else UNSET, list(warnings) or UNSET
     )
 
 
-def _shorten(value: float) -> float:
+def _to_plain_number(value: float) -> float:
     """Return a number as an integer if it is one."""
     return int(value) if value == int(value) else round(value, 6)
 
@@ -285,7 +290,7 @@ class MomentOrder:
         count all pairs would take a minute and gigabytes.
         """
         work = [index for index, node in enumerate(self.nodes) if node.is_work]
-        sample = work if len(work) <= SAMPLE_MAX else sorted(work, key=_spread)[:SAMPLE_MAX]
+        sample = work if len(work) <= SAMPLE_MAX else sorted(work, key=_scatter)[:SAMPLE_MAX]
         waiting = self._count_waiters_among(sample)
         candidates = nlargest(2 * at_most, work, key=lambda index: (waiting[index], -index))
         counts = self.count_waiters([self.nodes[index].n for index in candidates if waiting[index]])
@@ -328,7 +333,7 @@ class MomentOrder:
         return {n: sum(count for row, count in behind.items() if row & bit) for n, bit in bit_of.items()}
 
 
-def _spread(index: int) -> int:
+def _scatter(index: int) -> int:
     return (index + 1) * SPREAD % 2**32
 
 

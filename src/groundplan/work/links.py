@@ -283,14 +283,14 @@ def load_shown_links(tx: Transaction, n: int, node_id: str, *, with_titles: bool
     known = KnownTargets(tx, keys=keys, pointers=facts)
     for link_type, targets in effective.targets.items():
         source = effective.sources[link_type]
-        links = [_show(known, link_type, target, with_title=with_titles) for target in targets]
+        links = [_to_shown_link(known, link_type, target, with_title=with_titles) for target in targets]
         for link in links if source != node_id else ():
             link.inherited_from = source
         setattr(shown, link_type.value, links)
     return shown
 
 
-def _show(known: KnownTargets, link_type: LinkType, target: str, *, with_title: bool) -> ShownLink:
+def _to_shown_link(known: KnownTargets, link_type: LinkType, target: str, *, with_title: bool) -> ShownLink:
     thing = known.find(link_type, target)
     if thing is None:
         return ShownLink(target, dangling=True)

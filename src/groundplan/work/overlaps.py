@@ -87,7 +87,7 @@ class OverlappingNode(Struct):
     paths: list[str]
 
     def describe(self) -> str:
-        """Return who works on which file, to be said of another node."""
+        """Return a clause for a warning about another node: who works on which common file."""
         claimant = f" (claimed by {quote_text(self.claimed_by)})" if self.claimed_by is not None else ""
         more = f" and {len(self.paths) - 1} more" if len(self.paths) > 1 else ""
         return f"works on {shorten_path(self.paths[0])}{more}, which {self.id}{claimant} works on too"
@@ -194,7 +194,7 @@ class OverlapGuard:
     def _pass_over(self, nodes: list[WorkNodeRow], *, wanted: int) -> list[WorkNodeRow]:
         """Return the first nodes that may be offered, and remember those that were passed over before them."""
         self._passed_over = []
-        overlaps = self._find(nodes)
+        overlaps = self._find_overlaps(nodes)
         offered: list[WorkNodeRow] = []
         for node in nodes:
             if len(offered) == wanted:
@@ -207,7 +207,7 @@ class OverlapGuard:
 
     def check(self, node: WorkNodeRow) -> None:
         """Raise OverlapsInProgress when a node that is named must not be offered."""
-        if self._avoids and (overlaps := self._find([node]).get(node.n)):
+        if self._avoids and (overlaps := self._find_overlaps([node]).get(node.n)):
             raise OverlapsInProgress(node, overlaps)
 
     def warn(self, warnings: Warnings, nodes: list[WorkNodeRow]) -> None:
@@ -218,7 +218,7 @@ class OverlapGuard:
             return
         if self._policy == "off" or any(node.others_work is not None and not node.others_work for node in nodes):
             return  # without a look at their paths
-        overlaps = self._find(nodes)
+        overlaps = self._find_overlaps(nodes)
         for node in nodes:
             for overlap in overlaps.get(node.n, ()):
                 warnings.add(node.id, overlap.describe())
@@ -233,7 +233,7 @@ class OverlapGuard:
         unseen = "; others were not looked at, so name one of them or a scope" if self._has_more else ""
         return f"{total} actionable nodes were passed over (policy overlap): {named}{more}{unseen}"
 
-    def _find(self, nodes: list[WorkNodeRow]) -> dict[int, list[OverlappingNode]]:
+    def _find_overlaps(self, nodes: list[WorkNodeRow]) -> dict[int, list[OverlappingNode]]:
         return self._in_progress.find_overlaps(nodes)
 
     @cached_property

@@ -85,7 +85,7 @@ def _find_unordered_pairs(
         for path in paths_of.get(node.n, ()):
             members[path] = members.get(path, 0) | 1 << index
     shared = find_shared_paths(tx, members, members).found
-    nodes_near = {path: _join(members[other_index] for other_index in indexes) for path, indexes in shared.items()}
+    nodes_near = {path: _join_bits(members[other_index] for other_index in indexes) for path, indexes in shared.items()}
     if all(bits & (bits - 1) == 0 for bits in nodes_near.values()):
         return  # no two nodes have a file in common
     awaited, waiting = _find_orders(tx, nodes)
@@ -98,7 +98,7 @@ def _find_unordered_pairs(
                 yield node, nodes[other_index], path
 
 
-def _join(bits: Iterator[int]) -> int:
+def _join_bits(bits: Iterator[int]) -> int:
     joined = 0
     for bit in bits:
         joined |= bit
@@ -128,7 +128,7 @@ def _collect_behind(steps: Mapping[int, Sequence[int]], finishes: Sequence[int])
     while todo:
         moment, is_left = todo.pop()
         if is_left:
-            behind[moment] = _join(behind[after] | bits.get(after, 0) for after in steps[moment])
+            behind[moment] = _join_bits(behind[after] | bits.get(after, 0) for after in steps[moment])
         elif moment not in behind:
             todo.append((moment, True))
             todo += [(after, False) for after in steps[moment] if after not in behind]
@@ -136,7 +136,7 @@ def _collect_behind(steps: Mapping[int, Sequence[int]], finishes: Sequence[int])
 
 
 class _StoredOrder:
-    """Whether nodes wait for each other through existing nodes."""
+    """Searches paths from new nodes through existing ones, up to a limit."""
 
     def __init__(self, tx: Transaction, nodes: Sequence[NewNode]) -> None:
         self._moments = WaitingMoments(tx)
@@ -151,7 +151,7 @@ class _StoredOrder:
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether as many paths were looked for as one call may."""
+        """Whether the limit of searched paths is reached."""
         return self._lookups <= 0
 
     def is_ordered(self, first: NewNode, second: NewNode) -> bool:

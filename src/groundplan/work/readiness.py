@@ -40,7 +40,7 @@ class WaitingRow(Struct):
     held_reason: str | None
 
 
-class FinishedRow(Struct):
+class FinishedNodeRow(Struct):
     """A node that has nothing left to do."""
 
     n: int
@@ -54,7 +54,7 @@ class FinishedRow(Struct):
     evidence_total: int
 
 
-class ReopenedRow(Struct):
+class ReopenedNodeRow(Struct):
     """A node that is reopened because of a change below it."""
 
     n: int
@@ -305,7 +305,7 @@ class Readiness:
             return
         ns = [reopened_n for reopened_n, _ in chain]
         self.snapshot(ns)
-        rows = self._tx.all(sql.nodes_to_reopen, ReopenedRow, project_id=self._project_id, ns=to_json_array(ns))
+        rows = self._tx.all(sql.nodes_to_reopen, ReopenedNodeRow, project_id=self._project_id, ns=to_json_array(ns))
         by_n = {row.n: row for row in rows}
         self._tx.run(sql.reopen_nodes, project_id=self._project_id, ns=to_json_array(ns))
         for reopened_n in ns:
@@ -314,7 +314,7 @@ class Readiness:
         # Each reopened node is an open child of the next; the caller counts the open children of the first.
         self._adjust_open_children(_count(parent for _, parent in chain if parent is not None), sign=1)
 
-    def _record_reopened(self, row: ReopenedRow) -> None:
+    def _record_reopened(self, row: ReopenedNodeRow) -> None:
         changes = [changed("resolved", True, False)]
         if row.outcome is not None:
             changes.append(changed("outcome", row.outcome, None))
@@ -335,7 +335,7 @@ class Readiness:
             return resolved
         self.write_counts()
         finished = self._tx.all(
-            sql.finished_parents, FinishedRow, project_id=self._project_id, ns=to_json_array(candidates)
+            sql.finished_parents, FinishedNodeRow, project_id=self._project_id, ns=to_json_array(candidates)
         )
         for row in self._drop_blocked(finished):
             if row.kind == FEATURE:
@@ -347,7 +347,7 @@ class Readiness:
             resolved[row.n] = row.parent_n
         return resolved
 
-    def _drop_blocked(self, rows: list[FinishedRow]) -> list[FinishedRow]:
+    def _drop_blocked(self, rows: list[FinishedNodeRow]) -> list[FinishedNodeRow]:
         """Return the nodes that no ancestor blocks, and all features."""
         blocked_above = {row.n: row.blocked_above for row in rows}
         if rows and self.positions.are_stale:
@@ -355,14 +355,14 @@ class Readiness:
             blocked_above = {n: current[n].blocked_above for n in blocked_above}
         return [row for row in rows if row.kind == FEATURE or not blocked_above[row.n]]
 
-    def _close_feature(self, row: FinishedRow) -> None:
+    def _close_feature(self, row: FinishedNodeRow) -> None:
         # A feature counts as dropped when all of its nodes were dropped.
         is_done = self._tx.one_or_none(sql.feature_has_done_node, project_id=self._project_id, n=row.n) is not None
         self._resolve(row, outcome=None if is_done else DROPPED)
         after = CLOSED if is_done else WILL_NOT_IMPLEMENT
         self.feature_status_changes.append(FeatureStatusChange(row.id, row.status or NEW, after))
 
-    def _resolve(self, row: FinishedRow, *, outcome: str | None) -> None:
+    def _resolve(self, row: FinishedNodeRow, *, outcome: str | None) -> None:
         self._tx.run(sql.resolve_nodes, project_id=self._project_id, ns=to_json_array([row.n]), outcome=outcome)
         changes = [changed("resolved", False, True)]
         if outcome is not None:
@@ -373,7 +373,7 @@ class Readiness:
         if is_claimed_by_another(self._tx, row.claimed_by, row.claimed_until):
             self.ended_claims[row.id] = str(row.claimed_by)
 
-    def _may_resolve(self, row: FinishedRow) -> bool:
+    def _may_resolve(self, row: FinishedNodeRow) -> bool:
         """Return whether the policies allow resolving a node automatically; they bind the engine as well."""
         policies = get_policies(self._tx)
         if policies.evidence == "require" and not row.evidence_total:
@@ -381,21 +381,21 @@ class Readiness:
         return policies.claims == "soft" or not is_claimed_by_another(self._tx, row.claimed_by, row.claimed_until)
 
 
-class BegunFeature(Struct, frozen=True):
+class FeatureStart(Struct, frozen=True):
     """A feature that became active, and the stored number of the feature above it."""
 
     status_change: FeatureStatusChange
     feature_n: int | None
 
 
-def begin_feature(tx: Transaction, feature_n: int, *, decision: str | None) -> BegunFeature | None:
+def begin_feature(tx: Transaction, feature_n: int, *, decision: str | None) -> FeatureStart | None:
     """Make a new feature active, or return None if it is not new."""
     row = tx.one_or_none(sql.begin_feature, project_id=tx.project.id, n=feature_n)
     if row is None:
         return None
     feature_id, above = row
     tx.record(WorkOp.ADVANCED, feature_id, changed("status", None, ACTIVE), decision=decision)
-    return BegunFeature(FeatureStatusChange(feature_id, NEW, ACTIVE), above)
+    return FeatureStart(FeatureStatusChange(feature_id, NEW, ACTIVE), above)
 
 
 def begin_features(tx: Transaction, feature_n: int | None, *, decision: str | None) -> None:
@@ -418,7 +418,7 @@ def _add_changes(pending: dict[int, int], changes: Mapping[int, int]) -> None:
 
 
 def _take_changes(pending: dict[int, int], n: int | None) -> dict[int, list[int]]:
-    """Remove the changes of one node, or all of them, and return the nodes by change, without changes of nothing."""
+    """Remove the changes of one node, or all of them, and return the nodes by change, without those of zero."""
     by_change: dict[int, list[int]] = {}
     for changed_n in list(pending) if n is None else [n]:
         if change := pending.pop(changed_n, 0):

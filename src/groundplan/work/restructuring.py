@@ -420,12 +420,12 @@ def restructure(tx: Transaction, request: Restructure) -> Restructured:
     for operation in request.operations:
         match operation:
             case Move():
-                node = _fetch(tx, operation.node_id, beside=first)
+                node = _fetch_named(tx, operation.node_id, beside=first)
                 parent = _fetch_destination(tx, operation.new_parent, node)
                 result = move(tx, readiness, node, parent, decision=request.decision)
                 details.append(OperationResult("move", node.id, result))
             case Merge():
-                node = _fetch(tx, operation.source, beside=first)
+                node = _fetch_named(tx, operation.source, beside=first)
                 target = _fetch_destination(tx, operation.target, node)
                 _warn_about_properties(warnings, node, target)
                 if is_claimed_by_another(tx, node.claimed_by, node.claimed_until):
@@ -433,7 +433,7 @@ def restructure(tx: Transaction, request: Restructure) -> Restructured:
                 result = merge(tx, readiness, node, target, decision=request.decision)
                 details.append(OperationResult("merge", node.id, result))
             case Drop():
-                node = _fetch(tx, operation.node_id, beside=first)
+                node = _fetch_named(tx, operation.node_id, beside=first)
                 result = drop(tx, readiness, node, operation.reason, decision=request.decision)
                 details.append(OperationResult("drop", node.id, result))
     return add_side_effects(Restructured(applied=len(details), details=details), tx, readiness, warnings)
@@ -449,7 +449,7 @@ def _warn_about_properties(warnings: Warnings, source: WorkNodeRow, target: Work
         warnings.add(source.id, f"its properties {join_names(names)} are not taken over by {target.id}")
 
 
-def _fetch(tx: Transaction, ref: str, *, beside: str) -> WorkNodeRow:
+def _fetch_named(tx: Transaction, ref: str, *, beside: str) -> WorkNodeRow:
     return fetch_node(tx, find_node_in_project(tx, ref, beside=beside).n)
 
 

@@ -108,8 +108,10 @@ class StateChanges:
     ) -> None:
         """Count nodes that this write created; `tasks_of` has the number of tasks by feature (None for no feature)."""
         tasks = sum(tasks_of.values())
-        _add(self._added, made=tasks + features, total=tasks + features, blocked=blocked, actionable=actionable)
-        _add(self._added, tasks=tasks, features=features)
+        _add_to_counts(
+            self._added, made=tasks + features, total=tasks + features, blocked=blocked, actionable=actionable
+        )
+        _add_to_counts(self._added, tasks=tasks, features=features)
         for feature_n, count in tasks_of.items():
             if feature_n is not None:
                 self._added_tasks[feature_n] = self._added_tasks.get(feature_n, 0) + count
@@ -190,7 +192,7 @@ class StateChanges:
         return {n: (flags, feature_n) for n, flags, feature_n in rows}
 
 
-def _add(counts: dict[str, int], **changes: int) -> None:
+def _add_to_counts(counts: dict[str, int], **changes: int) -> None:
     # Not a Counter: its `update` takes ten times as long, and every resolved node needs several.
     for name, change in changes.items():
         counts[name] += change

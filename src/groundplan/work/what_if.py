@@ -37,12 +37,12 @@ class OpenNode(NamedTuple):
 
     @property
     def is_work(self) -> bool:
-        """Whether it can become actionable: the root and features never do."""
+        """Whether the node can become actionable: the root and features never do."""
         return self.parent_n is not None and self.kind != FEATURE
 
     @property
     def is_ready(self) -> bool:
-        """Whether it can be started now, as the column of this name says."""
+        """Whether the node can be started now, as in the column of this name."""
         waits = self.open_children or self.open_deps or self.blocked_above or self.is_held
         return not waits and self.may_start and self.is_work
 

@@ -16,7 +16,6 @@ from groundplan.kernel.store.transaction import Transaction
 
 # Columns that the engine sets with each write.
 OWN_FIELDS = ("updated_by", "updated_at", "created_at", "run_id", "id")
-VALUE_FIELDS = ("value_kind", "value_string", "value_number", "value_boolean", "value_enum", "value_json")
 CHANGES = (Op.INPUT_CHANGED, Op.CONSTRAINT_CHANGED)
 ADDITIONS = (Op.INPUT_ADDED, Op.CONSTRAINT_ADDED)
 

@@ -58,7 +58,7 @@ def build_call(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
 
 
 def find_dependents(tx: Transaction, events: Sequence[StoredEvent], rev: int) -> set[str]:
-    """Return the draft, and what stands on the nodes, edges and assumptions that a write added: it would go with them.
+    """Return the draft, and the items that would be removed together with those that a write added.
 
     A draft that was created later has the same keys, but is another one. On them stand edges, assumptions and
     indicators, and the work nodes with a link to one of them.

@@ -46,9 +46,9 @@ from groundplan.work.containers.pipeline import (
 )
 from groundplan.work.containers.refs import get_container_type, resolve_container, resolve_container_project
 from groundplan.work.containers.views import (
+    ContainerAnswer,
     Entity,
     FeatureTransition,
-    OneContainer,
     get_feature_transition,
     list_entities,
     load_container_into,
@@ -127,7 +127,7 @@ class CreateContainer(Struct, rename="camel", forbid_unknown_fields=True):
     op_id: OpId = field(name="op_id", default=None)
 
 
-class CreatedContainer(OneContainer, kw_only=True):
+class CreatedContainer(ContainerAnswer, kw_only=True):
     """The created container. A new task reopens a closed feature."""
 
     feature_transition: FeatureTransition | UnsetType = UNSET
@@ -337,7 +337,7 @@ class UpdateContainer(Struct, rename="camel", forbid_unknown_fields=True):
     op_id: OpId = field(name="op_id", default=None)
 
 
-class UpdatedContainer(OneContainer, kw_only=True):
+class UpdatedContainer(ContainerAnswer, kw_only=True):
     """The updated container. A task that moves into a closed feature reopens it."""
 
     feature_transition: FeatureTransition | UnsetType = UNSET
@@ -542,7 +542,7 @@ def delete(tx: Transaction, request: DeleteContainer) -> DeletedContainer:
         readiness.remove_open_children(node.parent_n)
     dependents = _disconnect(tx, readiness, ids, open_ns={row.n for row in rows if not row.resolved})
     links = _remove_links(tx, ids.values())
-    _remove(tx, ids)
+    _delete_nodes(tx, ids)
     for node_id in ids.values():
         tx.record(WorkOp.DELETED, node_id, changed("deleted", None, True), *links.get(node_id, ()))
     released = list_entities(tx, readiness.settle().unblocked & dependents)
@@ -587,7 +587,7 @@ def _remove_links(tx: Transaction, node_ids: Collection[str]) -> dict[str, list[
     }
 
 
-def _remove(tx: Transaction, ids: dict[int, str]) -> None:
+def _delete_nodes(tx: Transaction, ids: dict[int, str]) -> None:
     remove_aliases(tx, ids)
     nodes = {"project_id": tx.project.id, "ns": to_json_array(ids)}
     for query in (

@@ -40,8 +40,8 @@ from groundplan.work.containers.refs import (
 from groundplan.work.containers.sections.context_files import extract_context_files
 from groundplan.work.containers.sections.section import Section, load_sections
 from groundplan.work.containers.views import (
+    ContainerAnswer,
     Feature,
-    OneContainer,
     ProjectContainer,
     Task,
     compute_next_offset,
@@ -124,13 +124,13 @@ class GetContainer(Struct, rename="camel", forbid_unknown_fields=True):
     budget: AnswerBudget = None
 
 
-class ContainerDetails(OneContainer, kw_only=True):
+class ContainerDetails(ContainerAnswer, kw_only=True):
     """A container with the requested details."""
 
     trimming: ClassVar[Trimming] = Trimming(
         *briefing.TRIMMING,
         DropField("sections[].content"),
-        *OneContainer.trimming,
+        *ContainerAnswer.trimming,
         DropField("sections[].usage_description"),
         DropField("sections[].tags"),
         CutLists(("sections",)),
@@ -351,7 +351,7 @@ class TaskLine(Struct, rename="camel"):
     version: int
 
 
-class ContainerOverview(OneContainer, kw_only=True):
+class ContainerOverview(ContainerAnswer, kw_only=True):
     """A container with a page of its contents."""
 
     task_counts: TaskCounts | UnsetType = UNSET

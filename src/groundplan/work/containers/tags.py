@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from difflib import get_close_matches
 from enum import StrEnum
 from typing import Annotated, ClassVar
 
@@ -114,8 +115,6 @@ def count_unlisted(count: int, entities: Collection[TaggedEntity]) -> LeftOut:
 
 def missing_tag(tx: Transaction, project_ids: Iterable[str], tag: str, field: str) -> NotFound:
     """Return the error for a tag that is not used, with similar tags."""
-    from difflib import get_close_matches  # imported here because only this error needs it
-
     counts = count_tags(tx, project_ids).most_common(TAGS_SCANNED_MAX)
     spelled: dict[str, str] = {name.casefold(): name for name, _ in reversed(counts)}
     similar = [spelled[folded] for folded in get_close_matches(tag.casefold(), spelled, n=2)]

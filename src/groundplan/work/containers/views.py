@@ -252,7 +252,7 @@ def add_links(tx: Transaction, container: Container, n: int, node_id: str) -> No
 # --- One container in the answer of an operation ---
 
 
-class OneContainer(Struct, rename="camel", kw_only=True):
+class ContainerAnswer(Struct, rename="camel", kw_only=True):
     """The container of a request, in the field of its type."""
 
     trimming: ClassVar[Trimming] = Trimming(
@@ -269,7 +269,7 @@ class OneContainer(Struct, rename="camel", kw_only=True):
     task: Task | UnsetType = UNSET
 
 
-def set_container(answer: OneContainer, container: Container) -> None:
+def set_container(answer: ContainerAnswer, container: Container) -> None:
     """Set the field of the answer that matches the type of the container."""
     match container:
         case ProjectContainer():
@@ -280,7 +280,7 @@ def set_container(answer: OneContainer, container: Container) -> None:
             answer.task = container
 
 
-def load_container_into(answer: OneContainer, tx: Transaction, n: int, *, links_of: str | None = None) -> None:
+def load_container_into(answer: ContainerAnswer, tx: Transaction, n: int, *, links_of: str | None = None) -> None:
     """Load a container of the current project, with the links of its node if its id is given (`links_of`)."""
     container = load_containers(tx, tx.project.id, [n])[n]
     if links_of is not None:

@@ -45,9 +45,9 @@ from groundplan.work.containers.refs import (
 from groundplan.work.containers.views import (
     HOLD,
     Blockers,
+    ContainerAnswer,
     Entity,
     FeatureTransition,
-    OneContainer,
     Transition,
     get_feature_transition,
     list_entities,
@@ -201,10 +201,10 @@ def _suggest_step(node: WorkNodeRow, status: str) -> NextStep:
 # --- Change of status ---
 
 
-class TransitionAnswer(OneContainer, kw_only=True):
+class TransitionAnswer(ContainerAnswer, kw_only=True):
     """A change of status and its effects."""
 
-    trimming: ClassVar[Trimming] = Trimming(*OneContainer.trimming, CutLists(UNBLOCKED_LISTS))
+    trimming: ClassVar[Trimming] = Trimming(*ContainerAnswer.trimming, CutLists(UNBLOCKED_LISTS))
 
     transition: Transition
     pipeline_position: str | None  # as 2/4; null for WILL_NOT_IMPLEMENT
@@ -439,7 +439,7 @@ class Terminated(TransitionAnswer, kw_only=True):
     """The terminated container and its dependents. They are unblocked without the result that they waited for."""
 
     trimming: ClassVar[Trimming] = Trimming(
-        *OneContainer.trimming, CutLists((*UNBLOCKED_LISTS, "affected_dependents", "feature_affected_dependents"))
+        *ContainerAnswer.trimming, CutLists((*UNBLOCKED_LISTS, "affected_dependents", "feature_affected_dependents"))
     )
 
     reason: str | UnsetType = UNSET
@@ -487,7 +487,7 @@ class Block(AtVersion, forbid_unknown_fields=True):
     op_id: OpId = field(name="op_id", default=None)
 
 
-class BlockAnswer(OneContainer, rename="camel", kw_only=True):
+class BlockAnswer(ContainerAnswer, rename="camel", kw_only=True):
     """The added blockers, and the number of all blockers."""
 
     added_blockers: list[str]
@@ -599,7 +599,7 @@ class Unblock(AtVersion, forbid_unknown_fields=True):
     op_id: OpId = field(name="op_id", default=None)
 
 
-class UnblockAnswer(OneContainer, rename="camel", kw_only=True):
+class UnblockAnswer(ContainerAnswer, rename="camel", kw_only=True):
     """The removed blockers, and those that remain."""
 
     removed_blockers: list[str]

@@ -74,7 +74,7 @@ class DependencyGraph(Struct):
 
 
 class LinkCountsRow(Struct):
-    """The numbers of links of a node."""
+    """The number of links of a node in each direction."""
 
     n: int
     open_deps: int
@@ -132,7 +132,7 @@ def find_implied(links: Links) -> set[tuple[int, int]]:
 
 
 def _reach_beyond(ahead: Mapping[int, Sequence[int]], start: int) -> set[int]:
-    """Return what can be reached in two steps or more."""
+    """Return the nodes that are two steps or more ahead."""
     reached: set[int] = set()
     todo = [far for neighbour in ahead[start] if neighbour != start for far in ahead.get(neighbour, ()) if far != start]
     while todo:
@@ -176,7 +176,7 @@ def _walk_around(tx: Transaction, start: int, direction: Direction, *, at_most: 
 
 
 def _add_what_is_awaited(tx: Transaction, waiting: Sequence[int], at_most: int) -> list[int]:
-    """Return nodes that wait, each followed by the open nodes that it waits for."""
+    """Return waiting nodes, each followed by the open nodes that it waits for."""
     selected: dict[int, None] = {}
     for n in waiting:
         if len(selected) >= at_most:

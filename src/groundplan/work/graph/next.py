@@ -136,7 +136,7 @@ def offer(tx: Transaction, request: Next) -> Offers:
         OverlapsInProgress: others work on files of the named node, and the project avoids that.
     """
     guard = OverlapGuard(tx)
-    candidates = _pick(tx, request, guard)
+    candidates = _pick_nodes(tx, request, guard)
     return _build_offers(tx, request, candidates, _fit_to_budget(tx, candidates), guard, is_claimed=False)
 
 
@@ -152,7 +152,7 @@ def claim(tx: Transaction, request: Next) -> Offers:
         OverlapsInProgress: others work on files of the named node, and the project avoids that.
     """
     guard = OverlapGuard(tx)
-    candidates = _pick(tx, request, guard)
+    candidates = _pick_nodes(tx, request, guard)
     nodes = _fit_to_budget(tx, candidates)
     until = compute_lease_end(tx)
     for node in nodes:
@@ -170,7 +170,7 @@ def claim(tx: Transaction, request: Next) -> Offers:
     return _build_offers(tx, request, candidates, nodes, guard, is_claimed=True)
 
 
-def _pick(tx: Transaction, request: Next, guard: OverlapGuard) -> list[WorkNodeRow]:
+def _pick_nodes(tx: Transaction, request: Next, guard: OverlapGuard) -> list[WorkNodeRow]:
     if request.node_id is not None:
         node = pick_named(tx, request.node_id)
         guard.check(node)
@@ -375,13 +375,13 @@ class NotActionable(Conflict):
 def _describe_ancestor(ancestor: BlockedAncestor) -> str:
     reasons = []
     if ancestor.waiting_for:
-        reasons.append(f"waits for {', '.join(map(_name, ancestor.waiting_for[:NAMED_MAX]))}")
+        reasons.append(f"waits for {', '.join(map(_describe_node, ancestor.waiting_for[:NAMED_MAX]))}")
     if ancestor.on_hold is not UNSET:
         reasons.append(f"is on hold ({quote_text(ancestor.on_hold)})")
-    return f"{_name(ancestor)} above it, which {' and '.join(reasons)}"
+    return f"{_describe_node(ancestor)} above it, which {' and '.join(reasons)}"
 
 
-def _name(node: NodeSummary | BlockedAncestor) -> str:
+def _describe_node(node: NodeSummary | BlockedAncestor) -> str:
     return f"{node.id} ({quote_text(node.summary)})"
 
 
@@ -428,13 +428,13 @@ def _load_blocked_ancestors(tx: Transaction, n: int) -> list[BlockedAncestor]:
     for row in tx.all(sql.blocked_ancestors_of, _AncestorRow, **parameters):
         waiting_for = _load_waiting_for(tx, row.n, at_most=room)
         room -= len(waiting_for)
-        shown = [NodeSummary(awaited.id, _shorten(awaited.summary)) for awaited in waiting_for]
-        on_hold = UNSET if row.held_reason is None else _shorten(row.held_reason)
-        ancestors.append(BlockedAncestor(row.id, _shorten(row.summary), shown, on_hold))
+        shown = [NodeSummary(awaited.id, _shorten_text(awaited.summary)) for awaited in waiting_for]
+        on_hold = UNSET if row.held_reason is None else _shorten_text(row.held_reason)
+        ancestors.append(BlockedAncestor(row.id, _shorten_text(row.summary), shown, on_hold))
     return ancestors
 
 
-def _shorten(text: str) -> str:
+def _shorten_text(text: str) -> str:
     return text if len(text) <= SUMMARY_CHARS_MAX else f"{text[: SUMMARY_CHARS_MAX - 1]}…"
 
 
@@ -479,7 +479,7 @@ SHOWN_PROPERTIES = (
 
 
 def warn_about_filter(tx: Transaction, warnings: Warnings, properties: dict[str, Any], *, is_found: bool) -> None:
-    """Add warnings about properties that no node has, or that answers only show; what was found needs no look."""
+    """Add warnings about properties that no node has, and about those that answers show but no node stores."""
     doubtful = [name for name, value in properties.items() if value is None or not is_found]
     for names, step in SHOWN_PROPERTIES:
         if shown := [name for name in properties if name in names]:

@@ -139,7 +139,7 @@ def _shorten_to(
 ) -> Orientation:
     parts: dict[str, Any] = {
         name: [
-            _cut(entry, chars) if isinstance(entry, str) else _shorten_entry(entry, chars, lean=lean)
+            _cut_line(entry, chars) if isinstance(entry, str) else _shorten_entry(entry, chars, lean=lean)
             for entry in getattr(orientation, name)[:count]
         ]
         for name, count in list_lengths.items()
@@ -169,7 +169,7 @@ def _shorten_entry(entry: AnyBrief, chars: int, *, lean: bool) -> AnyBrief:
     return shortened
 
 
-def _cut(line: str, chars_max: int) -> str:
+def _cut_line(line: str, chars_max: int) -> str:
     return line if len(line) <= chars_max else line[: chars_max - 1] + "…"
 
 
@@ -386,7 +386,7 @@ class Onboard(Struct, forbid_unknown_fields=True):
 def onboard(tx: Transaction, request: Onboard) -> Orientation:
     """Return an overview of one project; without a name, of the only one, or the projects to choose from."""
     if tx.has_project:
-        return _shorten(tx, request, *build_orientation(tx))
+        return _fit_to_session(tx, request, *build_orientation(tx))
     projects = list_projects(tx, ListProjects()).projects
     if not projects:
         return Orientation(projects=[], hint=f"there is no project yet; {tx.describe(FIRST_PROJECT)}")
@@ -406,10 +406,12 @@ def onboard(tx: Transaction, request: Onboard) -> Orientation:
         for project in latest
     ]
     orientation = Orientation(projects=choices, hint=SEVERAL_PROJECTS)
-    return _shorten(tx, request, orientation, {"projects": len(projects) - len(choices)})
+    return _fit_to_session(tx, request, orientation, {"projects": len(projects) - len(choices)})
 
 
-def _shorten(tx: Transaction, request: Onboard, orientation: Orientation, unlisted: Mapping[str, int]) -> Orientation:
+def _fit_to_session(
+    tx: Transaction, request: Onboard, orientation: Orientation, unlisted: Mapping[str, int]
+) -> Orientation:
     lean = tx.preferences.lean if request.lean is None else request.lean
     return shorten_orientation(orientation, unlisted, tokens_max=tx.preferences.answer_tokens_max, lean=lean)
 

@@ -313,7 +313,7 @@ PageKey = tuple[str, str, int, str, tuple[int, ...]]  # organization, project, i
 
 
 class BelowRow(Struct, frozen=True):
-    """How many nodes of a tree were met, its top included, and how many of them are open below the top."""
+    """The number of nodes of a tree with its top, and how many of them below the top are open."""
 
     top: int
     walked: int
@@ -321,7 +321,7 @@ class BelowRow(Struct, frozen=True):
 
 
 class CountedPages:
-    """The numbers of the pages that were asked for last."""
+    """The counts of the pages that were read last."""
 
     def __init__(self, pages_max: int = CACHED_PAGES_MAX) -> None:
         self.pages_max = pages_max
@@ -332,12 +332,12 @@ class CountedPages:
         return len(self._pages)
 
     def get(self, key: PageKey) -> Mapping[int, BelowRow] | None:
-        """Return the numbers of a page, if they are known."""
+        """Return the counts of a page, or None."""
         with self._lock:
             return self._pages.get(key)
 
     def put(self, key: PageKey, counts: Mapping[int, BelowRow]) -> None:
-        """Keep the numbers of a page, and drop the oldest if there are too many."""
+        """Keep the counts of a page, and drop the oldest page if there are too many."""
         with self._lock:
             self._pages[key] = counts
             while len(self._pages) > self.pages_max:
@@ -345,7 +345,7 @@ class CountedPages:
 
 
 def count_below(tx: Transaction, tops: Sequence[int]) -> Mapping[int, BelowRow]:
-    """Return the numbers by the node on top; none at all if to count them would take long. Only for reads."""
+    """Return the counts of trees by the number of the top; empty if counting would take long. Only for reads."""
     cache: CountedPages = tx.cache.get(CACHE_KEY) or tx.cache.setdefault(CACHE_KEY, CountedPages())
     key = (tx.actor.organization, tx.project.id, tx.project.rev, tx.project.updated_at, tuple(tops))
     counts = cache.get(key)

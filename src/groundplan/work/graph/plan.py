@@ -146,7 +146,7 @@ def plan(tx: Transaction, request: PlanNodes) -> Planned:
     now = {node.n: node for node in existing.values()}
     _compute_readiness(tx, in_order, now)
     unordered = assign_order_keys(in_order, now)
-    _insert(tx, in_order)
+    _insert_new_nodes(tx, in_order)
     _insert_links(tx, nodes)
     for node in nodes:
         tx.record(WorkOp.CREATED, node.id, *_build_changes(node), decision=request.decision)
@@ -161,12 +161,12 @@ def plan(tx: Transaction, request: PlanNodes) -> Planned:
     except CycleDetected as error:
         # The caller knows only refs: the new ids disappear with the refused plan.
         raise CycleDetected(error.loop.rename({node.id: node.request.ref for node in nodes})) from None
-    warnings = _warn(tx, nodes, now)
+    warnings = _build_warnings(tx, nodes, now)
     created = [CreatedNode(node.request.ref, node.id) for node in nodes]
     return Planned(created, *list_within_budget(tx, settled.reopened), warnings.lines())
 
 
-def _warn(tx: Transaction, nodes: Sequence[NewNode], now: Mapping[int, ExistingNode]) -> Warnings:
+def _build_warnings(tx: Transaction, nodes: Sequence[NewNode], now: Mapping[int, ExistingNode]) -> Warnings:
     warnings = Warnings()
     for node in nodes:
         if ranks_as_absent(node.properties):
@@ -302,7 +302,7 @@ def _compute_readiness(tx: Transaction, in_order: Sequence[NewNode], now: Mappin
         node.blocked_above = parent.blocked_above + (parent.waits and blocks_descendants(tx, parent.kind))
 
 
-def _insert(tx: Transaction, in_order: Sequence[NewNode]) -> None:
+def _insert_new_nodes(tx: Transaction, in_order: Sequence[NewNode]) -> None:
     project_id = tx.project.id
     insert_nodes(
         tx,

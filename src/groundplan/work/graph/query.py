@@ -69,7 +69,7 @@ class FoundNodes(Struct):
     next_cursor: str | UnsetType = UNSET
 
 
-class FoundRow(Struct):
+class MatchRow(Struct):
     """A node of the page, with its sort keys."""
 
     n: int
@@ -121,14 +121,14 @@ def query(tx: Transaction, request: QueryNodes) -> FoundNodes:
     return answer
 
 
-def _load_rows(tx: Transaction, ns: list[int]) -> list[FoundRow]:
+def _load_rows(tx: Transaction, ns: list[int]) -> list[MatchRow]:
     if not ns:
         return []
-    by_n = {row.n: row for row in tx.all(sql.page_rows, FoundRow, project_id=tx.project.id, ns=to_json_array(ns))}
+    by_n = {row.n: row for row in tx.all(sql.page_rows, MatchRow, project_id=tx.project.id, ns=to_json_array(ns))}
     return [by_n[n] for n in ns]
 
 
-def _to_found_node(row: FoundRow, *, now: str, lean: bool) -> FoundNode:
+def _to_found_node(row: MatchRow, *, now: str, lean: bool) -> FoundNode:
     properties: dict[str, Any] = msgspec.json.decode(row.properties)
     add_claim_properties(properties, row, now=now)
     return FoundNode(
@@ -142,7 +142,7 @@ def _to_found_node(row: FoundRow, *, now: str, lean: bool) -> FoundNode:
     )
 
 
-def _get_position(sort: Sort, row: FoundRow) -> Position:
+def _get_position(sort: Sort, row: MatchRow) -> Position:
     values = {
         "after_ready": row.is_ready,
         "after_priority": row.priority,

@@ -170,13 +170,13 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
         if readiness.has_unwritten_counts(node.n):
             readiness.write_counts(node.n)
             node = fetch_node(tx, node.n)
-        _check(tx, node, item)
+        _check_revision_and_claim(tx, node, item)
         if item.resolved is True and not node.resolved:
             completes_task = completes_task or node.kind in (None, TASK)
             if node.open_deps:
                 early.append(node.n)
         links = _set_links(tx, node, requested[index], targets, index)
-        rev = _apply(tx, node, item, index, readiness, warnings, links=links, decision=request.decision)
+        rev = _apply_update(tx, node, item, index, readiness, warnings, links=links, decision=request.decision)
         updated.append(UpdatedNode(node.id, rev))
     if not is_single:
         _refresh_revisions(tx, updated)
@@ -198,7 +198,7 @@ def _refresh_revisions(tx: Transaction, updated: list[UpdatedNode]) -> None:
         entry.rev = revs[entry.node_id]
 
 
-def _check(tx: Transaction, node: WorkNodeRow, item: Update) -> None:
+def _check_revision_and_claim(tx: Transaction, node: WorkNodeRow, item: Update) -> None:
     if item.expected_rev is not UNSET and item.expected_rev != node.rev:
         raise StaleRevision(
             f"node {node.id}", "read it again", current=node.rev, expected=item.expected_rev, node_id=node.id
@@ -217,7 +217,7 @@ def refuse_open_children(tx: Transaction, node: WorkNodeRow) -> None:
         raise UnresolvedChildren(node, children)
 
 
-def _apply(
+def _apply_update(
     tx: Transaction,
     node: WorkNodeRow,
     item: Update,

@@ -74,11 +74,11 @@ class CycleDetected(RuleViolated):
         shortened = shorten_path(loop.path)
         if loop.uses_tree and loop.dependencies:
             details["depends_on"] = [list(pair) for pair in loop.dependencies]
-        explanation = _explain(loop) if hint is None else hint
+        explanation = _explain_loop(loop) if hint is None else hint
         super().__init__(f"cycle: {' -> '.join(shortened)}{explanation}", path=shortened, **details)
 
 
-def _explain(loop: Loop) -> str:
+def _explain_loop(loop: Loop) -> str:
     """Return why a loop through the tree is one, and which dependencies to remove."""
     if not (loop.uses_tree and loop.dependencies):
         return ""

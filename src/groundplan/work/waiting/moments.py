@@ -131,7 +131,7 @@ def _trace_back(came_from: Mapping[int, int], source: int, goal: int) -> list[in
 
 
 class MomentGraph:
-    """Moments with the steps from each of them, closed under these steps."""
+    """A graph of moments, with every moment that its steps lead to."""
 
     def __init__(self) -> None:
         self._steps: dict[int, list[int]] = {}

@@ -236,7 +236,7 @@ class ProjectOrder:
         return True
 
     def _find_region(self, waiting: int, awaited: int, keys: Mapping[int, str]) -> AffectedRegion | None:
-        """Return the smaller of two sets of nodes, one of which must move, or None if both are large.
+        """Return the smaller of the two sets of nodes that could move, or None if both are large.
 
         They are what the awaited node waits for and is not before the waiting one, or what waits for the waiting one
         and is not behind the awaited one. A set with both nodes has a path between them.
@@ -252,7 +252,7 @@ class ProjectOrder:
         return None
 
     def _collect(self, region: AffectedRegion, query: Query, at_most: int) -> bool:
-        """Add what the nodes of a region lead to, and return whether that is complete."""
+        """Add all nodes that a region leads to, or return False at the limit."""
         bound = region.low if region.is_raised else region.high
         ahead: Iterable[int] = list(region.ns)
         for _ in range(LEVELS_MAX):

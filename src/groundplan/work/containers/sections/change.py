@@ -202,7 +202,7 @@ def update(tx: Transaction, request: UpdateSection) -> Section:
         raise invalid_argument((), f"change nothing; send at least one of {', '.join(UPDATABLE_FIELDS.values())}")
     if "tags" in fields:
         fields["tags"] = sorted(parse_tags(fields["tags"]))
-    return _change(tx, request, fields)
+    return _update_section(tx, request, fields)
 
 
 def update_text(tx: Transaction, request: UpdateText) -> Section:
@@ -213,10 +213,10 @@ def update_text(tx: Transaction, request: UpdateText) -> Section:
         OtherContainer: it belongs to another container than the named one.
         NotFound: it does not exist.
     """
-    return _change(tx, request, {"content": request.content})
+    return _update_section(tx, request, {"content": request.content})
 
 
-def _change(tx: Transaction, request: UpdateSection | UpdateText, fields: dict[str, Any]) -> Section:
+def _update_section(tx: Transaction, request: UpdateSection | UpdateText, fields: dict[str, Any]) -> Section:
     row = load_section_row(tx, request.section_id)
     node = fetch_node(tx, row.node_n)
     refuse_other_container(tx, row, node, request.entity_type, request.entity_id)
@@ -340,7 +340,7 @@ def delete(tx: Transaction, request: DeleteSection) -> DeletedSection:
     node = fetch_node(tx, row.node_n)
     refuse_other_container(tx, row, node, request.entity_type, request.entity_id)
     refuse_stale("section", row.id, current=row.version, given=request.version)
-    _remove(tx, {row.node_n: node}, [row])
+    _delete_rows(tx, {row.node_n: node}, [row])
     return DeletedSection(row.id)
 
 
@@ -359,11 +359,11 @@ def bulk_delete(tx: Transaction, request: DeleteSections) -> DeletedSections:
     nodes = {n: fetch_node(tx, n) for n in dict.fromkeys(row.node_n for row in rows)}
     for row in rows:
         refuse_other_container(tx, row, nodes[row.node_n], request.entity_type, request.entity_id)
-    _remove(tx, nodes, rows)
+    _delete_rows(tx, nodes, rows)
     return DeletedSections(ids, len(ids))
 
 
-def _remove(tx: Transaction, nodes: dict[int, WorkNodeRow], rows: Collection[SectionRow]) -> None:
+def _delete_rows(tx: Transaction, nodes: dict[int, WorkNodeRow], rows: Collection[SectionRow]) -> None:
     ids = [row.id for row in rows]
     tags = load_section_tags(tx, ids)
     delete_sections(tx, ids)
