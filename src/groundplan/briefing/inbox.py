@@ -42,7 +42,7 @@ from groundplan.purpose.waiting import (
     list_open_requests,
     list_reviews_due,
 )
-from groundplan.work.claims import EndingClaim, list_ending_claims
+from groundplan.work.claims import ClaimExpiry, list_ending_claims
 
 
 class InboxKind(StrEnum):
@@ -113,7 +113,7 @@ def _build_mark_item(tx: Transaction, mark: MarkOutline) -> InboxItem:
 # --- Claims that lapse soon, have lapsed, or are held for long --------------------------------------------------------
 
 
-def _build_claim_item(tx: Transaction, claim: EndingClaim) -> InboxItem:
+def _build_claim_item(tx: Transaction, claim: ClaimExpiry) -> InboxItem:
     return InboxItem(
         kind=InboxKind.CLAIM_LAPSING,
         ref=claim.id,
@@ -123,7 +123,7 @@ def _build_claim_item(tx: Transaction, claim: EndingClaim) -> InboxItem:
     )
 
 
-def _describe_claim(claim: EndingClaim, now: str) -> str:
+def _describe_claim(claim: ClaimExpiry, now: str) -> str:
     if claim.claimed_until is None:
         return f"{claim.claimed_by} has held it since {claim.claimed_at}"
     if claim.has_lapsed(now):
@@ -131,7 +131,7 @@ def _describe_claim(claim: EndingClaim, now: str) -> str:
     return f"The claim of {claim.claimed_by} lapses at {claim.claimed_until}"
 
 
-def _choose_action(tx: Transaction, claim: EndingClaim) -> InboxAction:
+def _choose_action(tx: Transaction, claim: ClaimExpiry) -> InboxAction:
     """Return the action for a claim: renew or release one's own, take over a lapsed one, or read its history."""
     if claim.claimed_by == tx.actor.id:
         change = "release" if claim.claimed_until is None else "renew"
