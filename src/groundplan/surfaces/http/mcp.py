@@ -33,8 +33,6 @@ from groundplan.kernel.errors import Invalid, Unauthenticated
 from groundplan.kernel.input_gate.strict_json import decode
 from groundplan.kernel.operations.execute import ExecutionResult, execute
 from groundplan.kernel.operations.registry import Group
-from groundplan.kernel.preferences import Preferences
-from groundplan.kernel.store.store import Store
 from groundplan.setting_values import TOOL_GROUPS_DEFAULT, parse_tools
 from groundplan.surfaces.http.answers import (
     JSON_RANGES,
@@ -47,11 +45,10 @@ from groundplan.surfaces.http.answers import (
     send_answer,
 )
 from groundplan.surfaces.http.arguments import RequestHead, check_content_type
-from groundplan.surfaces.http.authentication import Authenticator
 from groundplan.surfaces.http.front_door import ROUTE_OF_REQUEST
 from groundplan.surfaces.http.log_lines import log_exception
-from groundplan.surfaces.http.operation_pool import OperationPool
 from groundplan.surfaces.http.rest import read_body, read_head
+from groundplan.surfaces.http.server import Server
 from groundplan.surfaces.mcp import protocol
 from groundplan.surfaces.mcp.connection import Connection
 from groundplan.surfaces.mcp.protocol import HANDSHAKE_REVISIONS, STATELESS_REVISIONS, Message, RpcError, build_error
@@ -101,24 +98,13 @@ class _HeardCancellation(Cancellation):
 class McpEndpoint:
     """The ASGI application at `/mcp`."""
 
-    def __init__(
-        self,
-        store: Store,
-        authenticator: Authenticator,
-        sessions: McpSessions,
-        *,
-        preferences: Preferences,
-        pool: OperationPool,
-        groups: Sequence[str] = TOOL_GROUPS_DEFAULT,
-    ) -> None:
+    def __init__(self, server: Server, sessions: McpSessions, groups: Sequence[str] = TOOL_GROUPS_DEFAULT) -> None:
         """`groups` are the tools of a client that does not choose others by `/mcp?tools=work,knowledge`."""
-        self._store = store
-        self._authenticator = authenticator
+        self._server = server
         self._vocabulary = McpVocabulary(OPERATIONS)
         self._preferences = replace(
-            preferences, vocabulary=self._vocabulary, answer_tokens_max=ANSWER_TOKENS_MAX, working_copy=None
+            server.preferences, vocabulary=self._vocabulary, answer_tokens_max=ANSWER_TOKENS_MAX, working_copy=None
         )
-        self._pool = pool
         self._groups = tuple(groups)
         self._tools: dict[frozenset[str], RegistryTools] = {}
         self._sessions = sessions
@@ -143,7 +129,7 @@ class McpEndpoint:
         if body is None:
             return None
         cancellation = _HeardCancellation()
-        answered = await self._pool.run(
+        answered = await self._server.pool.run(
             partial(self._run, scope, head, body, cancellation),
             partial(cancellation.receive, receive),
             lambda: cancellation.cancel(CANCELLED_BY_CLIENT),
@@ -155,9 +141,9 @@ class McpEndpoint:
     def _run(self, scope: Any, head: RequestHead, body: bytes, cancellation: Cancellation) -> Answer:
         connection = HTTPConnection(scope)
         if "authorization" not in head.headers:  # a login is for pages
-            self._authenticator.limit_refusals(connection)
+            self._server.authenticator.limit_refusals(connection)
             raise Unauthenticated("send a token: Authorization: Bearer TOKEN; groundplan token create makes one")
-        actor = self._authenticator.find_actor(connection)
+        actor = self._server.authenticator.find_actor(connection)
         tools = self._select_tools(head.query).bind(partial(self._execute, actor))
         if head.method == "POST":
             if not accepts(head.headers.get("accept", ""), JSON_RANGES):
@@ -205,7 +191,7 @@ class McpEndpoint:
     def _execute(
         self, actor: Actor, operation: AnyOperation, arguments: Mapping[str, Any], cancellation: Cancellation | None
     ) -> ExecutionResult:
-        return execute(self._store, actor, operation, arguments, self._preferences, cancellation)
+        return execute(self._server.store, actor, operation, arguments, self._preferences, cancellation)
 
     @staticmethod
     def _refuse_unbound(*_given: Any) -> ExecutionResult:

@@ -11,11 +11,10 @@ from msgspec import Meta, Struct, defstruct
 
 from groundplan import __version__
 from groundplan.argument_descriptions import describe_argument
-from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Operation
 from groundplan.kernel.operations.schema import JsonSchema, add_limits, build_json_schema
 from groundplan.surfaces.http.answers import PROBLEM_TYPE
-from groundplan.surfaces.http.routes import Endpoint, PathParameter, RouteTable
+from groundplan.surfaces.http.routes import STREAMS, Endpoint, PathParameter, RouteTable, StreamEndpoint
 from groundplan.surfaces.vocabularies import PREFIX, PROJECT
 
 JSON = "application/json"
@@ -46,8 +45,6 @@ PROBLEMS = {
 ALWAYS = (400, 401, 403, 404, 406, 409, 421, 422, 429, 500, 503)
 WITH_BODY = (413, 415)
 EVENT_STREAM = "text/event-stream"
-STREAM_PATH = f"/projects/{{{PROJECT}}}/events"
-ORGANIZATION_STREAM_PATH = "/organization/events"
 STREAM_PROBLEMS = (400, 401, 404, 405, 406, 421, 429, 500, 503)
 PROJECT_DESCRIPTION = "The id or name of the project."
 TAGS = {
@@ -78,8 +75,8 @@ def build_openapi(table: RouteTable) -> dict[str, Any]:
     for endpoint in table.endpoints:
         item = paths.setdefault(PREFIX + endpoint.route.path, {})
         item[endpoint.route.method.lower()] = _build_operation(endpoint, answers[endpoint.operation.name])
-    paths[PREFIX + STREAM_PATH] = {"get": _build_stream()}
-    paths[PREFIX + ORGANIZATION_STREAM_PATH] = {"get": _build_organization_stream()}
+    for stream in STREAMS:
+        paths[stream.template] = {"get": _build_stream(stream)}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -107,37 +104,26 @@ def build_openapi(table: RouteTable) -> dict[str, Any]:
     }
 
 
-def _build_organization_stream() -> dict[str, Any]:
-    """Return the live events of the organization: as those of a project, without the project."""
-    stream = _build_stream()
-    return {
-        **stream,
-        "operationId": "organization.stream",
-        "tags": ["organization"],
-        "summary": "Live events of the organization, as server-sent events.",
-        "description": "Each message has the id `rev.n` and the data `{area, ids, actor}`. Needs the permission "
-        f"`{Permission.ORGANIZATION_READ}`. It goes on until the client leaves or is not in the organization any more.",
-        "parameters": [one for one in stream["parameters"] if one["name"] != PROJECT],
-    }
-
-
-def _build_stream() -> dict[str, Any]:
-    """Return the live events, which are no operation: their answer has no end."""
+def _build_stream(endpoint: StreamEndpoint) -> dict[str, Any]:
+    """Return the description of a stream of live events."""
     position = {"type": "string", "pattern": r"^\d+\.\d+$"}
     return {
-        "operationId": "event.stream",
-        "tags": ["event"],
-        "summary": "Live events of a project, as server-sent events.",
+        "operationId": endpoint.name,
+        "tags": [endpoint.name.partition(".")[0]],
+        "summary": endpoint.route.summary,
         "description": "Each message has the id `rev.n` and the data `{area, ids, actor}`. Needs the permission "
-        f"`{Permission.PROJECT_READ}`. It goes on until the client leaves or may not read the project any more.",
+        f"`{endpoint.permission}`. It goes on until the client leaves or {endpoint.ends}.",
         "parameters": [
-            {
-                "name": PROJECT,
-                "in": "path",
-                "required": True,
-                "description": PROJECT_DESCRIPTION,
-                "schema": {"type": "string"},
-            },
+            *(
+                {
+                    "name": parameter.name,
+                    "in": "path",
+                    "required": True,
+                    "description": PROJECT_DESCRIPTION,
+                    "schema": {"type": "string"},
+                }
+                for parameter in endpoint.parameters
+            ),
             {"name": "after", "in": "query", "description": "Go on after this event.", "schema": position},
             {
                 "name": "Last-Event-ID",

@@ -1,4 +1,4 @@
-"""The table of routes, built once from the registry, and the search for the one that a path names."""
+"""The table of everything below `/v1`, and the search for the endpoint that a path names."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import Invalid, NextStep
 from groundplan.kernel.input_gate.types import TypeDescription, TypeKind, describe_type
 from groundplan.kernel.operations.registry import Effect, Operation, Registry, Route
@@ -32,18 +33,61 @@ class PathParameter(NamedTuple):
     choices: Mapping[str, Any] | None  # the values by their spelling in a path; None: any text
 
 
-class Endpoint:
+class PathEndpoint:
+    """One method of one path, with the parameters in the path."""
+
+    has_head = True  # HEAD is answered as GET
+
+    def __init__(self, route: Route, parameters: Sequence[PathParameter]) -> None:
+        self.route = route
+        self.template = PREFIX + route.path  # of the address, for logs and metrics
+        self.parameters = parameters
+
+    def read_parameters(self, texts: Sequence[str]) -> dict[str, Any] | None:
+        """Return the values of the parameters by name; None if one is not a choice, so that there is no such path."""
+        values: dict[str, Any] = {}
+        for parameter, text in zip(self.parameters, texts, strict=True):
+            if parameter.choices is None:
+                values[parameter.name] = text
+            elif text in parameter.choices:
+                values[parameter.name] = parameter.choices[text]
+            else:
+                return None
+        return values
+
+
+class DocumentEndpoint(PathEndpoint):
+    """A description of the API, which anybody may read."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(Route("GET", f"/{name}"), ())
+        self.name = name
+
+
+class StreamEndpoint(PathEndpoint):
+    """A stream of live events, which is no operation: its answer has no end."""
+
+    has_head = False
+
+    def __init__(self, name: str, path: str, *, summary: str, ends: str, permission: Permission) -> None:
+        has_project = f"{{{PROJECT}}}" in path
+        super().__init__(Route("GET", path, summary=summary), [PathParameter(PROJECT, "", None)] if has_project else ())
+        self.name = name
+        self.ends = ends  # when the server ends it
+        self.permission = permission
+
+
+class Endpoint(PathEndpoint):
     """One method of one path: the operation that it runs, and where its arguments come from."""
 
     def __init__(self, operation: AnyOperation, route: Route) -> None:
         self.operation = operation
-        self.template = PREFIX + route.path  # of the address, for logs and metrics
-        self.route = route
         self.reads = route.method in READS
         self.takes_body = route.method not in WITHOUT_BODY
         fields = {one.encode_name: one for one in msgspec.structs.fields(operation.input)}
         self.item_fields = fields if route.item_of is None else _list_item_fields(fields[route.item_of].type)
-        self.parameters = [_describe_parameter(self.item_fields, fields, part) for part in _list_variable_parts(route)]
+        parts = _list_variable_parts(route)
+        super().__init__(route, [_describe_parameter(self.item_fields, fields, part) for part in parts])
         project_field = get_project_field(operation.input)
         self.project_field = None if project_field in route.without else project_field
         self.has_project = any(parameter.name == PROJECT for parameter in self.parameters)
@@ -58,25 +102,32 @@ class Endpoint:
         self.takes_op_id = "op_id" in fields
         self.revision_field = None if self.reads else next((n for n in REVISION_FIELDS if n in self.item_fields), None)
 
-    def read_parameters(self, texts: Sequence[str]) -> dict[str, Any] | None:
-        """Return the values of the parameters by name; None if one is not a choice, so that there is no such path."""
-        values: dict[str, Any] = {}
-        for parameter, text in zip(self.parameters, texts, strict=True):
-            if parameter.choices is None:
-                values[parameter.name] = text
-            elif text in parameter.choices:
-                values[parameter.name] = parameter.choices[text]
-            else:
-                return None
-        return values
-
     def spell_parameter(self, name: str, value: Any) -> Any:
         """Return a value as a path spells it."""
         choices = next((one.choices for one in self.parameters if one.name == name), None)
         return value if choices is None else next(text for text, choice in choices.items() if choice == value)
 
 
-RequestedEndpoint = tuple[Endpoint, dict[str, Any]]  # with the values in the path
+AnyEndpoint = Endpoint | StreamEndpoint | DocumentEndpoint
+RequestedEndpoint = tuple[AnyEndpoint, dict[str, Any]]  # with the values in the path
+
+DOCUMENTS = [DocumentEndpoint(name) for name in ("openapi.json", "docs", "docs.css")]
+STREAMS = [
+    StreamEndpoint(
+        "event.stream",
+        f"/projects/{{{PROJECT}}}/events",
+        summary="Live events of a project, as server-sent events.",
+        ends="may not read the project any more",
+        permission=Permission.PROJECT_READ,
+    ),
+    StreamEndpoint(
+        "organization.stream",
+        "/organization/events",
+        summary="Live events of the organization, as server-sent events.",
+        ends="is not in the organization any more",
+        permission=Permission.ORGANIZATION_READ,
+    ),
+]
 
 
 @dataclass(slots=True)
@@ -85,19 +136,20 @@ class _Branch:
 
     by_word: dict[str, _Branch] = field(default_factory=dict)
     by_suffix: dict[str, _Branch] = field(default_factory=dict)  # a parameter, by the text after it
-    endpoints: dict[str, Endpoint] = field(default_factory=dict)  # by method
+    endpoints: dict[str, AnyEndpoint] = field(default_factory=dict)  # by method
 
 
 class RouteTable:
-    """Every route of the registry."""
+    """Every route below the prefix: those of the registry, the streams of events and the descriptions of the API."""
 
     def __init__(self, operations: Registry) -> None:
         self._root = _Branch()
-        self.endpoints: list[Endpoint] = []
-        for endpoint in _list_endpoints(operations):
+        self.endpoints = list(_list_endpoints(operations))
+        every: list[AnyEndpoint] = [*self.endpoints, *STREAMS, *DOCUMENTS]
+        for endpoint in every:
             self._add(endpoint)
 
-    def _add(self, endpoint: Endpoint) -> None:
+    def _add(self, endpoint: AnyEndpoint) -> None:
         branch = self._root
         for part in endpoint.route.path.split("/")[1:]:
             if part.startswith("{"):
@@ -107,28 +159,25 @@ class RouteTable:
         if endpoint.route.method in branch.endpoints:
             raise ValueError(f"{endpoint.route.method} {endpoint.route.path} is the route of two operations")
         branch.endpoints[endpoint.route.method] = endpoint
-        self.endpoints.append(endpoint)
 
     def find(self, method: str, segments: list[str]) -> RequestedEndpoint | None:
         """Return the endpoint of a request with the values in its path; None if there is none.
 
-        A fixed word is preferred to a parameter. HEAD is answered as GET.
+        A fixed word is preferred to a parameter.
         """
-        method = "GET" if method == "HEAD" else method
         for branch, texts in _walk(self._root, segments, 0, ()):
-            endpoint = branch.endpoints.get(method)
-            if endpoint is not None and (values := endpoint.read_parameters(texts)) is not None:
-                return endpoint, values
+            endpoint = branch.endpoints.get("GET" if method == "HEAD" else method)
+            if endpoint is not None and (endpoint.has_head or method != "HEAD"):
+                values = endpoint.read_parameters(texts)
+                if values is not None:
+                    return endpoint, values
             if _list_methods(branch, texts):
                 return None
         return None
 
     def list_methods(self, segments: list[str]) -> list[str]:
         """Return the methods of a path; empty if there is no such path."""
-        for branch, texts in _walk(self._root, segments, 0, ()):
-            if found := _list_methods(branch, texts):
-                return sorted({*found, *(["HEAD"] if "GET" in found else [])})
-        return []
+        return next(filter(None, (_list_methods(*step) for step in _walk(self._root, segments, 0, ()))), [])
 
 
 def _walk(
@@ -152,7 +201,10 @@ def _walk(
 
 
 def _list_methods(branch: _Branch, texts: Sequence[str]) -> list[str]:
-    return [method for method, one in branch.endpoints.items() if one.read_parameters(texts) is not None]
+    allowed = {
+        method: endpoint for method, endpoint in branch.endpoints.items() if endpoint.read_parameters(texts) is not None
+    }
+    return sorted([*allowed, *(["HEAD"] if "GET" in allowed and allowed["GET"].has_head else [])])
 
 
 def _list_endpoints(operations: Registry) -> Iterator[Endpoint]:
