@@ -6,7 +6,7 @@ What several modules of a folder use is in its `queries.sql` and `queries.postgr
     -- One sentence about it.
     UPDATE … WHERE id = :id;
 
-A parameter is written `:name` for both engines and is converted for each driver. Values never become SQL text.
+A parameter is written `:name`, as SQLite has it, and is converted for PostgreSQL. Values never become SQL text.
 `each(:list)` returns the elements of a JSON array, and `{name}` inserts a part that several statements share:
 
     -- part: filters
@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from itertools import starmap
 from operator import itemgetter
@@ -40,11 +40,10 @@ import msgspec
 SHARED = "queries.sql"  # of a folder
 PACKAGE = Path(__file__).parents[2]
 
-# These patterns are compiled by the first statement that needs one. On SQLite most need none.
+# These patterns are compiled by the first statement for PostgreSQL.
 # Tokens in which a colon is not a parameter are matched first and kept.
 _LITERAL_OR_PARAMETER = r"""(?x)(?P<keep>'(?:[^']|'')*' | "(?:[^"]|"")*" | --[^\n]* | ::)
       | :(?P<parameter>[a-z_][a-z0-9_]*)"""
-_NAME_CHARS = "abcdefghijklmnopqrstuvwxyz0123456789_"
 _EACH = "each("
 # PostgreSQL reads the whole table to join with a subquery; for an array it uses the index.
 _IN_EACH = r"\bIN \((SELECT [^()]+(?:\([^()]*\))? FROM each\(:\w+\))\)"
@@ -53,17 +52,14 @@ _IN_EACH = r"\bIN \((SELECT [^()]+(?:\([^()]*\))? FROM each\(:\w+\))\)"
 class Query:
     """One named statement, with its text for each engine.
 
-    `numbered` is the text for SQLite with numbered parameters, and `pick_values` returns their values: SQLite would
-    look up the name of each parameter each time. These, the text for PostgreSQL and the parameters are found when they
-    are first used: a server that starts has hundreds of statements, and needs few of them.
+    The text for PostgreSQL and the parameters are found when they are first used: a server that starts has hundreds of
+    statements, and needs few of them.
     """
 
-    __slots__ = ("_for_postgres", "_text", "name", "numbered", "parameters", "pick_values", "postgres", "sqlite")
+    __slots__ = ("_for_postgres", "_text", "name", "parameters", "postgres", "sqlite")
 
     name: str
     sqlite: str
-    numbered: str
-    pick_values: Callable[[Mapping[str, Any]], Sequence[Any]]
     postgres: str
     parameters: frozenset[str]
 
@@ -77,9 +73,6 @@ class Query:
         # Only for a slot that is not filled yet.
         if name not in self.__slots__:
             raise AttributeError(name)
-        if name in ("numbered", "pick_values"):
-            self.numbered, self.pick_values = _number_parameters(self.sqlite)
-            return getattr(self, name)
         text = self._for_postgres() if self._for_postgres else self._text
         self.postgres = _to_psycopg(_name_each(re.sub(_IN_EACH, r"= ANY (ARRAY(\1))", text), "gp_each("))
         self.parameters = _find_parameters(self._text) | _find_parameters(text)
@@ -285,35 +278,6 @@ def _name_each(text: str, name: str) -> str:
 
 def _find_parameters(text: str) -> frozenset[str]:
     return frozenset(match["parameter"] for match in re.finditer(_LITERAL_OR_PARAMETER, text) if match["parameter"])
-
-
-def _number_parameters(text: str) -> tuple[str, Callable[[Mapping[str, Any]], Sequence[Any]]]:
-    """Return a statement with numbered parameters, and the function that picks their values by name, in order."""
-    numbers: dict[str, int] = {}
-
-    def number(name: str) -> str:
-        return f"?{numbers.setdefault(name, len(numbers) + 1)}"
-
-    if any(mark in text for mark in ('"', "--", "::")):
-        numbered = re.sub(_LITERAL_OR_PARAMETER, lambda match: match["keep"] or number(match["parameter"]), text)
-    else:  # nearly all, and the pattern takes longer to compile than a short word takes for its query
-        quoted = text.split("'")  # every second piece is within quotes
-        quoted[::2] = [_replace_parameters(piece, number) for piece in quoted[::2]]
-        numbered = "'".join(quoted)
-    names = list(numbers)
-    if len(names) > 1:
-        return numbered, itemgetter(*names)
-    return numbered, lambda values: [values[name] for name in names]  # itemgetter returns no tuple for one name
-
-
-def _replace_parameters(text: str, replace: Callable[[str], str]) -> str:
-    """Return a text without quotes, comments and `::` in which every parameter is replaced by its name."""
-    before, *others = text.split(":")
-    for other in others:
-        rest = other.lstrip(_NAME_CHARS)
-        name = other[: len(other) - len(rest)]
-        before += (replace(name) if name else ":") + rest
-    return before
 
 
 def _to_psycopg(text: str) -> str:

@@ -303,7 +303,7 @@ class Transaction(ABC):
 
     @abstractmethod
     def _fetch(self, query: Query, shape: type[R] | None, parameters: dict[str, Any]) -> list[Any]:
-        """Run a statement that returns rows, and return them as `all` does. It may change `parameters`."""
+        """Run a statement that returns rows, and return them as `all` does."""
 
     def _build_converter(self, query: Query, shape: type | None, cursor: Cursor) -> Callable[[list[Row]], list[Any]]:
         """Build the function that turns rows of a statement into objects of `shape`; without one they stay tuples."""

@@ -336,21 +336,18 @@ class SqliteTransaction(Transaction):
     def _fetch(self, query: Query, shape: type[T] | None, parameters: dict[str, Any]) -> list[Any]:
         if monotonic() > self.cancellation.ends_at:
             raise self.cancellation.build_error()
-        parameters |= self._ambient
-        cursor = self._execute(query.numbered, query.pick_values(parameters))
+        cursor = self._execute(query.sqlite, parameters | self._ambient)
         convert = self._row_converters.get((query, shape)) or self._build_converter(query, shape, cursor)
         return convert(cursor.fetchall())
 
     def run(self, query: Query, /, **parameters: Any) -> int:
         if monotonic() > self.cancellation.ends_at:
             raise self.cancellation.build_error()
-        parameters |= self._ambient
-        return self._execute(query.numbered, query.pick_values(parameters)).rowcount
+        return self._execute(query.sqlite, parameters | self._ambient).rowcount
 
     def run_many(self, query: Query, rows: Iterable[Mapping[str, Any]], /) -> None:
         self.cancellation.check()
-        pick_values, ambient = query.pick_values, self._ambient
-        self._executemany(query.numbered, [pick_values({**row, **ambient}) for row in rows])
+        self._executemany(query.sqlite, [{**row, **self._ambient} for row in rows])
 
 
 def _authorize(action: int, first: str | None, *rest: str | None) -> int:
