@@ -298,7 +298,6 @@ R = TypeVar("R")
 
 Row = tuple[Any, ...]
 UNNAMED_COLUMNS_MAX = 3  # a row with more columns is read by name
-COLUMNWISE_ROWS_MIN = 10  # from this many rows on, converting by column is faster: its loops run in C
 
 _BOOLEANS: dict[Any, Any] = {0: False, 1: True, None: None}  # SQLite stores 0 and 1; True == 1
 
@@ -314,16 +313,6 @@ def make_row_converter(query: str, shape: type[R], columns: Sequence[str]) -> Ca
         )
     reorder = None if filled == tuple(columns) else itemgetter(*map(list(columns).index, filled))
     converted = [(index, values) for index, name in enumerate(filled) if (values := _map_stored_values(shape, name))]
-    order = [columns.index(name) for name in filled]
-
-    def make(rows: Sequence[Row]) -> list[R]:
-        if len(rows) < COLUMNWISE_ROWS_MIN:
-            return list(map(convert, rows))
-        stored = list(zip(*rows, strict=True))
-        values: list[Iterable[Any]] = [stored[index] for index in order]
-        for index, by_stored in converted:
-            values[index] = map(by_stored.__getitem__, values[index])
-        return list(map(shape, *values))
 
     def convert(row: Row) -> R:
         values = list(row if reorder is None else reorder(row))
@@ -332,7 +321,7 @@ def make_row_converter(query: str, shape: type[R], columns: Sequence[str]) -> Ca
         return shape(*values)
 
     if converted:
-        return make
+        return lambda rows: list(map(convert, rows))
     if reorder is None:
         return lambda rows: list(starmap(shape, rows))
     return lambda rows: list(starmap(shape, map(reorder, rows)))

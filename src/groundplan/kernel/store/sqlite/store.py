@@ -97,20 +97,13 @@ class SqliteStore(Store):
         return retry(lambda: self._run_statement_as_nobody(run))
 
     def _run_statement_as_nobody(self, run: Callable[[Transaction], T]) -> T:
-        self._check_before_read()
+        self._check_files()
         held = self._get_connection()
         with held.in_use, translate_errors():
             return run(self._begin_at_now(held.require_open(), NOBODY, Cancellation()))
 
-    def _check_before_read(self) -> None:
-        try:
-            self._files.check_before_read()
-        except FileReplaced:
-            self._check_files()  # says so if the store was closed
-            raise
-
     def _read_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
-        self._check_before_read()
+        self._check_files()
         held = self._get_connection()
         with held.in_use:
             connection = held.require_open()
