@@ -13,11 +13,13 @@ wire names.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import Any, TypeAlias, overload
 
 from msgspec import UNSET, Struct, structs
 
+from groundplan.context.edit import EditedRun, RunSummary
 from groundplan.context.refusals import to_contract_error
+from groundplan.context.runs import BootstrappedScope
 from groundplan.context.schemas import (
     ArtifactWrite,
     ConstraintWrite,
@@ -39,12 +41,8 @@ from groundplan.context.schemas import (
 from groundplan.kernel.access import Role
 from groundplan.kernel.errors import GroundplanError, Invalid, NotFound
 from groundplan.kernel.ids import parse_uuid
+from groundplan.kernel.members import MemberView
 from groundplan.kernel.wording import describe_value
-
-if TYPE_CHECKING:
-    from groundplan.context.edit import EditedRun
-    from groundplan.context.runs import BootstrappedScope
-    from groundplan.kernel.members import MemberView
 
 WireRow: TypeAlias = Mapping[str, Any]  # by wire names
 SourceRow: TypeAlias = SourceWrite | PcivSourceV1 | WireRow
@@ -284,8 +282,6 @@ class ContextAdapter:
 
     def _read_unchanged(self, run_id: str) -> EditedRun:
         """Return the answer for no rows, which the operation itself would reject."""
-        from groundplan.context.edit import EditedRun, RunSummary
-
         fetched = self._call_given("context.fetch_run", runId=run_id)
         return EditedRun(RunSummary(fetched.run.id, fetched.run.status), [], [], [], [], [], fetched.rev)
 

@@ -7,6 +7,7 @@ it imports very little.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from groundplan.kernel.errors import Invalid
@@ -68,8 +69,6 @@ def _check_url(url: str, where: str) -> str:
 
 
 def _expand_user(db: str) -> str:
-    from pathlib import Path
-
     try:
         return str(Path(db).expanduser())
     except RuntimeError:  # no such user, so it is a file name

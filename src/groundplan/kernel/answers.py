@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from json import dumps
 from typing import Any, Generic, TypeVar, cast
 
 import msgspec
@@ -56,7 +57,6 @@ def encode(value: Any) -> bytes:
     except UnicodeEncodeError:
         # An unpaired surrogate has no UTF-8 encoding. The input gate rejects it, but a file name may contain one;
         # it is sent as an escape.
-        from json import dumps  # only such a text needs it
 
         return dumps(msgspec.to_builtins(value), separators=(",", ":")).encode("ascii")
     if not encoded.isascii():

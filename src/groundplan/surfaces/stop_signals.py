@@ -7,6 +7,7 @@ operating system writes every signal to a pipe as well, where a thread waits for
 from __future__ import annotations
 
 import os
+import select
 import signal
 import threading
 import time
@@ -63,7 +64,6 @@ def _watch(fd: int, stop: Callable[[], None], end_within_s: float) -> None:
         return
     give_up_at = time.monotonic() + end_within_s
     stop()
-    import select  # few processes get a signal
 
     while select.select([fd], [], [], max(0.0, give_up_at - time.monotonic()))[0]:
         if os.read(fd, 1) == _END:

@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import msgspec
 from msgspec import Struct
@@ -177,7 +178,6 @@ def get_project_field(shape: type[Struct]) -> str | None:
 
 def fill_path(path: str, look_up: Callable[[str], Any]) -> str:
     """Return a path below the prefix with its values; a name for which `look_up` returns None stays in braces."""
-    from urllib.parse import quote  # here, because `groundplan mcp` loads this module and has no paths
 
     def replace(match: re.Match[str]) -> str:
         value = look_up(match[1])
@@ -188,9 +188,6 @@ def fill_path(path: str, look_up: Callable[[str], Any]) -> str:
 
 def format_query(arguments: Mapping[str, Any]) -> str:
     """Return arguments as a query string that the input gate reads back; empty if there are none."""
-    from urllib.parse import urlencode
-
-    from groundplan.kernel.answers import encode
 
     pairs = [
         (name, one if isinstance(one, str) else encode(one).decode())

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from json import JSONDecodeError, JSONDecoder
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.wording import QUOTED_CHARS_MAX, ArgumentPath, format_argument_path, quote_text
-
-if TYPE_CHECKING:
-    from json import JSONDecoder
 
 BODY_BYTES_MAX = 1 << 20
 DEPTH_MAX = 32
@@ -45,8 +43,6 @@ def decode(raw: bytes, *, levels_above: int = 0, bytes_max: int = BODY_BYTES_MAX
     try:
         value = decoder.decode(text)
     except ValueError as error:
-        from json import JSONDecodeError  # not at module level, as below
-
         if not isinstance(error, JSONDecodeError):
             raise
         raise Invalid(
@@ -172,15 +168,11 @@ def _reject_constant(literal: str) -> NoReturn:
 
 @cache
 def _get_fast_decoder() -> JSONDecoder:
-    from json import JSONDecoder  # not at module level: a short word needs only `validate_value`
-
     return JSONDecoder(object_pairs_hook=_build_object, parse_constant=_reject_constant)
 
 
 @cache
 def _get_checking_decoder() -> JSONDecoder:
-    from json import JSONDecoder
-
     return JSONDecoder(
         object_pairs_hook=_build_object,
         parse_int=_parse_integer,

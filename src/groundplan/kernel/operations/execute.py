@@ -9,7 +9,7 @@ the answer itself stays whole, so that a field that is always there in its class
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -26,12 +26,9 @@ from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.secrets import SecretMatch, check_secrets, find_secrets
 from groundplan.kernel.store.authorize import AgentNotAllowed, authorize_organization, authorize_project
+from groundplan.kernel.store.idempotency import IdempotentRequest, make_idempotent_request
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.transaction import Transaction, set_time_of_read
-
-if TYPE_CHECKING:
-    from groundplan.kernel.store.idempotency import IdempotentRequest
-
 
 DEFAULT_PREFERENCES = Preferences()
 
@@ -185,7 +182,6 @@ class _Execution(msgspec.Struct, frozen=True):
         op_id = getattr(self.request, "op_id", None)
         if op_id is None:
             return None
-        from groundplan.kernel.store.idempotency import make_idempotent_request  # few requests have one
 
         # By the requested name: when sent again, the project may exist and another operation may serve the request.
         body = msgspec.structs.replace(self.request, op_id=None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 import msgspec
 from msgspec.structs import replace
@@ -276,8 +277,6 @@ def _limit_membership(tx: Transaction, project_id: str, role: Role) -> Role | No
 
 
 def _find_similar_names(tx: Transaction, ref: str) -> list[str]:
-    from difflib import get_close_matches  # here, because only an error needs it
-
     if tx.actor.is_limited and (visible := find_visible_project_ids(tx)) is not None:
         names = tx.scalars(sql.names_of_projects, ids=to_json_array(sorted(visible)))
         return get_close_matches(ref, names, n=2)

@@ -8,12 +8,13 @@
 
 from __future__ import annotations
 
+import random
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -24,12 +25,9 @@ from groundplan.kernel.cancellation import READ_LIMIT_S, WRITE_LIMIT_S, Cancella
 from groundplan.kernel.clock import JUMP_MIN, ClockJump, find_jump, subtract_time
 from groundplan.kernel.errors import Conflict, NextStep, NotFound, Unauthenticated, Unavailable
 from groundplan.kernel.store.authorize import authorize_organization, authorize_project
+from groundplan.kernel.store.idempotency import IdempotentRequest, find_stored_answer, store_answer
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Project, Transaction, note_machine_start
-
-if TYPE_CHECKING:
-    from groundplan.kernel.store.idempotency import IdempotentRequest
-
 
 T = TypeVar("T")
 
@@ -155,8 +153,6 @@ class Store(ABC):
     ) -> T | _Adjusted:
         project_id = self._authorize(tx, project, needs)
         if op_id:
-            from groundplan.kernel.store.idempotency import find_stored_answer, store_answer  # few requests have one
-
             if (stored := find_stored_answer(tx, op_id)) is not None:
                 return stored
             self._set_savepoint(tx)
@@ -299,8 +295,6 @@ def retry(attempt: Callable[[], T], cancellation: Cancellation | None = None) ->
                 break
             # A random pause, so that two conflicting writers do not collide again; none before the second attempt.
             if tried:
-                import random  # most processes never wait
-
                 time.sleep(random.uniform(0, PAUSE_S_MAX) * tried / TRIES_MAX)  # noqa: S311 - not a secret
     raise Unavailable("the store is too busy for this now; try again in a moment", code="store_busy")
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import Invalid
@@ -28,10 +28,7 @@ from groundplan.surfaces.mcp.methods import (
     describe_server,
 )
 from groundplan.surfaces.mcp.protocol import Message, RequestId, RpcError, build_error, build_result
-
-if TYPE_CHECKING:
-    from groundplan.surfaces.mcp.recovery import RecoveredRequest
-
+from groundplan.surfaces.mcp.recovery import RecoveredRequest
 
 Send: TypeAlias = Callable[[Any], None]
 

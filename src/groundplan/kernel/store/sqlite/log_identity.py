@@ -29,6 +29,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from enum import StrEnum
+from shlex import quote
 
 from groundplan.kernel.clock import system_clock
 from groundplan.kernel.errors import Unavailable
@@ -320,8 +321,6 @@ def _format_move(path: FilePath) -> str:
 
 
 def _quote(text: str) -> str:
-    from shlex import quote  # only an error needs it
-
     return quote(text)
 
 

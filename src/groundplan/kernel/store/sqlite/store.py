@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from time import monotonic
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 from weakref import WeakSet
 
 from groundplan.kernel.actors import NOBODY, Actor
@@ -19,6 +19,7 @@ from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.clock import Clock, UptimeCounter, find_system_uptime, read_timestamp, system_clock
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.queries import Query
+from groundplan.kernel.store.schema import Schema
 from groundplan.kernel.store.sqlite.connection import FilePath, connect
 from groundplan.kernel.store.sqlite.errors import translate_errors, translate_interrupted
 from groundplan.kernel.store.sqlite.file import (
@@ -31,9 +32,6 @@ from groundplan.kernel.store.sqlite.file_watch import FileReplaced, FilesInPlace
 from groundplan.kernel.store.sqlite.write_queue import WriteQueue
 from groundplan.kernel.store.store import CommitWatch, Store, retry
 from groundplan.kernel.store.transaction import RowConverters, Transaction
-
-if TYPE_CHECKING:
-    from groundplan.kernel.store.schema import Schema
 
 T = TypeVar("T")
 
