@@ -68,7 +68,8 @@ def _watch(fd: int, stop: Callable[[], None], end_within_s: float) -> None:
     while select.select([fd], [], [], max(0.0, give_up_at - time.monotonic()))[0]:
         if os.read(fd, 1) == _END:
             return
-    os._exit(128 + number)  # as shells do; every store survives the end of a process at any moment
+    # The main thread is inside a statement or a call of the system, which no exception reaches. 128: as shells do.
+    os._exit(128 + number)  # every store survives the end of a process at any moment
 
 
 def _read_signal(fd: int) -> int | None:

@@ -166,7 +166,7 @@ class McpEndpoint:
         session_id = head.headers.get(SESSION_HEADER)
         if session_id is None:
             opened = Connection(__version__)
-            answer = _exchange(opened, body, tools, cancellation)
+            answer = _exchange(opened, body, tools, cancellation, check=_refuse_envelope)
             if opened.revision is None:
                 return answer
             session_id = self._sessions.open(opened, actor)
@@ -270,13 +270,24 @@ def _check_headers(headers: Mapping[str, str], message: Message) -> None:
     if not protocol.has_envelope(params):
         return  # the connection says what is missing
     named = params.get("name") if message.get("method") in NAMED else None
-    for header, said in (
+    for header, expected in (
         (REVISION_HEADER, params["_meta"][protocol.PROTOCOL_VERSION_KEY]),
         ("mcp-method", message.get("method")),
         *([("mcp-name", named)] if named is not None else []),
     ):
-        if _decode_header(headers.get(header)) != said:
-            raise RpcError(protocol.HEADER_MISMATCH, f"the header {header} differs from the body", {"header": header})
+        if _decode_header(headers.get(header)) != expected:
+            raise _header_mismatch(header)
+
+
+def _refuse_envelope(message: Message) -> None:
+    """Refuse a message whose envelope names the stateless revision, which the headers do not."""
+    params = message.get("params")
+    if type(params) is dict and protocol.has_envelope(params):
+        raise _header_mismatch(REVISION_HEADER)
+
+
+def _header_mismatch(header: str) -> RpcError:
+    return RpcError(protocol.HEADER_MISMATCH, f"the header {header} differs from the body", {"header": header})
 
 
 def _decode_header(value: str | None) -> str | None:
