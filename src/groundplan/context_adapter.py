@@ -176,8 +176,8 @@ class ContextAdapter:
 
     def get_latest_artifact_by_type(self, run_id: str, type_: str) -> PcivArtifactV1 | None:
         """Return the newest artifact of a type in a run."""
-        found = self._fetch_view(run_id).artifacts_by_type.get(type_)
-        return found[-1] if found else None
+        artifacts = self._fetch_view(run_id).artifacts_by_type.get(type_)
+        return artifacts[-1] if artifacts else None
 
     def get_latest_artifact_for_scope_by_type(self, scope_id: str, type_: str) -> PcivArtifactV1 | None:
         """Return the newest artifact of a type in any run of a scope."""
@@ -187,11 +187,11 @@ class ContextAdapter:
             if newest is not None and run.updated_at < newest.created_at:
                 break
             try:
-                found = self.get_latest_artifact_by_type(run.id, type_)
+                artifact = self.get_latest_artifact_by_type(run.id, type_)
             except NotFound:  # deleted in the meantime
                 continue
-            if found and (newest is None or (found.created_at, found.id) > (newest.created_at, newest.id)):
-                newest = found
+            if artifact and (newest is None or (artifact.created_at, artifact.id) > (newest.created_at, newest.id)):
+                newest = artifact
         return newest
 
     # --- Views ---

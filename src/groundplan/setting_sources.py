@@ -61,25 +61,25 @@ def collect_settings(
     flags: Mapping[str, str | None], environment: Mapping[str, str], parsers: Parsers
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the settings that are given somewhere, and where; a flag overrides a variable, and this the file."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     sources: dict[str, str] = {}
     is_db_named = flags.get("db") is not None or bool(environment.get("GROUNDPLAN_DB"))
     plan = _choose_plan(flags, is_db_named=is_db_named)
     if plan is not None and plan.config_file is not None:
-        found = _read_settings(plan.config_file, parsers)
-        sources = dict.fromkeys(found, plan.config_file)
-        found["config_file"] = plan.config_file
+        values = _read_settings(plan.config_file, parsers)
+        sources = dict.fromkeys(values, plan.config_file)
+        values["config_file"] = plan.config_file
     elif plan is not None and plan.db is not None:
-        found["db"] = plan.db
+        values["db"] = plan.db
     for variable, setting in ENVIRONMENT.items():
         if given := environment.get(variable):
-            found[setting] = parsers[setting](given, variable)
+            values[setting] = parsers[setting](given, variable)
             sources[setting] = variable
     for setting in _FLAGS:
         if (given := flags.get(setting)) is not None:
-            found[setting] = parsers[setting](given, f"--{setting}")
+            values[setting] = parsers[setting](given, f"--{setting}")
             sources[setting] = f"--{setting}"
-    return found, sources
+    return values, sources
 
 
 def find_user_name() -> str:
@@ -137,20 +137,20 @@ def _choose_plan(flags: Mapping[str, str | None], *, is_db_named: bool) -> Found
 
 
 def _read_settings(path: str, parsers: Parsers) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for key, value, line in read_entries(path):
         where = f"{key} ({path}, line {line})"
         if key not in FILE_KEYS:
             raise _unknown_key(key, path, line)
         setting = FILE_KEYS[key]
-        if setting in found:
+        if setting in values:
             raise malformed(f"{where} appears twice; keep one of them", path, line)
         if value is None:
             sentence = f"{where} has no value; give it one or remove the line"
             raise Invalid(sentence, code="config_invalid_value", setting=where)
         checked = parsers[setting](value, where)
-        found[setting] = _resolve_beside_file(path, checked) if setting == "db" else checked
-    return found
+        values[setting] = _resolve_beside_file(path, checked) if setting == "db" else checked
+    return values
 
 
 def _resolve_beside_file(path: str, db: str) -> str:

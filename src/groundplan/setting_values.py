@@ -43,8 +43,8 @@ def check_db(db: str, where: str = "--db") -> str:
     scheme, separator, _ = db.partition("://")
     if (separator and "/" not in scheme) or db.startswith((":memory:", "file:")):
         # Only the scheme of a URL is shown: the rest may contain a password.
-        found = quote_text(scheme + separator) if separator else quote_text(db)
-        raise invalid_setting(f"{where} must be a path such as plan.db, or a postgresql:// URL, not {found}", where)
+        shown = quote_text(scheme + separator) if separator else quote_text(db)
+        raise invalid_setting(f"{where} must be a path such as plan.db, or a postgresql:// URL, not {shown}", where)
     if not db.strip("./"):
         raise invalid_setting(
             f"{where} is a folder; name a file in it, for example {quote_text(db.rstrip('/') + '/plan.db')}", where

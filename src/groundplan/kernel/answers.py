@@ -113,7 +113,7 @@ class Budget:
 
     @property
     def is_limited(self) -> bool:
-        """Whether there is a cap."""
+        """True if there is a cap."""
         return self._free != _UNLIMITED
 
     @property
@@ -280,8 +280,8 @@ def _drop(answer: Any, path: str, excess: float, budget: Budget) -> None:
 
 
 def _cut(answer: Any, step: CutLists, budget: Budget) -> None:
-    found = [place for path in step.paths for place in _find_fields(answer, answer, path, "")]
-    lists = [(place, place.value) for place in found if isinstance(place.value, list) and place.value]
+    places = [place for path in step.paths for place in _find_fields(answer, answer, path, "")]
+    lists = [(place, place.value) for place in places if isinstance(place.value, list) and place.value]
     for place, _ in lists:
         setattr(place.holder, place.field, [])
     notes_chars = sum(len(place.name) + LEFT_OUT_CHARS for place, _ in lists)

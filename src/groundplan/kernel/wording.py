@@ -41,8 +41,8 @@ def find_nearest(text: str, names: Sequence[str]) -> str | None:
     if folded in by_folded:
         return by_folded[folded]
 
-    found = difflib.get_close_matches(folded, by_folded, n=1, cutoff=SIMILARITY_MIN)
-    return by_folded[found[0]] if found else None
+    matches = difflib.get_close_matches(folded, by_folded, n=1, cutoff=SIMILARITY_MIN)
+    return by_folded[matches[0]] if matches else None
 
 
 def _fold_name(name: str) -> str:

@@ -138,8 +138,8 @@ class _Execution(msgspec.Struct, frozen=True):
         tx.preferences = self.preferences
         project = operation.project and operation.project(tx, self.request)
         if self.within is not None and project not in (None, self.within):
-            found = authorize_project(tx, project, operation.permission)
-            if self.within not in (found.id, found.name):
+            access = authorize_project(tx, project, operation.permission)
+            if self.within not in (access.id, access.name):
                 hint = "what the request names belongs to another project"
                 raise NotFound("resource of project", self.within, hint=hint)
         return project
@@ -230,9 +230,9 @@ def make_lean(value: Any) -> Any:
         fields = {wire: make_lean(getattr(value, name)) for name, wire in names if name not in omitted}
         return {wire: field for wire, field in fields.items() if not _is_empty(field)}
     if isinstance(value, list):
-        return [make_lean(one) for one in value]
+        return [make_lean(item) for item in value]
     if isinstance(value, dict):
-        return {name: make_lean(one) for name, one in value.items()}
+        return {name: make_lean(item) for name, item in value.items()}
     return value
 
 

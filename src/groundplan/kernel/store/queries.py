@@ -205,7 +205,7 @@ class _SqlFile:
         self.statements, self.parts, self.columns = statements, parts, columns
 
     def extend(self, others: _SqlFile) -> _SqlFile:
-        """Return this file with the texts of `others` in place of those of the same name."""
+        """Return this file with the texts of `others`, which replace texts of the same name."""
         return _SqlFile(self.statements | others.statements, self.parts | others.parts, self.columns | others.columns)
 
     def inherit(self, above: _SqlFile) -> _SqlFile:
@@ -217,12 +217,12 @@ class _SqlFile:
         return self._insert_parts(_strip_comments(self.statements[name]))
 
     def _insert_parts(self, text: str) -> str:
-        before, *others = text.split("{")
+        before, *following = text.split("{")
         pieces = [before]
-        for other in others:
-            reference, brace, after = other.partition("}")
+        for piece in following:
+            reference, brace, after = piece.partition("}")
             inserted = self._find_part(reference) if brace else None
-            pieces.append(f"{{{other}" if inserted is None else inserted + after)
+            pieces.append(f"{{{piece}" if inserted is None else inserted + after)
         return "".join(pieces)
 
     def _find_part(self, reference: str) -> str | None:
@@ -243,24 +243,26 @@ class _SqlFile:
 
 def _parse(path: Path) -> _SqlFile:
     """Return the texts of a file, with their comments."""
-    found: dict[str, dict[str, str]] = {"name": {}, "part": {}, "columns": {}}
+    by_kind: dict[str, dict[str, str]] = {"name": {}, "part": {}, "columns": {}}
     texts: dict[str, str] | None = None  # those of the last heading
     pieces = f"\n{path.read_text(encoding='utf-8')}".split("\n-- ")
     for piece in pieces[1:]:
         line, _, text = piece.partition("\n")
         kind, _, given = line.partition(": ")
         name = given.strip()
-        if kind in found and name.isidentifier():
-            texts, last = found[kind], name
+        if kind in by_kind and name.isidentifier():
+            texts, last = by_kind[kind], name
             if name in texts:
                 raise ValueError(f"{path} has two of the {kind} {name}")
             texts[name] = text
-        elif kind.partition(":")[0] in found:
+        elif kind.partition(":")[0] in by_kind:
             raise ValueError(f"{path} has a heading that cannot be read: -- {line}")
         elif texts is not None:  # a comment
             texts[last] += f"\n{text}"
-    columns = {name: tuple(map(str.strip, _strip_comments(text).split(","))) for name, text in found["columns"].items()}
-    return _SqlFile(found["name"], found["part"], columns)
+    columns = {
+        name: tuple(map(str.strip, _strip_comments(text).split(","))) for name, text in by_kind["columns"].items()
+    }
+    return _SqlFile(by_kind["name"], by_kind["part"], columns)
 
 
 def _strip_comments(text: str) -> str:
@@ -270,9 +272,9 @@ def _strip_comments(text: str) -> str:
 
 def _name_each(text: str, name: str) -> str:
     """Return a statement with another name for `each(`; what ends like it, such as `json_each(`, stays."""
-    before, *others = text.split(_EACH)
-    for other in others:
-        before += (_EACH if before[-1:].isalnum() or before.endswith("_") else name) + other
+    before, *pieces = text.split(_EACH)
+    for piece in pieces:
+        before += (_EACH if before[-1:].isalnum() or before.endswith("_") else name) + piece
     return before
 
 

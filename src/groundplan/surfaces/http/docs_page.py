@@ -155,16 +155,20 @@ def _build_section(document: Mapping[str, Any], tag: Mapping[str, Any]) -> DocsS
 
 def _list_arguments(document: Mapping[str, Any], operation: Mapping[str, Any]) -> Iterator[ArgumentLine]:
     for given in operation.get("parameters", ()):
-        one = document["components"]["parameters"][given["$ref"].rpartition("/")[2]] if "$ref" in given else given
-        schema = one["schema"] if "schema" in one else one["content"]["application/json"]["schema"]
+        described = document["components"]["parameters"][given["$ref"].rpartition("/")[2]] if "$ref" in given else given
+        schema = described["schema"] if "schema" in described else described["content"]["application/json"]["schema"]
         yield ArgumentLine(
-            one["name"], one["in"], describe_schema(schema), one.get("required", False), one.get("description", "")
+            described["name"],
+            described["in"],
+            describe_schema(schema),
+            described.get("required", False),
+            described.get("description", ""),
         )
     if body := operation.get("requestBody"):
         schema = body["content"]["application/json"]["schema"]
-        for name, one in schema["properties"].items():
+        for name, described in schema["properties"].items():
             is_required = name in schema.get("required", ())
-            yield ArgumentLine(name, "body", describe_schema(one), is_required, one.get("description", ""))
+            yield ArgumentLine(name, "body", describe_schema(described), is_required, described.get("description", ""))
 
 
 def describe_schema(schema: Mapping[str, Any]) -> str:
@@ -175,10 +179,10 @@ def describe_schema(schema: Mapping[str, Any]) -> str:
         return " or ".join(describe_schema(option) for option in schema["anyOf"])
     if "enum" in schema:
         return ", ".join(map(str, schema["enum"]))
-    found = schema.get("type", "any")
-    if found == "array":
+    types = schema.get("type", "any")
+    if types == "array":
         return f"array of {describe_schema(schema.get('items', {}))}"
-    return " or ".join(found) if isinstance(found, list) else str(found)
+    return " or ".join(types) if isinstance(types, list) else str(types)
 
 
 def _describe_answer(operation: Mapping[str, Any]) -> str:

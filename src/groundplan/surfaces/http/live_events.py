@@ -29,7 +29,7 @@ from groundplan.kernel.events import (
     start_following,
 )
 from groundplan.kernel.organizations.history import read_organization_changes, start_following_organization
-from groundplan.kernel.store.store import CommitWatch, SeenCommits, Store, TryAgain, WatchedProject
+from groundplan.kernel.store.store import ChangedProjects, CommitWatch, Store, TryAgain, WatchedProject
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.surfaces.http.answers import HttpProblem
 from groundplan.surfaces.http.log_lines import log_exception
@@ -44,7 +44,7 @@ _RETRY_AFTER = {"retry-after": "5"}
 
 @dataclass(frozen=True, slots=True)
 class StreamLimits:
-    """How many streams there may be, and the times that they keep."""
+    """The largest numbers of streams, and their times."""
 
     per_principal: int = 20
     per_server: int = 2_000
@@ -59,7 +59,7 @@ class AccessEnded(Exception):
 
 
 class SentPart(NamedTuple):
-    """What came after a position, as it is sent."""
+    """The messages about the changes after a position."""
 
     body: bytes
     last: EventPosition
@@ -353,15 +353,15 @@ class CommitListener:
             self._thread.join(CLOSE_S)
 
     def _listen(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Wait for commits until the listener is closed. Runs in a thread of its own."""
+        """Wait for commits until the listener is closed. It runs in a separate thread."""
         watch: CommitWatch | None = None
         while not self._closing.is_set():
             self._has_streams.wait()
             try:
                 watch = watch or self._store.watch_commits()
-                seen = watch.wait({stream.watched for stream in list(self._streams)})
-                if seen.projects and not self._closing.is_set():
-                    loop.call_soon_threadsafe(self._wake, seen)
+                commits = watch.wait({stream.watched for stream in list(self._streams)})
+                if commits.projects and not self._closing.is_set():
+                    loop.call_soon_threadsafe(self._wake, commits)
             except (Unavailable, TryAgain) as error:
                 if isinstance(error, Unavailable) and error.code == "store_closed":
                     break
@@ -374,7 +374,7 @@ class CommitListener:
         if watch is not None:
             watch.close()
 
-    def _wake(self, seen: SeenCommits) -> None:
+    def _wake(self, commits: ChangedProjects) -> None:
         for stream in self._streams:
-            if stream.watched in seen.projects:
+            if stream.watched in commits.projects:
                 stream.wake()

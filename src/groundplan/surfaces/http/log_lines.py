@@ -57,7 +57,7 @@ class LineFormatter(logging.Formatter):
 
 
 class LogLineHandler(logging.Handler):
-    """Writes the lines of requests in a thread of its own, many at once; a warning or an error is written at once.
+    """Writes the lines of requests in a separate thread, many together; a warning or an error is written immediately.
 
     Lines that cannot be written are lost: a log that nobody takes must not fill the memory.
     """

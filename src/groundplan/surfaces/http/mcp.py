@@ -66,8 +66,8 @@ CANCELLED_BY_CLIENT = "the client cancelled this request"
 STATUSES = {protocol.METHOD_NOT_FOUND: 404, protocol.INTERNAL_ERROR: 200}
 
 
-class _HeardCancellation(Cancellation):
-    """A cancellation of which the event loop hears: it does not wait for a thread that waits for a lock."""
+class _LoopCancellation(Cancellation):
+    """A cancellation that wakes the event loop, so that the answer does not wait for a thread that waits for a lock."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -76,7 +76,7 @@ class _HeardCancellation(Cancellation):
 
     @property
     def is_heard(self) -> bool:
-        """Whether another request of the client cancelled this one."""
+        """True after another request of the client cancelled this one."""
         return self._heard.is_set()
 
     def cancel(self, reason: str) -> None:
@@ -86,7 +86,7 @@ class _HeardCancellation(Cancellation):
 
     async def receive(self, receive: Callable[[], Awaitable[Any]]) -> Any:
         """Receive what the client sends; when its request is cancelled, that it does not wait any more."""
-        tasks = [asyncio.ensure_future(one) for one in (receive(), self._heard.wait())]
+        tasks = [asyncio.ensure_future(awaited) for awaited in (receive(), self._heard.wait())]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             return {"type": "http.disconnect"} if self.is_heard else tasks[0].result()
@@ -128,7 +128,7 @@ class McpEndpoint:
         body = await read_body(head, receive)
         if body is None:
             return None
-        cancellation = _HeardCancellation()
+        cancellation = _LoopCancellation()
         answered = await self._server.pool.run(
             partial(self._run, scope, head, body, cancellation),
             partial(cancellation.receive, receive),
@@ -205,7 +205,7 @@ def _has_session(headers: Mapping[str, str]) -> bool:
 
 
 def _answer_alone(head: RequestHead, body: bytes, tools: RegistryTools, cancellation: Cancellation) -> Answer:
-    """Answer a request of the stateless revision, which has a connection of its own."""
+    """Answer a request of the stateless revision with a new connection."""
     if head.method != "POST":
         raise method_not_allowed(head.method, ("POST",))
     return _exchange(
@@ -322,7 +322,7 @@ _RETRY_AFTER = {"retry-after": "5"}
 
 @dataclass(frozen=True, slots=True)
 class SessionLimits:
-    """How many sessions there may be, and how long one may be idle."""
+    """The largest numbers of sessions, and how long one may be idle."""
 
     per_principal: int = 20
     per_server: int = 1_000
@@ -366,9 +366,9 @@ class McpSessions:
         owner = (actor.organization, actor.id)
         with self._lock:
             self._forget_idle()
-            own = [one for one in self._sessions.values() if one.owner == owner]
+            own = [session for session in self._sessions.values() if session.owner == owner]
             if len(own) >= self._limits.per_principal:
-                idle = [one for one in own if not one.running]
+                idle = [session for session in own if not session.running]
                 if not idle:
                     raise HttpProblem(
                         429,
@@ -377,7 +377,7 @@ class McpSessions:
                         headers=_RETRY_AFTER,
                         limit=len(own),
                     )
-                del self._sessions[min(idle, key=lambda one: one.idle_since).id]
+                del self._sessions[min(idle, key=lambda session: session.idle_since).id]
             elif len(self._sessions) >= self._limits.per_server:
                 message = "the server has too many open sessions; try again later"
                 raise HttpProblem(503, "too_many_sessions", message, headers=_RETRY_AFTER)
@@ -409,7 +409,7 @@ class McpSessions:
 
     def _forget_idle(self) -> None:
         """Forget the sessions that were idle for too long. The lock is held."""
-        for session in [one for one in self._sessions.values() if self._is_too_idle(one)]:
+        for session in [session for session in self._sessions.values() if self._is_too_idle(session)]:
             del self._sessions[session.id]
 
     def _is_too_idle(self, session: McpSession) -> bool:
@@ -444,7 +444,7 @@ def build_challenge(scope: Any) -> str:
 
 
 def list_metadata_routes(authorization_servers: Sequence[str] = ()) -> list[BaseRoute]:
-    """Return the addresses of the metadata. Anybody may read them: whoever asks has no token yet."""
+    """Return the routes of the metadata. Anybody may read them: a client that asks has no token yet."""
 
     def make_route(path: str, index: int) -> StarletteRoute:
         async def answer(request: Request) -> Any:

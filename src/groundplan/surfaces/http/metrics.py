@@ -35,7 +35,7 @@ class ServerMetrics:
     """The numbers of one server since its start. Safe to use from several threads."""
 
     def __init__(self, running: RunningRequests, sessions: Sized, refusals: RefusalCounts) -> None:
-        """`sessions` are those of MCP that are open."""
+        """`sessions` are the open sessions of MCP."""
         self._running = running
         self._sessions = sessions
         self._refusals = refusals

@@ -193,7 +193,7 @@ VARY = (b"vary", b"Accept-Encoding")
 
 
 def build_answer(endpoint: Endpoint, head: RequestHead, arguments: Arguments, answer: Any, encoded: bytes) -> Answer:
-    """Return the answer of an operation, of which `encoded` is the JSON."""
+    """Return the HTTP answer of an operation; `encoded` is its answer as JSON."""
     revision = find_revision(answer) if endpoint.route.item_of is None else find_item_revision(answer)
     tag = build_tag(revision, encoded if endpoint.reads else None)
     if endpoint.reads and tag is not None:
@@ -235,7 +235,7 @@ def _look_up(name: str, endpoint: Endpoint, arguments: Arguments, answer: Any) -
     inside = (
         [getattr(answer, field) for field in answer.__struct_fields__] if first == "*" else [getattr(answer, first)]
     )
-    found = next((one for one in inside if isinstance(one, list) or hasattr(one, rest)), None)
-    if isinstance(found, list):  # several created things have no common address
-        found = found[0] if len(found) == 1 else None
-    return getattr(found, rest, None)
+    holder = next((part for part in inside if isinstance(part, list) or hasattr(part, rest)), None)
+    if isinstance(holder, list):  # several created things have no common address
+        holder = holder[0] if len(holder) == 1 else None
+    return getattr(holder, rest, None)

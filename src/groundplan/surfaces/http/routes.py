@@ -84,7 +84,7 @@ class Endpoint(PathEndpoint):
         self.operation = operation
         self.reads = route.method in READS
         self.takes_body = route.method not in WITHOUT_BODY
-        fields = {one.encode_name: one for one in msgspec.structs.fields(operation.input)}
+        fields = {field.encode_name: field for field in msgspec.structs.fields(operation.input)}
         self.item_fields = fields if route.item_of is None else _list_item_fields(fields[route.item_of].type)
         parts = _list_variable_parts(route)
         super().__init__(route, [_describe_parameter(self.item_fields, fields, part) for part in parts])
@@ -93,18 +93,26 @@ class Endpoint(PathEndpoint):
         self.has_project = any(parameter.name == PROJECT for parameter in self.parameters)
         # Of a request with one item: the fields beside the item.
         self.shared_fields = () if route.item_of is None else fields.keys() - {route.item_of} - self.item_fields.keys()
-        described = {name: describe_type(one.type).options_without_null for name, one in fields.items()}
+        described = {name: describe_type(field.type).options_without_null for name, field in fields.items()}
         # Input fields that can be given several times in a query string, and those that are always lists.
         self.lists = {name for name, options in described.items() if any(map(_is_array, options))}
         # Input fields that are numbers or booleans, which the input gate takes faster than text that it must decode.
-        self.plain = {name: one[0].kind for name, one in described.items() if len(one) == 1 and one[0].kind in PLAIN}
-        self.arrays = {name for name in self.lists if not any(one.kind is TypeKind.STRING for one in described[name])}
+        self.plain = {
+            name: input_field[0].kind
+            for name, input_field in described.items()
+            if len(input_field) == 1 and input_field[0].kind in PLAIN
+        }
+        self.arrays = {
+            name
+            for name in self.lists
+            if not any(input_field.kind is TypeKind.STRING for input_field in described[name])
+        }
         self.takes_op_id = "op_id" in fields
         self.revision_field = None if self.reads else next((n for n in REVISION_FIELDS if n in self.item_fields), None)
 
     def spell_parameter(self, name: str, value: Any) -> Any:
         """Return a value as a path spells it."""
-        choices = next((one.choices for one in self.parameters if one.name == name), None)
+        choices = next((parameter.choices for parameter in self.parameters if parameter.name == name), None)
         return value if choices is None else next(text for text, choice in choices.items() if choice == value)
 
 
@@ -140,7 +148,7 @@ class _Branch:
 
 
 class RouteTable:
-    """Every route below the prefix: those of the registry, the streams of events and the descriptions of the API."""
+    """Every route below the prefix: operations, streams of events, and descriptions of the API."""
 
     def __init__(self, operations: Registry) -> None:
         self._root = _Branch()
@@ -257,13 +265,13 @@ def _list_item_fields(hint: Any) -> dict[str, Any]:
     shape: type[Struct] | None = None if item is None else item.type
     if shape is None:
         raise TypeError(f"{hint} is no list of objects")
-    return {one.encode_name: one for one in msgspec.structs.fields(shape)}
+    return {item_field.encode_name: item_field for item_field in msgspec.structs.fields(shape)}
 
 
 def _describe_parameter(item_fields: Mapping[str, Any], fields: Mapping[str, Any], part: str) -> PathParameter:
     name, _, suffix = part[1:].partition("}")
-    found = item_fields.get(name) or fields.get(name)
-    described = None if found is None else describe_type(found.type)
+    input_field = item_fields.get(name) or fields.get(name)
+    described = None if input_field is None else describe_type(input_field.type)
     # Only with a suffix: `/versions/{version}` takes numbers beside its words.
     choices = described.choices if described and suffix else ()
     return PathParameter(name, suffix, {str(value).lower(): value for value in choices} or None)

@@ -1,4 +1,4 @@
-"""A server: what all that answers in it shares, its sockets, and its end."""
+"""A server: the parts that its endpoints share, its sockets, and its end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ VOCABULARY = HttpVocabulary(OPERATIONS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """What a server has, for all that answers in it."""
+    """The parts of a server that all its endpoints share."""
 
     store: Store
     authenticator: Authenticator

@@ -135,14 +135,14 @@ class FileWatch:
         If only the log was removed, its descriptors still have it, and a checkpoint saves what it holds.
         """
         database, log, _ = self._expected
-        found = _read_identity(self._log)
+        identity = _read_identity(self._log)
         if _read_identity(self._database) != database:
             return False  # SQLite notices this itself
-        if found not in (log, None):
+        if identity not in (log, None):
             return True
         if _stat(self._database).st_mtime_ns == self._trusted_ns:
             return False
-        return found is None or self._is_overwritten()
+        return identity is None or self._is_overwritten()
 
     def _is_overwritten(self) -> bool:
         """Return whether a change of the file was not a checkpoint."""
@@ -157,7 +157,7 @@ class FileWatch:
         return content.nonce != self._nonce and not self._is_of_later_write(content)
 
     def _is_of_later_write(self, content: FileContent) -> bool:
-        """Return whether the mark in the file is that of another program, written later than the one known here.
+        """Return whether another program wrote the mark in the file, later than the last mark that is known here.
 
         It names this file and this log, and the file was not changed after the log. A checkpoint changes the file, and
         then the log is emptied or begun anew; a backup that is copied over the file comes later.
@@ -173,9 +173,9 @@ class FileWatch:
     def _describe(self) -> str:
         names = [self._database, self._log, self._index]
         for name, expected in zip(names, self._expected, strict=True):
-            found = _read_identity(name)
-            if found is None or found != expected:
-                return f"{quote_name(name)} was {'removed' if found is None else 'replaced'}"
+            identity = _read_identity(name)
+            if identity is None or identity != expected:
+                return f"{quote_name(name)} was {'removed' if identity is None else 'replaced'}"
         return f"{quote_name(self._path)} was removed or replaced"
 
 

@@ -96,7 +96,7 @@ class WriteQueue:
 
 
 class _Wait(msgspec.Struct, frozen=True):
-    """How long one writer waits for both locks together."""
+    """The time that one writer may wait for both locks together."""
 
     give_up_at: float
     wait_s: float
