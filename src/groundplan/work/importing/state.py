@@ -21,8 +21,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.importing.items import ImportBase, SourceEvidence, SourceItem
 from groundplan.work.kinds import ACTIVE, DROPPED, FEATURE, ROOT_N
 from groundplan.work.nodes import WorkNodeRow
-from groundplan.work.waiting.cycles import finish_moment, start_moment
-from groundplan.work.waiting.moments import MomentGraph
+from groundplan.work.waiting.moments import MomentGraph, finish_moment, start_moment
 
 T = TypeVar("T")
 
