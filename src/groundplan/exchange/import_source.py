@@ -118,6 +118,8 @@ def import_source(
     name_step(f"{len(plan.items):,} items")
     statuses = Counter((item.source_status or "none", str(item.fate)) for item in plan.items if not item.is_group)
     is_empty = not (plan.items or plan.molecules or plan.atoms or plan.deleted)
+    if is_empty and plan.searched and not plan.skipped:
+        raise _explain_nothing_found(plan, path)
     if is_empty:
         answer = ImportedWork(project, plan.tool, dry_run, ImportCounts(0, 0, 0, 0), [], [], [], [NOTHING_FOUND])
     else:
@@ -131,6 +133,12 @@ def import_source(
                 raise
             answer = _try_out(request)
     return ImportReport(build_report(plan, answer), statuses)
+
+
+def _explain_nothing_found(plan: SourcePlan, path: Path) -> NotFound:
+    left_out = ", ".join(f"{count} {reason}" for reason, count in plan.left_out.items())
+    hint = f"looked at {plan.searched}" + (f"; left out: {left_out}" if left_out else "")
+    return NotFound(f"plan of {plan.tool} in", str(path), hint=hint, left_out=dict(plan.left_out))
 
 
 def _try_out(request: dict[str, Any]) -> ImportedWork:

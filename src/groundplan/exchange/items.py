@@ -107,6 +107,7 @@ class SourcePlan:
     placed: list[ItemNote] = field(default_factory=list)  # what came in otherwise than it was
     skipped: list[BadLine] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    searched: str = ""  # where a reader looked for files below a folder
     inherits_dependencies: bool = False  # whether in this tool the dependencies of an item also hold back its parts
 
     def note_placed(self, source_id: str, field: str, detail: str) -> None:
