@@ -51,6 +51,19 @@ def test_a_file_with_every_trap_is_ready_here_as_there(switch: Switch, tmp_path:
     assert {"master/7", "master/8", "master/12"} <= {*details(report, "placed", "status")}
 
 
+def test_a_subtask_that_is_finished_with_its_task_is_not_named_as_held_too(switch: Switch, tmp_path: Path) -> None:
+    parts = [subtask(1, "deferred"), subtask(2, dependencies=[99])]
+    report = switch.run(write_tasks(tmp_path, {"tasks": [task(1, "done", subtasks=parts), task(2, "deferred")]}))
+
+    notes = [(note["source_id"], note["detail"]) for note in report["placed"] if note["what"] == "status"]
+    assert notes == [
+        ("master/1.1", "is finished with its task master/1"),
+        ("master/1.2", "is finished with its task master/1"),
+        ("master/2", "is held: status deferred"),
+    ]
+    assert not switch.ready()
+
+
 def test_the_parts_of_a_task_come_over(switch: Switch, tmp_path: Path) -> None:
     switch.run(write_tasks(tmp_path / ".taskmaster" / "tasks", {"tasks": TRAPS}))
 

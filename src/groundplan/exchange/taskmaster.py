@@ -101,8 +101,10 @@ class TagTasks:
             for number, below in enumerate(subtasks if isinstance(subtasks, list) else ()):
                 self._add(below, f"subtask {number + 1} of task {task.key if task else ''} of tag {self._tag}", task)
         for task in self._tasks.values():
-            self._set_dependencies(task)
             self._finish_with_parent(task)
+            if task.item.fate == "held":
+                self._plan.note_placed(task.item.source_id, "status", f"is held: {task.item.hold_reason}")
+            self._set_dependencies(task)
             explain_drop(task.item)
             self._plan.items.append(task.item)
 
@@ -150,8 +152,6 @@ class TagTasks:
     ) -> SourceItem:
         status = str(fields.get("status") or "")
         fate, hold_reason = choose_fate(status, FATES)
-        if hold_reason is not None:
-            self._plan.note_placed(source_id, "status", f"is held: {hold_reason}")
         above = fields if parent is None else parent.fields
         priority = normalize_word(str(above.get("priority") or PRIORITY_DEFAULT))
         item = SourceItem(
