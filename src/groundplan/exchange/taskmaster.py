@@ -104,6 +104,7 @@ class TagTasks:
             self._finish_with_parent(task)
             if task.item.fate == "held":
                 self._plan.note_placed(task.item.source_id, "status", f"is held: {task.item.hold_reason}")
+        for task in self._tasks.values():
             self._set_dependencies(task)
             explain_drop(task.item)
             self._plan.items.append(task.item)
