@@ -267,7 +267,7 @@ ANY_STATUS = st.sampled_from(["pending", "done", "in-progress", "review", "defer
 @st.composite
 def odd_tags(draw: st.DrawFn) -> dict[str, Any]:
     targets = st.lists(st.sampled_from([1, 2, "1.2", "2.42", "42", "2.28.9", 9, "a", "a-1"]), max_size=2, unique_by=str)
-    tags = {}
+    tags: dict[str, Any] = {}
     for tag in draw(st.sampled_from([["master"], ["coast"], ["master", "coast"], ["a/b", "1", "empty"]])):
         tags[tag] = {"tasks": []}
         for number in range(0 if tag == "empty" else draw(st.integers(0, 4))):
