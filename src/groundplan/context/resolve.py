@@ -57,6 +57,8 @@ class RunRow(Struct):
     committed_by: str | None = None
     committer_kind: UpdatedBy | None = None
     replaced_run_id: str | None = None  # the run that was in force until this one was committed
+    base_run_id: str | None = None  # the run it was copied from; once committed, the one it replaced
+    starts_empty: bool = False  # by request, so that its commit replaces all facts in force
 
     @property
     def is_draft(self) -> bool:
@@ -197,6 +199,17 @@ def find_latest_committed_run(tx: Transaction, user_id: str | None = None) -> Ru
         return tx.one_or_none(sql.latest_committed, RunRow, project_id=tx.project.id)
     owner_id = find_principal(tx, user_id) or user_id
     return tx.one_or_none(sql.latest_committed_of_user, RunRow, project_id=tx.project.id, user_id=owner_id)
+
+
+def find_base(tx: Transaction, draft: RunRow) -> str | None:
+    """Return the base of a draft. Where that was deleted, it is the run that it had replaced, and so on.
+
+    What a deleted run had brought then counts as brought by the draft that copied it, so that it is not lost.
+    """
+    base_id = draft.base_run_id
+    while base_id is not None and tx.one_or_none(sql.run, RunRow, project_id=tx.project.id, run_id=base_id) is None:
+        base_id = tx.scalar(sql.replaced_run, project_id=tx.project.id, run_id=base_id)
+    return base_id
 
 
 def find_context_in_force(tx: Transaction) -> ContextInForce | None:

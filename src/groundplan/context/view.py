@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Annotated, Any, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
@@ -81,6 +81,13 @@ class DisplacedFacts(NamedTuple):
 
     def __bool__(self) -> bool:
         return bool(self.inputs or self.constraints)
+
+    def select(self, names: Collection[str]) -> DisplacedFacts:
+        """Return those that have one of the names of a merge."""
+        return DisplacedFacts(
+            [row for row in self.inputs if row.pointer in names],
+            [row for row in self.constraints if f"constraint:{row.key}" in names],
+        )
 
     @property
     def pointers(self) -> list[str]:
