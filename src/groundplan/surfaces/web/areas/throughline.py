@@ -13,8 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from groundplan.briefing.outline import REASONS, describe_work
-from groundplan.briefing.throughline import (
+from groundplan.briefing.chain import (
     ChainAssumption,
     ChainLink,
     ChainStep,
@@ -22,6 +21,7 @@ from groundplan.briefing.throughline import (
     StepType,
     Throughline,
 )
+from groundplan.briefing.outline import REASONS, describe_work
 from groundplan.context.schemas import RunStatus
 from groundplan.kernel.errors import GroundplanError, NotFound
 from groundplan.kernel.ids import parse_uuid
