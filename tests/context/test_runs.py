@@ -108,6 +108,10 @@ def test_what_is_backed_names_its_source_at_the_latest_when_it_is_committed(clie
 def test_a_committed_run_never_changes_again(filled_draft: ContextClient) -> None:
     waiting = filled_draft.suggestions()[0].id
     filled_draft.commit(allowPartial=True)
+    final = filled_draft.run
+    filled_draft.draft()
+    filled_draft.commit(allowPartial=True)
+    filled_draft.ids["run"] = final
     before = encode(filled_draft.view())
 
     for call in (

@@ -232,15 +232,26 @@ class ContextDriver(SteppingMachine):
         given = saying(rng, self.facts, run)
         if sometimes(rng):
             given["expected_rev"] = run.rev if not rarely(rng) else run.rev + rng.choice((-1, 1))
+        if not run.is_draft:  # what is decided in a copy that the edit opens has no name in its answer
+            given = {part: rows for part, rows in given.items() if part not in ("accept", "reject")}
         arguments = {"runId": self.ids.rows[n], **edit_as_arguments(given, self.ids)}
 
         def expect(facts: Facts, by: Author) -> Callable[[dict[str, Any]], Any]:
-            edited = facts.edit(n, given, by=by)
+            m, translated = facts.complete(n, given, self.ids.rows, by=by)
+            edited = facts.edit(m, translated, by=by)
+            opened = m != n
+            if opened:
+                facts.runs[m].rev = 1  # it is created and edited by one write
 
             def answer(told: dict[str, Any]) -> Any:
+                if opened:
+                    self.ids.rows[m] = told["draft"]
                 self.learn(edited, told)
-                self.touched = n
-                return self.edited(facts.runs[n], edited)
+                if opened:
+                    self.recognize(facts.runs[m])
+                self.touched = m
+                shown = self.edited(facts.runs[m], edited)
+                return shown | ({"draft": self.ids.rows[m], "from": self.ids.rows[n]} if opened else {})
 
             return answer
 

@@ -361,6 +361,7 @@ class Facts:
         self.runs: dict[int, Run] = {}
         self.gone: dict[int, Run] = {}
         self.last_n = 0
+        self.numbers: dict[int, int] = {}  # of the last copy, by those of its original
 
     def copy(self) -> Facts:
         return copy.deepcopy(self)
@@ -417,7 +418,7 @@ class Facts:
 
     def _copy(self, of: Run, run: Run) -> None:
         """Copy everything below a run, with new numbers."""
-        numbers: dict[int, int] = {}
+        self.numbers = numbers = {}
 
         def renumbered(one: Any) -> Any:
             twin = copy.deepcopy(one)
@@ -602,6 +603,29 @@ class Facts:
             run.sole_writer = None
 
     # --- Rows of a run ---
+
+    def complete(self, n: int, given: Given, ids: Mapping[int, str], *, by: Author) -> tuple[int, Given]:
+        """Return what an edit is made to: a new copy of a partial run in force, else the run itself."""
+        run = self.runs.get(n)
+        if run is None or run.status != "partial_committed" or self.in_force(run.scope, ids) is not run:
+            return n, given
+        if wrong := self._stale(run, given.get("expected_rev")):
+            raise Refusal(wrong)
+        draft = self.create(run.scope, shared=run.user is SHARED, copy_of=n, by=by)
+        numbers = self.numbers
+
+        def translate(row: Any) -> Any:
+            match row:
+                case dict():
+                    own: dict[str, Any] = {"n": numbers.get(row["n"], row["n"])} if "n" in row else {}
+                    own |= {"sources": [numbers.get(one, one) for one in row["sources"]]} if "sources" in row else {}
+                    return {**row, **own}
+                case (str() as name, int() as which):
+                    return name, numbers.get(which, which)
+            return row
+
+        parts = {part: [translate(row) for row in given[part]] for part in PARTS if part in given}
+        return draft, {**parts}
 
     def edit(self, n: int, given: Given, *, by: Author) -> EditAnswer:
         wrong = set() if any(given.get(part) for part in PARTS) else {"invalid_argument"}

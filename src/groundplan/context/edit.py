@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
-from msgspec import UNSET, Meta, Struct, field
+from msgspec import UNSET, Meta, Struct, UnsetType, field, structs
 
 from groundplan.context.facts import (
     Inputs,
@@ -19,13 +19,14 @@ from groundplan.context.facts import (
 )
 from groundplan.context.provenance import refuse_redefinition
 from groundplan.context.removals import Removals, remove
-from groundplan.context.resolve import load_draft, resolve_run_project
+from groundplan.context.resolve import is_in_force, load_draft, load_run, refuse_stale_run, resolve_run_project
 from groundplan.context.rows import (
     generate_ascending_ids,
     validate_source_id,
     write_artifact,
     write_source,
 )
+from groundplan.context.runs import begin_draft
 from groundplan.context.schemas import (
     OMITTED,
     ROWS_MAX,
@@ -34,6 +35,7 @@ from groundplan.context.schemas import (
     ConstraintWrite,
     InputWrite,
     LinkWrite,
+    RunOwnership,
     RunStatus,
     SourceWrite,
 )
@@ -58,6 +60,10 @@ _ROWS_LIMIT = Meta(max_length=ROWS_MAX)
 PARTS = ("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "accept", "reject", "remove")
 # The fields that say which row a write is about.
 IDENTIFYING_FIELDS = {"sources": ("id",), "inputs": ("pointer",), "constraints": ("id", "key"), "artifacts": ("id",)}
+
+
+# The fields that hold ids of rows of the run, or of the run itself.
+ID_FIELDS = ("id", "run_id", "source_id", "source_ids", "constraints", "sources", "artifacts")
 
 
 class EditRun(Struct, rename="camel", forbid_unknown_fields=True):
@@ -108,6 +114,8 @@ class WrittenConstraint(Struct):
 class EditedRun(Struct, rename="camel"):
     """The written rows in the order of the request, and the suggestions made instead of writes.
 
+    An edit of a partial run in force opens a draft, which the answer names.
+
     A lean answer omits inputs and constraints, which the caller knows by pointer and key.
     """
 
@@ -123,11 +131,15 @@ class EditedRun(Struct, rename="camel"):
     artifacts: list[WrittenRow] = OMITTED
     suggested: list[NewSuggestion] = OMITTED
     rev: int = 0
+    draft: str | UnsetType = UNSET  # the draft that the edit opened, and the run that it copies
+    from_: str | UnsetType = field(name="from", default=UNSET)
     left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
 def edit(tx: Transaction, request: EditRun) -> EditedRun:
     """Write sources, inputs, constraints, artifacts and links, decide on suggestions, remove rows: in this order.
+
+    A partial run in force can be completed: the edit is made in a new draft that copies it.
 
     Raises:
         Invalid: the request is empty or malformed.
@@ -146,8 +158,17 @@ def edit(tx: Transaction, request: EditRun) -> EditedRun:
     if not any(getattr(request, part) for part in PARTS):
         raise invalid_argument((), f"contain nothing to write; send at least one of {', '.join(PARTS)}")
     _refuse_duplicates(request)
-    row = load_draft(tx, request.run_id, expected_rev=request.expected_rev)
+    named = load_run(tx, request.run_id)
+    if named.status is RunStatus.PARTIAL_COMMITTED and is_in_force(tx, named):
+        refuse_stale_run(named, request.expected_rev)
+        ownership = RunOwnership.SHARED if named.user_id is None else RunOwnership.OWNED
+        row, ids = begin_draft(tx, ownership, origin=named)
+        request = _translate_ids(request, {named.id: row.id, **ids})
+    else:
+        row = load_draft(tx, request.run_id, expected_rev=request.expected_rev)
     edited = EditedRun(RunSummary(row.id, row.status), [], [], [], [], [], row.rev)
+    if row.id != named.id:
+        edited.draft, edited.from_ = row.id, named.id
     for index, source in enumerate(request.sources or ()):
         edited.sources.append(WrittenRow(write_source(tx, row.id, source, ("sources", index))))
     inputs = Inputs(tx, row.id, _collect_pointers(request))
@@ -175,12 +196,30 @@ def edit(tx: Transaction, request: EditRun) -> EditedRun:
         reject(tx, row.id, suggestion, ("reject", index))
     if request.remove:
         remove(tx, row.id, request.remove)
-    if tx.has_events:
+    if tx.has_events and row.id == named.id:  # a draft that was opened by this call is at its first revision
         edited.rev = tx.scalar(sql.touch_run, run_id=row.id)
     if request.lean:
         edited.inputs, edited.constraints = [], []
         strip_row(edited)
     return edited
+
+
+def _translate_ids(request: EditRun, ids: Mapping[str, str]) -> EditRun:
+    """Return a request about a run as one about its copy."""
+
+    def translate(value: Any) -> Any:
+        match value:
+            case str():
+                return ids.get(parse_uuid(value) or value, value)
+            case list():
+                return [translate(item) for item in value]
+            case Struct():
+                changes = {name: translate(getattr(value, name)) for name in ID_FIELDS if hasattr(value, name)}
+                return structs.replace(value, **changes)
+        return value
+
+    parts = {part: translate(getattr(request, part)) for part in PARTS}
+    return structs.replace(request, **parts)
 
 
 def _refuse_duplicates(request: EditRun) -> None:

@@ -126,9 +126,14 @@ def load_draft(tx: Transaction, run_id: str, *, expected_rev: int | None = None)
     if not row.is_draft:
         arguments = {"scopeId": tx.project.name, "copyFrom": row.id}
         raise final_run(row, NextStep("context.create_draft", "creates a draft that is a copy of it", arguments))
+    refuse_stale_run(row, expected_rev)
+    return row
+
+
+def refuse_stale_run(row: RunRow, expected_rev: int | None) -> None:
+    """Refuse a call that expects another revision of the run."""
     if expected_rev is not None and expected_rev != row.rev:
         raise stale_run(row, expected_rev)
-    return row
 
 
 def missing_run(run_id: str, field: str) -> NotFound:
@@ -199,6 +204,12 @@ def find_latest_committed_run(tx: Transaction, user_id: str | None = None) -> Ru
         return tx.one_or_none(sql.latest_committed, RunRow, project_id=tx.project.id)
     owner_id = find_principal(tx, user_id) or user_id
     return tx.one_or_none(sql.latest_committed_of_user, RunRow, project_id=tx.project.id, user_id=owner_id)
+
+
+def is_in_force(tx: Transaction, row: RunRow) -> bool:
+    """Return whether a run is the one in force."""
+    in_force = find_latest_committed_run(tx)
+    return in_force is not None and in_force.id == row.id
 
 
 def find_base(tx: Transaction, draft: RunRow) -> str | None:

@@ -111,17 +111,25 @@ def create_draft(tx: Transaction, request: CreateDraft) -> CreatedDraft:
         NotFound: the run to copy is not in this scope.
     """
     origin = _resolve_origin(tx, request.copy_from)
-    row = insert_draft(tx, tx.project.id, request.ownership, origin=origin, starts_empty=request.copy_from == NOTHING)
+    row, _ = begin_draft(tx, request.ownership, origin=origin, starts_empty=request.copy_from == NOTHING)
+    return _answer(row, tx.project.name, lean=bool(request.lean))
+
+
+def begin_draft(
+    tx: Transaction, ownership: RunOwnership, *, origin: RunRow | None, starts_empty: bool = False
+) -> tuple[RunRow, dict[str, str]]:
+    """Create a draft, a copy of a run or empty, and return it with its ids of the copied rows by their old ids."""
+    row = insert_draft(tx, tx.project.id, ownership, origin=origin, starts_empty=starts_empty)
     changes = [changed("user_id", None, row.user_id)]
     if row.base_run_id is not None:
         changes.append(changed("base_run_id", None, row.base_run_id))
     if row.starts_empty:
         changes.append(changed("starts_empty", None, True))
+    ids = {} if origin is None else copy_rows(tx, origin.id, row.id)
     if origin is not None:
-        ids = copy_rows(tx, origin.id, row.id)
         changes.append(changed("copied", None, {"from": origin.id, "ids": ids}))
     tx.record(Op.DRAFT_CREATED, row.id, *changes)
-    return _answer(row, tx.project.name, lean=bool(request.lean))
+    return row, ids
 
 
 def begin(tx: Transaction, request: CreateDraft) -> CreatedDraft:
