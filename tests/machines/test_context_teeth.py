@@ -14,7 +14,7 @@ from groundplan.context import commit, edit, facts, merge, resolve, rows, runs, 
 from groundplan.context.view import DisplacedFacts
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.store import idempotency
+from groundplan.kernel.store import store
 from groundplan.kernel.store.queries import Queries, Query
 from tests.engines import SqliteEngine
 from tests.machines.budget import NOTICED, fixed_settings
@@ -155,7 +155,7 @@ SABOTAGE: dict[str, Sabotage] = {
     "what was deleted is still there": change_query(resolve.sql, "run", r"\s+AND NOT EXISTS.+"),
     "shared runs are nobody's": change_query(runs.sql, "runs", r"OR r\.user_id IS NULL"),
     "a copy begins with nothing": replace_attribute(runs, "copy_rows", lambda *_: {}),
-    "a call that comes twice is done twice": replace_attribute(idempotency, "find_stored_answer"),
+    "a call that comes twice is done twice": replace_attribute(store, "find_stored_answer"),
 }
 
 
