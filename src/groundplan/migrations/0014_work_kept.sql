@@ -17,3 +17,19 @@ CREATE TABLE work_merged_texts (
 ){strict_without_rowid};
 
 CREATE INDEX work_merged_texts_by_node ON work_merged_texts (tenant_id, project_id, node_n, rev, id);
+
+-- Which write took back which: an undo, or a redo of one. `origin_rev` is the write that somebody made by themselves.
+CREATE TABLE write_undos (
+    tenant_id     {text} NOT NULL,
+    project_id    {text} NOT NULL,
+    rev           {integer} NOT NULL,
+    undone_rev    {integer} NOT NULL,
+    origin_rev    {integer} NOT NULL,
+    is_redo       {boolean} NOT NULL
+        CONSTRAINT write_undos_is_redo_is_a_fact CHECK (is_redo IN (false, true)),
+    CONSTRAINT write_undos_pkey PRIMARY KEY (tenant_id, project_id, origin_rev, rev),
+    CONSTRAINT write_undos_are_of_a_project FOREIGN KEY (tenant_id, project_id) REFERENCES projects (tenant_id, id),
+    CONSTRAINT write_undos_look_back CHECK (origin_rev <= undone_rev AND undone_rev < rev)
+){strict_without_rowid};
+
+CREATE UNIQUE INDEX write_undos_by_write ON write_undos (tenant_id, project_id, rev);
