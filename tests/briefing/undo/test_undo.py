@@ -326,6 +326,15 @@ def test_what_was_undone_is_not_undone_twice(ada: Session, ids: dict[str, str]) 
     assert error_of(lambda: undo(ada, event=event)).code == "already_undone"
 
 
+def test_an_undo_of_a_release_takes_the_claim_again(ada: Session, ids: dict[str, str]) -> None:
+    ada.call("work.next", project="atlas", node_id=ids["coast"], claim=True)
+    ada.call("work.update", updates=[{"node_id": ids["coast"], "release": True}])
+
+    undo(ada)
+
+    assert ada.call("work.context", node_id=ids["coast"]).node.properties["_claimed_by"] == "ada"
+
+
 def test_an_undo_says_what_it_did_as_a_sentence(ada: Session, ids: dict[str, str]) -> None:
     set_summary(ada, ids, "one")
     event = last_event(ada)
