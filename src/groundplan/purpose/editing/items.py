@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import Conflict, RuleViolated
-from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument
 from groundplan.purpose.dates import parse_day
@@ -25,6 +24,7 @@ from groundplan.purpose.editing.draft import (
     AssumptionRow,
     DraftState,
     IndicatorRow,
+    ItemIdentity,
     NamedEdge,
     PurposeEdgeRow,
     build_addition_changes,
@@ -63,11 +63,11 @@ from groundplan.purpose.tables import Op
 sql = load_queries(__file__)
 
 
-def add_indicator(draft: DraftState, op: AddIndicator, key: str, index: int) -> None:
+def add_indicator(draft: DraftState, op: AddIndicator, identity: ItemIdentity, index: int) -> None:
     node = draft.find_node(op.node, ("operations", index, "node"))
-    row = IndicatorRow(new_uuid(), key, node.id, **_collect_fields(op))
+    row = IndicatorRow(identity.id, identity.key, node.id, **_collect_fields(op))
     draft.add(sql.add_indicator, row)
-    draft.tx.record(Op.INDICATOR_ADDED, key, changed("on", None, node.key), *build_addition_changes(row))
+    draft.tx.record(Op.INDICATOR_ADDED, row.key, changed("on", None, node.key), *build_addition_changes(row))
     draft.register_indicator(row, op.ref, index)
 
 
@@ -83,15 +83,14 @@ def update_indicator(draft: DraftState, op: UpdateIndicator, path: ArgumentPath)
 
 
 def remove_indicator(draft: DraftState, op: RemoveIndicator, path: ArgumentPath) -> None:
-    remove_indicator_row(draft, draft.find_indicator(op.indicator, (*path, "indicator")), None)
+    row = draft.find_indicator(op.indicator, (*path, "indicator"))
+    remove_indicator_row(draft, row, draft.read_node_key(row.node_id))
 
 
-def remove_indicator_row(draft: DraftState, row: IndicatorRow, on: str | None) -> None:
-    """Remove an indicator. `on` is the key of its node if that is removed too."""
+def remove_indicator_row(draft: DraftState, row: IndicatorRow, on: str) -> None:
+    """Remove an indicator. `on` is the key of its node."""
     draft.tx.run(sql.remove_indicator, version_id=draft.version.id, id=row.id)
-    draft.tx.record(
-        Op.INDICATOR_REMOVED, row.key, *([changed("on", on, None)] if on else []), *build_removal_changes(row)
-    )
+    draft.tx.record(Op.INDICATOR_REMOVED, row.key, changed("on", on, None), *build_removal_changes(row))
     draft.indicators.pop(row.id, None)
 
 
@@ -101,7 +100,7 @@ def _collect_fields(op: AddIndicator | UpdateIndicator) -> dict[str, Any]:
     return {name: value + 0.0 if isinstance(value, float) else value for name, value in given.items()}
 
 
-def add_assumption(draft: DraftState, op: AddAssumption, key: str, index: int) -> None:
+def add_assumption(draft: DraftState, op: AddAssumption, identity: ItemIdentity, index: int) -> None:
     """Add an assumption on a node or on an edge."""
     path: ArgumentPath = ("operations", index)
     refuse_unclear_place(op.node, op.source, op.target, op.edge_type, path)
@@ -115,9 +114,9 @@ def add_assumption(draft: DraftState, op: AddAssumption, key: str, index: int) -
     given = get_given_fields(op, ASSUMPTION_COLUMNS)
     if op.review_by is not None:
         given["review_by"] = parse_day(op.review_by, (*path, "review_by"))
-    row = AssumptionRow(new_uuid(), key, node_id, None, **given, edge_id=edge_id)
+    row = AssumptionRow(identity.id, identity.key, node_id, None, **given, edge_id=edge_id)
     draft.add(sql.add_assumption if row.is_on_node else sql.add_edge_assumption, row)
-    draft.tx.record(Op.ASSUMPTION_ADDED, key, changed("on", None, name), *build_addition_changes(row))
+    draft.tx.record(Op.ASSUMPTION_ADDED, row.key, changed("on", None, name), *build_addition_changes(row))
     draft.register_assumption(row, op.ref, index)
 
 
@@ -147,31 +146,31 @@ def update_assumption(draft: DraftState, op: UpdateAssumption, path: ArgumentPat
 
 
 def remove_assumption(draft: DraftState, op: RemoveAssumption, path: ArgumentPath) -> None:
-    _remove_assumption_row(draft, draft.find_assumption(op.assumption, (*path, "assumption")))
+    row = draft.find_assumption(op.assumption, (*path, "assumption"))
+    on = str(draft.read_edge_name(row.edge_id)) if row.edge_id is not None else draft.read_node_key(str(row.node))
+    _remove_assumption_row(draft, row, on)
 
 
 def remove_assumptions(draft: DraftState, *, on_id: str, on: str, is_on_node: bool) -> None:
     """Remove all assumptions on a node or edge that is being removed."""
     query = sql.assumptions_on_node if is_on_node else sql.assumptions_on_edge
     for row in draft.tx.all(query, AssumptionRow, version_id=draft.version.id, on_id=on_id):
-        _remove_assumption_row(draft, row, on=on)
+        _remove_assumption_row(draft, row, on)
 
 
-def _remove_assumption_row(draft: DraftState, row: AssumptionRow, *, on: str | None = None) -> None:
+def _remove_assumption_row(draft: DraftState, row: AssumptionRow, on: str) -> None:
     query = sql.remove_assumption if row.is_on_node else sql.remove_edge_assumption
     draft.tx.run(query, version_id=draft.version.id, id=row.id)
-    draft.tx.record(
-        Op.ASSUMPTION_REMOVED, row.key, *([changed("on", on, None)] if on else []), *build_removal_changes(row)
-    )
+    draft.tx.record(Op.ASSUMPTION_REMOVED, row.key, changed("on", on, None), *build_removal_changes(row))
     draft.assumptions.pop(row.id, None)
 
 
-def add_node(draft: DraftState, op: AddNode, key: str, index: int) -> None:
+def add_node(draft: DraftState, op: AddNode, identity: ItemIdentity, index: int) -> None:
     metadata = merge_metadata({}, op.metadata or {})
     refuse_long_metadata(metadata, ("operations", index, "metadata"))
-    row = PurposeNode(new_uuid(), key, **get_given_fields(op, NODE_COLUMNS) | {"metadata": metadata})
+    row = PurposeNode(identity.id, identity.key, **get_given_fields(op, NODE_COLUMNS) | {"metadata": metadata})
     draft.add(sql.add_node, row)
-    draft.tx.record(Op.NODE_ADDED, key, *build_addition_changes(row))
+    draft.tx.record(Op.NODE_ADDED, row.key, *build_addition_changes(row))
     draft.register_node(row, op.ref, index)
 
 
@@ -284,7 +283,7 @@ class DependencyCycle(RuleViolated):
         )
 
 
-def add_edge(draft: DraftState, op: AddEdge, index: int, path: ArgumentPath) -> None:
+def add_edge(draft: DraftState, op: AddEdge, identity: ItemIdentity, index: int, path: ArgumentPath) -> None:
     """Add an edge. `index` is that of the operation in its batch, `path` names it in errors."""
     source, target = draft.find_node(op.source, (*path, "source")), draft.find_node(op.target, (*path, "target"))
     name = EdgeName(source.key, target.key, op.edge_type or EdgeType.CONTRIBUTES_TO)
@@ -292,7 +291,7 @@ def add_edge(draft: DraftState, op: AddEdge, index: int, path: ArgumentPath) -> 
         raise SelfEdge(source.key, path)
     _check_edge(draft, None, TypedEdge(name, source.node_type, target.node_type), path)
     given = get_given_fields(op, EDGE_COLUMNS) | {"edge_type": name.edge_type}
-    row = PurposeEdgeRow(new_uuid(), source.id, target.id, **given)
+    row = PurposeEdgeRow(identity.id, source.id, target.id, **given)
     draft.add(sql.add_edge, row)
     draft.register_edge(row, op.ref, index)
     draft.tx.record(Op.EDGE_ADDED, str(name), *build_addition_changes(row))

@@ -152,6 +152,42 @@ class RemoveIndicator(Struct, tag_field="op", tag="remove_indicator", forbid_unk
     indicator: Ref
 
 
+# Undo puts removed items back under their keys and row ids. No request can name these operations: a caller could give
+# any key to a new item.
+
+
+class RestoreNode(AddNode, tag_field="op", tag="restore_node", forbid_unknown_fields=True, kw_only=True):
+    """Restore a removed node. It may lack a title, if it was imported without one."""
+
+    key: str
+    id: str
+    title: str
+
+
+class RestoreEdge(AddEdge, tag_field="op", tag="restore_edge", forbid_unknown_fields=True, kw_only=True):
+    """Restore a removed edge."""
+
+    id: str
+
+
+class RestoreAssumption(
+    AddAssumption, tag_field="op", tag="restore_assumption", forbid_unknown_fields=True, kw_only=True
+):
+    """Restore a removed assumption."""
+
+    key: str
+    id: str
+
+
+class RestoreIndicator(AddIndicator, tag_field="op", tag="restore_indicator", forbid_unknown_fields=True, kw_only=True):
+    """Restore a removed indicator."""
+
+    key: str
+    id: str
+
+
+RestoreOp = RestoreNode | RestoreEdge | RestoreAssumption | RestoreIndicator
+
 PurposeOp = (
     AddNode
     | UpdateNode
