@@ -617,6 +617,8 @@ PURPOSE: Mapping[str, str] = {
     "operations[].edge_type": "The type of the edge; required if there are several between the two nodes. Default for "
     "a new edge: `CONTRIBUTES_TO`.",
     "operations[].new_edge_type": "The new type of the edge.",
+    "operations[].was": "For an update: the fields as you read them. A field that somebody changed since is refused "
+    "with `stale_item`, and the others of the item stay as they are.",
     "operations[].assumption": f"The assumption: {_BY_KEY}",
     "operations[].indicator": f"The indicator: {_BY_KEY}",
     # Versions

@@ -194,23 +194,42 @@ def test_each_part_of_an_item_is_changed_by_its_form(browser: Browser, engine: E
     }
 
 
-def test_two_editors_of_one_card_see_both_versions(browser: Browser, engine: Engine) -> None:
+def test_two_editors_of_one_field_see_both_versions(browser: Browser, engine: Engine) -> None:
     fill(engine)
     browser.log_in()
     path = f"{PLAN}?key=OP1"
-    stale = read_theory(engine).rev
     rename = {"op": "update_node", "node": "OP1", "title": "Fee agreed by Ben"}
     engine.session("ben").call("purpose.edit", project="atlas", operations=[rename])
-    typed = {"operations.0.title|text": "Fee agreed by Ada", "expected_rev": str(stale)}
-    refused = submit(browser, path, "edit", **typed)
+    title = "operations.0.title|text"
+    refused = submit(browser, path, "edit", **{title: "Fee agreed by Ada", f"was|{title}": "Fee model agreed"})
     page = refused.body.decode()
 
     assert refused.status == 409
     assert "Fee agreed by Ada</textarea>" in page
     assert "<b>Now:</b> Fee agreed by Ben" in page
     assert "Save mine over it" in page
-    submit(browser, path, "edit", **{"operations.0.title|text": "Fee agreed by Ada"})
+    submit(browser, path, "edit", **{title: "Fee agreed by Ada"})
     assert next(one for one in read_theory(engine).nodes if one.key == "OP1").title == "Fee agreed by Ada"
+
+
+def test_two_editors_of_different_items_or_fields_both_succeed(browser: Browser, engine: Engine) -> None:
+    fill(engine)
+    browser.log_in()
+    changes = [
+        {"op": "update_node", "node": "OC1", "title": "Committees pay in full"},
+        {"op": "update_node", "node": "OP1", "title": "Fee agreed by Ben"},
+    ]
+    engine.session("ben").call("purpose.edit", project="atlas", operations=changes)
+    typed = {  # of a page that Ada opened before, with a title that she left as it was
+        "operations.0.title|text": "Fee model agreed",
+        "was|operations.0.title|text": "Fee model agreed",
+        "operations.0.owner|clear": "ada",
+    }
+    assert submit(browser, f"{PLAN}?key=OP1", "edit", **typed).status == 303
+
+    nodes = {node.key: node for node in read_theory(engine).nodes}
+    assert (nodes["OP1"].title, nodes["OP1"].owner) == ("Fee agreed by Ben", "ada")
+    assert nodes["OC1"].title == "Committees pay in full"
 
 
 @pytest.mark.parametrize(

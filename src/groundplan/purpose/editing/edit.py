@@ -75,6 +75,7 @@ def edit(tx: Transaction, request: EditPurpose) -> EditedPurpose:
     Raises:
         NoDraft: the project has no draft.
         StaleRevision: the draft is not at `expected_rev`.
+        StaleItem: a field that an update changes has another value than its `was` says.
         Invalid: an operation is malformed.
         NotFound: an operation names an item that is not in the draft.
         PublishedImmutable: an operation names a row of a published version.

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import Conflict, RuleViolated
 from groundplan.kernel.store.queries import load_queries
-from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument
+from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument, quote_text
 from groundplan.purpose.dates import parse_day
 from groundplan.purpose.editing.draft import (
     ASSUMPTION_COLUMNS,
@@ -27,9 +27,11 @@ from groundplan.purpose.editing.draft import (
     ItemIdentity,
     NamedEdge,
     PurposeEdgeRow,
+    Row,
     build_addition_changes,
     build_removal_changes,
     diff_rows,
+    encode_columns,
     get_given_fields,
 )
 from groundplan.purpose.editing.operations import (
@@ -37,6 +39,7 @@ from groundplan.purpose.editing.operations import (
     AddEdge,
     AddIndicator,
     AddNode,
+    ReadFields,
     RemoveAssumption,
     RemoveEdge,
     RemoveIndicator,
@@ -63,6 +66,45 @@ from groundplan.purpose.tables import Op
 sql = load_queries(__file__)
 
 
+class StaleItem(Conflict):
+    """A field of an item has another value than the caller read."""
+
+    code = "stale_item"
+
+    def __init__(self, item: str, field: str, current: Any, path: ArgumentPath) -> None:
+        value = "empty" if current is None else quote_text(str(current))
+        super().__init__(
+            f"{format_argument_path(path)}: the {field} of {item} was changed since you read it, and is {value} now; "
+            "give that in `was` to overwrite it",
+            item=item,
+            field=field,
+            current=current,
+        )
+
+
+def _refuse_stale_fields(item: str, before: Row, after: Row, was: ReadFields, path: ArgumentPath) -> None:
+    """Raise StaleItem if an update overwrites a value that its caller did not read.
+
+    A field that has the new value already is no conflict. Of metadata only the names count that the update changes.
+    """
+    if was is UNSET:
+        return
+    columns = encode_columns(before)
+    for field in was:
+        if field not in columns:
+            raise invalid_argument((*path, "was", field), f"is no field of {item}; omit it")
+        stored, new, read = getattr(before, field), getattr(after, field), was[field]
+        if field == "metadata" and isinstance(read, dict):
+            names = [name for name in {**stored, **new} if stored.get(name) != new.get(name)]
+            stored, new, read = ({name: values.get(name) for name in names} for values in (stored, new, read))
+        if _blank_to_none(stored) not in (_blank_to_none(new), _blank_to_none(read)):
+            raise StaleItem(item, field, stored, path)
+
+
+def _blank_to_none(value: Any) -> Any:
+    return None if value == "" else value
+
+
 def add_indicator(draft: DraftState, op: AddIndicator, identity: ItemIdentity, index: int) -> None:
     node = draft.find_node(op.node, ("operations", index, "node"))
     row = IndicatorRow(identity.id, identity.key, node.id, **_collect_fields(op))
@@ -74,6 +116,7 @@ def add_indicator(draft: DraftState, op: AddIndicator, identity: ItemIdentity, i
 def update_indicator(draft: DraftState, op: UpdateIndicator, path: ArgumentPath) -> None:
     before = draft.find_indicator(op.indicator, (*path, "indicator"))
     after = replace(before, **_collect_fields(op))
+    _refuse_stale_fields(before.key, before, after, op.was, path)
     changes = diff_rows(before, after)
     if not changes:
         return
@@ -137,6 +180,7 @@ def update_assumption(draft: DraftState, op: UpdateAssumption, path: ArgumentPat
     if review_by is not None and review_by != before.review_by:
         given["review_by"] = parse_day(review_by, (*path, "review_by"))
     after = replace(before, **given)
+    _refuse_stale_fields(before.key, before, after, op.was, path)
     changes = diff_rows(before, after)
     if not changes:
         return
@@ -182,6 +226,7 @@ def update_node(draft: DraftState, op: UpdateNode, path: ArgumentPath) -> None:
         given["metadata"] = merge_metadata(before.metadata, op.metadata)
         refuse_long_metadata(given["metadata"], (*path, "metadata"))
     after = replace(before, **given)
+    _refuse_stale_fields(before.key, before, after, op.was, path)
     changes = diff_rows(before, after)
     if not changes:
         return
@@ -303,6 +348,7 @@ def update_edge(draft: DraftState, op: UpdateEdge, path: ArgumentPath) -> None:
     name = draft.build_edge_name(before)
     given = get_given_fields(op, EDGE_COLUMNS) | {"edge_type": op.new_edge_type or before.edge_type}
     after = replace(before, **given)
+    _refuse_stale_fields(str(name), before, after, op.was, path)
     changes = diff_rows(before, after)
     if not changes:
         return

@@ -23,6 +23,8 @@ from groundplan.purpose.model import (
 _TARGET = Meta(extra_json_schema={"type": ["string", "number"]})
 TargetRef = Annotated[Ref, _TARGET]
 TargetValue = Annotated[float, _TARGET]
+# What the caller read of the item: a field that was changed since is not overwritten.
+ReadFields = dict[str, Any] | UnsetType
 
 
 class AddNode(Struct, tag_field="op", tag="add_node", forbid_unknown_fields=True):
@@ -47,6 +49,7 @@ class UpdateNode(Struct, tag_field="op", tag="update_node", forbid_unknown_field
     owner: Word | UnsetType | None = UNSET
     node_type: NodeType | UnsetType = UNSET
     metadata: dict[str, Any] | UnsetType = UNSET
+    was: ReadFields = UNSET
 
 
 class RemoveNode(Struct, tag_field="op", tag="remove_node", forbid_unknown_fields=True):
@@ -75,6 +78,7 @@ class UpdateEdge(Struct, tag_field="op", tag="update_edge", forbid_unknown_field
     new_edge_type: EdgeType | None = None
     mechanism: Sentence | UnsetType | None = UNSET
     confidence: Confidence | UnsetType | None = UNSET
+    was: ReadFields = UNSET
 
 
 class RemoveEdge(Struct, tag_field="op", tag="remove_edge", forbid_unknown_fields=True):
@@ -107,6 +111,7 @@ class UpdateAssumption(Struct, tag_field="op", tag="update_assumption", forbid_u
     risk_level: RiskLevel | UnsetType | None = UNSET
     owner: Word | UnsetType | None = UNSET
     review_by: str | UnsetType | None = UNSET
+    was: ReadFields = UNSET
 
 
 class RemoveAssumption(Struct, tag_field="op", tag="remove_assumption", forbid_unknown_fields=True):
@@ -144,6 +149,7 @@ class UpdateIndicator(Struct, tag_field="op", tag="update_indicator", forbid_unk
     method: Sentence | UnsetType | None = UNSET
     frequency: Word | UnsetType | None = UNSET
     owner: Word | UnsetType | None = UNSET
+    was: ReadFields = UNSET
 
 
 class RemoveIndicator(Struct, tag_field="op", tag="remove_indicator", forbid_unknown_fields=True):

@@ -13,6 +13,9 @@ A field is named by the path of its argument: `updates.0.resolved`. A word after
     inputs.0.value|json                  JSON
     inputs.0.value|null                  null, whatever the text is
 
+A form with a field `compare`, the path of an object, changes only what a person changed there: an argument below that
+path is left out if its field is as it was, and else sent with its former value, as `PATH.was.NAME`.
+
 Other empty fields are left out: a person who types nothing says nothing. Numbers, booleans and JSON stay text here;
 the input gate reads them by the type of the argument.
 """
@@ -30,7 +33,8 @@ from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate import strict_json
 from groundplan.surfaces.web.areas.plan.quick_entry import read_plan_lines
 
-RESERVED = frozenset({"csrf", "operation", "form", "to"})
+COMPARE = "compare"
+RESERVED = frozenset({"csrf", "operation", "form", "to", COMPARE})
 STEPS_MAX = 32  # of a path, as deep as JSON may be
 BEFORE = "was|"  # and the name of a field: its value before a person typed
 LINE = "line "  # and a number: the ref of a node in an outline
@@ -59,12 +63,23 @@ def read_arguments(fields: Mapping[str, str]) -> dict[str, Any]:
         path, _, word = name.partition("|")
         if word not in READERS:
             raise InvalidForm(f"the field {name} is not of this page; reload it and try again", field=name)
-        value = READERS[word](text.replace("\r\n", "\n"))
+        compared = fields.get(COMPARE, "")
+        before = fields.get(f"{BEFORE}{name}") if compared and path.startswith(f"{compared}.") else None
+        if before is not None:
+            if _unify_lines(text) == _unify_lines(before):
+                continue
+            read = _read_value(before) if word == "value" else _unify_lines(before) or None
+            _set(arguments, [*compared.split("."), "was", path.removeprefix(f"{compared}.")], read, name)
+        value = READERS[word](_unify_lines(text))
         if isinstance(value, NotJson):
             raise InvalidForm(f"this is not JSON, {value.place}; numbers, true, lists and objects are", field=path)
         if value is not UNSET:
             _set(arguments, path.split("."), value, name)
     return {name: _number_lists(value) for name, value in arguments.items()}
+
+
+def _unify_lines(text: str) -> str:
+    return text.replace("\r\n", "\n")
 
 
 def _set(arguments: dict[str, Any], path: list[str], value: Any, name: str) -> None:

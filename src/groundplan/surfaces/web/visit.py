@@ -22,6 +22,7 @@ from groundplan.kernel.errors import (
 )
 from groundplan.kernel.events import parse_position
 from groundplan.kernel.projects import ProjectView
+from groundplan.purpose.editing.items import StaleItem
 from groundplan.session import Session
 from groundplan.surfaces.web.forms import BEFORE, find_line
 
@@ -80,7 +81,7 @@ class Refusal:
     @property
     def is_conflict(self) -> bool:
         """Whether somebody else changed the same thing meanwhile: then the page shows both versions."""
-        return self.error.code in (StaleRevision.code, StaleVersion.code)
+        return self.error.code in (StaleRevision.code, StaleVersion.code, StaleItem.code)
 
     def choose(self, name: str, present: Any) -> Any:
         """Return what a field shows after the refusal: what was typed, or the present value if nobody typed there."""
