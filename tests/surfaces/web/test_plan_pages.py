@@ -295,6 +295,28 @@ def test_a_pathway_of_an_item_that_is_gone_shows_everything_and_says_so(browser:
         assert "OC1" in page.text
 
 
+def test_quick_entry_sent_again_with_more_adds_only_what_is_new(browser: Browser, engine: Engine) -> None:
+    fill(engine)
+    browser.log_in()
+    before = read_theory(engine)
+    text = "Hold assemblies > fee model AGREED > Committees  pay > Safe water\r\nNew meters > output: Fee model agreed"
+    assert submit(browser, PLAN, "quick", **{"operations|plan": text}).status == 303
+    after = read_theory(engine)
+    again = submit(browser, PLAN, "quick", **{"operations|plan": text})
+
+    assert [node.title for node in after.nodes if node not in before.nodes] == ["New meters"]
+    assert [(edge.source, edge.target) for edge in after.edges if edge not in before.edges] == [("AC2", "OP1")]
+    assert (again.status, "already" in again.body.decode()) == (400, True)
+
+
+def test_the_warning_before_a_removal_counts_the_assumptions_on_links(browser: Browser, engine: Engine) -> None:
+    fill(engine)
+    browser.log_in()
+
+    assert "With it go 1 links, 1 assumptions and 0 indicators" in open_page(browser, f"{PLAN}?key=G1").text
+    assert "With it go 2 links, 1 assumptions and 1 indicators" in open_page(browser, f"{PLAN}?key=OC1").text
+
+
 def test_quick_entry_adds_all_lines_in_one_batch_or_none(browser: Browser, engine: Engine) -> None:
     fill(engine, [])
     browser.log_in()
