@@ -656,6 +656,10 @@ PURPOSE: Mapping[str, str] = {
     **{f"operation.{name}": text for name, text in {**_NODE, **_EDGE, **_ASSUMPTION}.items()},
     "operation.edge_type": "The type of the edge.",
     "operation.metadata": "The metadata.",
+    **{
+        f"operation.{name}": "Structure of the theory, which no operation has: the checklist blocks it."
+        for name in ("parent_id", "parent", "children", "path", "tree")
+    },
     "operation.new_edge_type": "The new type of the edge.",
     "operation.profile": "How strict the gates of the draft are.",
     "operation.label": "The label of the version.",

@@ -1820,6 +1820,11 @@ ProposedOperation = TypedDict(
         "profile": NotRequired[str | None],
         "label": NotRequired[str | None],
         "from": NotRequired[int | Literal["draft", "published"] | None],
+        "parent_id": NotRequired[Any],
+        "parent": NotRequired[Any],
+        "children": NotRequired[Any],
+        "path": NotRequired[Any],
+        "tree": NotRequired[Any],
     },
 )
 

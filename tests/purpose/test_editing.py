@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from groundplan.kernel.errors import GroundplanError, Invalid, NotFound, StaleRevision
 from groundplan.purpose.editing.draft import PublishedImmutable
+from groundplan.purpose.editing.edit import StructureInMetadata
 from groundplan.purpose.editing.items import DependencyCycle, DuplicateEdge, SelfEdge, StaleItem
 from groundplan.purpose.editing.rules import InvalidDirection
 from groundplan.purpose.versions.versions import NoDraft
+from tests.engines import Engine
 from tests.purpose.client import Op, PurposeClient, add_edge, add_node, op
 
 WELL = "dig -> well -> water -> health"
@@ -463,3 +466,30 @@ def test_edits_of_different_items_are_no_conflict(read: PurposeClient) -> None:
 
 def test_what_was_read_of_a_field_that_no_item_has_is_refused(read: PurposeClient) -> None:
     assert isinstance(error_of(read, op("update_node", node="G1", title="x", was={"colour": "red"})), Invalid)
+
+
+def test_structure_in_metadata_is_refused_and_the_error_names_it_and_the_operation_that_is_meant(
+    read: PurposeClient,
+) -> None:
+    for operation, name in (
+        (add_node("OUTPUT", "x", metadata={"note": "free", "parent_id": "G1"}), "parent_id"),
+        (op("update_node", node="G1", metadata={"layout": {"path": "G1/OC1"}}), "layout.path"),
+    ):
+        refused = error_of(read, op("update_node", node="AC1", title="bore"), operation)
+
+        assert isinstance(refused, StructureInMetadata)
+        assert refused.details["names"] == [name]
+        assert [step.operation for step in refused.next_steps] == ["purpose.edit"]
+    read.edit(op("update_node", node="G1", metadata={"parent": "teachers and parents", "children": 3}))
+
+
+def test_structure_that_was_stored_before_is_no_obstacle_for_other_edits_and_can_be_removed(
+    engine: Engine, read: PurposeClient
+) -> None:
+    stored = json.dumps({"parent_id": "G1"})
+    engine.as_owner(f"UPDATE toc_nodes SET metadata = '{stored}' WHERE key = 'OC1'")
+    read.edit(op("update_node", node="OC1", title="Rain", metadata={"colour": "blue"}))
+    read.edit(op("update_node", node="OC1", metadata={"parent_id": None}))
+    assert read.nodes()["OC1"].metadata == {"colour": "blue"}
+    read.call("briefing.undo")
+    assert read.nodes()["OC1"].metadata == {"parent_id": "G1", "colour": "blue"}

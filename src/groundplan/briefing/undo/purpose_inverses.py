@@ -55,9 +55,8 @@ OPS: Mapping[str, NoInverse | None] = {
 
 def build_call(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
     """Return the call that undoes the edits of one write, the last one first."""
-    operation = edit.RESTORE if any(event.op in REMOVALS for event in events) else edit.OPERATION
     operations = [_build_operation(event) for event in reversed(events)]
-    return InverseCall(operation, {"project": tx.project.id, "operations": operations})
+    return InverseCall(edit.RESTORE, {"project": tx.project.id, "operations": operations})
 
 
 def find_dependents(tx: Transaction, events: Sequence[StoredEvent], rev: int) -> set[str]:

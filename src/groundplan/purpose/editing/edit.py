@@ -9,12 +9,13 @@ from msgspec import UNSET, Meta, Struct
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import CutLists, LeftOut, Trimming
+from groundplan.kernel.errors import Invalid, NextStep
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import ArgumentPath, invalid_argument, quote_text
+from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument, quote_text
 from groundplan.purpose.content import reserve_keys
 from groundplan.purpose.editing import items
 from groundplan.purpose.editing.draft import BatchRefs, CreatedItem, DraftState, ItemIdentity
@@ -38,12 +39,29 @@ from groundplan.purpose.editing.operations import (
     UpdateIndicator,
     UpdateNode,
 )
+from groundplan.purpose.metadata_structure import find_structure, format_names
 from groundplan.purpose.model import ASSUMPTION_PREFIX, BATCH_MAX, INDICATOR_PREFIX, PREFIXES
 from groundplan.purpose.versions.versions import load_draft
 
 sql = load_queries(__file__)
 
 _ADD_OPERATIONS = (AddNode, AddEdge, AddAssumption, AddIndicator)
+
+
+class StructureInMetadata(Invalid):
+    """The metadata of a node names its parent, or holds a tree or a path of nodes: structure belongs into edges."""
+
+    code = "structure_in_metadata"
+
+    def __init__(self, names: list[str], path: ArgumentPath, project: str) -> None:
+        connect = NextStep("purpose.edit", "with add_edge connects a cause to its effect", {"project": project})
+        super().__init__(
+            f"{format_argument_path(path)}: {format_names(names)} holds structure of the theory, which no gate and no "
+            "picture would see; leave it out, and connect the nodes by edges",
+            next_steps=connect,
+            field=format_argument_path(path),
+            names=names,
+        )
 
 
 class EditPurpose(Struct, forbid_unknown_fields=True):
@@ -77,6 +95,7 @@ def edit(tx: Transaction, request: EditPurpose) -> EditedPurpose:
         StaleRevision: the draft is not at `expected_rev`.
         StaleItem: a field that an update changes has another value than its `was` says.
         Invalid: an operation is malformed.
+        StructureInMetadata: metadata holds structure of the theory.
         NotFound: an operation names an item that is not in the draft.
         PublishedImmutable: an operation names a row of a published version.
         SelfEdge: an edge leads from a node to itself.
@@ -85,6 +104,7 @@ def edit(tx: Transaction, request: EditPurpose) -> EditedPurpose:
         DependencyCycle: an edge closes a cycle.
     """
     _refuse_duplicate_refs(request.operations)
+    _refuse_structure(request.operations, tx.project.name)
     return _apply_all(tx, request.operations, expected_rev=request.expected_rev)
 
 
@@ -195,6 +215,16 @@ def _refuse_duplicate_refs(operations: list[PurposeOp]) -> None:
                 sentence = f"{quote_text(op.ref)} is given twice in this batch; choose another ref"
                 raise invalid_argument(("operations", index, "ref"), sentence)
             refs.add(op.ref)
+
+
+def _refuse_structure(operations: list[PurposeOp], project: str) -> None:
+    """Reject structure in the metadata that a batch writes. What was stored before stays until a batch removes it."""
+    for index, op in enumerate(operations):
+        if isinstance(op, AddNode | UpdateNode) and op.metadata:
+            structure = find_structure(op.metadata)
+            if structure.links or structure.trees:
+                path: ArgumentPath = ("operations", index, "metadata")
+                raise StructureInMetadata([*structure.links, *structure.trees], path, project)
 
 
 OPERATION = declare(
