@@ -400,7 +400,7 @@ UPDATES = {
     "indicator": op("update_indicator", indicator="IN1", target=4, was={"target": 3}),
     "metadata": op("update_node", node="OC1", metadata={"a": 2}, was={"metadata": {"a": 1, "b": 1}}),
 }
-OTHERS = {  # of the same item
+OTHERS: dict[str, Op] = {  # of the same item
     "node": {"description": "d"},
     "edge": {"confidence": "low"},
     "assumption": {"owner": "ben"},

@@ -23,7 +23,7 @@ from groundplan.context.facts_in_force import FactsInForce, read_facts_in_force
 from groundplan.kernel.answers import count_chars
 from groundplan.kernel.links import LinkType, list_links_from
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.knowledge.reading.files import load_atoms_of_files
+from groundplan.knowledge.context import load_atoms_of_files
 from groundplan.work.graph.background import collect_paths, load_ancestor_paths, load_resolved_before
 from groundplan.work.links import load_effective_links
 from groundplan.work.nodes import WorkNodeRow, format_evidence

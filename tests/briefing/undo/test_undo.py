@@ -479,9 +479,10 @@ def test_what_was_removed_does_not_come_back_without_what_it_was_on_and_the_erro
         edit(ada, removal)
         removals[removal["op"]] = last_event(ada)
 
-    refused = {
-        name: error_of(lambda at=at: undo(ada, event=at)) for name, at in removals.items() if name != "remove_node"
-    }
+    def refuse(name: str) -> Any:
+        return error_of(lambda: undo(ada, event=removals[name]))
+
+    refused = {name: refuse(name) for name in removals if name != "remove_node"}
 
     assert {name: (error.code, error.details["subject"]) for name, error in refused.items()} == {
         "remove_assumption": ("changed_since", "OC1->G1"),
