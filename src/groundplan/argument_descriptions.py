@@ -622,6 +622,8 @@ PURPOSE: Mapping[str, str] = {
     "operations[].edge_type": "The type of the edge; required if there are several between the two nodes. Default for "
     "a new edge: `CONTRIBUTES_TO`.",
     "operations[].new_edge_type": "The new type of the edge.",
+    "operations[].was": "For an update: the fields as you read them. A field that somebody changed since is refused "
+    "with `stale_item`, and the others of the item stay as they are.",
     "operations[].assumption": f"The assumption: {_BY_KEY}",
     "operations[].indicator": f"The indicator: {_BY_KEY}",
     # Versions
@@ -659,6 +661,10 @@ PURPOSE: Mapping[str, str] = {
     **{f"operation.{name}": text for name, text in {**_NODE, **_EDGE, **_ASSUMPTION}.items()},
     "operation.edge_type": "The type of the edge.",
     "operation.metadata": "The metadata.",
+    **{
+        f"operation.{name}": "Structure of the theory, which no operation has: the checklist blocks it."
+        for name in ("parent_id", "parent", "children", "path", "tree")
+    },
     "operation.new_edge_type": "The new type of the edge.",
     "operation.profile": "How strict the gates of the draft are.",
     "operation.label": "The label of the version.",

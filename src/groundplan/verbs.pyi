@@ -1818,6 +1818,11 @@ ProposedOperation = TypedDict(
         "profile": NotRequired[str | None],
         "label": NotRequired[str | None],
         "from": NotRequired[int | Literal["draft", "published"] | None],
+        "parent_id": NotRequired[Any],
+        "parent": NotRequired[Any],
+        "children": NotRequired[Any],
+        "path": NotRequired[Any],
+        "tree": NotRequired[Any],
     },
 )
 
@@ -1990,6 +1995,7 @@ class UpdateAssumption(TypedDict):
     risk_level: NotRequired[groundplan.purpose.model.RiskLevel | Literal["LOW", "MEDIUM", "HIGH"] | None]
     owner: NotRequired[str | None]
     review_by: NotRequired[str | None]
+    was: NotRequired[dict[str, Any]]
 
 class UpdateEdge(TypedDict):
     op: Literal["update_edge"]
@@ -1999,6 +2005,7 @@ class UpdateEdge(TypedDict):
     new_edge_type: NotRequired[groundplan.purpose.model.EdgeType | Literal["CONTRIBUTES_TO", "CAUSES", "DEPENDS_ON", "FEEDBACK"] | None]
     mechanism: NotRequired[str | None]
     confidence: NotRequired[groundplan.purpose.model.Confidence | Literal["low", "medium", "high"] | None]
+    was: NotRequired[dict[str, Any]]
 
 class UpdateIndicator(TypedDict):
     op: Literal["update_indicator"]
@@ -2012,6 +2019,7 @@ class UpdateIndicator(TypedDict):
     method: NotRequired[str | None]
     frequency: NotRequired[str | None]
     owner: NotRequired[str | None]
+    was: NotRequired[dict[str, Any]]
 
 class UpdateNode(TypedDict):
     op: Literal["update_node"]
@@ -2022,6 +2030,7 @@ class UpdateNode(TypedDict):
     owner: NotRequired[str | None]
     node_type: NotRequired[groundplan.purpose.model.NodeType | Literal["GOAL", "OUTCOME", "OUTPUT", "ACTIVITY"]]
     metadata: NotRequired[dict[str, Any]]
+    was: NotRequired[dict[str, Any]]
 
 class WaiverWrite(TypedDict):
     code: str

@@ -46,6 +46,7 @@ def fill_atlas(engine: Engine) -> dict[str, str]:
             {"op": "add_edge", "source": "o", "target": "g", "mechanism": "by reading"},
             {"op": "add_assumption", "node": "g", "assumption_text": "They look"},
             {"op": "add_indicator", "node": "g", "name": "Wrecks", "target": 3},
+            {"op": "add_assumption", "source": "o", "target": "g", "assumption_text": "They can see", "owner": "ben"},
         ],
     )
     ids["run"] = ada.call("context.create_draft", scopeId="atlas").run.id
@@ -108,7 +109,10 @@ def dump(session: Session, ids: dict[str, str]) -> dict[str, Any]:
         "counts": session.call("work.open", project="atlas").summary,
         "policies": session.call("work.open", project="atlas").policies,
         "nodes": [(one.key, one.title, one.description, one.metadata, one.assumptions) for one in opened.nodes],
-        "edges": [(one.source, one.target, one.edge_type, one.mechanism, one.confidence) for one in opened.edges],
+        "edges": [
+            (one.source, one.target, one.edge_type, one.mechanism, one.confidence, one.assumptions)
+            for one in opened.edges
+        ],
         "indicators": [(one.key, one.name, one.target, one.owner) for one in opened.indicators],
         "facts": [
             (name, one["label"], one["valueNumber"], one["provenance"]) for name, one in view["inputsByPointer"].items()
@@ -201,6 +205,35 @@ OTHER_CHANGES: dict[str, tuple[str, dict[str, Any]]] = {
         "purpose.edit",
         {"project": "atlas", "operations": [{"op": "remove_edge", "source": "OC1", "target": "G1"}]},
     ),
+    "purpose node removed": (
+        "purpose.edit",
+        {"project": "atlas", "operations": [{"op": "remove_node", "node": "G1"}]},
+    ),
+    "assumption removed": (
+        "purpose.edit",
+        {
+            "project": "atlas",
+            "operations": [{"op": "remove_assumption", "assumption": key} for key in ("AS1", "AS2")],
+        },
+    ),
+    "indicator removed": (
+        "purpose.edit",
+        {"project": "atlas", "operations": [{"op": "remove_indicator", "indicator": "IN1"}]},
+    ),
+    "purpose replaced": (
+        "purpose.edit",
+        {
+            "project": "atlas",
+            "operations": [
+                {"op": "update_assumption", "assumption": "AS2", "assumption_text": "They wear glasses"},
+                {"op": "remove_edge", "source": "OC1", "target": "G1"},
+                {"op": "add_edge", "source": "OC1", "target": "G1", "mechanism": "by looking"},
+                {"op": "add_node", "ref": "p", "node_type": "OUTPUT", "title": "Map"},
+                {"op": "add_edge", "source": "p", "target": "OC1"},
+                {"op": "remove_indicator", "indicator": "IN1"},
+            ],
+        },
+    ),
     "facts changed": (
         "context.edit",
         {
@@ -218,7 +251,7 @@ OTHER_CHANGES: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
 }
-FINAL = {"claimed", "atom created", "purpose added", "facts added"}  # their undo has no inverse
+FINAL = {"claimed", "atom created", "facts added"}  # their undo has no inverse
 CHANGES = {**WORK_CHANGES, **OTHER_CHANGES}
 
 
@@ -463,7 +496,6 @@ def test_an_edit_of_an_earlier_draft_is_not_undone_in_a_later_one(ada: Session, 
         ("work.update", {"updates": [{"node_id": "{coast}", "add_evidence": [{"type": "note", "ref": "x"}]}]}),
         ("work.restructure", {"operations": [{"op": "merge", "source": "{coast}", "target": "{print}"}]}),
         ("knowledge.delete", {"entityType": "atom", "id": "{atom}", "version": 1}),
-        ("purpose.edit", {"project": "atlas", "operations": [{"op": "remove_node", "node": "OC1"}]}),
         ("purpose.record", {"project": "atlas", "decisions": [{"text": "x", "rationale": "y"}]}),
         ("context.commit", {"runId": "{run}"}),
         ("member.add", {"scopeId": "atlas", "userId": "dora", "role": "viewer"}),
@@ -523,6 +555,83 @@ def test_an_edge_is_not_removed_with_an_assumption_that_was_added_to_it_since(
     edit(ada, {**on_edge, "assumption_text": "They read"})
 
     assert error_of(lambda: undo(ada, event=added)).code == "changed_since"
+
+
+def test_what_was_removed_does_not_come_back_without_what_it_was_on_and_the_error_names_the_event(
+    ada: Session, ids: dict[str, str]
+) -> None:
+    removals = {}
+    for removal in (
+        {"op": "remove_assumption", "assumption": "AS2"},
+        {"op": "remove_indicator", "indicator": "IN1"},
+        {"op": "remove_edge", "source": "OC1", "target": "G1"},
+        {"op": "remove_node", "node": "G1"},
+    ):
+        edit(ada, removal)
+        removals[removal["op"]] = last_event(ada)
+
+    def refuse(name: str) -> Any:
+        return error_of(lambda: undo(ada, event=removals[name]))
+
+    refused = {name: refuse(name) for name in removals if name != "remove_node"}
+
+    assert {name: (error.code, error.details["subject"]) for name, error in refused.items()} == {
+        "remove_assumption": ("changed_since", "OC1->G1"),
+        "remove_indicator": ("changed_since", "G1"),
+        "remove_edge": ("changed_since", "G1"),
+    }
+
+
+def test_removals_are_undone_one_after_the_other(ada: Session, ids: dict[str, str]) -> None:
+    before = dump(ada, ids)
+    removals = []
+    for removal in (
+        {"op": "remove_assumption", "assumption": "AS2"},
+        {"op": "remove_edge", "source": "OC1", "target": "G1"},
+        {"op": "remove_node", "node": "G1"},
+    ):
+        edit(ada, removal)
+        removals.append(last_event(ada))
+
+    for event in reversed(removals):
+        undo(ada, event=event)
+
+    assert dump(ada, ids) == before
+
+
+def test_a_restored_node_keeps_its_row_and_the_work_that_serves_it(ada: Session, ids: dict[str, str]) -> None:
+    ada.call("work.update", updates=[{"node_id": ids["print"], "serves": ["G1"]}])
+    before = ada.call("purpose.open", project="atlas", detail="full").nodes
+    edit(ada, {"op": "remove_node", "node": "G1"})
+    undo(ada)
+
+    assert ada.call("purpose.open", project="atlas", detail="full").nodes == before
+    assert [link.to for link in ada.call("work.context", node_id=ids["print"]).node.serves] == ["G1"]
+
+
+def test_a_removed_edge_that_would_close_a_cycle_by_now_is_not_restored(ada: Session, ids: dict[str, str]) -> None:
+    edit(
+        ada,
+        {"op": "add_node", "node_type": "OUTCOME", "title": "Seen"},
+        {"op": "add_node", "node_type": "OUTCOME", "title": "Told"},
+        {"op": "add_edge", "source": "OC1", "target": "OC2"},
+    )
+    edit(ada, {"op": "remove_edge", "source": "OC1", "target": "OC2"})
+    removed = last_event(ada)
+    edit(
+        ada,
+        {"op": "add_edge", "source": "OC2", "target": "OC3"},
+        {"op": "add_edge", "source": "OC3", "target": "OC1"},
+    )
+    before = dump(ada, ids)
+
+    assert error_of(lambda: undo(ada, event=removed)).code == "dependency_cycle"
+    assert dump(ada, ids) == before
+
+
+def test_no_request_restores_an_item_under_a_key_of_its_choice(ada: Session, ids: dict[str, str]) -> None:
+    restoring = {"op": "restore_node", "key": "G7", "id": "x", "node_type": "GOAL", "title": "Mine"}
+    assert error_of(lambda: edit(ada, restoring)).code == "invalid_argument"
 
 
 def test_what_work_was_linked_to_since_is_not_removed(ada: Session, ids: dict[str, str]) -> None:
