@@ -231,7 +231,7 @@ READ_ALL = {
     "work/importing: exported_tags": "the same",
     "work/importing: exported_sections": "the same",
     "work/importing: exported_evidence": "the same",
-    "work/importing: bases_with_loops": "the same",
+    "work/importing: imported_items": "the same",
     "work/graph/onboard: recently_blocked": "an index in the order of change, of which the last few entries are taken",
 }
 STEP = re.compile(r"^(SCAN|SEARCH) (\w+)(?! VIRTUAL)\b(?: USING (?:COVERING )?INDEX (\w+))?[^(]*(?:\(([^)]*)\))?")

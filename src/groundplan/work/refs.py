@@ -16,7 +16,7 @@ import msgspec
 
 from groundplan.kernel.errors import Invalid, MixedProjects, NextStep, NotFound
 from groundplan.kernel.ids import PREFIX_CHARS_MIN
-from groundplan.kernel.store.authorize import ProjectId, find_visible_project_ids
+from groundplan.kernel.store.authorize import ProjectId, find_project_id, find_visible_project_ids
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.providers import LinkTarget, LinkTargets
@@ -48,7 +48,8 @@ class AmbiguousAlias(Invalid):
 
     def __init__(self, ref: str, matches: list[str]) -> None:
         super().__init__(
-            f"nodes of several projects were imported under {ref!r}: {', '.join(matches)}; name one of these ids",
+            f"nodes of several projects were imported under {ref!r}: {', '.join(matches)}; "
+            "name the project, or one of these ids",
             ref=ref,
             near=matches,
         )
@@ -214,18 +215,26 @@ def find_removed_node(tx: Transaction, ref: str) -> RemovedNode | None:
 
 
 def _find_by_alias(tx: Transaction, alias: str, visible_project_ids: frozenset[str] | None) -> NodeLocation | None:
-    """Return the node with an alias, preferably of the current project, or None."""
+    """Return the node with an alias, preferably of the project of the call, or None."""
     nodes = [
         node
         for node in starmap(_to_location, tx.all(sql.nodes_by_alias, alias=alias))
         if visible_project_ids is None or node.project_id in visible_project_ids
     ]
     if len(nodes) > 1:
-        own = [node for node in nodes if tx.has_project and node.project_id == tx.project.id]
+        project_id = _find_project_of_call(tx)
+        own = [node for node in nodes if node.project_id == project_id]
         if not own:
             raise AmbiguousAlias(alias, [node.id for node in nodes[:3]])
         nodes = own
     return nodes[0] if nodes else None
+
+
+def _find_project_of_call(tx: Transaction) -> str | None:
+    """Return the id of the current project, or of the one that the caller named while the current one is looked for."""
+    if tx.has_project:
+        return tx.project.id
+    return None if tx.named_project is None else find_project_id(tx, tx.named_project)
 
 
 def find_nodes_by_prefix(
