@@ -465,10 +465,13 @@ CONTEXT: Mapping[str, str] = {
     "ownership": "Whether the run is yours or shared. It does not affect permissions, which come from roles.",
     "context.update_draft/ownership": "Whether the run is yours or shared. Without it only the time of its last change "
     "is updated.",
-    "copyFrom": "Copy everything from a run, including suggestions, under new ids: the id of the run, or `latest` for "
-    "the latest commit. Default: start empty.",
+    "copyFrom": "The run to copy, with its suggestions, under new ids: an id; `latest`, the default, which is empty if "
+    "nothing was committed; or `none`: start empty, and replace all facts in force.",
     "allowPartial": "Allow required inputs to be unset; they are still reported as missing. The status is then "
     "`partial_committed`, even if nothing is missing.",
+    "allowDrop": "Allow a draft that began with `copyFrom: none` to lack facts that are in force.",
+    "resolve": "For each name in the conflicts of a refused commit, such as `/site` or `constraint:KEY`, the side to "
+    "keep: `mine` for the draft, `theirs` for the run in force.",
     "lean": "Omit null, empty and bookkeeping fields from the answer; values and evidence stay as they are.",
     "hydrate": "A document to fill with the facts, each at its pointer; `unplaced` lists those without a place in it.",
     "context.trace/pointer": "The fact, by its JSON Pointer.",

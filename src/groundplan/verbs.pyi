@@ -950,22 +950,24 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         *,
         scope_id: str,
         ownership: groundplan.context.schemas.RunOwnership | Literal["owned", "shared"] = "owned",
-        copy_from: str | None = None,
+        copy_from: str = "latest",
         lean: bool | None = None,
         op_id: str | None = None,
-    ) -> groundplan.context.runs.RunWithRev:
-        """Create a draft, empty or a copy of copyFrom (latest, or a run); creates the scope too if it is new."""
+    ) -> groundplan.context.runs.CreatedDraft:
+        """Create a draft, a copy of the facts in force unless copyFrom says otherwise; and its scope if new."""
 
     def commit(
         self,
         *,
         run_id: str,
         allow_partial: bool = False,
+        allow_drop: bool = False,
+        resolve: dict[str, groundplan.context.schemas.MergeSide | Literal["mine", "theirs"]] | None = None,
         lean: bool | None = None,
         expected_rev: int | None = None,
         op_id: str | None = None,
     ) -> groundplan.context.commit.Committed:
-        """Make a draft final; allowPartial lets required inputs stay unset."""
+        """Make a draft final, merged with what was committed since; allowPartial: with inputs unset."""
 
     def discard(
         self,
@@ -1574,6 +1576,7 @@ class ArtifactWrite(TypedDict):
     payload: NotRequired[dict[str, Any]]
     runId: NotRequired[str | None]
     createdAt: NotRequired[str | None]
+    originId: NotRequired[str | None]
 
 class AtomCheck(TypedDict):
     id: str
@@ -1924,6 +1927,7 @@ class SourceWrite(TypedDict):
     rawMeta: NotRequired[dict[str, Any]]
     runId: NotRequired[str | None]
     createdAt: NotRequired[str | None]
+    originId: NotRequired[str | None]
 
 class TagFilter(TypedDict):
     resolved: NotRequired[bool | None]
