@@ -570,10 +570,11 @@ class BriefingVerbs:
         *,
         project: str,
         event: str | None = None,
+        redo: bool = False,
         dry_run: bool = False,
         op_id: str | None = None,
     ) -> groundplan.briefing.undo.undo.Undone:
-        """Undo your last change, or the write of an event, if nothing was built on it."""
+        """Undo your last change, or the write of an event; redo: true does it again."""
 
     def titles(
         self,

@@ -250,12 +250,103 @@ def test_undo_sets_back_what_a_change_did(ada: Session, ids: dict[str, str], nam
 
 
 @pytest.mark.parametrize("name", sorted(CHANGES.keys() - FINAL))
-def test_an_undo_can_be_undone(ada: Session, ids: dict[str, str], name: str) -> None:
+def test_a_redo_does_again_what_an_undo_took_back(ada: Session, ids: dict[str, str], name: str) -> None:
     change(ada, name, ids)
     after = dump(ada, ids)
     undo(ada)
-    undo(ada)
+    undo(ada, redo=True)
     assert dump(ada, ids) == after
+
+
+@pytest.mark.parametrize("name", sorted(CHANGES.keys() - FINAL))
+def test_what_was_done_again_can_be_undone_again(ada: Session, ids: dict[str, str], name: str) -> None:
+    before = dump(ada, ids)
+    change(ada, name, ids)
+    undo(ada)
+    undo(ada, redo=True)
+    undo(ada)
+    assert dump(ada, ids) == before
+
+
+def set_summary(session: Session, ids: dict[str, str], summary: str) -> None:
+    session.call("work.update", updates=[{"node_id": ids["coast"], "summary": summary}])
+
+
+def read_summary(session: Session, ids: dict[str, str]) -> str:
+    return str(session.call("work.context", node_id=ids["coast"]).node.summary)
+
+
+def test_the_second_undo_takes_back_the_step_before(ada: Session, ids: dict[str, str]) -> None:
+    seen = [read_summary(ada, ids)]
+    for summary in ("one", "two", "three"):
+        set_summary(ada, ids, summary)
+        seen.append(summary)
+    for expected in reversed(seen[:-1]):
+        undo(ada)
+        assert read_summary(ada, ids) == expected
+    for expected in seen[1:]:
+        undo(ada, redo=True)
+        assert read_summary(ada, ids) == expected
+    assert error_of(lambda: undo(ada, redo=True)).code == "nothing_to_redo"
+    undo(ada)
+    assert read_summary(ada, ids) == "two"
+
+
+def test_a_new_change_ends_what_can_be_done_again(ada: Session, ids: dict[str, str]) -> None:
+    set_summary(ada, ids, "one")
+    set_summary(ada, ids, "two")
+    undo(ada)
+    set_summary(ada, ids, "three")
+
+    assert error_of(lambda: undo(ada, redo=True)).code == "nothing_to_redo"
+    undo(ada)
+    assert read_summary(ada, ids) == "one"
+
+
+def test_a_change_of_another_actor_is_not_done_over(engine: Engine, ada: Session, ids: dict[str, str]) -> None:
+    set_summary(ada, ids, "one")
+    undo(ada)
+    set_summary(engine.session("ben"), ids, "of ben")
+
+    assert error_of(lambda: undo(ada, redo=True)).code == "changed_since"
+    assert read_summary(ada, ids) == "of ben"
+
+
+def test_what_was_undone_is_not_undone_twice(ada: Session, ids: dict[str, str]) -> None:
+    set_summary(ada, ids, "one")
+    event = last_event(ada)
+    undo(ada)
+    back = last_event(ada)
+
+    assert error_of(lambda: undo(ada, event=event)).code == "already_undone"
+    undo(ada, event=back)  # the undo itself: a redo
+    assert read_summary(ada, ids) == "one"
+    assert error_of(lambda: undo(ada, event=back)).code == "already_undone"
+    undo(ada, event=event)
+    assert error_of(lambda: undo(ada, event=event)).code == "already_undone"
+
+
+def test_an_undo_of_a_release_takes_the_claim_again(ada: Session, ids: dict[str, str]) -> None:
+    ada.call("work.next", project="atlas", node_id=ids["coast"], claim=True)
+    ada.call("work.update", updates=[{"node_id": ids["coast"], "release": True}])
+
+    undo(ada)
+
+    assert ada.call("work.context", node_id=ids["coast"]).node.properties["_claimed_by"] == "ada"
+
+
+def test_an_undo_says_what_it_did_as_a_sentence(ada: Session, ids: dict[str, str]) -> None:
+    set_summary(ada, ids, "one")
+    event = last_event(ada)
+
+    assert undo(ada).text == f"Undid {event}: updated {ids['coast']}"
+    assert undo(ada, redo=True).text == f"Did again {event}: updated {ids['coast']}"
+
+
+def test_redo_with_an_event_is_refused(ada: Session, ids: dict[str, str]) -> None:
+    set_summary(ada, ids, "one")
+
+    assert error_of(lambda: undo(ada, event=last_event(ada), redo=True)).code == "invalid_argument"
 
 
 def test_the_events_of_an_undo_say_what_they_undo(ada: Session, ids: dict[str, str]) -> None:
@@ -396,7 +487,7 @@ def test_evidence_stays_and_the_answer_says_so(ada: Session, ids: dict[str, str]
 def test_a_drop_is_not_repeated_over_work_that_was_planned_since(ada: Session, ids: dict[str, str]) -> None:
     change(ada, "dropped", ids)
     undo(ada)
-    event = undo(ada, dry_run=True).undone
+    event = undo(ada, redo=True, dry_run=True).undone
     ada.call("work.plan", project="atlas", nodes=[{"ref": "new", "summary": "New", "parent_ref": ids["coast"]}])
     after = dump(ada, ids)
     assert error_of(lambda: undo(ada, event=event)).code == "cannot_undo"
@@ -458,11 +549,11 @@ def test_a_molecule_is_not_deleted_when_atoms_were_added_to_it_since(ada: Sessio
 
 def test_a_drop_that_an_undo_repeats_says_what_it_undoes(ada: Session, ids: dict[str, str]) -> None:
     ada.call("work.restructure", operations=[{"op": "drop", "node_id": ids["print"], "reason": "no paper"}])
+    dropped = last_event(ada)
     undo(ada)
-    reopened = last_event(ada)
-    undo(ada)
+    undo(ada, redo=True)
 
-    assert ada.call("event.list", project="atlas", limit=1).events[0].decision == f"undo of {reopened}"
+    assert ada.call("event.list", project="atlas", limit=1).events[0].decision == f"redo of {dropped}"
 
 
 def test_a_write_that_moved_and_reopened_is_not_undone_by_halves(ada: Session, ids: dict[str, str]) -> None:
