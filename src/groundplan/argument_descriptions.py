@@ -400,7 +400,7 @@ KNOWLEDGE: Mapping[str, str] = {
     "relatedMolecules": "Related molecules of the project, each with the reason.",
     "relatedMolecules[].moleculeId": "The related molecule, by id.",
     "relatedMolecules[].reason": "How they are related.",
-    "confirm": "The commit at which the knowledge was confirmed.",
+    "confirm": "The commit at which the knowledge was confirmed, by id; `HEAD` where a repository is known.",
     "cascade": "Also delete the atoms of a molecule; otherwise they stay without a molecule.",
     "includeChangelog": "Include the latest changelog entries.",
     "changelogLimit": "Maximum number of changelog entries.",
