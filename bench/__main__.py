@@ -48,6 +48,7 @@ PARTS = {
     "page": "page:run",
     "page-load": "page_load:run",
     "canvas": "canvas:run",
+    "path": "call_path:run",
     "postgres": "postgres:run",
 }
 

@@ -381,7 +381,7 @@ def build_content_from(batches: Sequence[Ops]) -> Content:
 
 def _measure_tokens(folder: Path) -> Iterator[Result]:
     db = folder / "small.db"
-    example = demo.PROJECTS[0].name
+    example = demo.PROJECT
     with groundplan.open(str(db), actor="ada") as session:
         demo.fill(session)
         session.call("project.create", name=PROJECT)

@@ -76,7 +76,7 @@ SOURCES: Mapping[str, str] = {
     "purpose.publish": "purpose.versions.publish:OPERATION",
     "purpose.discard": "purpose.versions.drafts:DISCARD",
     "purpose.versions": "purpose.versions.versions:LIST",
-    "purpose.diff": "purpose.versions.compare:OPERATION",
+    "purpose.diff": "purpose.versions.diff:OPERATION",
     "purpose.check": "purpose.check:OPERATION",
     "purpose.health": "purpose.check:HEALTH",
     "purpose.analysis": "purpose.check:ANALYSIS",

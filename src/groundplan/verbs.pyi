@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
 import groundplan.briefing.briefing
+import groundplan.briefing.chain
 import groundplan.briefing.coverage
 import groundplan.briefing.inbox
 import groundplan.briefing.search
-import groundplan.briefing.throughline
 import groundplan.briefing.titles
 import groundplan.briefing.undo.undo
 import groundplan.context.commit
@@ -59,7 +59,7 @@ import groundplan.purpose.model
 import groundplan.purpose.observing.read
 import groundplan.purpose.observing.record
 import groundplan.purpose.open
-import groundplan.purpose.versions.compare
+import groundplan.purpose.versions.diff
 import groundplan.purpose.versions.drafts
 import groundplan.purpose.versions.publish
 import groundplan.purpose.versions.versions
@@ -546,7 +546,7 @@ class BriefingVerbs:
         from_: str,
         direction: Literal["up", "down"] | None = None,
         format: Literal["data", "markdown", "svg"] = "data",
-    ) -> groundplan.briefing.throughline.Throughline | groundplan.briefing.throughline.ThroughlineText | groundplan.briefing.throughline.ThroughlinePicture:
+    ) -> groundplan.briefing.chain.Throughline | groundplan.briefing.chain.ThroughlineText | groundplan.briefing.chain.ThroughlinePicture:
         """The line from work up to the goals, or from a purpose node down to work, evidence and measurements."""
 
     def coverage(
@@ -821,7 +821,7 @@ class PurposeVerbs:
         to: int | Literal["draft", "published"],
         cursor: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.purpose.versions.compare.VersionComparison:
+    ) -> groundplan.purpose.versions.diff.VersionComparison:
         """Compare two versions by stable key."""
 
     def check(

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from groundplan import demo
+from groundplan.demo import PROJECT
 from groundplan.demo.play import AGENT, EVERY_S, GOAL, PlayingAgent
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session
 from tests.engines import Engine
 
-PROJECT = demo.PROJECTS[0].name
 STEPS = [  # of one round, as events; a write has several if it creates or deletes several nodes
     *["work.created"] * 4,
     *["work.claimed", "context.suggested", "work.resolved"],

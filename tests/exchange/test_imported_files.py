@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from groundplan.exchange import write_markdown as markdown_writer
+from groundplan.exchange.checklists import write_markdown
 from tests.engines import Engine
 from tests.exchange.imports import Switch
 
@@ -68,7 +68,7 @@ def test_an_exported_checklist_imports_without_a_change(engine: Engine, tmp_path
     path.write_text(CHECKLIST)
     switch.run(path)
 
-    path.write_text(markdown_writer.write_markdown(switch.export()).files[""])
+    path.write_text(write_markdown(switch.export()).files[""])
 
     again = switch.run(path)
     assert (again["counts"]["created"], again["counts"]["updated"], again["conflicts"]) == (0, 0, [])
@@ -83,7 +83,7 @@ def test_an_open_box_below_a_ticked_one_moves_up_and_is_named(engine: Engine, tm
 
     assert {node.summary for node in switch.query(is_actionable=True)} == {"Forgotten"}
     assert [note["what"] for note in report["placed"]] == ["parent"]
-    assert "- [x] Done\n  - [ ] Forgotten\n" in markdown_writer.write_markdown(switch.export()).files[""]
+    assert "- [x] Done\n  - [ ] Forgotten\n" in write_markdown(switch.export()).files[""]
 
 
 def test_a_task_of_spec_kit_is_found_by_its_id(engine: Engine, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import groundplan
-from groundplan.demo import PROJECTS
+from groundplan.demo import PROJECT
 
 pytestmark = pytest.mark.slow  # every test starts programs
 
@@ -124,7 +124,7 @@ def test_the_installed_program_runs_in_an_empty_environment(installed: Path, tmp
     run_program(installed / "groundplan", "init", "--client", "claude", "--skills", "skills", folder=tmp_path)
     assert (tmp_path / "skills").is_dir()
     following = run_program(
-        installed / "pl", "next", "--db", "demo.db", "--project", PROJECTS[0].name, "--json", folder=tmp_path
+        installed / "pl", "next", "--db", "demo.db", "--project", PROJECT, "--json", folder=tmp_path
     )
     assert '"nodes":[{' in following
     assert (installed.parent / "share" / "man" / "man1" / "groundplan.1").is_file()

@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from groundplan.catalog import build_schema
-from groundplan.demo import PROJECTS
-from groundplan.demo.purpose import fill_purpose
+from groundplan.demo import PROJECT, fill
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.store.sqlite.store import SqliteStore
 from groundplan.session import Session
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 DAY = datetime(2026, 11, 15, 12, tzinfo=UTC)
-PROJECT = PROJECTS[0].name
 
 # The options of each picture. Those of the page follow the reader's theme; the dark one is fixed.
 PICTURES: dict[str, dict[str, Any]] = {
@@ -37,8 +35,7 @@ def draw_pictures() -> dict[Path, str]:
             local_actor("ada", kind=ActorKind.PERSON),
         ) as session,
     ):
-        session.call("project.create", name=PROJECT)
-        fill_purpose(session, PROJECT)
+        fill(session)
         return {
             FOLDER / f"{name}.svg": session.call("purpose.render", project=PROJECT, **given).svg
             for name, given in PICTURES.items()

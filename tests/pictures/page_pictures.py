@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import groundplan
-from groundplan.demo import OWNER, PROJECTS
+from groundplan.demo import OWNER, PROJECT, SOFTWARE_PROJECT
 from groundplan.surfaces.web.pages import AREAS
 from tests.pictures.documentation_pictures import FOLDER
 from tests.surfaces.web.journeys.guide_steps import GUIDE, Reader, read_steps
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 PAGE_FOLDER = FOLDER / "web"
-PROJECT = PROJECTS[0].name
-SOFTWARE = next(project.name for project in PROJECTS if project.has_knowledge)
 GUIDE_PROJECT = "village-wells"
 WIDTH, HEIGHT = 1280, 800
 WHOLE_PLAN = (1600, 900)  # a window in which the whole plan of the example is in sight
@@ -56,8 +54,8 @@ SCREENS = {
     "present": Screen("plan?view=present"),
     "board": Screen("work?view=board"),
     "graph": Screen("work?view=graph"),
-    "knowledge": Screen("knowledge", project=SOFTWARE),
-    "coverage": Screen("knowledge?view=coverage", project=SOFTWARE),
+    "knowledge": Screen("knowledge", project=SOFTWARE_PROJECT),
+    "coverage": Screen("knowledge?view=coverage", project=SOFTWARE_PROJECT),
     "task": Screen("work?node={task}"),
     "fact": Screen("facts?run=draft&fact=/wells/cost"),
     "changed-facts": Screen("facts?run=draft&compare={run}"),

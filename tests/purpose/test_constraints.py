@@ -402,7 +402,7 @@ def on_every_table() -> Iterator[tuple[str, Attempt]]:
 
 
 RULES = SchemaRules(
-    names="toc_(?!requests_|decisions_(supersede|answer))",
+    names="toc_(?!requests_|decisions_(supersede|answer))|pciv_deleted_runs_are_stood_on",
     tables=TABLES,
     attempts=ATTEMPTS | dict(on_every_table()),
     words=WORDS,

@@ -82,11 +82,11 @@ OPERATION = declare(
 
 FEW_CALLS_CHARS = 2_400  # a briefing with less room names one call for everything
 PATHS_NAMED_MAX = 3
-REST = "rest"  # the call for what has no call of its own
+REST = "rest"  # the call that returns the lists which have no call of their own
 
 
 def build_briefing(tx: Transaction, n: int, *, chars: int, lean: bool) -> Briefing | None:
-    """Return the briefing of a work node, in the given number of characters; None if there is no room for one."""
+    """Return a briefing of at most `chars` characters for a work node; None if that is too little for any."""
     if chars <= 0:
         return None
     node = fetch_node(tx, n)
@@ -95,7 +95,7 @@ def build_briefing(tx: Transaction, n: int, *, chars: int, lean: bool) -> Briefi
 
 
 def name_calls(tx: Transaction, node: WorkNodeRow, chars: int) -> CallsFor:
-    """Return the function that names the calls for what is left out of some lists, in the words of the caller."""
+    """Return a function that names, for the lists that were cut, the calls that return the rest."""
     project = tx.project.name
     named = {"node_id": node.id}
     paths = {"paths": node.links_value[:PATHS_NAMED_MAX]} if node.context_links != "[]" else {}
@@ -115,10 +115,10 @@ def name_calls(tx: Transaction, node: WorkNodeRow, chars: int) -> CallsFor:
     if not paths:
         same["knowledge"] = REST
 
-    def calls_for(left: Collection[str]) -> list[str]:
+    def name_calls_for(left: Collection[str]) -> list[str]:
         if left and chars < FEW_CALLS_CHARS:
             return [texts[REST]]
         wanted = {same.get(name, name) for name in left}
         return [text for name, text in texts.items() if name in wanted]
 
-    return calls_for
+    return name_calls_for

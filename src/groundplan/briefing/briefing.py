@@ -76,7 +76,7 @@ class ConstraintNote(Struct, kw_only=True):
 
 
 class KnowledgeNote(Struct, kw_only=True):
-    """What to know about the files of the task."""
+    """A knowledge atom that covers files of the task."""
 
     id: str
     name: str
@@ -86,7 +86,7 @@ class KnowledgeNote(Struct, kw_only=True):
 
 
 class BeforeNote(Struct):
-    """What was resolved before the task, with its evidence."""
+    """A node that was resolved before the task, with its evidence."""
 
     id: str
     summary: str
@@ -103,7 +103,7 @@ class OverlapNote(Struct):
 
 
 class DecisionNote(Struct, kw_only=True):
-    """A decision that binds the task; one that no longer does names the decision in its place."""
+    """A decision that binds the task. `replaced_by` is the text of the decision that replaced it."""
 
     text: str | UnsetType = UNSET
     excerpt: str | UnsetType = UNSET
@@ -157,8 +157,10 @@ def format_briefing(answer: TaskBriefing) -> str:
     if node is UNSET:
         return ""
     lines = [f"# {_escape(node.summary)}", ""]
-    where = f", in {' > '.join(_escape(one.summary) for one in answer.ancestors)}" if answer.ancestors else ""
-    lines.append(f"Task {format_code_span(node.id)}, {'resolved' if node.resolved else 'open'}{where}")
+    location = (
+        f", in {' > '.join(_escape(ancestor.summary) for ancestor in answer.ancestors)}" if answer.ancestors else ""
+    )
+    lines.append(f"Task {format_code_span(node.id)}, {'resolved' if node.resolved else 'open'}{location}")
     if isinstance(answer.briefing, Briefing):
         lines += _list_sections(answer.briefing)
     return "\n".join(lines) + "\n"
@@ -196,60 +198,63 @@ def _format_step(step: WhyStep) -> Iterator[str]:
         how = f": {_escape(step.via.mechanism)}" if step.via.mechanism else ""
         confidence = f" (confidence {step.via.confidence})" if step.via.confidence else ""
         yield f"  - leads to {format_code_span(step.via.to)}{how}{confidence}"
-    yield from (_format_assumption(one) for one in step.assumptions or ())
+    yield from (_format_assumption(note) for note in step.assumptions or ())
 
 
-def _format_assumption(one: AssumptionNote) -> str:
-    risk = f", risk {str(one.risk).lower()}" if one.risk else ""
-    return f"  - assumption {format_code_span(one.key)} ({one.status.replace('_', ' ')}{risk}): {_escape(one.text)}"
+def _format_assumption(assumption: AssumptionNote) -> str:
+    risk = f", risk {str(assumption.risk).lower()}" if assumption.risk else ""
+    state = f"{assumption.status.replace('_', ' ')}{risk}"
+    return f"  - assumption {format_code_span(assumption.key)} ({state}): {_escape(assumption.text)}"
 
 
-def _format_mark(one: MarkNote) -> list[str]:
-    way = " -> ".join(map(format_code_span, one.path))
-    return [f"- {format_code_span(one.ref)} is {one.status.replace('_', ' ')}: {way}"]
+def _format_mark(mark: MarkNote) -> list[str]:
+    way = " -> ".join(map(format_code_span, mark.path))
+    return [f"- {format_code_span(mark.ref)} is {mark.status.replace('_', ' ')}: {way}"]
 
 
-def _format_fact(one: FactNote) -> list[str]:
-    changed = "" if not one.changed else ", changed"
-    if one.changed_from is not UNSET:
-        changed += f" from {_format_plain(one.changed_from)}"
-    return [f"- {_escape(one.label)} {format_code_span(one.pointer)}: {_format_value(one)} ({one.provenance}{changed})"]
+def _format_fact(fact: FactNote) -> list[str]:
+    changed = "" if not fact.changed else ", changed"
+    if fact.changed_from is not UNSET:
+        changed += f" from {_format_plain(fact.changed_from)}"
+    return [
+        f"- {_escape(fact.label)} {format_code_span(fact.pointer)}: {_format_value(fact)} ({fact.provenance}{changed})"
+    ]
 
 
-def _format_constraint(one: ConstraintNote) -> list[str]:
-    return [f"- {format_code_span(one.key)}: {_format_value(one)} ({one.provenance})"]
+def _format_constraint(constraint: ConstraintNote) -> list[str]:
+    return [f"- {format_code_span(constraint.key)}: {_format_value(constraint)} ({constraint.provenance})"]
 
 
-def _format_value(one: FactNote | ConstraintNote) -> str:
-    return _format_plain(one.excerpt if one.value is UNSET else one.value)
+def _format_value(note: FactNote | ConstraintNote) -> str:
+    return _format_plain(note.excerpt if note.value is UNSET else note.value)
 
 
 def _format_plain(value: Any) -> str:
     return _escape(value) if isinstance(value, str) and value else format_code_span(encode(value).decode())
 
 
-def _format_before(one: BeforeNote) -> Iterator[str]:
-    yield f"- {format_code_span(one.id)} {_escape(one.summary)}"
-    yield from (f"  - {_escape(entry.type)}: {_escape(entry.ref)}" for entry in one.evidence or ())
+def _format_before(node: BeforeNote) -> Iterator[str]:
+    yield f"- {format_code_span(node.id)} {_escape(node.summary)}"
+    yield from (f"  - {_escape(entry.type)}: {_escape(entry.ref)}" for entry in node.evidence or ())
 
 
-def _format_knowledge(one: KnowledgeNote) -> Iterator[str]:
-    state = f" ({one.freshness.state})" if one.freshness else ""
-    yield f"### {_escape(one.name)}{state}"
-    text = str(one.text or one.excerpt or "")
+def _format_knowledge(atom: KnowledgeNote) -> Iterator[str]:
+    state = f" ({atom.freshness.state})" if atom.freshness else ""
+    yield f"### {_escape(atom.name)}{state}"
+    text = str(atom.text or atom.excerpt or "")
     fence = max((len(run) for run in _TICKS.findall(text)), default=2) * "`" + "`"
     yield from ("", fence, *text.splitlines(), fence, "")
 
 
-def _format_overlap(one: OverlapNote) -> list[str]:
-    who = f", claimed by {_escape(one.claimed_by)}" if one.claimed_by else ""
-    paths = ", ".join(map(format_code_span, one.paths))
-    return [f"- {format_code_span(one.id)} {_escape(one.summary)}{who}: {paths}"]
+def _format_overlap(overlap: OverlapNote) -> list[str]:
+    claimed_by = f", claimed by {_escape(overlap.claimed_by)}" if overlap.claimed_by else ""
+    paths = ", ".join(map(format_code_span, overlap.paths))
+    return [f"- {format_code_span(overlap.id)} {_escape(overlap.summary)}{claimed_by}: {paths}"]
 
 
-def _format_decision(one: DecisionNote) -> list[str]:
-    newer = f" (replaced by: {_escape(one.replaced_by)})" if one.replaced_by else ""
-    return [f"- {one.at[:10]} {_escape(str(one.text or one.excerpt))}{newer}"]
+def _format_decision(decision: DecisionNote) -> list[str]:
+    newer = f" (replaced by: {_escape(decision.replaced_by)})" if decision.replaced_by else ""
+    return [f"- {decision.at[:10]} {_escape(str(decision.text or decision.excerpt))}{newer}"]
 
 
 def _escape(text: str) -> str:

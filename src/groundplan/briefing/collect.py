@@ -1,4 +1,4 @@
-"""Collect what a briefing can say about a task, the most important part first."""
+"""Collect the parts of a task's briefing from all four slices, the most important first."""
 
 from __future__ import annotations
 
@@ -48,11 +48,17 @@ def collect_parts(tx: Transaction, node: WorkNodeRow, *, chars: int, lean: bool)
     facts = read_facts_in_force(tx, list(dict.fromkeys(pointers)), at_most=chars // FACT_CHARS_MIN + 1)
     marks = list_task_marks(tx, links.serves, links.sources.get(LinkType.RESTS_ON), keys)
     edges = [f"{step.key}->{step.via.to}" for step in reasons.steps if step.via]
-    refs = [*keys, *edges, *(one.note.key for one in reasons.assumptions), *pointers]
-    decisions = collect_decisions(tx, [node.id, *(one.id for one in above)], refs, at_most=DECISIONS_MAX)
+    refs = [*keys, *edges, *(assumption.note.key for assumption in reasons.assumptions), *pointers]
+    decisions = collect_decisions(tx, [node.id, *(ancestor.id for ancestor in above)], refs, at_most=DECISIONS_MAX)
     paths = collect_paths(tx, node, above)
-    at_risk = [_to_entry(one.note, step=one.step) for one in reasons.assumptions if one.is_at_risk]
-    others = [_to_entry(one.note, step=one.step) for one in reasons.assumptions if not one.is_at_risk]
+    at_risk = [
+        _to_entry(assumption.note, step=assumption.step) for assumption in reasons.assumptions if assumption.is_at_risk
+    ]
+    remaining = [
+        _to_entry(assumption.note, step=assumption.step)
+        for assumption in reasons.assumptions
+        if not assumption.is_at_risk
+    ]
     return [
         _make_why(reasons),
         _make_marks(marks),
@@ -62,8 +68,8 @@ def collect_parts(tx: Transaction, node: WorkNodeRow, *, chars: int, lean: bool)
         _make_knowledge(tx, paths.own, paths.inherited, at_most=chars // ATOM_CHARS_MIN + 1),
         _make_facts(facts, _find_former_values(marks, [*links.sources.values(), *keys])),
         _make_overlap(tx, node),
-        Part("decisions", [_to_entry(one, text="text") for one in decisions], len(decisions)),
-        Part("assumptions", others, len(others)),
+        Part("decisions", [_to_entry(decision, text="text") for decision in decisions], len(decisions)),
+        Part("assumptions", remaining, len(remaining)),
     ]
 
 
@@ -88,8 +94,10 @@ def _make_conditions(facts: FactsInForce | None) -> list[Part]:
     if facts is None:
         return []
     constraints = [
-        _to_entry(ConstraintNote(key=one.key, value=one.value, provenance=one.provenance), text="value")
-        for one in facts.constraints
+        _to_entry(
+            ConstraintNote(key=constraint.key, value=constraint.value, provenance=constraint.provenance), text="value"
+        )
+        for constraint in facts.constraints
     ]
     return [
         Part("missing", [Entry((pointer,)) for pointer in facts.missing], len(facts.missing)),
@@ -98,57 +106,60 @@ def _make_conditions(facts: FactsInForce | None) -> list[Part]:
 
 
 def _make_marks(marks: Sequence[TaskMark]) -> Part:
-    return Part("marks", [Entry((MarkNote(one.ref, one.word, one.path),)) for one in marks], len(marks))
+    return Part("marks", [Entry((MarkNote(mark.ref, mark.word, mark.path),)) for mark in marks], len(marks))
 
 
 def _find_former_values(marks: Iterable[TaskMark], sources: Sequence[str]) -> dict[str, Any]:
-    """Return the values of changed facts on which the first of some nodes rests, by pointer."""
+    """Return the former values of changed facts by pointer; of several, the one that the first source rests on."""
     return {mark.ref: mark.before[source] for mark in marks for source in reversed(sources) if source in mark.before}
 
 
 def _make_facts(facts: FactsInForce | None, former: Mapping[str, Any]) -> Part:
-    """Return the facts, those first that changed since the task or its purpose was linked to them."""
+    """Return the facts. Those that changed since the task or its purpose was linked to them come first."""
     if facts is None:
         return Part("facts", [], 0)
-    ordered = sorted(facts.facts, key=lambda one: one.pointer not in former) if former else facts.facts
+    ordered = sorted(facts.facts, key=lambda fact: fact.pointer not in former) if former else facts.facts
     entries = []
-    for one in ordered:
-        note = FactNote(pointer=one.pointer, label=one.label, value=one.value, provenance=one.provenance)
-        if one.pointer in former:
+    for fact in ordered:
+        note = FactNote(pointer=fact.pointer, label=fact.label, value=fact.value, provenance=fact.provenance)
+        if fact.pointer in former:
             note.changed = True
-            if count_chars(former[one.pointer]) <= FORMER_CHARS_MAX:
-                note.changed_from = former[one.pointer]
+            if count_chars(former[fact.pointer]) <= FORMER_CHARS_MAX:
+                note.changed_from = former[fact.pointer]
         entries.append(_to_entry(note, text="value"))
     return Part("facts", entries, facts.facts_total)
 
 
 def _make_before(tx: Transaction, node: WorkNodeRow, *, lean: bool) -> Part:
-    found = load_resolved_before(tx, node, at_most=BEFORE_MAX, evidence_max=EVIDENCE_MAX)
+    resolved = load_resolved_before(tx, node, at_most=BEFORE_MAX, evidence_max=EVIDENCE_MAX)
     entries = []
-    for one in found.nodes:
-        full = BeforeNote(one.id, one.summary, format_evidence(one.evidence, lean=lean))
-        entries.append(Entry((full, BeforeNote(one.id, one.summary)) if one.evidence else (full,)))
-    return Part("before", entries, found.total)
+    for before in resolved.nodes:
+        full = BeforeNote(before.id, before.summary, format_evidence(before.evidence, lean=lean))
+        entries.append(Entry((full, BeforeNote(before.id, before.summary)) if before.evidence else (full,)))
+    return Part("before", entries, resolved.total)
 
 
 def _make_knowledge(tx: Transaction, own: list[str], inherited: list[str], *, at_most: int) -> Part:
-    found = load_atoms_of_files(tx, own, inherited, at_most=at_most)
+    atoms = load_atoms_of_files(tx, own, inherited, at_most=at_most)
     entries = [
         _to_entry(
-            KnowledgeNote(id=one.id, name=one.name, freshness=one.freshness or UNSET, text=one.knowledge), text="text"
+            KnowledgeNote(id=atom.id, name=atom.name, freshness=atom.freshness or UNSET, text=atom.knowledge),
+            text="text",
         )
-        for one in found.atoms
+        for atom in atoms.atoms
     ]
-    return Part("knowledge", entries, found.total)
+    return Part("knowledge", entries, atoms.total)
 
 
 def _make_overlap(tx: Transaction, node: WorkNodeRow) -> Part:
-    found = find_overlapping_work(tx, node)
-    entries = [Entry((OverlapNote(one.id, one.summary, one.claimed_by, one.paths),)) for one in found]
+    overlaps = find_overlapping_work(tx, node)
+    entries = [
+        Entry((OverlapNote(overlap.id, overlap.summary, overlap.claimed_by, overlap.paths),)) for overlap in overlaps
+    ]
     return Part("overlap", entries, len(entries))
 
 
 def _to_entry(note: Any, *, text: str | None = None, step: str | None = None) -> Entry:
-    """Return the entry of a note; an excerpt can be taken of the field `text` if it holds a text."""
+    """Return the entry of a note. If the field named by `text` holds a string, an excerpt of it can be shown."""
     is_text = text is not None and isinstance(getattr(note, text), str)
     return Entry((note,), text if is_text else None, step)

@@ -1,5 +1,6 @@
-"""Find what is missing: purpose without work, work without purpose or evidence, facts without value, files without
-knowledge. All of it is computed from what is stored, at the moment of the call.
+"""Gaps: purpose without work, work without purpose or evidence, facts without value, files without knowledge.
+
+They are computed from the stored rows at each call.
 """
 
 from __future__ import annotations
@@ -14,6 +15,20 @@ from groundplan.kernel.answers import CutLists, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.knowledge.paths.names import split_path
+from groundplan.knowledge.paths.requested_paths import parse_paths
+from groundplan.knowledge.patterns import TooCostly, match_atoms
+from groundplan.purpose.graph.graph import build_causal_graph, find_reachable_from
+from groundplan.purpose.in_force import read_purpose_in_force
+from groundplan.purpose.model import LEVELS, sort_keys
+from groundplan.purpose.observing.read import read_latest_observations
+from groundplan.work.links import load_serving_links
+from groundplan.work.tracing import (
+    count_subtrees,
+    find_open_leaves_outside,
+    find_resolved_without_evidence,
+    list_recent_files,
+)
 
 LIST_MAX = 100  # entries of each list; the counts are exact
 PATHS_MAX = 2_000  # of recent work, so that matching stays fast
@@ -77,10 +92,6 @@ def find_gaps(tx: Transaction, _request: ReadCoverage) -> Coverage:
     Raises:
         ContentAltered: the content of the published version does not match its hash.
     """
-    # Here, because a start of the program does not need them.
-    from groundplan.work.links import load_serving_links
-    from groundplan.work.tracing import find_open_leaves_outside, find_resolved_without_evidence
-
     links = load_serving_links(tx)
     purpose = _find_purpose_gaps(tx, links.served)
     facts = find_context_in_force(tx)
@@ -106,11 +117,6 @@ def find_gaps(tx: Transaction, _request: ReadCoverage) -> Coverage:
 
 def _find_purpose_gaps(tx: Transaction, served: set[str]) -> _PurposeGaps:
     """Return the purpose nodes that no work serves, and the indicators without a measurement."""
-    from groundplan.purpose.graph.graph import build_causal_graph, find_reachable_from
-    from groundplan.purpose.in_force import read_purpose_in_force
-    from groundplan.purpose.model import LEVELS
-    from groundplan.purpose.observing.read import read_latest_observations
-
     purpose = read_purpose_in_force(tx)
     if purpose is None:
         return _PurposeGaps(UNSET, [], [])
@@ -130,11 +136,6 @@ def _find_purpose_gaps(tx: Transaction, served: set[str]) -> _PurposeGaps:
 
 def _find_uncovered_files(tx: Transaction) -> _FileGaps:
     """Return the files of recent work that no atom covers."""
-    from groundplan.knowledge.paths.names import split_path
-    from groundplan.knowledge.paths.requested_paths import parse_paths
-    from groundplan.knowledge.patterns import TooCostly, match_atoms
-    from groundplan.work.tracing import list_recent_files
-
     named = parse_paths(list_recent_files(tx), tx.preferences.working_copy)
     paths = {path: is_folder for path, is_folder in named.items() if split_path(path)}
     checked = dict(list(paths.items())[:PATHS_MAX])
@@ -185,20 +186,15 @@ class ServingWork(Struct):
 
 def count_serving_work(tx: Transaction, _request: CountServingWork) -> ServingWork:
     """Return the counts of the work that serves each purpose node of the current project."""
-    # Here, because a start of the program does not need them.
-    from groundplan.purpose.model import sort_keys
-    from groundplan.work.links import load_serving_links
-    from groundplan.work.tracing import count_subtrees
-
     links = load_serving_links(tx)
     # A node that has links of its own does not inherit those of its ancestors.
     counts = count_subtrees(tx, links.keys, links.keys)
     served: dict[str, ServedNode] = {}
     for n, keys in links.keys.items():
         for key in keys:
-            one = served.setdefault(key, ServedNode(key, 0, 0))
-            one.total += counts[n].total - counts[n].dropped
-            one.resolved += counts[n].resolved
+            node = served.setdefault(key, ServedNode(key, 0, 0))
+            node.total += counts[n].total - counts[n].dropped
+            node.resolved += counts[n].resolved
     return ServingWork([served[key] for key in sort_keys(served) if served[key].total])
 
 

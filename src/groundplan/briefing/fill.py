@@ -1,4 +1,4 @@
-"""Spend the characters of a briefing by priority.
+"""Choose the entries of a briefing that fit into its characters, by priority.
 
 Each list gives its entries in order. First, a list takes its leading entries and at most half of what is left, so that
 one long list does not hide all others; then what is left is filled in the order of priority, also with later entries
@@ -27,7 +27,7 @@ CallsFor = Callable[[Collection[str]], list[str]]  # the calls that get what was
 
 
 class Entry(Struct):
-    """One entry of a list: itself, then shorter forms of it, and the field from which an excerpt can be taken."""
+    """An entry of a list in its full form and in shorter ones. `text_field` names the text that may be cut."""
 
     forms: tuple[Any, ...]
     text_field: str | None = None
@@ -39,7 +39,7 @@ class Entry(Struct):
 
 
 class Part(Struct):
-    """The entries of one list that were read, and how many there are in all."""
+    """The entries of one list that were read, and `total`, the number of all."""
 
     name: str
     entries: Sequence[Entry]
@@ -55,13 +55,13 @@ class Part(Struct):
 
     @property
     def least_chars(self) -> int:
-        """The characters of the shortest form of an entry that is not taken; infinity without one."""
+        """The characters of the shortest entry that is not taken yet; infinite if all are taken."""
         sizes = (entry.sizes[-1] for index, entry in enumerate(self.entries) if index not in self.taken)
         return min(sizes, default=sys.maxsize)
 
 
 class Filler:
-    """The room that is left, and what was taken so far."""
+    """Takes entries of the parts while `free` characters are left."""
 
     def __init__(self, parts: Sequence[Part], free: int, *, lean: bool) -> None:
         self.parts = parts
@@ -70,7 +70,7 @@ class Filler:
         self._steps: dict[str, WhyStep] = {}  # those that were taken, by key
 
     def take_all(self) -> bool:
-        """Take every entry if all of them fit and were read; return whether they do."""
+        """Take every entry and return True; if not all were read or not all fit, take none and return False."""
         if any(part.total > len(part.entries) for part in self.parts):
             return False
         if sum(entry.sizes[0] for part in self.parts for entry in part.entries) > self.free:
@@ -89,12 +89,12 @@ class Filler:
             self._take(part, limit=self.free // 2, leading=part.leading)
 
     def take_rest(self) -> None:
-        """Take whatever fits, in the order of priority."""
+        """Take every entry that fits, in the order of priority."""
         for part in self.parts:
             self._take(part, limit=self.free)
 
     def take_excerpts(self) -> None:
-        """Use the rest for beginnings of texts that do not fit."""
+        """Fill the remaining room with beginnings of texts that did not fit."""
         for part in self.parts:
             for index, entry in enumerate(part.entries):
                 if self.free < EXCERPT_CHARS_MIN:
@@ -116,7 +116,7 @@ class Filler:
                 return
 
     def _take_entry(self, part: Part, index: int, entry: Entry, least: int) -> bool:
-        """Take the fullest form of an entry that leaves `least` characters; return whether there is one."""
+        """Take the longest form of an entry that leaves `least` characters free; return False if none does."""
         step = None if entry.step is None else self._steps.get(entry.step)
         if entry.step is not None and step is None:
             return False
@@ -135,7 +135,7 @@ class Filler:
         return False
 
     def _count_around(self, part: Part, step: WhyStep | None) -> int:
-        """Return the characters of the list itself, if this is its first entry."""
+        """Return the characters of the list's name and brackets if its first entry is taken now, else 0."""
         if step is not None:
             return 0 if step.assumptions else ASSUMPTIONS_CHARS
         is_first = not part.taken and not part.excerpts
@@ -215,5 +215,5 @@ def _add_notes(briefing: Briefing, parts: Sequence[Part], calls_for: CallsFor) -
 
 
 def _count_notes(parts: Sequence[Part], calls_for: CallsFor) -> int:
-    """Return the characters that the notes about what is left out need at most."""
+    """Return the characters of the notes about entries that are left out."""
     return count_chars(_add_notes(Briefing(), parts, calls_for))

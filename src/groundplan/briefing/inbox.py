@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from functools import partial
@@ -42,11 +42,11 @@ from groundplan.purpose.waiting import (
     list_open_requests,
     list_reviews_due,
 )
-from groundplan.work.claims import EndingClaim, list_ending_claims
+from groundplan.work.claims import ClaimExpiry, list_ending_claims
 
 
 class InboxKind(StrEnum):
-    """Why something waits for a person, in the order of the list: what blocks others comes first."""
+    """The reason why an item waits for a person, in the order of the list: reasons that block others come first."""
 
     GATE_BLOCKS = "gate_blocks"
     AT_RISK = "at_risk"
@@ -55,9 +55,6 @@ class InboxKind(StrEnum):
     REVIEW_DUE = "review_due"
     CLAIM_LAPSING = "claim_lapsing"
     WAIVER_ENDING = "waiver_ending"
-
-
-RANKS = {kind: rank for rank, kind in enumerate(InboxKind)}
 
 
 class InboxAction(Struct, kw_only=True):
@@ -93,15 +90,10 @@ def make_action(
     )
 
 
-# --- What depends on an assumption in doubt or on a changed fact, until a decision about it is recorded ---------------
+# --- Marks: assumptions in doubt and changed facts, until a decision about them is recorded ---------------------------
 
 
-def list_at_risk(tx: Transaction, *, since: str, at_most: int) -> list[InboxItem]:
-    """Return an item for each mark, oldest first. Without work, so that the time does not depend on its amount."""
-    return [_describe_item_at_risk(tx, mark) for mark in list_marks_since(tx, since=since, at_most=at_most)]
-
-
-def _describe_item_at_risk(tx: Transaction, mark: MarkOutline) -> InboxItem:
+def _build_mark_item(tx: Transaction, mark: MarkOutline) -> InboxItem:
     path = f", on the way {' -> '.join(mark.path)}" if len(mark.path) > 1 else ""
     text = "" if mark.text is None else f": {mark.text}"
     return InboxItem(
@@ -121,21 +113,17 @@ def _describe_item_at_risk(tx: Transaction, mark: MarkOutline) -> InboxItem:
 # --- Claims that lapse soon, have lapsed, or are held for long --------------------------------------------------------
 
 
-def list_claims(tx: Transaction, *, since: str, at_most: int) -> list[InboxItem]:
-    """Return an item for each such claim, oldest first."""
-    return [
-        InboxItem(
-            kind=InboxKind.CLAIM_LAPSING,
-            ref=claim.id,
-            text=f"{_describe_claim(claim, tx.now)}: {shorten_line(claim.summary)}",
-            since=claim.claimed_at,
-            action=_choose_action(tx, claim),
-        )
-        for claim in list_ending_claims(tx, since=since, at_most=at_most)
-    ]
+def _build_claim_item(tx: Transaction, claim: ClaimExpiry) -> InboxItem:
+    return InboxItem(
+        kind=InboxKind.CLAIM_LAPSING,
+        ref=claim.id,
+        text=f"{_describe_claim(claim, tx.now)}: {shorten_line(claim.summary)}",
+        since=claim.claimed_at,
+        action=_choose_action(tx, claim),
+    )
 
 
-def _describe_claim(claim: EndingClaim, now: str) -> str:
+def _describe_claim(claim: ClaimExpiry, now: str) -> str:
     if claim.claimed_until is None:
         return f"{claim.claimed_by} has held it since {claim.claimed_at}"
     if claim.has_lapsed(now):
@@ -143,8 +131,8 @@ def _describe_claim(claim: EndingClaim, now: str) -> str:
     return f"The claim of {claim.claimed_by} lapses at {claim.claimed_until}"
 
 
-def _choose_action(tx: Transaction, claim: EndingClaim) -> InboxAction:
-    """Return what the caller can do: renew or release a claim of their own, take over a lapsed one, or look."""
+def _choose_action(tx: Transaction, claim: ClaimExpiry) -> InboxAction:
+    """Return the action for a claim: renew or release one's own, take over a lapsed one, or read its history."""
     if claim.claimed_by == tx.actor.id:
         change = "release" if claim.claimed_until is None else "renew"
         return make_action(tx, "work.update", {"updates": [{"node_id": claim.id, change: True}]})
@@ -158,13 +146,7 @@ def _choose_action(tx: Transaction, claim: EndingClaim) -> InboxAction:
 REFS_MAX = 5  # named in the text; the action has all of them
 
 
-def list_waivers(tx: Transaction, *, since: str, at_most: int) -> list[InboxItem]:
-    """Return an item for each waiver that ends soon, the first to end first."""
-    found = [_describe_waiver(tx, one) for one in list_ending_waivers(tx)]
-    return sorted((item for item in found if item.since >= since), key=lambda item: item.since)[:at_most]
-
-
-def _describe_waiver(tx: Transaction, waiver: Waiver) -> InboxItem:
+def _build_waiver_item(tx: Transaction, waiver: Waiver) -> InboxItem:
     named = ", ".join(quote_text(ref)[1:-1] for ref in waiver.refs[:REFS_MAX])
     more = f" and {len(waiver.refs) - REFS_MAX} more" if len(waiver.refs) > REFS_MAX else ""
     covered = f" for {named}{more}" if waiver.refs else ""
@@ -192,18 +174,12 @@ def _get_start_of_notice(due: str) -> str:
 TEXT_CHARS_MAX = 400
 
 
-def list_gate_blocks(tx: Transaction, *, since: str, at_most: int) -> list[InboxItem]:
-    """Return an item for each failing check of the gates that the draft must pass."""
-    found = [_describe_gate_block(tx, one) for one in list_blocking_checks(tx) if one.changed_at >= since]
-    return found[:at_most]
-
-
-def _describe_gate_block(tx: Transaction, blocking: BlockingCheck) -> InboxItem:
-    fix = f". To mend it: {blocking.check.fix}" if blocking.check.fix else ""
+def _build_gate_item(tx: Transaction, blocking: BlockingCheck) -> InboxItem:
+    remedy = f". To mend it: {blocking.check.fix}" if blocking.check.fix else ""
     return InboxItem(
         kind=InboxKind.GATE_BLOCKS,
         ref=blocking.check.code,
-        text=shorten_line(f"Gate {blocking.gate} blocks the draft: {blocking.check.message}{fix}", TEXT_CHARS_MAX),
+        text=shorten_line(f"Gate {blocking.gate} blocks the draft: {blocking.check.message}{remedy}", TEXT_CHARS_MAX),
         since=blocking.changed_at,
         # The check names every ref and what to do about it; how a draft becomes right is a person's decision.
         action=make_action(
@@ -217,13 +193,7 @@ def _describe_gate_block(tx: Transaction, blocking: BlockingCheck) -> InboxItem:
 QUESTION_CHARS_MAX = 300
 
 
-def list_requests(tx: Transaction, *, since: str, at_most: int) -> list[InboxItem]:
-    """Return an item for each open question, oldest first."""
-    found = [_describe_request(tx, one) for one in list_open_requests(tx) if one.recorded_at >= since]
-    return found[:at_most]
-
-
-def _describe_request(tx: Transaction, request: DecisionRequest) -> InboxItem:
+def _build_request_item(tx: Transaction, request: DecisionRequest) -> InboxItem:
     asked_of = f" {request.asked_of}" if request.asked_of else ""
     return InboxItem(
         kind=InboxKind.REQUEST,
@@ -242,13 +212,7 @@ def _describe_request(tx: Transaction, request: DecisionRequest) -> InboxItem:
 # --- Assumptions past the day by which they were to be reviewed -------------------------------------------------------
 
 
-def list_due_reviews(tx: Transaction, *, since: str, at_most: int) -> list[InboxItem]:
-    """Return an item for each assumption that is due."""
-    found = [_describe_review(tx, one) for one in list_reviews_due(tx) if one.review_by >= since]
-    return sorted(found, key=lambda item: item.since)[:at_most]
-
-
-def _describe_review(tx: Transaction, due: DueReview) -> InboxItem:
+def _build_review_item(tx: Transaction, due: DueReview) -> InboxItem:
     owner = f" by {due.owner}" if due.owner else ""
     return InboxItem(
         kind=InboxKind.REVIEW_DUE,
@@ -269,36 +233,79 @@ def _describe_review(tx: Transaction, due: DueReview) -> InboxItem:
 VALUE_CHARS_MAX = 80
 
 
-def list_suggestions(tx: Transaction, *, since: str, at_most: int) -> list[InboxItem]:
-    """Return an item for each pending suggestion, oldest first."""
-    return [_describe_suggestion(tx, one) for one in list_pending_suggestions(tx, since=since, at_most=at_most)]
-
-
-def _describe_suggestion(tx: Transaction, suggestion: PendingSuggestion) -> InboxItem:
+def _build_suggestion_item(tx: Transaction, suggestion: PendingSuggestion) -> InboxItem:
     value = shorten_line(encode(suggestion.value).decode(), VALUE_CHARS_MAX)
-    wanted = "to clear it" if suggestion.value is None else f"{value} ({suggestion.provenance})"
+    proposal = "to clear it" if suggestion.value is None else f"{value} ({suggestion.provenance})"
     return InboxItem(
         kind=InboxKind.SUGGESTION,
         ref=suggestion.about,
-        text=f"{suggestion.created_by} suggests {wanted} for {shorten_line(suggestion.about)}: accept or reject",
+        text=f"{suggestion.created_by} suggests {proposal} for {shorten_line(suggestion.about)}: accept or reject",
         since=suggestion.created_at,
         action=make_action(tx, "context.edit", {"runId": suggestion.run_id, "accept": [suggestion.id]}),
     )
 
 
+# --- The kinds of items: what is read for each, and how an item is made of it -----------------------------------------
+
+
+class RecordReader(Protocol):
+    """Lists records of the current project, oldest first. It may also list some from before `since`."""
+
+    def __call__(self, tx: Transaction, *, since: str, at_most: int) -> Iterable[Any]: ...
+
+
+class KindRules(NamedTuple):
+    """How the items of a kind are made."""
+
+    list_records: RecordReader
+    build_item: Callable[[Transaction, Any], InboxItem]
+    has_several_per_ref: bool = False  # several items may be about the same ref
+    is_cacheable: bool = True  # the items are the same for every member until the project changes or the day ends
+
+
+def _without_bounds(list_records: Callable[[Transaction], Iterable[Any]]) -> RecordReader:
+    """Return a reader of a list that is short and always read whole."""
+
+    def read(tx: Transaction, *, since: str, at_most: int) -> Iterable[Any]:
+        return list_records(tx)
+
+    return read
+
+
+KINDS: Mapping[InboxKind, KindRules] = {
+    InboxKind.GATE_BLOCKS: KindRules(_without_bounds(list_blocking_checks), _build_gate_item),
+    # Without the work that depends on a mark, so that the time does not depend on its amount.
+    InboxKind.AT_RISK: KindRules(list_marks_since, _build_mark_item),
+    InboxKind.REQUEST: KindRules(_without_bounds(list_open_requests), _build_request_item),
+    InboxKind.SUGGESTION: KindRules(list_pending_suggestions, _build_suggestion_item, has_several_per_ref=True),
+    InboxKind.REVIEW_DUE: KindRules(_without_bounds(list_reviews_due), _build_review_item),
+    # A claim lapses at any moment, and what to do about it depends on who asks.
+    InboxKind.CLAIM_LAPSING: KindRules(list_ending_claims, _build_claim_item, is_cacheable=False),
+    InboxKind.WAIVER_ENDING: KindRules(
+        _without_bounds(list_ending_waivers), _build_waiver_item, has_several_per_ref=True
+    ),
+}
+RANKS = {kind: rank for rank, kind in enumerate(InboxKind)}
+
+
+def list_items(tx: Transaction, kind: InboxKind, *, since: str, at_most: int) -> list[InboxItem]:
+    """Return the items of a kind in the current project that wait since a moment or a later one, oldest first."""
+    rules = KINDS[kind]
+    items = [rules.build_item(tx, record) for record in rules.list_records(tx, since=since, at_most=at_most)]
+    return sorted((item for item in items if item.since >= since), key=lambda item: item.since)[:at_most]
+
+
 # --- Items of the inbox that are the same for every member until the project changes or the day ends ------------------
 # A page shows their number, and to find them runs the gates of a draft; so they are kept for the projects read last.
-# Claims are not among them: they lapse at any moment, and what to do about one depends on who asks.
 
 CACHE_KEY = "briefing.inbox"  # the key of the cache in the store's memory
 CACHED_PROJECTS_MAX = 32
 ITEMS_MAX = 1_000  # of one kind; longer lists are read again
 DATE_CHARS = 10
-CHANGING = frozenset({InboxKind.CLAIM_LAPSING})
 
 
 class ProjectState(NamedTuple):
-    """What the items follow from."""
+    """The state of a project on which its items depend."""
 
     rev: int
     updated_at: str
@@ -306,7 +313,7 @@ class ProjectState(NamedTuple):
 
 
 class KeptItems:
-    """The items by project and surface, each for one state of the project; the least recently used go first."""
+    """A cache of items by project and surface, each for one state of the project; the least recently used go first."""
 
     def __init__(self, projects_max: int = CACHED_PROJECTS_MAX) -> None:
         self.projects_max = projects_max
@@ -317,7 +324,7 @@ class KeptItems:
         return len(self._kept)
 
     def get(self, key: tuple[str, ...], state: ProjectState) -> dict[InboxKind, list[InboxItem]]:
-        """Return the lists that are known of a project in a state, to which the caller adds others."""
+        """Return the cached lists of a project in a state, to which the caller may add lists of other kinds."""
         with self._lock:
             kept = self._kept.get(key)
             if kept is None or kept[0] != state:
@@ -329,8 +336,8 @@ class KeptItems:
 
 
 def read_kept(tx: Transaction, kind: InboxKind, read: Callable[[], list[InboxItem]]) -> list[InboxItem]:
-    """Return all items of a kind in the current project, from memory if nothing has changed. Do not change them."""
-    if kind in CHANGING:
+    """Return all items of a kind in the current project, cached until something changes; do not modify them."""
+    if not KINDS[kind].is_cacheable:
         return read()
     cache: KeptItems = tx.cache.get(CACHE_KEY) or tx.cache.setdefault(CACHE_KEY, KeptItems())
     surface = type(tx.preferences.vocabulary).__qualname__  # the items name operations as the surface does
@@ -352,25 +359,7 @@ READ_MAX = 5_000  # items of one kind in one project; more than one write can ma
 PROJECTS_MAX = 50  # of a list without a project: those that changed last
 REF_BYTES_MAX = 120  # of a ref in a cursor
 DIGEST_BYTES = 8
-SEVERAL_PER_REF = {InboxKind.SUGGESTION, InboxKind.WAIVER_ENDING}  # kinds with several items about the same ref
 BEFORE_ALL_TIMES = ""
-
-
-class KindReader(Protocol):
-    """Lists the items of one kind in the current project that wait since a moment or a later one, oldest first."""
-
-    def __call__(self, tx: Transaction, *, since: str, at_most: int) -> list[InboxItem]: ...
-
-
-READERS: Mapping[InboxKind, KindReader] = {
-    InboxKind.GATE_BLOCKS: list_gate_blocks,
-    InboxKind.AT_RISK: list_at_risk,
-    InboxKind.REQUEST: list_requests,
-    InboxKind.SUGGESTION: list_suggestions,
-    InboxKind.REVIEW_DUE: list_due_reviews,
-    InboxKind.CLAIM_LAPSING: list_claims,
-    InboxKind.WAIVER_ENDING: list_waivers,
-}
 
 
 class ReadInbox(Struct, forbid_unknown_fields=True):
@@ -390,7 +379,7 @@ class Inbox(Struct):
 
 
 class _Position(NamedTuple):
-    """The position of an item in the list, without any other item."""
+    """The position of an item in the list, as a cursor keeps it."""
 
     rank: int
     since: str
@@ -421,14 +410,14 @@ def read_inbox(tx: Transaction, request: ReadInbox) -> Inbox:
 
 
 class _Visits(NamedTuple):
-    """The projects to look at, each with a context in which it is the current one."""
+    """The projects to look at, and whether the caller asked for several."""
 
     projects: list[Project]
     are_several: bool
 
 
 def _list_visits(tx: Transaction) -> tuple[_Visits, LeftOut]:
-    """Return the projects to look at, and how many others there are. In an archived project nothing waits."""
+    """Return the projects to look at, and the number of the others. An archived project has no items."""
     if tx.has_project:
         return _Visits([] if tx.project.archived_at else [tx.project], are_several=False), UNSET
     views = list_projects(tx, ListProjects()).projects
@@ -441,32 +430,31 @@ def _list_visits(tx: Transaction) -> tuple[_Visits, LeftOut]:
 def _read_items(
     tx: Transaction, visits: _Visits, after: _Position, *, more_than: int
 ) -> list[tuple[_Position, InboxItem]]:
-    """Return the items after a position, in order: at least one more than the number given, if there are so many."""
-    found: list[tuple[_Position, InboxItem]] = []
+    """Return the items after a position, in order; if there are enough, at least one more than `more_than`."""
+    located_items: list[tuple[_Position, InboxItem]] = []
     for kind, rank in RANKS.items():
         if rank < after.rank:
             continue
         since = after.since if rank == after.rank else BEFORE_ALL_TIMES
         items = chain.from_iterable(_read_kind(tx, visits, kind, since))
         located = [(position, item) for position, item in items if position > after]
-        found += sorted(located, key=lambda row: row[0])
-        if len(found) > more_than:
+        located_items += sorted(located, key=lambda row: row[0])
+        if len(located_items) > more_than:
             break
-    return found
+    return located_items
 
 
 def _read_kind(
     tx: Transaction, visits: _Visits, kind: InboxKind, since: str
 ) -> Iterator[list[tuple[_Position, InboxItem]]]:
-    read = READERS[kind]
+    read = partial(list_items, tx, kind, since=since, at_most=READ_MAX)
     for project in visits.projects:
         if not visits.are_several:
-            read_all = partial(read, tx, since=since, at_most=READ_MAX)
-            items = read_all() if since else read_kept(tx, kind, read_all)
+            items = read() if since else read_kept(tx, kind, read)
             yield [(_locate(tx, item), item) for item in items]
             continue
         with _visit(tx, project):
-            items = read(tx, since=since, at_most=READ_MAX)
+            items = read()
             rows = [(_locate(tx, item), item) for item in items]
         for item in items:
             item.project = project.name
@@ -475,7 +463,7 @@ def _read_kind(
 
 @contextmanager
 def _visit(tx: Transaction, project: Project) -> Iterator[None]:
-    """Make a project the current one, with the time of a read in it; afterwards there is none, as before."""
+    """Make a project the current one, with its time of reading, for the duration of a block."""
     now = tx.now
     tx.set_project(project)
     set_time_of_read(tx)
@@ -489,8 +477,8 @@ def _visit(tx: Transaction, project: Project) -> Iterator[None]:
 def _locate(tx: Transaction, item: InboxItem) -> _Position:
     from hashlib import sha256  # here, because OpenSSL takes megabytes that most requests do not need
 
-    which = item.action.arguments if item.kind in SEVERAL_PER_REF else {}
-    digest = sha256(encode([tx.project.id, item.ref, which])).digest()[:DIGEST_BYTES]
+    arguments = item.action.arguments if KINDS[item.kind].has_several_per_ref else {}
+    digest = sha256(encode([tx.project.id, item.ref, arguments])).digest()[:DIGEST_BYTES]
     return _Position(RANKS[item.kind], item.since, item.ref.encode()[:REF_BYTES_MAX], digest)
 
 

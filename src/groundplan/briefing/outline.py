@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import UNSET
 
-from groundplan.briefing.throughline import (
+from groundplan.briefing.chain import (
     ChainAssumption,
     ChainEvidence,
     ChainFact,
@@ -21,7 +21,7 @@ from groundplan.briefing.throughline import (
     ThroughlineText,
     WorkBelow,
 )
-from groundplan.kernel.answers import ENVELOPE_CHARS, count_chars
+from groundplan.kernel.answers import ENVELOPE_CHARS, LeftOut, count_chars
 from groundplan.purpose.markup import escape_inline
 from groundplan.purpose.model import EdgeType, NodeType, PurposeEdge, PurposeNode, edge_order, key_order
 from groundplan.purpose.picture.subjects import Arrow, Badge, Card, Emphasis, Picture, WorkSubject, pluralize
@@ -52,35 +52,35 @@ def describe_work(work: WorkBelow) -> str:
     return f"{work.total} nodes: {named}" if work.total != 1 else f"1 node: {named}"
 
 
-def describe_assumption(one: ChainAssumption) -> str:
+def describe_assumption(assumption: ChainAssumption) -> str:
     """Return an assumption on one line."""
-    risk = "" if one.risk is UNSET else f", {one.risk.lower()} risk"
-    return f"assumes {one.key} ({one.status.replace('_', ' ')}{risk}): {one.text}"
+    risk = "" if assumption.risk is UNSET else f", {assumption.risk.lower()} risk"
+    return f"assumes {assumption.key} ({assumption.status.replace('_', ' ')}{risk}): {assumption.text}"
 
 
-def describe_evidence(one: ChainEvidence) -> str:
+def describe_evidence(evidence: ChainEvidence) -> str:
     """Return evidence on one line."""
-    node = "" if one.node is UNSET else f" of {one.node}"
-    return f"evidence{node}, {one.type}: {one.ref}"
+    node = "" if evidence.node is UNSET else f" of {evidence.node}"
+    return f"evidence{node}, {evidence.type}: {evidence.ref}"
 
 
-def describe_fact(one: ChainFact) -> str:
+def describe_fact(fact: ChainFact) -> str:
     """Return a fact on one line."""
-    return f"rests on {one.pointer}" + (f" ({one.label})" if one.label else "")
+    return f"rests on {fact.pointer}" + (f" ({fact.label})" if fact.label else "")
 
 
-def describe_indicator(one: ChainIndicator) -> str:
+def describe_indicator(indicator: ChainIndicator) -> str:
     """Return an indicator with its latest value and its target on one line."""
-    unit = f" {one.unit}" if one.unit else ""
-    value = "not measured" if one.value is UNSET else f"{one.value:g}{unit} on {str(one.as_of)[:10]}"
-    target = "" if one.target is UNSET else f", target {one.target:g}{unit}"
-    return f"{one.key} {one.name}: {value}{target}"
+    unit = f" {indicator.unit}" if indicator.unit else ""
+    value = "not measured" if indicator.value is UNSET else f"{indicator.value:g}{unit} on {str(indicator.as_of)[:10]}"
+    target = "" if indicator.target is UNSET else f", target {indicator.target:g}{unit}"
+    return f"{indicator.key} {indicator.name}: {value}{target}"
 
 
-def describe_dead_end(one: DeadEnd) -> str:
+def describe_dead_end(dead_end: DeadEnd) -> str:
     """Return a dead end on one line."""
-    source = "" if one.source is UNSET else f"; {one.source} links to it"
-    return f"{one.ref}: {REASONS[one.reason]}{source}"
+    source = "" if dead_end.source is UNSET else f"; {dead_end.source} links to it"
+    return f"{dead_end.ref}: {REASONS[dead_end.reason]}{source}"
 
 
 # --- Write a throughline as Markdown: a nested outline in which each step stands once ---------------------------------
@@ -89,22 +89,27 @@ INDENT_MAX = 12  # levels; a longer chain goes on at this depth
 
 
 def write_outline(line: Throughline, *, chars_max: int) -> ThroughlineText:
-    """Return the outline; of a long chain as many steps as fit into `chars_max` characters, 0 for all."""
+    """Return the outline of a line, cut to `chars_max` characters; 0 means no limit."""
     shown = len(line.chain)
     while True:
-        left_out = line.left_out or {}
-        if shown < len(line.chain):
-            left_out = {**left_out, "chain": left_out.get("chain", 0) + len(line.chain) - shown}
         answer = ThroughlineText(
             start=line.start,
             direction=line.direction,
             version=line.version,
             markdown="\n".join(_list_lines(line, line.chain[:shown])) + "\n",
-            left_out=left_out or UNSET,
+            left_out=_count_left_out(line, shown),
         )
         if not chars_max or shown <= 1 or count_chars(answer) + ENVELOPE_CHARS <= chars_max:
             return answer
         shown = shown * 2 // 3
+
+
+def _count_left_out(line: Throughline, shown: int) -> LeftOut:
+    """Return what is left out of an answer that shows some steps of a line."""
+    left_out = line.left_out or {}
+    if shown < len(line.chain):
+        left_out = {**left_out, "chain": left_out.get("chain", 0) + len(line.chain) - shown}
+    return left_out or UNSET
 
 
 def _list_lines(line: Throughline, steps: Sequence[ChainStep]) -> Iterator[str]:
@@ -121,31 +126,31 @@ def _list_lines(line: Throughline, steps: Sequence[ChainStep]) -> Iterator[str]:
     yield from _list_steps(steps, is_upward=line.direction == "up")
     if line.dead_ends:
         yield from ("", "## Dead ends", "")
-        yield from (f"- {describe_dead_end(one)}" for one in line.dead_ends)
+        yield from (f"- {describe_dead_end(dead_end)}" for dead_end in line.dead_ends)
 
 
 def _list_steps(steps: Sequence[ChainStep], *, is_upward: bool) -> Iterator[str]:
-    """Yield each step below the first step that leads to it, or for a line down, that it leads to."""
+    """Yield the lines of the outline: each step once, nested under the first neighbour nearer to the start."""
     by_ref = {step.ref: step for step in steps}
     below: dict[str, list[tuple[str, ChainLink]]] = {}
     for step in steps:
-        for one in step.to:
-            if one.ref in by_ref:
-                above, under = (step.ref, one.ref) if is_upward else (one.ref, step.ref)
-                below.setdefault(above, []).append((under, one))
-    seen: set[str] = set()
+        for outgoing in step.to:
+            if outgoing.ref in by_ref:
+                above, under = (step.ref, outgoing.ref) if is_upward else (outgoing.ref, step.ref)
+                below.setdefault(above, []).append((under, outgoing))
+    listed: set[str] = set()
     for first in steps:  # the first is the start; others follow only if the chain was cut before them
-        if first.ref in seen:
+        if first.ref in listed:
             continue
         waiting: list[tuple[str, ChainLink | None, int]] = [(first.ref, None, 0)]
         while waiting:
             ref, link, depth = waiting.pop()
             indent = "  " * min(depth, INDENT_MAX)
-            if ref in seen:
+            if ref in listed:
                 yield f"{indent}- {ref}, see above{_describe_link(link)}"
                 yield from _list_assumptions(link.assumptions or [] if link else [], indent + "  ")
                 continue
-            seen.add(ref)
+            listed.add(ref)
             yield from _list_step(by_ref[ref], link, indent)
             waiting += [(under, by, depth + 1) for under, by in reversed(below.get(ref, []))]
 
@@ -165,11 +170,11 @@ def _list_step(step: ChainStep, link: ChainLink | None, indent: str) -> Iterator
 
 
 def _list_assumptions(assumptions: Sequence[ChainAssumption], indent: str) -> Iterator[str]:
-    return (f"{indent}- {escape_inline(describe_assumption(one))}" for one in assumptions)
+    return (f"{indent}- {escape_inline(describe_assumption(assumption))}" for assumption in assumptions)
 
 
 def _describe_link(link: ChainLink | None) -> str:
-    """Return what is known of an edge: its mechanism and confidence, and its type if it is not the usual one."""
+    """Return the mechanism and confidence of an edge, and its type if that is not the usual one."""
     if link is None:
         return ""
     parts = [escape_inline(link.mechanism.rstrip(" ."))] if link.mechanism else []
@@ -186,12 +191,9 @@ SHRINK = 0.9  # of the number of cards that would just fit
 
 
 def draw_line(line: Throughline, project: str, *, chars_max: int) -> ThroughlinePicture:
-    """Return the picture; of a long chain as many steps as fit into `chars_max` characters, 0 for all."""
+    """Return the picture of a line, cut to `chars_max` characters; 0 means no limit."""
     shown = len(line.chain)
     while True:
-        left_out = line.left_out or {}
-        if shown < len(line.chain):
-            left_out = {**left_out, "chain": left_out.get("chain", 0) + len(line.chain) - shown}
         drawn = draw(build_line_picture(line, project, line.chain[:shown]))
         answer = ThroughlinePicture(
             start=line.start,
@@ -200,7 +202,7 @@ def draw_line(line: Throughline, project: str, *, chars_max: int) -> Throughline
             svg=drawn.svg,
             width=drawn.width,
             height=drawn.height,
-            left_out=left_out or UNSET,
+            left_out=_count_left_out(line, shown),
         )
         chars = count_chars(answer) + ENVELOPE_CHARS
         if not chars_max or shown <= 1 or chars <= chars_max:
@@ -243,4 +245,6 @@ def _build_card(step: ChainStep, *, is_start: bool) -> Card:
 
 
 def _build_badges(assumptions: Iterable[ChainAssumption]) -> list[Badge]:
-    return [Badge(one.key, one.text, one.risk or None, one.status) for one in assumptions]
+    return [
+        Badge(assumption.key, assumption.text, assumption.risk or None, assumption.status) for assumption in assumptions
+    ]

@@ -75,25 +75,25 @@ class Hits(Struct):
 
 
 def search(tx: Transaction, request: Search) -> Hits:
-    """Return what contains every word, in any order.
+    """Return the rows that contain every word, in any order.
 
     Raises:
         Invalid: the text has no word, or too many.
     """
     words = SearchWords(request.text)
     names = _find_projects(tx)
-    slices = [one for one in Slice if request.slices is None or one in request.slices]
+    slices = [slice_ for slice_ in Slice if request.slices is None or slice_ in request.slices]
     projects = list(names)
-    found = {one: FINDERS[one](tx, projects, words) if projects else [] for one in slices}
-    ordered = order_matches(found, words)
+    matches = {slice_: FINDERS[slice_](tx, projects, words) if projects else [] for slice_ in slices}
+    ordered = order_matches(matches, words)
     hits = [_to_hit(slice_, match, names, words) for slice_, match in ordered[: request.limit]]
     listed = tx.budget.reserve({"hits": [], "more": list(Slice)}).take_rows(hits)
     rest = {slice_ for slice_, _ in ordered[len(listed) :]}
-    return Hits(listed, [one for one in slices if one in rest] or UNSET)
+    return Hits(listed, [slice_ for slice_ in slices if slice_ in rest] or UNSET)
 
 
 def _find_projects(tx: Transaction) -> dict[str, str]:
-    """Return the names of the searched projects, by id: the one of the request, or all that the caller may see."""
+    """Return the names by id of the requested project, or of all projects that the caller may see."""
     if tx.has_project:
         return {tx.project.id: tx.project.name}
     return {view.id: view.name for view in list_projects(tx, ListProjects()).projects}
@@ -133,7 +133,7 @@ K = TypeVar("K")
 
 
 class Rank(IntEnum):
-    """How well a row matches; the lowest is the best."""
+    """The quality of a match; the lowest is the best."""
 
     EXACT = 0  # the ref or the title is the text
     TITLE = 1  # the title has all words
@@ -141,16 +141,16 @@ class Rank(IntEnum):
 
 
 def rank_match(match: TextMatch, words: SearchWords) -> Rank:
-    """Return how well a row matches."""
+    """Return the rank of a match."""
     if words.text in (fold(match.ref), fold(match.title)):
         return Rank.EXACT
     return Rank.TITLE if words.are_in(match.title) else Rank.ELSEWHERE
 
 
-def order_matches(found: Mapping[K, Iterable[TextMatch]], words: SearchWords) -> list[tuple[K, TextMatch]]:
+def order_matches(matches_by_slice: Mapping[K, Iterable[TextMatch]], words: SearchWords) -> list[tuple[K, TextMatch]]:
     """Return the matches of all slices, the best first; within a slice and a rank they keep their order."""
     by_rank: dict[Rank, dict[K, list[TextMatch]]] = {rank: {} for rank in Rank}
-    for slice_, matches in found.items():
+    for slice_, matches in matches_by_slice.items():
         for match in matches:
             by_rank[rank_match(match, words)].setdefault(slice_, []).append(match)
     return list(chain.from_iterable(_take_turns(by_slice) for by_slice in by_rank.values()))
@@ -162,7 +162,7 @@ def _take_turns(by_slice: Mapping[K, list[TextMatch]]) -> Iterator[tuple[K, Text
 
 
 def build_snippet(match: TextMatch, words: SearchWords) -> str:
-    """Return an excerpt around the first match: in the other texts of a row, else in its title."""
+    """Return an excerpt around the first word found in the text of a row, else in its title."""
     texts = (" ".join(match.text.split()), " ".join(match.title.split()))
     text, at = next(((text, at) for text in texts if (at := words.find_first(text)) >= 0), (texts[0] or texts[1], 0))
     if len(text) <= SNIPPET_CHARS_MAX:

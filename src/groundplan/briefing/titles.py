@@ -1,4 +1,4 @@
-"""The titles of what ids, keys and pointers stand for, so that a list of events can be read."""
+"""Titles of the things that ids, keys and pointers name, so that people can read a list of events."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _ROW_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class FindTitles(Struct, forbid_unknown_fields=True):
-    """The project, and what to name."""
+    """The project, and the ids, keys and pointers to look up."""
 
     project: Name
     refs: Annotated[list[Name], Meta(min_length=1, max_length=REFS_MAX)]
 
 
 class Titled(Struct):
-    """What a ref stands for. `at` is the id, key or pointer by which the slice finds it."""
+    """The title of a ref. `at` is the id, key or pointer by which the slice finds it."""
 
     ref: str
     slice: str
@@ -41,32 +41,32 @@ class Titled(Struct):
 
 
 class Titles(Struct):
-    """Those of the refs that stand for something."""
+    """The titles of the refs that exist."""
 
     found: list[Titled]
 
 
 def find_titles_of_refs(tx: Transaction, request: FindTitles) -> Titles:
-    """Return what some refs stand for; those that stand for nothing (any more) are left out."""
+    """Return the titles of some refs; unknown and deleted ones are left out."""
     keys, row_ids, pointers, ids = _sort_by_form(request.refs)
-    found = [Titled(one.ref, "work", one.ref, one.title) for one in find_known_targets(tx, ids).values()]
+    titles = [Titled(target.ref, "work", target.ref, target.title) for target in find_known_targets(tx, ids).values()]
     if keys:
         targets = find_purpose_targets(tx, keys).found.values()
-        found += [Titled(one.ref, "purpose", one.ref, one.title) for one in targets]
-        found += [Titled(key, "purpose", key, name) for key, name in find_indicator_names(tx, keys).items()]
+        titles += [Titled(target.ref, "purpose", target.ref, target.title) for target in targets]
+        titles += [Titled(key, "purpose", key, name) for key, name in find_indicator_names(tx, keys).items()]
     if pointers:
         inputs = find_fact_targets(tx, pointers).found.values()
-        found += [Titled(one.ref, "context", one.ref, one.title) for one in inputs]
+        titles += [Titled(fact.ref, "context", fact.ref, fact.title) for fact in inputs]
     if row_ids:
         facts = find_draft_facts(tx, row_ids)
-        found += [Titled(id_, "context", fact.ref, fact.ref) for id_, fact in facts.items()]
+        titles += [Titled(id_, "context", fact.ref, fact.ref) for id_, fact in facts.items()]
         for kind in KnowledgeEntityType:
-            found += [Titled(id_, "knowledge", id_, name) for id_, name in load_names(tx, kind, row_ids).items()]
-    return Titles(tx.budget.reserve(Titles([])).take_rows(found))
+            titles += [Titled(id_, "knowledge", id_, name) for id_, name in load_names(tx, kind, row_ids).items()]
+    return Titles(tx.budget.reserve(Titles([])).take_rows(titles))
 
 
 def _sort_by_form(refs: Iterable[str]) -> tuple[Sequence[str], set[str], Sequence[str], Sequence[str]]:
-    """Return the refs that are keys of the purpose, ids of rows, pointers, and ids of work nodes."""
+    """Return the refs in four lists: purpose keys, row ids, pointers, and ids of work nodes."""
     keys: list[str] = []
     row_ids: set[str] = set()
     pointers: list[str] = []

@@ -1,4 +1,4 @@
-"""Trace the steps of a throughline, up to the goals or down to the work, and short in a project of any size."""
+"""Trace the steps of a throughline, up to the goals or down to the work. The limits hold in a project of any size."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from msgspec import UNSET
 
 from groundplan import providers
-from groundplan.briefing.throughline import (
+from groundplan.briefing.chain import (
     ChainAssumption,
     ChainEvidence,
     ChainFact,
@@ -45,7 +45,7 @@ from groundplan.work.tracing import (
 
 
 class ChainLimits:
-    """The number of entries of each kind."""
+    """The largest number of entries of each kind in an answer."""
 
     PURPOSE_NODES = 300
     WORK_NODES = 150
@@ -55,7 +55,7 @@ class ChainLimits:
 
 
 def count_parts(**parts: int) -> LeftOut:
-    """Return the parts of which something is left out."""
+    """Return the counts that are not zero, as the `left_out` of an answer."""
     return {name: count for name, count in parts.items() if count} or UNSET
 
 
@@ -75,12 +75,12 @@ class PurposeGraph(NamedTuple):
         return self.purpose.content
 
     def find_effects(self, keys: Iterable[str]) -> set[str]:
-        """Return these nodes and all that they lead to."""
+        """Return the keys of these nodes and of all their direct and indirect effects."""
         graph = self.causal.graph
         return set(self.causal.to_keys(list(find_reachable_from(graph, [graph.numbers[key] for key in keys]))))
 
     def find_causes(self, keys: Iterable[str]) -> set[str]:
-        """Return these nodes and all that leads to them."""
+        """Return the keys of these nodes and of all their direct and indirect causes."""
         graph = self.causal.graph
         return set(self.causal.to_keys(list(find_leading_to(graph, [graph.numbers[key] for key in keys]))))
 
@@ -92,14 +92,14 @@ class PurposeGraph(NamedTuple):
         return self.content.nodes[key].node_type is NodeType.GOAL
 
     def assign_levels(self, keys: Collection[str], *, is_upward: bool) -> dict[str, int]:
-        """Return the longest distance of each node from the nodes without predecessors, in the order of the chain.
+        """Return the level of each node: its longest distance from a node without predecessors, in ascending order.
 
-        `keys` are the only nodes that count. The nodes of a cycle have one level.
+        Only the nodes in `keys` count. The nodes of a cycle share a level.
         """
         graph = self.causal.graph
         numbers = {graph.numbers[key] for key in keys}
         components = find_components(graph)  # numbered backwards: an effect has a smaller one than its cause
-        order = sorted(numbers, key=lambda one: (-components[one] if is_upward else components[one], one))
+        order = sorted(numbers, key=lambda number: (-components[number] if is_upward else components[number], number))
         ahead, ends = (graph.out, graph.targets) if is_upward else (graph.into, graph.sources)
         of_component: dict[int, int] = {}
         for number in order:
@@ -109,7 +109,10 @@ class PurposeGraph(NamedTuple):
                 if after in numbers and components[after] != components[number]:
                     of_component[components[after]] = max(of_component.get(components[after], 0), level + 1)
         levels = {number: of_component[components[number]] for number in numbers}
-        return {graph.keys[number]: levels[number] for number in sorted(numbers, key=lambda one: (levels[one], one))}
+        return {
+            graph.keys[number]: levels[number]
+            for number in sorted(numbers, key=lambda number: (levels[number], number))
+        }
 
 
 def build_purpose_graph(purpose: PurposeInForce) -> PurposeGraph:
@@ -121,23 +124,27 @@ def build_purpose_graph(purpose: PurposeInForce) -> PurposeGraph:
 def build_purpose_steps(
     tx: Transaction, graph: PurposeGraph, levels: Mapping[str, int], *, known: Collection[str]
 ) -> list[ChainStep]:
-    """Return the steps of some nodes with their edges to the nodes in `known`, assumptions and indicators."""
+    """Return the steps of the nodes in `levels`, with assumptions, indicators and their edges to nodes in `known`."""
     edges = _group_edges(graph.causal.graph, levels, known)
     content = graph.content
-    edge_names = {graph.causal.edges[one].name for some in edges.values() for one in some}
+    edge_names = {graph.causal.edges[number].name for numbers in edges.values() for number in numbers}
     part = build_content(
         (),
         (),
-        [one for one in content.assumptions.values() if one.node in levels or one.edge in edge_names],
-        [one for one in content.indicators.values() if one.node in levels],
+        [
+            assumption
+            for assumption in content.assumptions.values()
+            if assumption.node in levels or assumption.edge in edge_names
+        ],
+        [indicator for indicator in content.indicators.values() if indicator.node in levels],
     )
     observed = read_latest_observations(tx, part)
     statuses, latest = read_assumption_statuses(tx, part.assumptions), observed.get_latest_measurements()
     assumed: dict[str | EdgeName, list[ChainAssumption]] = {}
-    for one in part.assumptions.values():
-        subject = one.edge if one.node is None else one.node
+    for assumption in part.assumptions.values():
+        subject = assumption.edge if assumption.node is None else assumption.node
         if subject is not None:
-            assumed.setdefault(subject, []).append(_to_assumption(one, statuses))
+            assumed.setdefault(subject, []).append(_to_assumption(assumption, statuses))
     indicators = _group_indicators(part, latest)
     steps = []
     for key, level in levels.items():
@@ -177,20 +184,20 @@ def _group_edges(graph: Graph, levels: Mapping[str, int], known: Collection[str]
 
 
 def _group_indicators(part: Content, latest: Mapping[str, Measurement]) -> dict[str, list[ChainIndicator]]:
-    found: dict[str, list[ChainIndicator]] = {}
-    for one in part.indicators.values():
-        shown = ChainIndicator(one.key, one.name)
-        if (measured := latest.get(one.key)) is not None:
-            shown.value, shown.as_of = measured.value, measured.as_of
-        shown.target = UNSET if one.target is None else one.target
-        shown.unit = one.unit or UNSET
-        found.setdefault(one.node, []).append(shown)
-    return found
+    indicators: dict[str, list[ChainIndicator]] = {}
+    for indicator in part.indicators.values():
+        view = ChainIndicator(indicator.key, indicator.name)
+        if (measured := latest.get(indicator.key)) is not None:
+            view.value, view.as_of = measured.value, measured.as_of
+        view.target = UNSET if indicator.target is None else indicator.target
+        view.unit = indicator.unit or UNSET
+        indicators.setdefault(indicator.node, []).append(view)
+    return indicators
 
 
-def _to_assumption(one: Assumption, statuses: Mapping[str, AssumptionStatus]) -> ChainAssumption:
-    status = statuses.get(one.key, AssumptionStatus.UNTESTED)
-    return ChainAssumption(one.key, one.assumption_text, status, one.risk_level or UNSET)
+def _to_assumption(assumption: Assumption, statuses: Mapping[str, AssumptionStatus]) -> ChainAssumption:
+    status = statuses.get(assumption.key, AssumptionStatus.UNTESTED)
+    return ChainAssumption(assumption.key, assumption.assumption_text, status, assumption.risk_level or UNSET)
 
 
 # --- The steps of work nodes, with their evidence and the work below them ---------------------------------------------
@@ -201,7 +208,7 @@ EVIDENCE_OF_EACH = 3  # the newest
 def build_work_step(
     node: TracedNode, level: int, to: list[ChainLink], *, now: str, below: SubtreeCounts | None = None
 ) -> ChainStep:
-    """Return the step of a node; `below` is shown if the node has a subtree."""
+    """Return the step of a work node; `below` counts its subtree and is left out if the node has no children."""
     return ChainStep(
         ref=node.id,
         type=StepType.WORK,
@@ -216,11 +223,11 @@ def build_work_step(
 
 
 def to_work_below(counts: Iterable[SubtreeCounts]) -> WorkBelow:
-    """Return the sum of some counts."""
+    """Return the sum of the counts of several subtrees."""
     total = resolved = dropped = claimed = 0
-    for one in counts:
-        total, resolved = total + one.total, resolved + one.resolved
-        dropped, claimed = dropped + one.dropped, claimed + one.claimed
+    for count in counts:
+        total, resolved = total + count.total, resolved + count.resolved
+        dropped, claimed = dropped + count.dropped, claimed + count.claimed
     return WorkBelow(total, total - resolved - dropped, resolved, dropped, claimed)
 
 
@@ -229,7 +236,7 @@ def add_evidence_to_steps(
 ) -> None:
     """Add the newest evidence of each work node to its step; `nodes` are the work nodes by id.
 
-    With `stops`, the evidence of its subtree counts, too, without the subtrees of these nodes.
+    If `stops` is given, evidence of nodes below counts, too, except in the subtrees of the nodes in `stops`.
     """
     of_work = [step for step in steps if step.is_work]
     starts = [nodes[step.ref].n for step in of_work]
@@ -241,7 +248,7 @@ def add_evidence_to_steps(
         entries = evidence.get(nodes[step.ref].n, [])
         if entries:
             step.evidence = [
-                ChainEvidence(one.type, one.ref, UNSET if one.id == step.ref else one.id) for one in entries
+                ChainEvidence(entry.type, entry.ref, UNSET if entry.id == step.ref else entry.id) for entry in entries
             ]
             if entries[0].total > len(entries):
                 step.evidence_total = entries[0].total
@@ -251,7 +258,7 @@ def add_evidence_to_steps(
 
 
 def trace_work_up(tx: Transaction, n: int) -> Throughline:
-    """Return the line from a work node to the goals: over the ancestor that has the links, if it has none itself."""
+    """Return the line from a work node to the goals. A node without links of its own has those of an ancestor."""
     links = load_effective_links(tx, [n])[n]
     path = load_path_to_root(tx, n)
     node = path[0]
@@ -260,7 +267,7 @@ def trace_work_up(tx: Transaction, n: int) -> Throughline:
         dead_ends = [DeadEnd(node.id, DeadEndReason.SERVES_NOTHING)]
         return _build_answer(node.id, None, steps, [], dead_ends, left_out)
     source = links.sources[LinkType.SERVES]
-    length = next(index for index, one in enumerate(path) if one.id == source) + 1
+    length = next(index for index, ancestor in enumerate(path) if ancestor.id == source) + 1
     purpose = read_purpose_in_force(tx, links.serves)
     graph = None if purpose is None else build_purpose_graph(purpose)
     served = [key for key in links.serves if graph is not None and key in graph.content.nodes]
@@ -278,7 +285,7 @@ def trace_purpose_up(tx: Transaction, graph: PurposeGraph, key: str) -> Throughl
 
 
 def _build_path(tx: Transaction, path: list[TracedNode], serves: list[ChainLink]) -> tuple[list[ChainStep], int]:
-    """Return the steps of a node and its ancestors, the last of which has the links, and the number left out."""
+    """Return the steps from a node to the ancestor that has the links, and the number of steps left out."""
     kept = path if len(path) <= ChainLimits.ANCESTORS else [*path[: ChainLimits.ANCESTORS - 1], path[-1]]
     steps = []
     for level, node in enumerate(path):
@@ -341,10 +348,10 @@ def _build_answer(
 
 
 def trace_purpose_down(tx: Transaction, graph: PurposeGraph, key: str) -> Throughline:
-    """Return what leads to a purpose node: its causes, and the work that serves them."""
+    """Return the line down from a purpose node: its causes, and the work that serves them."""
     levels = graph.assign_levels(graph.find_causes([key]), is_upward=False)
     links = load_serving_links(tx)
-    serving = {n: here for n, keys in links.keys.items() if (here := [one for one in keys if one in levels])}
+    serving = {n: here for n, keys in links.keys.items() if (here := [key for key in keys if key in levels])}
     # A node that has links of its own does not inherit those of its ancestors.
     counts = count_subtrees(tx, serving, links.keys)
     shown = dict(list(levels.items())[: ChainLimits.PURPOSE_NODES])
@@ -353,8 +360,10 @@ def trace_purpose_down(tx: Transaction, graph: PurposeGraph, key: str) -> Throug
     chain = sorted([*steps, *work_steps], key=lambda step: step.level)
     reached = graph.find_effects(links.served & levels.keys())
     dead_ends = [] if graph.reaches_goal(key) else [DeadEnd(key, DeadEndReason.REACHES_NO_GOAL)]
-    dead_ends += [DeadEnd(one, DeadEndReason.NO_WORK) for one in levels if one not in reached]
-    goals = [one for one in graph.assign_levels(graph.find_effects([key]), is_upward=True) if graph.is_goal(one)]
+    dead_ends += [DeadEnd(cause, DeadEndReason.NO_WORK) for cause in levels if cause not in reached]
+    goals = [
+        effect for effect in graph.assign_levels(graph.find_effects([key]), is_upward=True) if graph.is_goal(effect)
+    ]
     answer = Throughline(
         start=key,
         direction="down",
@@ -378,7 +387,7 @@ def _build_serving_steps(
     levels: Mapping[str, int],
     stops: Collection[int],
 ) -> list[ChainStep]:
-    """Return the steps of work nodes that serve something: those of the nearest purpose nodes, and open ones first."""
+    """Return the steps of serving work nodes, ordered by the level of what they serve, open ones first."""
     nearest = {n: min(levels[key] for key in keys) for n, keys in serving.items()}
     positions = {key: position for position, key in enumerate(levels)}
 
@@ -402,11 +411,11 @@ def _build_serving_steps(
 
 
 def trace_work_down(tx: Transaction, n: int) -> Throughline:
-    """Return what a work node consists of: its children with the counts of their subtrees, and the evidence."""
+    """Return the line down from a work node: its children with their evidence and the counts of their subtrees."""
     node = load_traced_nodes(tx, [n])[n]
     children, left_out = load_first_children(tx, n, at_most=ChainLimits.WORK_NODES)
     counts = count_subtrees(tx, [child.n for child in children])
-    whole = to_work_below(count_subtrees(tx, [n]).values()) if left_out else _sum_family(tx, node, counts.values())
+    work = to_work_below(count_subtrees(tx, [n]).values()) if left_out else _sum_family(tx, node, counts.values())
     links = load_effective_links(tx, [n])[n]
     up = (
         [ChainLink(key, StepRelation.SERVES) for key in links.serves]
@@ -414,19 +423,19 @@ def trace_work_down(tx: Transaction, n: int) -> Throughline:
         else []
     )
     steps = [build_work_step(node, 0, up, now=tx.now)]
-    steps[0].work = whole if children else UNSET
+    steps[0].work = work if children else UNSET
     steps += [
         build_work_step(child, 1, [ChainLink(node.id, StepRelation.PART_OF)], now=tx.now, below=counts[child.n])
         for child in children
     ]
     add_evidence_to_steps(tx, steps[:1], {node.id: node})
-    add_evidence_to_steps(tx, steps[1:], {one.id: one for one in children}, ())
+    add_evidence_to_steps(tx, steps[1:], {child.id: child for child in children}, ())
     return Throughline(
         start=node.id,
         direction="down",
         chain=steps,
         goals=[],
-        work=whole,
+        work=work,
         dead_ends=[] if links.serves else [DeadEnd(node.id, DeadEndReason.SERVES_NOTHING)],
         left_out=count_parts(chain=left_out),
     )
@@ -449,9 +458,9 @@ def add_facts_to_steps(tx: Transaction, steps: Iterable[ChainStep]) -> None:
     links = [link for link in list_links_from(tx, by_ref) if link.type is LinkType.RESTS_ON]
     if not links:
         return
-    found = providers.find_fact_targets(tx, sorted({link.target for link in links})).found
+    targets = providers.find_fact_targets(tx, sorted({link.target for link in links})).found
     for link in links:
         step = by_ref[link.source]
-        known = found.get(link.target)
-        fact = ChainFact(link.target, UNSET if known is None else known.title)
+        target = targets.get(link.target)
+        fact = ChainFact(link.target, UNSET if target is None else target.title)
         step.facts = [*(step.facts or ()), fact]

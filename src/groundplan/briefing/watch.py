@@ -18,10 +18,10 @@ from groundplan.context.history import ChangedFact, FactSince, find_changed_fact
 from groundplan.kernel.links import Link, LinkType, list_links_from, list_links_of_type
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.providers import MarkedWork, MarkedWorkPage, MarkLines
-from groundplan.purpose.analysis import Dependents, Place, get_place, trace_assumption, trace_node
+from groundplan.purpose.analysis import Dependents, Place, find_steps, get_place, trace_assumption, trace_node
 from groundplan.purpose.graph.graph import CausalGraph, build_causal_graph
 from groundplan.purpose.graph.paths import GAP, GoalSteps
-from groundplan.purpose.in_force import read_content_in_force
+from groundplan.purpose.in_force import load_chains_in_force, read_content_in_force
 from groundplan.purpose.model import Content, edge_order, parse_edge_name, sort_keys
 from groundplan.purpose.observing.read import (
     NO_CUTOFF,
@@ -30,7 +30,7 @@ from groundplan.purpose.observing.read import (
     read_latest_reviews,
 )
 from groundplan.purpose.observing.records import DoubtStatus, Observations, find_doubts
-from groundplan.work.links import find_open_inheriting, get_ids
+from groundplan.work.links import count_nodes, find_open_inheriting, get_ids
 
 # What is said of an assumption or a fact, by its status: the same words everywhere.
 PREDICATES = {
@@ -43,7 +43,7 @@ PREDICATES = {
 
 
 class MarkOutline(NamedTuple):
-    """A mark without what depends on it."""
+    """A mark without the list of what depends on it."""
 
     kind: Literal["assumption", "fact"]
     ref: str
@@ -54,10 +54,10 @@ class MarkOutline(NamedTuple):
 
 
 class WatchMark(Struct, kw_only=True):
-    """What depends on an assumption in doubt or on a changed fact.
+    """An assumption in doubt or a changed fact, with everything that depends on it.
 
-    `purpose` and `edges` are what follows from it. `work` is the open work for these and for what leads to it; it lists
-    some ids, and `work_total` counts all. `work_paths` has the way from each listed node to the assumption or the fact.
+    `purpose` and `edges` are its effects. `work` lists some ids of open work for these and for its causes, `work_total`
+    counts all, and `work_paths` has the path from each listed node to the assumption or the fact.
     """
 
     kind: Literal["assumption", "fact"]
@@ -85,7 +85,7 @@ NO_LIMIT = 2**53
 
 
 class FactStatus(StrEnum):
-    """What happened to a fact."""
+    """The change of a fact that makes a mark."""
 
     CHANGED = "changed"
     REMOVED = "removed"
@@ -109,7 +109,10 @@ class Cause(NamedTuple):
 
 
 def find_causes(tx: Transaction, resting: Iterable[str] | None = None) -> list[Cause]:
-    """Return what makes marks in the current project, the latest first; of facts, those that some nodes rest on."""
+    """Return the causes of marks in the current project, the latest first.
+
+    With `resting`, only the facts on which these nodes rest are looked at.
+    """
     reviewed = list_assumptions_in_doubt(tx)
     refutes = list_links_of_type(tx, LinkType.REFUTES, at_most=NO_LIMIT)
     if resting is None:
@@ -120,11 +123,11 @@ def find_causes(tx: Transaction, resting: Iterable[str] | None = None) -> list[C
         return []
     reviews = read_latest_reviews(tx, sorted({*reviewed, *(link.target for link in refutes)}))
     observations = Observations([], list(reviews.values()), [], read_decisions(tx, NO_CUTOFF))
-    causes = [*_find_doubtful(observations, refutes), *_find_changed(tx, observations, rests_on)]
-    return sorted(causes, key=lambda one: (-one.rev, one.kind, one.ref))
+    causes = [*_list_doubt_causes(observations, refutes), *_list_fact_causes(tx, observations, rests_on)]
+    return sorted(causes, key=lambda cause: (-cause.rev, cause.kind, cause.ref))
 
 
-def _find_doubtful(observations: Observations, refutes: Iterable[Link]) -> Iterable[Cause]:
+def _list_doubt_causes(observations: Observations, refutes: Iterable[Link]) -> Iterable[Cause]:
     latest: dict[str, Link] = {}
     for link in refutes:
         if link.target not in latest or link.rev > latest[link.target].rev:
@@ -135,22 +138,22 @@ def _find_doubtful(observations: Observations, refutes: Iterable[Link]) -> Itera
         yield Cause("assumption", key, doubt.status, doubt.rev, at, [], {})
 
 
-def _find_changed(tx: Transaction, observations: Observations, rests_on: list[Link]) -> Iterable[Cause]:
+def _list_fact_causes(tx: Transaction, observations: Observations, rests_on: list[Link]) -> Iterable[Cause]:
     decided = observations.get_decided_revs()
     facts = [
         FactSince(link.target, max(link.rev, decided.get(link.target, 0), decided.get(link.source, 0)))
         for link in rests_on
     ]
     changes = find_changed_facts(tx, set(facts))
-    found: dict[str, list[tuple[ChangedFact, Link]]] = {}
+    changed: dict[str, list[tuple[ChangedFact, Link]]] = {}
     for fact, link in zip(facts, rests_on, strict=True):
         if fact in changes:
-            found.setdefault(fact.pointer, []).append((changes[fact], link))
-    for pointer, several in found.items():
-        first = min((change for change, _ in several), key=lambda change: change.rev)
+            changed.setdefault(fact.pointer, []).append((changes[fact], link))
+    for pointer, changes_with_links in changed.items():
+        first = min((change for change, _ in changes_with_links), key=lambda change: change.rev)
         status = FactStatus.REMOVED if first.is_removed else FactStatus.CHANGED
-        before = {link.source: change.before for change, link in several}
-        yield Cause("fact", pointer, status, first.rev, first.at, [link for _, link in several], before)
+        before = {link.source: change.before for change, link in changes_with_links}
+        yield Cause("fact", pointer, status, first.rev, first.at, [link for _, link in changes_with_links], before)
 
 
 # --- Find what is marked: computed from reviews, evidence, facts, links and decisions, never stored -------------------
@@ -159,61 +162,51 @@ KEYS_NAMED_MAX = 3
 NODES_READ_MAX = 2_000  # nodes of a project of which onboarding reads the tree to name work
 
 
-def find_marks(tx: Transaction, *, with_work: bool = True, at_most: int = NO_LIMIT) -> list[WatchMark]:
-    """Return the marks of the current project, the latest first.
+def load_marks(tx: Transaction, *, with_work: bool | None, at_most: int) -> tuple[list[WatchMark], int]:
+    """Return the latest marks of the current project, and the number of the others.
 
-    Without work the time does not depend on the number of work nodes.
+    Without work the time does not depend on the number of work nodes. None stands for True in a small project.
     """
-    return _load_marks(tx, with_work=with_work, at_most=at_most)[0]
+    causes = find_causes(tx)
+    if not causes:
+        return [], 0
+    if with_work is None:
+        with_work = count_nodes(tx) <= NODES_READ_MAX
+    return trace_marks(tx, causes, with_work=with_work, at_most=at_most)
 
 
 def list_marks_since(tx: Transaction, *, since: str, at_most: int) -> list[MarkOutline]:
-    """Return the marks that were made at a moment or later, oldest first, without what depends on them."""
+    """Return outlines of the marks that were made at `since` or later, oldest first."""
     causes = [cause for cause in find_causes(tx) if cause.at >= since]
     if not causes:
         return []
-    pass  # GONE  # loaded only if something is marked
-
     return outline_marks(tx, sorted(causes, key=lambda cause: cause.at), at_most=at_most)
 
 
 def describe_marks(tx: Transaction, at_most: int) -> MarkLines:
-    """Return one line for each of the latest marks, and how many more there are. In a small project it names work."""
-    marks, left_out = _load_marks(tx, with_work=None, at_most=at_most)
+    """Return one line for each of the latest marks, and the number of the others. In a small project it names work."""
+    marks, left_out = load_marks(tx, with_work=None, at_most=at_most)
     return MarkLines([_describe(mark) for mark in marks], left_out)
 
 
 def find_marked_work(tx: Transaction, at_most: int) -> MarkedWorkPage:
     """Return the latest marks with the open work that each touches, and how many more there are."""
-    marks, left_out = _load_marks(tx, with_work=True, at_most=at_most)
+    marks, left_out = load_marks(tx, with_work=True, at_most=at_most)
     return MarkedWorkPage(
         [MarkedWork(mark.ref, mark.word, mark.path, list(mark.work_paths.items()), mark.work_total) for mark in marks],
         left_out,
     )
 
 
-def _load_marks(tx: Transaction, *, with_work: bool | None, at_most: int) -> tuple[list[WatchMark], int]:
-    """Return marks, and how many more there are; with work, without, or (None) with it if the project is small."""
-    causes = find_causes(tx)
-    if not causes:
-        return [], 0
-    # Loaded only if something is marked.
-    from groundplan.work.links import count_nodes
-
-    if with_work is None:
-        with_work = count_nodes(tx) <= NODES_READ_MAX
-    return trace_marks(tx, causes, with_work=with_work, at_most=at_most)
-
-
 def _describe(mark: WatchMark) -> str:
     """Return the ref, the status, the first keys and work that depend on it, and the text last, which may be cut."""
-    affected = f", affects {_name(mark.purpose, len(mark.purpose))}" if mark.purpose else ""
-    work = f", open work {_name(mark.work, mark.work_total)}" if mark.work else ""
+    affected = f", affects {_join_names(mark.purpose, len(mark.purpose))}" if mark.purpose else ""
+    work = f", open work {_join_names(mark.work, mark.work_total)}" if mark.work else ""
     text = "" if mark.text is None else f": {mark.text}"
     return f"{mark.ref} {PREDICATES[mark.status]}{affected}{work}{text}"
 
 
-def _name(names: list[str], total: int) -> str:
+def _join_names(names: list[str], total: int) -> str:
     more = total - KEYS_NAMED_MAX
     return ", ".join(names[:KEYS_NAMED_MAX]) + (f" and {more} more" if more > 0 else "")
 
@@ -222,7 +215,7 @@ def _name(names: list[str], total: int) -> str:
 
 
 class TaskMark(NamedTuple):
-    """A mark that touches a task, with the way from what the task serves; from the linked node if that rests on it."""
+    """A mark that touches a task, and the path to it from what the task serves, or from the node that rests on it."""
 
     kind: Literal["assumption", "fact"]
     ref: str
@@ -240,23 +233,21 @@ def list_task_marks(
     the purpose keys whose facts matter to it. Facts of other nodes are not read, because a project may have many.
     """
     causes = find_causes(tx, [*([] if resting is None else [resting]), *steps])
-    return _trace_tasks(tx, causes, served, resting) if causes else []
+    return _trace_task_marks(tx, causes, served, resting) if causes else []
 
 
-def _trace_tasks(tx: Transaction, causes: list[Cause], served: Collection[str], resting: str | None) -> list[TaskMark]:
-    # Loaded only if something is marked.
-    from groundplan.purpose.analysis import Place, find_steps, get_place
-    from groundplan.purpose.in_force import load_chains_in_force
-
+def _trace_task_marks(
+    tx: Transaction, causes: list[Cause], served: Collection[str], resting: str | None
+) -> list[TaskMark]:
     chains, _ = load_chains_in_force(tx)
     places: dict[str, Place] = {}
     ahead: dict[str, str | None] = {}
     back: dict[str, str | None] = {}
     if chains is not None:
         for several in (*chains.node_assumptions.values(), *chains.edge_assumptions.values()):
-            places |= {one.key: get_place(one) for one in several}
+            places |= {assumption.key: get_place(assumption) for assumption in several}
         ahead, back = find_steps(chains.causal, served)
-    found = []
+    task_marks = []
     for cause in causes:
         if cause.kind == "assumption":
             wanted = [places[cause.ref]] if cause.ref in places else []
@@ -266,14 +257,16 @@ def _trace_tasks(tx: Transaction, causes: list[Cause], served: Collection[str], 
         if cause.kind == "fact" and resting is not None and resting in cause.before:
             path = [resting]
         if path:
-            found.append(TaskMark(cause.kind, cause.ref, cause.word, shorten_path([*path, cause.ref]), cause.before))
-    return found
+            task_marks.append(
+                TaskMark(cause.kind, cause.ref, cause.word, shorten_path([*path, cause.ref]), cause.before)
+            )
+    return task_marks
 
 
 def _find_way(
     on: str | None, behind: str | None, ahead: dict[str, str | None], back: dict[str, str | None]
 ) -> list[str]:
-    """Return the way from a served node to a place; nothing if they are not connected."""
+    """Return the keys from a served node to a place; an empty list if they are not connected."""
     key, steps = (behind, ahead) if behind in ahead else (on, back)
     if key is None or key not in steps:
         return []
@@ -289,8 +282,8 @@ PATH_MAX = 40  # entries of a path; the middle of a longer one is left out
 WORK_LISTED_MAX = 20  # work nodes listed in one mark
 
 
-class _Traced(NamedTuple):
-    """A mark, what depends on it in the theory, and the links by which work rests on its fact."""
+class TracedMark(NamedTuple):
+    """A mark with its dependents in the theory, and the links by which work rests on its fact."""
 
     mark: WatchMark
     dependents: list[Dependents]
@@ -300,9 +293,9 @@ class _Traced(NamedTuple):
 def trace_marks(
     tx: Transaction, causes: Iterable[Cause], *, with_work: bool, at_most: int
 ) -> tuple[list[WatchMark], int]:
-    """Return the marks that some causes make in the version in force, and how many more there are.
+    """Return the marks of some causes in the version in force, and the number of the others.
 
-    An assumption that this version does not have marks nothing.
+    An assumption that this version does not have makes no mark.
     """
     content = read_content_in_force(tx)
     causal = build_causal_graph(content)
@@ -311,11 +304,11 @@ def trace_marks(
     traced = [_trace_mark(content, causal, steps, cause) for cause in known[:at_most]]
     if with_work and traced:
         _add_work(tx, traced)
-    return [one.mark for one in traced], len(known) - len(traced)
+    return [trace.mark for trace in traced], len(known) - len(traced)
 
 
 def outline_marks(tx: Transaction, causes: Iterable[Cause], *, at_most: int) -> list[MarkOutline]:
-    """Return the first marks that some causes make, each with its path. One search finds the paths of all."""
+    """Return the first marks of some causes, each with its path; one search finds the paths of all."""
     content = read_content_in_force(tx)
     known = [cause for cause in causes if cause.kind == "fact" or cause.ref in content.assumptions][:at_most]
     steps = GoalSteps(build_causal_graph(content), PATH_MAX)
@@ -346,14 +339,14 @@ def _find_path(content: Content, steps: GoalSteps, cause: Cause) -> list[str]:
     return min(paths, key=len, default=[cause.ref])
 
 
-def _trace_mark(content: Content, causal: CausalGraph, steps: GoalSteps, cause: Cause) -> _Traced:
+def _trace_mark(content: Content, causal: CausalGraph, steps: GoalSteps, cause: Cause) -> TracedMark:
     text = None
     if cause.kind == "assumption":
         assumption = content.assumptions[cause.ref]
         text, dependents = assumption.assumption_text, [trace_assumption(causal, assumption)]
     else:
         dependents = [trace_node(causal, place.on) for place in list_places(content, cause) if place.on is not None]
-    edges = {name for one in dependents for name in map(parse_edge_name, one.edges) if name is not None}
+    edges = {name for dependent in dependents for name in map(parse_edge_name, dependent.edges) if name is not None}
     mark = WatchMark(
         kind=cause.kind,
         ref=cause.ref,
@@ -361,30 +354,30 @@ def _trace_mark(content: Content, causal: CausalGraph, steps: GoalSteps, cause: 
         rev=cause.rev,
         since=cause.at,
         text=text,
-        purpose=sort_keys({key for one in dependents for key in one.nodes}),
+        purpose=sort_keys({key for dependent in dependents for key in dependent.nodes}),
         edges=[str(name) for name in sorted(edges, key=edge_order)],
         path=_find_path(content, steps, cause),
     )
-    return _Traced(mark, dependents, [link for link in cause.links if link.node_n is not None])
+    return TracedMark(mark, dependents, [link for link in cause.links if link.node_n is not None])
 
 
-def _add_work(tx: Transaction, traced: list[_Traced]) -> None:
-    """Add the open work to each mark: what serves a node that the mark touches, and what rests on its fact."""
+def _add_work(tx: Transaction, traced: list[TracedMark]) -> None:
+    """Add the open work to each mark: nodes that serve one of its dependents, and nodes that rest on its fact."""
     serves = list_links_of_type(tx, LinkType.SERVES, at_most=NO_LIMIT)
     served: dict[int, list[str]] = {}
     for link in serves:
         if link.node_n is not None:
             served.setdefault(link.node_n, []).append(link.target)
-    keys = [_find_touching(one.dependents, served) for one in traced]
-    serving = _find_inheriting(tx, {n for one in keys for n in one}, serves)
-    resting_ns = {link.node_n for one in traced for link in one.links if link.node_n is not None}
+    keys = [_find_touching(trace.dependents, served) for trace in traced]
+    serving = _find_inheriting(tx, {n for touching in keys for n in touching}, serves)
+    resting_ns = {link.node_n for trace in traced for link in trace.links if link.node_n is not None}
     rests_on = list_links_of_type(tx, LinkType.RESTS_ON, at_most=NO_LIMIT) if resting_ns else []
     resting = _find_inheriting(tx, resting_ns, rests_on)
     listed: list[dict[int, tuple[int, list[str]]]] = []
-    for one, touching in zip(traced, keys, strict=True):
-        by_fact = {n: link.node_n for link in one.links if link.node_n is not None for n in resting[link.node_n]}
+    for trace, touching in zip(traced, keys, strict=True):
+        by_fact = {n: link.node_n for link in trace.links if link.node_n is not None for n in resting[link.node_n]}
         # No node has the links of two others, so what serves is counted without being put together.
-        one.mark.work_total = sum(len(serving[source]) for source in touching) + len(
+        trace.mark.work_total = sum(len(serving[source]) for source in touching) + len(
             by_fact.keys() - {n for source in touching for n in serving[source]} if by_fact else ()
         )
         first = {n: source for source in touching for n in serving[source][:WORK_LISTED_MAX]}
@@ -394,17 +387,17 @@ def _add_work(tx: Transaction, traced: list[_Traced]) -> None:
                 for n in sorted({*first, *by_fact})[:WORK_LISTED_MAX]
             }
         )
-    ids = get_ids(tx, {n for found in listed for node, (source, _) in found.items() for n in (node, source)})
-    for one, found in zip(traced, listed, strict=True):
-        one.mark.work = [ids[n] for n in found]
-        one.mark.work_paths = {
-            ids[n]: shorten_path([*dict.fromkeys((ids[n], ids[source])), *way, one.mark.ref])
-            for n, (source, way) in found.items()
+    ids = get_ids(tx, {n for sources in listed for node, (source, _) in sources.items() for n in (node, source)})
+    for trace, sources in zip(traced, listed, strict=True):
+        trace.mark.work = [ids[n] for n in sources]
+        trace.mark.work_paths = {
+            ids[n]: shorten_path([*dict.fromkeys((ids[n], ids[source])), *way, trace.mark.ref])
+            for n, (source, way) in sources.items()
         }
 
 
-class _Touching(NamedTuple):
-    """A purpose key that work serves, among what depends on a mark."""
+class _TouchedKey(NamedTuple):
+    """A purpose key that is a dependent of a mark."""
 
     key: str
     dependents: Dependents
@@ -413,14 +406,14 @@ class _Touching(NamedTuple):
         return self.dependents.find_way(self.key)
 
 
-def _find_touching(dependents: list[Dependents], served: dict[int, list[str]]) -> dict[int, _Touching]:
-    """Return the work nodes that serve a node which is connected with a mark."""
-    connected: dict[str, _Touching] = {}
-    for one in dependents:
-        for key in (*one.after, *one.before):
-            connected.setdefault(key, _Touching(key, one))
-    found = {n: next((connected[key] for key in keys if key in connected), None) for n, keys in served.items()}
-    return {n: touching for n, touching in found.items() if touching is not None}
+def _find_touching(dependents: list[Dependents], served: dict[int, list[str]]) -> dict[int, _TouchedKey]:
+    """Return the work nodes that serve a dependent of a mark, each with that dependent."""
+    connected: dict[str, _TouchedKey] = {}
+    for dependent in dependents:
+        for key in (*dependent.after, *dependent.before):
+            connected.setdefault(key, _TouchedKey(key, dependent))
+    nodes = {n: next((connected[key] for key in keys if key in connected), None) for n, keys in served.items()}
+    return {n: touching for n, touching in nodes.items() if touching is not None}
 
 
 def _find_inheriting(tx: Transaction, sources: set[int], links: list[Link]) -> dict[int, list[int]]:
@@ -428,6 +421,6 @@ def _find_inheriting(tx: Transaction, sources: set[int], links: list[Link]) -> d
 
 
 def shorten_path(path: list[str]) -> list[str]:
-    """Return a path without its middle if it is long."""
+    """Return a path, a long one without its middle."""
     half = PATH_MAX // 2
     return path if len(path) <= PATH_MAX else [*path[:half], GAP, *path[-half:]]

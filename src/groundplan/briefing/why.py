@@ -30,7 +30,7 @@ class StepAssumption(NamedTuple):
 
 
 class Reasons(NamedTuple):
-    """The steps from what a task serves to the goals."""
+    """The steps from the purpose nodes that a task serves to the goals."""
 
     steps: list[WhyStep]  # strongest path first; a step that two paths share stands once
     steps_total: int
@@ -49,31 +49,31 @@ class _Start(NamedTuple):
 
 
 def collect_why(tx: Transaction, served: Sequence[str], *, at_most: int) -> Reasons:
-    """Return the first `at_most` steps from purpose nodes, given by their keys, to the goals."""
+    """Return the steps from the served purpose nodes to the goals, at most `at_most` of them."""
     if not served:
         return Reasons([], 0, 0, [])
     starts, dangling = _find_starts(tx, served)
     steps: list[WhyStep] = []
-    found: list[tuple[str, Assumption]] = []
-    seen: set[str] = set()
+    assumptions: list[tuple[str, Assumption]] = []
+    keys: set[str] = set()
     strongest_length = 0
     for start in starts:
         chains = start.chains
         for number in chains.walk_to_goal(start.number):
             key = chains.causal.graph.keys[number]
-            if key in seen:
+            if key in keys:
                 break  # from here on, the path was listed already
-            seen.add(key)
+            keys.add(key)
             if len(steps) < at_most:
                 steps.append(_build_step(chains, number))
-                found += [(key, one) for one in _list_assumptions(chains, number)]
-        strongest_length = strongest_length or len(seen)
+                assumptions += [(key, assumption) for assumption in _list_assumptions(chains, number)]
+        strongest_length = strongest_length or len(keys)
     steps += [WhyStep(key=key, dangling=True) for key in dangling[: max(at_most - len(steps), 1)]]
-    return Reasons(steps, len(seen) + len(dangling), strongest_length, _build_notes(tx, found))
+    return Reasons(steps, len(keys) + len(dangling), strongest_length, _build_notes(tx, assumptions))
 
 
 def _find_starts(tx: Transaction, served: Sequence[str]) -> tuple[list[_Start], list[str]]:
-    """Return where the paths begin, strongest first, and the keys that neither the version nor the draft has."""
+    """Return the starts of the paths, strongest first, and the keys that are in no version."""
     in_force, draft = load_chains_in_force(tx)
     starts, others, dangling = [], [], []
     for key in served:
@@ -92,7 +92,7 @@ def _find_starts(tx: Transaction, served: Sequence[str]) -> tuple[list[_Start], 
                 starts.append(_Start(chains, number))
     else:
         dangling = others
-    return sorted(starts, key=lambda one: one.order), dangling
+    return sorted(starts, key=lambda start: start.order), dangling
 
 
 def _build_step(chains: PurposeChains, number: int) -> WhyStep:
@@ -109,28 +109,28 @@ def _list_assumptions(chains: PurposeChains, number: int) -> list[Assumption]:
     return chains.node_assumptions.get(chains.causal.graph.keys[number], []) + of_edge
 
 
-def _build_notes(tx: Transaction, found: list[tuple[str, Assumption]]) -> list[StepAssumption]:
-    shown = found[:ASSUMPTIONS_MAX]
-    statuses = read_assumption_statuses(tx, [one.key for _, one in shown])
+def _build_notes(tx: Transaction, assumptions: list[tuple[str, Assumption]]) -> list[StepAssumption]:
+    shown = assumptions[:ASSUMPTIONS_MAX]
+    statuses = read_assumption_statuses(tx, [assumption.key for _, assumption in shown])
 
     def rank(entry: tuple[str, Assumption]) -> tuple[int, int]:
-        _, one = entry
-        status = statuses.get(one.key, AssumptionStatus.UNTESTED)
+        _, assumption = entry
+        status = statuses.get(assumption.key, AssumptionStatus.UNTESTED)
         is_untested = status is AssumptionStatus.UNTESTED
-        return _STATUS_RANKS.get(status, 2 if is_untested else 3), _RISK_RANKS[one.risk_level]
+        return _STATUS_RANKS.get(status, 2 if is_untested else 3), _RISK_RANKS[assumption.risk_level]
 
     return [
         StepAssumption(
             step,
             AssumptionNote(
-                one.key,
-                one.assumption_text,
-                one.risk_level or UNSET,
-                statuses.get(one.key, AssumptionStatus.UNTESTED),
+                assumption.key,
+                assumption.assumption_text,
+                assumption.risk_level or UNSET,
+                statuses.get(assumption.key, AssumptionStatus.UNTESTED),
             ),
-            rank((step, one)) <= (2, 0),
+            rank((step, assumption)) <= (2, 0),
         )
-        for step, one in sorted(shown, key=rank)
+        for step, assumption in sorted(shown, key=rank)
     ]
 
 
@@ -140,7 +140,9 @@ RECORDED_MAX = 200  # decisions about the purpose that are looked through
 EVENT_PREFIX = "work"  # the events of work nodes
 
 
-class _Dated(NamedTuple):
+class DatedDecision(NamedTuple):
+    """A decision, with its place in the order of the list."""
+
     is_replaced: bool
     position: tuple[int, int]  # rev and n
     note: DecisionNote
@@ -149,37 +151,37 @@ class _Dated(NamedTuple):
 def collect_decisions(
     tx: Transaction, node_ids: Sequence[str], refs: Collection[str], *, at_most: int
 ) -> list[DecisionNote]:
-    """Return the decisions about work nodes and parts of the purpose, newest first, then those that were replaced.
+    """Return the decisions about work nodes and parts of the purpose: newest first, replaced ones last.
 
-    A decision that is about nothing in particular binds every task.
+    A decision without a subject binds every task.
     """
     about = {*node_ids, *refs}
     recorded = read_newest_decisions(tx, at_most=RECORDED_MAX)
-    replaced_by = {_get_superseded(one): one for one in recorded}
-    found = [
-        _build_dated(one, replaced_by.get((one.rev, one.n)))
-        for one in recorded
-        if not one.about or not about.isdisjoint(one.about)
+    replaced_by = {_get_superseded(decision): decision for decision in recorded}
+    dated = [
+        _date_decision(decision, replaced_by.get((decision.rev, decision.n)))
+        for decision in recorded
+        if not decision.about or not about.isdisjoint(decision.about)
     ]
     given = list_decisions_about(tx, node_ids, ops=EVENT_PREFIX, at_most=at_most)
-    found += [
-        _Dated(False, event.position, DecisionNote(text=event.decision, at=event.at))
+    dated += [
+        DatedDecision(False, event.position, DecisionNote(text=event.decision, at=event.at))
         for event in given
         if event.decision is not None
     ]
-    found.sort(key=lambda one: (not one.is_replaced, one.position), reverse=True)
+    dated.sort(key=lambda entry: (not entry.is_replaced, entry.position), reverse=True)
     unique: dict[tuple[object, ...], DecisionNote] = {}
-    for one in found:  # one call gives the same reason to all its events
-        unique.setdefault((one.note.text, one.note.at, one.is_replaced), one.note)
+    for entry in dated:  # one call gives the same reason to all its events
+        unique.setdefault((entry.note.text, entry.note.at, entry.is_replaced), entry.note)
     return list(unique.values())
 
 
-def _get_superseded(one: Decision) -> tuple[int, int] | None:
+def _get_superseded(decision: Decision) -> tuple[int, int] | None:
     """Return the position of the decision that this one replaces."""
-    rev, n = one.supersedes_rev, one.supersedes_n
+    rev, n = decision.supersedes_rev, decision.supersedes_n
     return None if rev is None or n is None else (rev, n)
 
 
-def _build_dated(one: Decision, newer: Decision | None) -> _Dated:
-    note = DecisionNote(text=one.text, at=one.recorded_at, replaced_by=UNSET if newer is None else newer.text)
-    return _Dated(newer is not None, (one.rev, one.n), note)
+def _date_decision(decision: Decision, newer: Decision | None) -> DatedDecision:
+    note = DecisionNote(text=decision.text, at=decision.recorded_at, replaced_by=UNSET if newer is None else newer.text)
+    return DatedDecision(newer is not None, (decision.rev, decision.n), note)

@@ -80,12 +80,12 @@ def displaces_user_entered(facts: DisplacedFacts, scope_id: str, run_id: str, bu
 
 def _fit_details(budget: Budget, **places: list[str]) -> dict[str, Any]:
     """Return the details of an error: as many places as fit, and how many are left out."""
-    counts = {name: len(each) for name, each in places.items()}
+    counts = {name: len(names) for name, names in places.items()}
     budget.reserve({"details": counts, "left_out": counts})
     shares = {name: budget.share(1, of=len(places)) for name in places}
-    found: dict[str, Any] = {name: share.take_rows(places[name]) for name, share in shares.items()}
-    left_out = {name: left for name, count in counts.items() if (left := count - len(found[name]))}
-    return {**found, "left_out": left_out} if left_out else found
+    fitting: dict[str, Any] = {name: share.take_rows(places[name]) for name, share in shares.items()}
+    left_out = {name: left for name, count in counts.items() if (left := count - len(fitting[name]))}
+    return {**fitting, "left_out": left_out} if left_out else fitting
 
 
 class CommitRun(Struct, rename="camel", forbid_unknown_fields=True):
@@ -199,7 +199,7 @@ def keep_entries(tx: Transaction, *, before_id: str, run_id: str) -> list[str]:
     """Restore the entries of a person in the run before, and return the pointers and keys of changed descriptions."""
     runs = {"before_id": before_id, "run_id": run_id}
     may_describe = tx.actor.kind is ActorKind.PERSON
-    cited = {one for run in runs.values() for one in tx.scalars(sql.inputs_with_sources, run_id=run)}
+    cited = {input_id for run in runs.values() for input_id in tx.scalars(sql.inputs_with_sources, run_id=run)}
     described: list[str] = []
     for entry, repeat in zip(
         load_rows(tx, sql.entered_inputs, InputRow, **runs),

@@ -155,19 +155,19 @@ def diff(tx: Transaction, request: DiffRuns) -> RunDiff:
     first = 0
     if request.cursor is not None:
         seen_revs, last = _decode_position(tx, query, request.cursor)
-        for one, rev in zip((old, new), seen_revs, strict=True):
-            if one.row.rev != rev:
-                raise stale_run(one.row, rev)  # the number counts the differences of these two revisions
+        for resolved, rev in zip((old, new), seen_revs, strict=True):
+            if resolved.row.rev != rev:
+                raise stale_run(resolved.row, rev)  # the number counts the differences of these two revisions
         first = last + 1
     lists: list[Iterator[InputDiff | ConstraintDiff | SourceDiff]] = [
         _diff_inputs(before, after, places),
         _diff_constraints(before, after),
         _format_sources(before, after),
     ]
-    found: list[_Difference] = []
+    differences: list[_Difference] = []
     for part, items in zip(PARTS, lists, strict=True):
-        found += [_Difference(number, part, item) for number, item in enumerate(items, len(found))]
-    return _build_page(tx, query, found[first:], revs)
+        differences += [_Difference(number, part, item) for number, item in enumerate(items, len(differences))]
+    return _build_page(tx, query, differences[first:], revs)
 
 
 def _build_page(tx: Transaction, query: list[Any], rest: list[_Difference], revs: tuple[int, int]) -> RunDiff:
@@ -177,14 +177,14 @@ def _build_page(tx: Transaction, query: list[Any], rest: list[_Difference], revs
         tx.budget.reserve(frame),
         rest,
         cursor_after=lambda last: encode_cursor(tx, NAME, query, *revs, last.number),
-        item=lambda one: one.item,
-        part=lambda one: one.part,
+        item=lambda difference: difference.item,
+        part=lambda difference: difference.part,
     )
-    items = [one.item for one in page.rows]
+    items = [difference.item for difference in page.rows]
     return RunDiff(
-        [one for one in items if isinstance(one, InputDiff)],
-        [one for one in items if isinstance(one, ConstraintDiff)],
-        [one for one in items if isinstance(one, SourceDiff)],
+        [difference for difference in items if isinstance(difference, InputDiff)],
+        [difference for difference in items if isinstance(difference, ConstraintDiff)],
+        [difference for difference in items if isinstance(difference, SourceDiff)],
         page.left_out,
         page.next_cursor,
     )
@@ -207,37 +207,46 @@ def _diff_inputs(
         was = _format_state(old, old.source_ids, before) if old else None
         now = _format_state(new, new.source_ids, after) if new else None
         fields = _diff_definitions(old, new) if old and new else []
-        if found := _classify_changes(was, now, redefined=bool(fields)):
-            first, *others = found
+        if changes := _classify_changes(was, now, redefined=bool(fields)):
+            first, *others = changes
             yield InputDiff(pointer, first, others or UNSET, was or UNSET, now or UNSET, fields or UNSET)
 
 
 def _diff_constraints(before: PcivContextViewV1, after: PcivContextViewV1) -> Iterator[ConstraintDiff]:
-    olds, news = _group_by(before.constraints, lambda one: one.key), _group_by(after.constraints, lambda one: one.key)
+    olds, news = (
+        _group_by(before.constraints, lambda constraint: constraint.key),
+        _group_by(after.constraints, lambda constraint: constraint.key),
+    )
 
-    def state(one: PcivConstraintV1, view: PcivContextViewV1) -> FactState:
-        return _format_state(one, [one.source_id] if one.source_id else [], view)
+    def state(constraint: PcivConstraintV1, view: PcivContextViewV1) -> FactState:
+        return _format_state(constraint, [constraint.source_id] if constraint.source_id else [], view)
 
     for key in sorted(olds.keys() | news.keys()):
         pairs = _pair_differing(
-            [(one, encode_json([state(one, before), _get_definition(one)])) for one in olds.get(key, [])],
-            [(one, encode_json([state(one, after), _get_definition(one)])) for one in news.get(key, [])],
+            [
+                (constraint, encode_json([state(constraint, before), _get_definition(constraint)]))
+                for constraint in olds.get(key, [])
+            ],
+            [
+                (constraint, encode_json([state(constraint, after), _get_definition(constraint)]))
+                for constraint in news.get(key, [])
+            ],
         )
         for old, new in pairs:
             was, now = (state(old, before) if old else None), (state(new, after) if new else None)
             fields = _diff_definitions(old, new) if old and new else []
-            if found := _classify_changes(was, now, redefined=bool(fields)):
-                first, *others = found
+            if changes := _classify_changes(was, now, redefined=bool(fields)):
+                first, *others = changes
                 yield ConstraintDiff(key, first, others or UNSET, was or UNSET, now or UNSET, fields or UNSET)
 
 
 def _format_sources(before: PcivContextViewV1, after: PcivContextViewV1) -> Iterator[SourceDiff]:
-    olds = _group_by(before.sources_by_id.values(), lambda one: (one.uri, one.kind))
-    news = _group_by(after.sources_by_id.values(), lambda one: (one.uri, one.kind))
+    olds = _group_by(before.sources_by_id.values(), lambda source: (source.uri, source.kind))
+    news = _group_by(after.sources_by_id.values(), lambda source: (source.uri, source.kind))
     for place in sorted(olds.keys() | news.keys()):
         pairs = _pair_differing(
-            [(one, encode_json(_get_content(one))) for one in olds.get(place, [])],
-            [(one, encode_json(_get_content(one))) for one in news.get(place, [])],
+            [(source, encode_json(_get_content(source))) for source in olds.get(place, [])],
+            [(source, encode_json(_get_content(source))) for source in news.get(place, [])],
         )
         for old, new in pairs:
             source = new or old
@@ -253,68 +262,68 @@ def _classify_changes(before: FactState | None, after: FactState | None, *, rede
         return [FactChange.REMOVED]
     if before is None:
         return [FactChange.ADDED] if after.value is None else [FactChange.SET, FactChange.ADDED]
-    found = []
+    changes = []
     is_unset = before.value is None and after.value is None
     if not is_unset and not Value(before.value_kind, before.value).equals(Value(after.value_kind, after.value)):
         if before.value is None and after.value is not None:
-            found.append(FactChange.SET)
+            changes.append(FactChange.SET)
         elif before.value is not None and after.value is None:
-            found.append(FactChange.CLEARED)
+            changes.append(FactChange.CLEARED)
         else:
-            found.append(FactChange.CHANGED)
+            changes.append(FactChange.CHANGED)
     if before.provenance is not after.provenance:
-        found.append(FactChange.PROVENANCE_MOVED)
+        changes.append(FactChange.PROVENANCE_MOVED)
     if set(after.sources) - set(before.sources):
-        found.append(FactChange.SOURCES_ADDED)
+        changes.append(FactChange.SOURCES_ADDED)
     if set(before.sources) - set(after.sources):
-        found.append(FactChange.SOURCES_REMOVED)
+        changes.append(FactChange.SOURCES_REMOVED)
     if redefined:
-        found.append(FactChange.REDEFINED)
-    return found
+        changes.append(FactChange.REDEFINED)
+    return changes
 
 
-def _format_state(one: PcivInputV1 | PcivConstraintV1, source_ids: list[str], view: PcivContextViewV1) -> FactState:
+def _format_state(fact: PcivInputV1 | PcivConstraintV1, source_ids: list[str], view: PcivContextViewV1) -> FactState:
     addresses = sorted(view.sources_by_id[id_].uri for id_ in source_ids)
-    return FactState(one.value_kind, get_value(one), one.provenance, addresses)
+    return FactState(fact.value_kind, get_value(fact), fact.provenance, addresses)
 
 
-def _get_definition(one: PcivInputV1 | PcivConstraintV1) -> dict[str, Any]:
+def _get_definition(fact: PcivInputV1 | PcivConstraintV1) -> dict[str, Any]:
     """Return the fields of a fact except its value, provenance and sources."""
-    common = {"label": one.label, "domain": one.domain, "valueKind": one.value_kind}
-    if isinstance(one, PcivConstraintV1):
-        return {**common, "snippet": one.snippet}
-    own = {"required": one.required, "fieldType": one.field_type, "options": one.options}
-    return {**common, **own, "evidenceSnippet": one.evidence_snippet}
+    common = {"label": fact.label, "domain": fact.domain, "valueKind": fact.value_kind}
+    if isinstance(fact, PcivConstraintV1):
+        return {**common, "snippet": fact.snippet}
+    own = {"required": fact.required, "fieldType": fact.field_type, "options": fact.options}
+    return {**common, **own, "evidenceSnippet": fact.evidence_snippet}
 
 
 def _diff_definitions(old: PcivInputV1 | PcivConstraintV1, new: PcivInputV1 | PcivConstraintV1) -> list[FieldDiff]:
     """Return the fields that differ. Evidence belongs to a value, so it is ignored where the value changed."""
     before, after = _get_definition(old), _get_definition(new)
-    is_another = get_value(old) is not None and not get_typed_value(old).equals(get_typed_value(new))
+    is_other_value = get_value(old) is not None and not get_typed_value(old).equals(get_typed_value(new))
     return [
         FieldDiff(name, before[name], after[name])
         for name in before
-        if before[name] != after[name] and not (is_another and name in EVIDENCE)
+        if before[name] != after[name] and not (is_other_value and name in EVIDENCE)
     ]
 
 
-def _get_content(one: PcivSourceV1) -> tuple[Any, ...]:
+def _get_content(source: PcivSourceV1) -> tuple[Any, ...]:
     return (
-        one.title,
-        one.file_id,
-        one.mime_type,
-        one.size_bytes,
-        one.parse_status,
-        one.excerpt,
-        one.raw_meta,
+        source.title,
+        source.file_id,
+        source.mime_type,
+        source.size_bytes,
+        source.parse_status,
+        source.excerpt,
+        source.raw_meta,
     )
 
 
 def _group_by(rows: Any, key: Callable[[Any], Any]) -> dict[Any, list[Any]]:
-    found: dict[Any, list[Any]] = {}
+    groups: dict[Any, list[Any]] = {}
     for row in rows:
-        found.setdefault(key(row), []).append(row)
-    return found
+        groups.setdefault(key(row), []).append(row)
+    return groups
 
 
 def _pair_differing(olds: Sequence[tuple[T, str]], news: Sequence[tuple[T, str]]) -> list[tuple[T | None, T | None]]:
@@ -329,13 +338,13 @@ def _pair_differing(olds: Sequence[tuple[T, str]], news: Sequence[tuple[T, str]]
 def _drop_equal(rows: Sequence[tuple[T, str]], both: Counter[str]) -> list[T]:
     """Return the rows without those whose content is in both runs, as often as it is in both."""
     left = Counter(both)
-    found = []
+    differing = []
     for row, content in rows:
         if left[content]:
             left[content] -= 1
         else:
-            found.append(row)
-    return found
+            differing.append(row)
+    return differing
 
 
 OPERATION = declare(

@@ -210,13 +210,15 @@ def _write(tx: Transaction, document: ContextDocument, run_id: str) -> None:
         return ids[old]
 
     inputs = Inputs(tx, run_id, [])
-    for pointer, one in document.inputs_by_pointer.items():
+    for pointer, input_write in document.inputs_by_pointer.items():
         path = ("document", "inputsByPointer", pointer)
-        _refuse_mismatch(one.pointer, pointer, (*path, "pointer"))
+        _refuse_mismatch(input_write.pointer, pointer, (*path, "pointer"))
         cited: list[str] | UnsetType = UNSET
-        if not isinstance(one.source_ids, UnsetType):
-            cited = [new_source_id(id_, (*path, "sourceIds", index)) for index, id_ in enumerate(one.source_ids)]
-        write_input(inputs, replace(one, id=None, run_id=None, source_ids=cited), path)
+        if not isinstance(input_write.source_ids, UnsetType):
+            cited = [
+                new_source_id(id_, (*path, "sourceIds", index)) for index, id_ in enumerate(input_write.source_ids)
+            ]
+        write_input(inputs, replace(input_write, id=None, run_id=None, source_ids=cited), path)
     fresh = generate_ascending_ids(len(document.constraints))
     keys: set[str] = set()
     for index, constraint in enumerate(document.constraints):

@@ -257,9 +257,9 @@ def edit(tx: Transaction, request: EditRun) -> EditedRun:
     for index, source in enumerate(request.sources or ()):
         edited.sources.append(WrittenRow(write_source(tx, row.id, source, ("sources", index))))
     inputs = Inputs(tx, row.id, _collect_pointers(request))
-    for index, one in enumerate(request.inputs or ()):
-        id_, waits = write_input(inputs, one, ("inputs", index))
-        edited.inputs.append(WrittenInput(id_, one.pointer))
+    for index, input_write in enumerate(request.inputs or ()):
+        id_, waits = write_input(inputs, input_write, ("inputs", index))
+        edited.inputs.append(WrittenInput(id_, input_write.pointer))
         edited.suggested += [waits] if waits else []
     # Ascending ids keep the order of rows written at the same time.
     fresh = generate_ascending_ids(len(request.constraints or ()))
@@ -294,18 +294,18 @@ def _refuse_duplicates(request: EditRun) -> None:
     rows: Mapping[str, Sequence[Any]] = {part: getattr(request, part) or () for part in PARTS[:4]}
     for part, several in rows.items():
         for name in IDENTIFYING_FIELDS[part]:
-            seen: set[str] = set()
-            for index, one in enumerate(several):
-                given = getattr(one, name)
+            earlier: set[str] = set()
+            for index, row in enumerate(several):
+                given = getattr(row, name)
                 if not isinstance(given, str):
                     continue
                 known = (parse_uuid(given) or given) if name == "id" else given
-                if known in seen:
+                if known in earlier:
                     raise invalid_argument(
                         (part, index, name),
                         f"names {quote_text(given)} a second time; put all of its fields in one row",
                     )
-                seen.add(known)
+                earlier.add(known)
 
 
 def _collect_pointers(request: EditRun) -> list[str]:

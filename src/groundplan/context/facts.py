@@ -107,10 +107,10 @@ class Inputs:
     def __init__(self, tx: Transaction, run_id: str, pointers: list[str]) -> None:
         self.tx = tx
         self.run_id = run_id
-        found = load_inputs_at(tx, run_id, pointers) if pointers else []
-        self.by_pointer = {row.pointer: row for row in found}
-        self.sources: dict[str, set[str]] = {row.id: set() for row in found}
-        if found:
+        rows = load_inputs_at(tx, run_id, pointers) if pointers else []
+        self.by_pointer = {row.pointer: row for row in rows}
+        self.sources: dict[str, set[str]] = {row.id: set() for row in rows}
+        if rows:
             for input_id, source_id in tx.all(
                 sql.links_of_inputs, run_id=run_id, ids=to_json_array(sorted(self.sources))
             ):
@@ -291,11 +291,11 @@ def _resolve_constraint(
 
     A key that is in use identifies its constraint, which keeps its id, as a pointer identifies an input.
     """
-    id_, found = resolve_row(tx, sql.constraint, PcivConstraintV1, write.id, run_id, path, fresh)
+    id_, of_id = resolve_row(tx, sql.constraint, PcivConstraintV1, write.id, run_id, path, fresh)
     of_key = None if isinstance(write.key, UnsetType) else find_constraint(tx, run_id, write.key)
     if of_key is None:
-        return id_, found
-    if found is not None and found.id != of_key.id:
+        return id_, of_id
+    if of_id is not None and of_id.id != of_key.id:
         raise KeyTaken(of_key.key, (*path, "key"))
     return of_key.id, of_key
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from groundplan.context.resolve import find_latest_committed_run, find_required_unset
-from groundplan.context.schemas import Provenance, ValueKind
+from groundplan.context.schemas import Provenance, ValueColumns
 from groundplan.context.values import get_value, load_rows
 from groundplan.kernel.search_words import SearchWords, TextMatch, build_parameters, drop_repeated
 from groundplan.kernel.store.queries import load_queries, to_json_array
@@ -45,15 +45,9 @@ class FactsInForce(NamedTuple):
     missing: list[str]  # linked pointers without a value first, then the other required ones
 
 
-class _ValueRow(Struct):
+class _ValueRow(ValueColumns):
     name: str
     label: str
-    value_kind: ValueKind
-    value_string: str | None
-    value_number: float | None
-    value_boolean: bool | None
-    value_enum: str | None
-    value_json: Any
     provenance: Provenance
     total: int
 
@@ -89,22 +83,22 @@ POINTER_CHARS_COMPARED = 200
 def find_fact_targets(tx: Transaction, pointers: Sequence[str]) -> LinkTargets:
     """Return the facts with some pointers: those of the run in force, else of a draft."""
     run = find_latest_committed_run(tx)
-    found = {} if run is None else _find_inputs(tx, [run.id], pointers)
-    unknown = [pointer for pointer in dict.fromkeys(pointers) if pointer not in found]
+    inputs = {} if run is None else _find_inputs(tx, [run.id], pointers)
+    unknown = [pointer for pointer in dict.fromkeys(pointers) if pointer not in inputs]
     if not unknown:
-        return LinkTargets(found, {})
+        return LinkTargets(inputs, {})
     drafts: list[str] = tx.scalars(sql.drafts_of_project, project_id=tx.project.id)
     if drafts:
-        found |= _find_inputs(tx, drafts, unknown)
-        unknown = [pointer for pointer in unknown if pointer not in found]
+        inputs |= _find_inputs(tx, drafts, unknown)
+        unknown = [pointer for pointer in unknown if pointer not in inputs]
     runs = [*([run.id] if run else ()), *drafts]
     if not unknown or not runs:
-        return LinkTargets(found, {})
+        return LinkTargets(inputs, {})
     known = tx.scalars(
         sql.pointers_of_runs, project_id=tx.project.id, run_ids=to_json_array(runs), at_most=CANDIDATES_MAX
     )
     near = {pointer: _find_near(pointer, known) for pointer in unknown[:EXPLAINED_MAX]}
-    return LinkTargets(found, {pointer: names for pointer, names in near.items() if names})
+    return LinkTargets(inputs, {pointer: names for pointer, names in near.items() if names})
 
 
 def _find_inputs(tx: Transaction, run_ids: Sequence[str], pointers: Sequence[str]) -> dict[str, LinkTarget]:
@@ -117,18 +111,20 @@ def _find_near(pointer: str, known: Sequence[str]) -> list[str]:
     """Return the pointers that resemble an unknown one: in the same place, with the same last step, or by spelling."""
     folded = pointer[:POINTER_CHARS_COMPARED].casefold().strip().strip("/")
     parent, _, last = folded.rpartition("/")
-    by_folded = {other[:POINTER_CHARS_COMPARED].casefold().strip("/"): other for other in known}
+    by_folded = {candidate[:POINTER_CHARS_COMPARED].casefold().strip("/"): candidate for candidate in known}
     if folded in by_folded:
         return [by_folded[folded]]
-    same_step = [other for name, other in by_folded.items() if name.rpartition("/")[2] == last]
+    same_step = [candidate for name, candidate in by_folded.items() if name.rpartition("/")[2] == last]
     if same_step:
         return same_step[:NEAR_MAX]
     from difflib import get_close_matches  # imported here because only an unknown pointer needs it
 
-    beside = {name.rpartition("/")[2]: other for name, other in by_folded.items() if name.startswith(f"{parent}/")}
-    found = get_close_matches(last, beside, n=NEAR_MAX)
-    if found:
-        return [beside[name] for name in found]
+    beside = {
+        name.rpartition("/")[2]: candidate for name, candidate in by_folded.items() if name.startswith(f"{parent}/")
+    }
+    close_names = get_close_matches(last, beside, n=NEAR_MAX)
+    if close_names:
+        return [beside[name] for name in close_names]
     return [by_folded[name] for name in get_close_matches(folded, by_folded, n=NEAR_MAX)]
 
 

@@ -16,7 +16,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan import providers
 from groundplan.context.events import Op
-from groundplan.context.schemas import Pointer, Provenance, RunStatus, ValueKind
+from groundplan.context.schemas import Pointer, Provenance, RunStatus, ValueColumns, ValueKind
 from groundplan.context.values import get_typed_value, get_value, load_rows, validate_pointer
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming
@@ -64,17 +64,11 @@ class _Place(NamedTuple):
     pointer: str
 
 
-class _ValueInRun(Struct):
+class _ValueInRun(ValueColumns):
     """The value of a fact in a run."""
 
     run_id: str
     pointer: str
-    value_kind: ValueKind
-    value_string: str | None
-    value_number: float | None
-    value_boolean: bool | None
-    value_enum: str | None
-    value_json: Any
 
     def equals(self, other: _ValueInRun | None) -> bool:
         return other is not None and get_typed_value(self).equals(get_typed_value(other))
@@ -90,38 +84,40 @@ def find_changed_facts(tx: Transaction, facts: Collection[FactSince]) -> dict[Fa
     places = {fact: bisect_right(revs, fact.rev) - 1 for fact in facts}
     asked = {_Place(place, fact.pointer) for fact, place in places.items() if 0 <= place < len(periods) - 1}
     changes = _find_changes(tx, periods, asked)
-    found = {fact: changes.get(_Place(place, fact.pointer)) for fact, place in places.items()}
-    return {fact: change for fact, change in found.items() if change is not None}
+    changed_facts = {fact: changes.get(_Place(place, fact.pointer)) for fact, place in places.items()}
+    return {fact: change for fact, change in changed_facts.items() if change is not None}
 
 
 def _find_changes(tx: Transaction, periods: list[_Period], asked: set[_Place]) -> dict[_Place, ChangedFact]:
     """Compare the values in some periods with those in force, and look for the time of the change where they differ."""
     last = len(periods) - 1
-    values = _load_values(tx, periods, {one for place in asked for one in (place, _Place(last, place.pointer))})
+    values = _load_values(tx, periods, {at for place in asked for at in (place, _Place(last, place.pointer))})
 
     def get(place: int, pointer: str) -> _ValueInRun | None:
         return values.get((periods[place].run_id, pointer))
 
-    changed = [one for one in asked if (value := get(*one)) is not None and not value.equals(get(last, one.pointer))]
+    changed = [
+        past for past in asked if (value := get(*past)) is not None and not value.equals(get(last, past.pointer))
+    ]
     between = {
-        _Place(place, one.pointer)
-        for one in changed
-        for place in range(max(one.period + 1, last - PERIODS_LOOKED_BACK_MAX), last)
+        _Place(place, past.pointer)
+        for past in changed
+        for place in range(max(past.period + 1, last - PERIODS_LOOKED_BACK_MAX), last)
     }
     values |= _load_values(tx, periods, between)
-    found: dict[_Place, ChangedFact] = {}
-    for one in changed:
-        before = values[periods[one.period].run_id, one.pointer]
+    changes: dict[_Place, ChangedFact] = {}
+    for past in changed:
+        before = values[periods[past.period].run_id, past.pointer]
         since = last
-        while since > one.period + 1 and _Place(since - 1, one.pointer) in between:
-            if before.equals(get(since - 1, one.pointer)):
+        while since > past.period + 1 and _Place(since - 1, past.pointer) in between:
+            if before.equals(get(since - 1, past.pointer)):
                 break
             since -= 1
         else:
-            since = one.period + 1
-        is_removed = get(last, one.pointer) is None
-        found[one] = ChangedFact(periods[since].rev, periods[since].at, is_removed, get_value(before))
-    return found
+            since = past.period + 1
+        is_removed = get(last, past.pointer) is None
+        changes[past] = ChangedFact(periods[since].rev, periods[since].at, is_removed, get_value(before))
+    return changes
 
 
 def _load_periods(tx: Transaction) -> list[_Period]:
@@ -198,18 +194,12 @@ class FactTrace(Struct):
     left_out: LeftOut = UNSET
 
 
-class _RowInRun(Struct):
+class _RowInRun(ValueColumns):
     run_id: str
     status: RunStatus
     at: str
     by: str | None
     label: str
-    value_kind: ValueKind
-    value_string: str | None
-    value_number: float | None
-    value_boolean: bool | None
-    value_enum: str | None
-    value_json: Any
     provenance: Provenance
 
 
@@ -239,9 +229,9 @@ def _list_resting(tx: Transaction, pointer: str) -> list[RestingItem]:
     links = list_links_to(tx, LinkType.RESTS_ON, [pointer])
     nodes = [link.source for link in links if link.node_n is not None]
     keys = [link.source for link in links if link.node_n is None]
-    found = providers.find_work_targets(tx, nodes).found if nodes else {}
-    found |= providers.find_purpose_targets(tx, keys).found if keys else {}
-    return [RestingItem(one.ref, one.kind, one.title) for link in links if (one := found.get(link.source))]
+    targets = providers.find_work_targets(tx, nodes).found if nodes else {}
+    targets |= providers.find_purpose_targets(tx, keys).found if keys else {}
+    return [RestingItem(item.ref, item.kind, item.title) for link in links if (item := targets.get(link.source))]
 
 
 OPERATION = declare(

@@ -49,10 +49,10 @@ def hydrate(view: PcivContextViewV1, target: Any, *, create_missing: bool = Fals
     done = Hydrated(patched, version, [], [], [])
     overruled = _find_overruled(view)
     # A pointer sorts before those below it, so an object is written before its parts.
-    for pointer, one in sorted(view.inputs_by_pointer.items()):
-        value = get_value(one)
+    for pointer, fact in sorted(view.inputs_by_pointer.items()):
+        value = get_value(fact)
         if value is None:
-            if one.required:
+            if fact.required:
                 done.missing.append(pointer)
             continue
         try:
@@ -72,14 +72,14 @@ def _find_overruled(view: PcivContextViewV1) -> dict[str, str]:
 
     Two pointers can lead to the same part of a plan. Then the value of higher provenance wins, as at one pointer.
     """
-    held = {pointer: one for pointer, one in view.inputs_by_pointer.items() if get_value(one) is not None}
-    found: dict[str, str] = {}
-    for pointer, one in held.items():
+    held = {pointer: fact for pointer, fact in view.inputs_by_pointer.items() if get_value(fact) is not None}
+    overruled: dict[str, str] = {}
+    for pointer, fact in held.items():
         for above in (pointer[:index] for index, letter in enumerate(pointer) if letter == "/" and index):
-            if above in held and held[above].provenance is not one.provenance:
-                is_weaker = held[above].provenance.rank < one.provenance.rank
-                found.update({above: pointer} if is_weaker else {pointer: above})
-    return found
+            if above in held and held[above].provenance is not fact.provenance:
+                is_weaker = held[above].provenance.rank < fact.provenance.rank
+                overruled.update({above: pointer} if is_weaker else {pointer: above})
+    return overruled
 
 
 def _get_version(view: PcivContextViewV1) -> str:
@@ -134,8 +134,8 @@ def _write(root: dict[str, Any], steps: list[str], value: Any) -> None:
 
 def _deep_copy(value: Any) -> Any:
     """Copy objects and arrays without recursion, because a pointer can have hundreds of levels."""
-    found: list[Any] = [value]
-    waiting: list[tuple[Any, Any]] = [(found, 0)]
+    root: list[Any] = [value]
+    waiting: list[tuple[Any, Any]] = [(root, 0)]
     while waiting:
         holder, key = waiting.pop()
         held = holder[key]
@@ -145,4 +145,4 @@ def _deep_copy(value: Any) -> Any:
         elif isinstance(held, list):
             holder[key] = items = list(held)
             waiting += [(items, inner) for inner in range(len(items))]
-    return found[0]
+    return root[0]

@@ -195,25 +195,25 @@ def check_view(view: PcivContextViewV1) -> None:
     for id_, source in sources.items():
         if source.id != id_:
             raise broken(Invariant.SOURCE_KEYS, f"source {source.id} is listed under {id_}")
-    for pointer, one in view.inputs_by_pointer.items():
-        if one.pointer != pointer:
-            raise broken(Invariant.INPUT_KEYS, f"the input at {one.pointer} is listed under {pointer}")
-        if one.source_ids and not sources.keys() >= set(one.source_ids):
+    for pointer, row in view.inputs_by_pointer.items():
+        if row.pointer != pointer:
+            raise broken(Invariant.INPUT_KEYS, f"the input at {row.pointer} is listed under {pointer}")
+        if row.source_ids and not sources.keys() >= set(row.source_ids):
             raise broken(Invariant.SOURCE_REFERENCES, f"the input at {pointer} names a source that is not in the run")
-        if not value_matches_kind(one):
+        if not value_matches_kind(row):
             raise broken(Invariant.VALUE_COLUMNS, f"the input at {pointer} has a value in a column of another kind")
     for constraint in view.constraints:
         if not value_matches_kind(constraint):
             raise broken(Invariant.VALUE_COLUMNS, f"constraint {constraint.id} has a value in a column of another kind")
 
 
-def value_matches_kind(one: PcivInputV1 | PcivConstraintV1) -> bool:
+def value_matches_kind(fact: PcivInputV1 | PcivConstraintV1) -> bool:
     """Return whether no column but that of the row's kind holds a value."""
-    kind = one.value_kind
+    kind = fact.value_kind
     return (
-        (one.value_string is None or kind is ValueKind.STRING)
-        and (one.value_number is None or kind is ValueKind.NUMBER)
-        and (one.value_boolean is None or kind is ValueKind.BOOLEAN)
-        and (one.value_enum is None or kind is ValueKind.ENUM)
-        and (one.value_json is None or kind is ValueKind.JSON)
+        (fact.value_string is None or kind is ValueKind.STRING)
+        and (fact.value_number is None or kind is ValueKind.NUMBER)
+        and (fact.value_boolean is None or kind is ValueKind.BOOLEAN)
+        and (fact.value_enum is None or kind is ValueKind.ENUM)
+        and (fact.value_json is None or kind is ValueKind.JSON)
     )

@@ -94,10 +94,10 @@ def to_pciv_run(row: RunRow, scope_id: str) -> PcivRunV1:
 
 def parse_id(text: str, path: ArgumentPath) -> str:
     """Return an id in its canonical spelling. The dashes may be omitted."""
-    found = parse_uuid(text)
-    if found is None:
+    id_ = parse_uuid(text)
+    if id_ is None:
         raise invalid_argument(path, f"must be a UUID, not {quote_text(text)}", code="invalid_id")
-    return found
+    return id_
 
 
 def resolve_run_project(tx: Transaction, run_id: str, field: str = "runId") -> str:
@@ -170,10 +170,10 @@ def _resolve_run(
     named = None if run_id is None else load_run(tx, run_id, field)
     if named is not None and prefer is not ResolvePrefer.LATEST_COMMIT:
         return named
-    found = find_latest_committed_run(tx, user_id)
-    if found is None:
+    in_force = find_latest_committed_run(tx, user_id)
+    if in_force is None:
         raise _no_context(tx, named or tx.one_or_none(sql.latest_draft, RunRow, project_id=tx.project.id))
-    return found
+    return in_force
 
 
 def _no_context(tx: Transaction, draft: RunRow | None) -> NoContext:
@@ -220,12 +220,14 @@ def load_suggestions(tx: Transaction, run_id: str) -> list[Suggestion]:
 def _load_view(tx: Transaction, row: RunRow) -> PcivContextViewV1:
     run = to_pciv_run(row, tx.project.name)
     try:
-        sources = {one.id: one for one in load_rows(tx, sql.sources_of_run, PcivSourceV1, run_id=row.id)}
+        sources = {source.id: source for source in load_rows(tx, sql.sources_of_run, PcivSourceV1, run_id=row.id)}
         links = tx.all(sql.links_of_run, run_id=row.id)
         cited = {input_id: [source_id for _, source_id in group] for input_id, group in groupby(links, itemgetter(0))}
-        inputs = {one.pointer: one for one in load_rows(tx, sql.inputs_of_run, PcivInputV1, run_id=row.id)}
-        for one in inputs.values():
-            one.source_ids = cited.get(one.id) or []
+        inputs = {
+            input_row.pointer: input_row for input_row in load_rows(tx, sql.inputs_of_run, PcivInputV1, run_id=row.id)
+        }
+        for input_row in inputs.values():
+            input_row.source_ids = cited.get(input_row.id) or []
         constraints = load_rows(tx, sql.constraints_of_run, PcivConstraintV1, run_id=row.id)
         artifacts: dict[str, list[PcivArtifactV1]] = {}
         for artifact in load_rows(tx, sql.artifacts_of_run, PcivArtifactV1, run_id=row.id):

@@ -232,7 +232,9 @@ def copy_rows(tx: Transaction, origin_id: str, run_id: str) -> dict[str, str]:
     for row in suggestions:
         row["input_id"] = ids[row["input_id"]] if row["input_id"] else None
         row["constraint_id"] = ids[row["constraint_id"]] if row["constraint_id"] else None
-        row["source_ids"] = encode_json([ids[one] for one in msgspec.json.decode(row["source_ids"], type=list[str])])
+        row["source_ids"] = encode_json(
+            [ids[source_id] for source_id in msgspec.json.decode(row["source_ids"], type=list[str])]
+        )
     tx.run_many(sql.add_suggestion, suggestions)
     return ids
 

@@ -140,6 +140,17 @@ class ResolvePrefer(StrEnum):
 OMITTED: Any = UNSET  # the content of a field that a lean answer leaves out
 
 
+class ValueColumns(Struct):
+    """The columns that hold a value: the one of its kind, and the others null."""
+
+    value_kind: ValueKind
+    value_string: str | None
+    value_number: float | None
+    value_boolean: bool | None
+    value_enum: str | None
+    value_json: Any
+
+
 class PcivRunV1(Struct, rename="camel", kw_only=True):
     """A run: one state of the facts, as a draft or committed. A lean answer has only its id, status and commit time."""
 

@@ -10,7 +10,7 @@ from groundplan.context.events import Op
 from groundplan.context.provenance import ProposedValue, classify_writer, require_person
 from groundplan.context.resolve import parse_id
 from groundplan.context.rows import diff_rows
-from groundplan.context.schemas import Provenance, UpdatedBy, ValueKind
+from groundplan.context.schemas import Provenance, UpdatedBy, ValueColumns
 from groundplan.context.values import COLUMN_BY_KIND, encode_columns, load_row, load_rows
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import Conflict, NextStep, NotFound
@@ -24,17 +24,11 @@ sql = load_queries(__file__)
 PENDING = "pending"  # the status of an undecided suggestion
 
 
-class SuggestionRow(Struct):
+class SuggestionRow(ValueColumns):
     """A suggestion as it is stored."""
 
     id: str
     run_id: str
-    value_kind: ValueKind
-    value_string: str | None
-    value_number: float | None
-    value_boolean: bool | None
-    value_enum: str | None
-    value_json: Any
     provenance: Provenance
     input_id: str | None
     constraint_id: str | None
@@ -83,10 +77,10 @@ def suggest(
 ) -> NewSuggestion:
     """Store a suggestion, replacing an earlier one of the same writer for the same fact."""
     mine = sql.own_suggestion_for_input if target.input_id else sql.own_suggestion_for_constraint
-    found = load_row(tx, mine, SuggestionRow, run_id=target.run_id, about=target.input_id or target.constraint_id)
-    if found:
+    earlier = load_row(tx, mine, SuggestionRow, run_id=target.run_id, about=target.input_id or target.constraint_id)
+    if earlier:
         # The new suggestion gets a new id, so that nobody accepts a value other than the one they read.
-        remove_suggestion(tx, found)
+        remove_suggestion(tx, earlier)
     row = SuggestionRow(
         **proposed.value.to_columns(),
         id=new_uuid(),
@@ -145,18 +139,12 @@ def decide(tx: Transaction, run_id: str, suggestion_id: str, status: str, path: 
     return row
 
 
-class PendingSuggestion(Struct):
+class PendingSuggestion(ValueColumns):
     """A suggestion, and the pointer or key of the fact that it is about."""
 
     id: str
     run_id: str
     about: str
-    value_kind: ValueKind
-    value_string: str | None
-    value_number: float | None
-    value_boolean: bool | None
-    value_enum: str | None
-    value_json: Any
     provenance: Provenance
     created_at: str
     created_by: str

@@ -88,14 +88,14 @@ class HasValue(Protocol):
     value_kind: ValueKind
 
 
-def get_value(one: HasValue) -> Any:
+def get_value(row: HasValue) -> Any:
     """Return the typed value of a fact, or None if it is UNSET."""
-    return getattr(one, COLUMN_BY_KIND[one.value_kind])
+    return getattr(row, COLUMN_BY_KIND[row.value_kind])
 
 
-def get_typed_value(one: HasValue) -> Value:
+def get_typed_value(row: HasValue) -> Value:
     """Return the value of a row with its kind."""
-    return Value(one.value_kind, get_value(one))
+    return Value(row.value_kind, get_value(row))
 
 
 def normalize_number(stored: float) -> float:
@@ -288,7 +288,7 @@ def strip_row(row: Any) -> None:
 def strip_view(view: ContextView) -> None:
     """Remove the null, empty and bookkeeping fields of a view and of the rows in it."""
     strip_row(view.run)
-    artifacts = (one for several in (view.artifacts_by_type or {}).values() for one in several)
+    artifacts = (artifact for several in (view.artifacts_by_type or {}).values() for artifact in several)
     for rows in (view.sources_by_id.values(), view.inputs_by_pointer.values(), view.constraints, artifacts):
         for row in rows:
             strip_row(row)

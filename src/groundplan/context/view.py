@@ -25,7 +25,7 @@ from groundplan.context.schemas import (
     ResolvePrefer,
     RunStatus,
     Suggestion,
-    ValueKind,
+    ValueColumns,
 )
 from groundplan.context.values import PointerFilter, get_value, load_rows, strip_row, strip_view
 from groundplan.kernel.access import Permission
@@ -43,16 +43,16 @@ MESSAGE_POINTERS_MAX = 10  # in one sentence; the complete list is in the detail
 
 def collect_warnings(row: RunRow, missing: list[str], *, pending_count: int) -> list[str]:
     """Return the warnings about a run; `pending_count` is its number of pending suggestions."""
-    found = []
+    warnings = []
     if row.is_draft:
-        found.append("this run is a draft: nothing in it is committed yet")
+        warnings.append("this run is a draft: nothing in it is committed yet")
     if missing:
         advice = "; assume no value" if row.status is not RunStatus.DRAFT else ""
-        found.append(f"required and not set: {format_pointers(missing)}{advice}")
+        warnings.append(f"required and not set: {format_pointers(missing)}{advice}")
     if pending_count:
         after = "" if row.is_draft else "; a draft with copyFrom copies them"
-        found.append(f"suggestions that wait for a person: {pending_count}{after}")
-    return found
+        warnings.append(f"suggestions that wait for a person: {pending_count}{after}")
+    return warnings
 
 
 def format_pointers(pointers: list[str]) -> str:
@@ -65,18 +65,12 @@ def format_pointers(pointers: list[str]) -> str:
 sql = load_queries(__file__)
 
 
-class DisplacedRow(Struct):
+class DisplacedRow(ValueColumns):
     """An input, by its pointer, or a constraint, by its key, as it was before it was displaced."""
 
     pointer: str | None
     key: str | None
     change: Displacement
-    value_kind: ValueKind
-    value_string: str | None
-    value_number: float | None
-    value_boolean: bool | None
-    value_enum: str | None
-    value_json: Any
 
 
 class DisplacedFacts(NamedTuple):
@@ -166,15 +160,17 @@ def view(tx: Transaction, request: ViewContext) -> ContextView:
 
 
 def _build_view(tx: Transaction, resolved: ResolvedView, pointers: list[str] | None) -> ContextView:
-    found, row = resolved
-    missing = [pointer for pointer, one in found.inputs_by_pointer.items() if one.required and get_value(one) is None]
+    facts, row = resolved
+    missing = [
+        pointer for pointer, fact in facts.inputs_by_pointer.items() if fact.required and get_value(fact) is None
+    ]
     suggestions = load_suggestions(tx, row.id)
     full_view = ContextView(
-        found.run,
-        found.sources_by_id,
-        found.inputs_by_pointer,
-        found.constraints,
-        found.artifacts_by_type,
+        facts.run,
+        facts.sources_by_id,
+        facts.inputs_by_pointer,
+        facts.constraints,
+        facts.artifacts_by_type,
         row.context_version_id,
         missing,
         collect_warnings(row, missing, pending_count=len(suggestions)),
@@ -190,17 +186,17 @@ def _load_displaced(tx: Transaction, row: RunRow) -> list[DisplacedFact]:
     in_force = find_latest_committed_run(tx)
     if row.replaced_run_id is None or in_force is None or in_force.id != row.id:
         return []
-    found = find_displaced(tx, before_id=row.replaced_run_id, run_id=row.id)
+    displaced = find_displaced(tx, before_id=row.replaced_run_id, run_id=row.id)
     return [
         DisplacedFact(
-            pointer=UNSET if one.pointer is None else one.pointer,
-            constraint=UNSET if one.key is None else one.key,
-            change=one.change,
-            before=get_value(one),
+            pointer=UNSET if fact.pointer is None else fact.pointer,
+            constraint=UNSET if fact.key is None else fact.key,
+            change=fact.change,
+            before=get_value(fact),
             by=row.committed_by or "",
             at=row.context_version_id,
         )
-        for one in (*found.inputs, *found.constraints)
+        for fact in (*displaced.inputs, *displaced.constraints)
     ]
 
 
@@ -208,17 +204,17 @@ def _narrow(full_view: ContextView, pointers: list[str], suggestions: list[Sugge
     """Keep only inputs at or below the pointers, and only the sources that the remaining rows cite."""
     places = PointerFilter(pointers, ("pointers",))
     full_view.inputs_by_pointer = {
-        pointer: one for pointer, one in full_view.inputs_by_pointer.items() if pointer in places
+        pointer: fact for pointer, fact in full_view.inputs_by_pointer.items() if pointer in places
     }
     full_view.missing = [pointer for pointer in full_view.missing if pointer in full_view.inputs_by_pointer]
-    left = [one for one in suggestions if one.pointer is None or one.pointer in full_view.inputs_by_pointer]
+    left = [fact for fact in suggestions if fact.pointer is None or fact.pointer in full_view.inputs_by_pointer]
     full_view.suggestions = left or UNSET
-    displaced = [one for one in full_view.displaced or () if one.pointer is UNSET or one.pointer in places]
+    displaced = [fact for fact in full_view.displaced or () if fact.pointer is UNSET or fact.pointer in places]
     full_view.displaced = displaced or UNSET
-    named = {id_ for one in full_view.inputs_by_pointer.values() for id_ in one.source_ids}
-    named |= {one.source_id for one in full_view.constraints if one.source_id}
-    named |= {id_ for one in left for id_ in one.source_ids}
-    full_view.sources_by_id = {id_: one for id_, one in full_view.sources_by_id.items() if id_ in named}
+    named = {id_ for fact in full_view.inputs_by_pointer.values() for id_ in fact.source_ids}
+    named |= {fact.source_id for fact in full_view.constraints if fact.source_id}
+    named |= {id_ for fact in left for id_ in fact.source_ids}
+    full_view.sources_by_id = {id_: fact for id_, fact in full_view.sources_by_id.items() if id_ in named}
     return full_view
 
 
@@ -278,8 +274,8 @@ def _list_items(full_view: ContextView) -> Iterable[tuple[str, str, Any]]:
     """Yield the part, the name and the value of every item, in the order in which they fill pages."""
     for pointer in full_view.missing:
         yield "missing", pointer, pointer
-    for pointer, one in full_view.inputs_by_pointer.items():
-        yield "inputs", pointer, one
+    for pointer, fact in full_view.inputs_by_pointer.items():
+        yield "inputs", pointer, fact
     for constraint in full_view.constraints:
         yield "constraints", constraint.key, constraint
     for id_, source in full_view.sources_by_id.items():

@@ -95,7 +95,7 @@ class PlayingAgent:
             nodes.append({"ref": ref, "summary": summary, "parent_ref": "visit", "depends_on": before})
             before = [ref]
         planned = self._agent.call("work.plan", project=self._project, nodes=nodes)
-        self._ids = {one.ref: one.id for one in planned.created}
+        self._ids = {node.ref: node.id for node in planned.created}
 
     def _claim(self, ref: str) -> None:
         self._agent.call("work.claim", project=self._project, node_id=self._ids[ref])
@@ -131,19 +131,23 @@ class PlayingAgent:
     def _reject(self) -> None:
         for run in self._list_drafts():
             waiting = self._owner.call("context.view", scopeId=self._project, runId=run).suggestions or ()
-            mine = [one.id for one in waiting if one.pointer == POINTER and one.created_by == AGENT]
+            mine = [
+                suggestion.id
+                for suggestion in waiting
+                if suggestion.pointer == POINTER and suggestion.created_by == AGENT
+            ]
             if mine:
                 self._owner.call("context.edit", runId=run, reject=mine)
 
     def _forget(self) -> None:
-        found = self._agent.call("knowledge.search", entityType="atom", projectId=self._project, query=NOTE).items
-        for atom in found:
+        atoms = self._agent.call("knowledge.search", entityType="atom", projectId=self._project, query=NOTE).items
+        for atom in atoms:
             if atom.name == NOTE:
                 self._agent.call("knowledge.delete", entityType="atom", id=atom.id, version=atom.version)
 
     def _delete(self) -> None:
-        found = self._agent.call("work.query", project=self._project, filter={"text": GOAL}).nodes
-        for node in found:
+        nodes = self._agent.call("work.query", project=self._project, filter={"text": GOAL}).nodes
+        for node in nodes:
             if node.summary == GOAL:
                 rev = self._agent.call("work.context", node_id=node.id, depth=0, lean=False).node.rev
                 self._agent.call("container.delete", containerType="task", id=node.id, version=rev, cascade=True)

@@ -16,7 +16,6 @@ from groundplan.exchange.items import (
     EVIDENCE_BYTES_MAX,
     TITLE_BYTES_MAX,
     BadLines,
-    ItemNote,
     SourcePlan,
     UnreadableSource,
     add_comment,
@@ -26,7 +25,6 @@ from groundplan.exchange.items import (
     choose_fate,
     clean_text,
     clean_title,
-    describe_title_changes,
     find_paths,
     make_tags,
     normalize_word,
@@ -55,7 +53,7 @@ class TaskId:
 
     @property
     def parent(self) -> TaskId | None:
-        """The id of the task that this is a subtask of by its numbers."""
+        """The id without its last number, which is that of the task above; None for a task."""
         return replace(self, numbers=self.numbers[:-1]) if len(self.numbers) > 1 else None
 
 
@@ -237,7 +235,7 @@ def make_mark(mark: str, end: str) -> str:
 
 
 def split_body(body: str) -> list[BodySection]:
-    """Return the sections of a body. What is between marks belongs to one section, whatever it looks like."""
+    """Return the sections of a body. Text between marks belongs to one section, even if it has headings."""
     lines = body.split("\n")
     last_ends = {mark: index for index, line in enumerate(lines) if (mark := _parse_mark(line, "END"))}
     sections = [BodySection(UNTITLED)]
@@ -273,8 +271,8 @@ def _parse_mark(line: str, end: str) -> str:
     bare = line.strip()
     if not (bare.startswith("<!--") and bare.endswith("-->")):
         return ""
-    mark, colon, found = bare[4:-3].strip().rpartition(":")
-    return mark if colon and found == end and mark in MARKS.values() else ""
+    mark, colon, closing = bare[4:-3].strip().rpartition(":")
+    return mark if colon and closing == end and mark in MARKS.values() else ""
 
 
 def parse_comments(lines: Sequence[str]) -> list[TaskComment] | None:
@@ -356,14 +354,14 @@ def read_task_files(folder: Path, config: BacklogConfig, plan: SourcePlan, bad: 
     """Yield the task files of all folders, in the order in which they claim ids."""
     prefixes = {config.task_prefix.casefold(), DRAFT_PREFIX}
     for place in TaskFolder:
-        found = []
+        files = []
         for path in list_files(folder / place):
             task_id = parse_file_name(path.name) if path.parent == folder / place else None
             if task_id is None or task_id.prefix not in prefixes:
                 plan.left_out[NOT_TASKS] += 1
             else:
-                found.append((task_id, path.name, path))
-        for task_id, _, path in sorted(found):
+                files.append((task_id, path.name, path))
+        for task_id, _, path in sorted(files):
             if (task := _read_task(path, place, task_id, bad)) is not None:
                 yield task
 
@@ -453,7 +451,7 @@ class BacklogItems:
             if uses[task.task_id] > 1:
                 task.source_id = f"{task.written_id}~{uses[task.task_id]}"
                 detail = f"{task.path.name} in {task.place}/ has the id of another file; it is {task.source_id}"
-                plan.placed.append(ItemNote(task.source_id, "id", detail))
+                plan.note_placed(task.source_id, "id", detail)
             self._first.setdefault(task.task_id, task)
             if task.place in ACTIVE_PLACES:
                 self._active.setdefault(task.task_id, []).append(task)
@@ -471,7 +469,7 @@ class BacklogItems:
         fate, hold_reason = self._config.choose_fate(word, task.place)
         item = SourceItem(
             source_id=task.source_id,
-            title=clean_title(task.title),
+            title=self._plan.clean_title(task.source_id, task.title),
             aliases=self._list_aliases(task),
             fate=fate,
             hold_reason=hold_reason,
@@ -481,27 +479,19 @@ class BacklogItems:
             file=str(task.path),
             line=1,
         )
-        if (change := describe_title_changes(task.title, item.title)) is not None:
-            self._note_placed(item, "title", change)
         if hold_reason is not None and task.place is TaskFolder.TASKS and normalize_word(word) != DRAFT:
-            self._note_placed(item, "status", f"{hold_reason} is not configured; the node is held")
+            self._plan.note_placed(item.source_id, "status", f"{hold_reason} is not configured; the node is held")
         self._add_dependencies(item, task)
         self._add_fields(item, task)
         self._add_body(item, task)
         if task.place not in FOLDERS_OF_FATES[fate]:
             item.properties[SOURCE_FOLDER] = str(task.place)
-        if fate == "dropped" and all(one.type != "dropped" for one in item.evidence):
+        if fate == "dropped" and all(evidence.type != "dropped" for evidence in item.evidence):
             add_evidence(item, "dropped", f"{STATUS_EVIDENCE}{word}", section="Close reason")
         return item
 
-    def _note_placed(self, item: SourceItem, what: str, detail: str) -> None:
-        self._plan.placed.append(ItemNote(item.source_id, what, detail))
-
-    def _note_lost(self, item: SourceItem, what: str, detail: str) -> None:
-        self._plan.lost.append(ItemNote(item.source_id, what, detail))
-
     def _list_aliases(self, task: TaskFile) -> list[str]:
-        """Return the ways in which people write the id of a task; a counted one has no other."""
+        """Return the spellings of the id of a task; a task that repeats an id has only its own."""
         if self._first[task.task_id] is not task:
             return [task.source_id]
         plain = f"{task.task_id.prefix}-{'.'.join(map(str, task.task_id.numbers))}"
@@ -510,7 +500,7 @@ class BacklogItems:
     # --- Relations ---
 
     def _find_parent(self, task: TaskFile) -> str | None:
-        """Return the source id of the parent: the one that is named, else the one that the numbers say."""
+        """Return the source id of the parent: the named one, else the one that the dotted id implies."""
         named = task.get_text("parent_task_id")
         for wanted in (parse_task_id(named) if named else None, task.task_id.parent):
             if wanted is None:
@@ -521,19 +511,19 @@ class BacklogItems:
             if parent is not None and parent is not task:
                 return parent.source_id
         if named:
-            self._plan.lost.append(ItemNote(task.source_id, "parent", f"{named} does not exist"))
+            self._plan.note_lost(task.source_id, "parent", f"{named} does not exist")
         return None
 
     def _add_dependencies(self, item: SourceItem, task: TaskFile) -> None:
-        """Add what a task waits for; an open task that waits for what cannot be found is held, as in the tool."""
+        """Add the dependencies of a task; an open task with an unknown one is held, as in the tool."""
         problems: dict[str, str] = {}
         for named in task.get_texts("dependencies"):
             wanted = parse_task_id(named)
-            found = self._active.get(wanted, []) if wanted is not None else []
-            if len(found) == 1:
-                item.depends_on.append(found[0].source_id)
-            elif found:
-                problems[named] = f"{named}, which {len(found)} files claim"
+            tasks = self._active.get(wanted, []) if wanted is not None else []
+            if len(tasks) == 1:
+                item.depends_on.append(tasks[0].source_id)
+            elif tasks:
+                problems[named] = f"{named}, which {len(tasks)} files claim"
             elif wanted in self._archived:
                 problems[named] = f"{named}, which is archived or a draft"
             else:
@@ -545,9 +535,9 @@ class BacklogItems:
         item.properties[MISSING_DEPENDENCIES] = [clean_text(named) for named in problems]
         if item.fate == "open":
             item.fate, item.hold_reason = "held", reason[:PROPERTY_CHARS_MAX]
-            self._note_placed(item, "hold", reason)
+            self._plan.note_placed(item.source_id, "hold", reason)
         else:
-            self._note_lost(item, "dependencies", reason)
+            self._plan.note_lost(item.source_id, "dependencies", reason)
 
     # --- Fields ---
 
@@ -560,7 +550,7 @@ class BacklogItems:
         priority = task.get_text("priority")
         item.priority = PRIORITIES.get(normalize_word(priority))
         if priority and item.priority is None:
-            self._note_lost(item, "priority", f"{priority!r} is not high, medium or low")
+            self._plan.note_lost(item.source_id, "priority", f"{priority!r} is not high, medium or low")
         given: dict[str, Any] = {"assignee": task.get_text("assignee"), MILESTONE: milestone}
         given |= {ours: task.get_text(theirs) for theirs, ours in DATES.items()}
         given |= {name: task.get_text(name) for name in TEXT_FIELDS}
@@ -574,7 +564,7 @@ class BacklogItems:
         name = clean_title(name).lstrip("_") or "field"
         cleaned = [clean_text(text) for text in texts]
         if value == Nested() or (isinstance(value, tuple) and Nested() in value):
-            self._note_lost(item, name, "has parts of its own, which are not imported")
+            self._plan.note_lost(item.source_id, name, "has parts of its own, which are not imported")
         elif sum(map(len, cleaned)) > PROPERTY_CHARS_MAX:
             add_section(item, name[:200], "\n".join(cleaned))
         elif cleaned:
@@ -594,7 +584,9 @@ class BacklogItems:
                 type_ = "note" if item.fate == "done" else "dropped"
                 add_evidence(item, type_, section.text, section=FINAL_SUMMARY)
         if len(item.sections) > SECTIONS_MAX:
-            self._note_lost(item, "sections", f"{len(item.sections) - SECTIONS_MAX} of more than {SECTIONS_MAX}")
+            self._plan.note_lost(
+                item.source_id, "sections", f"{len(item.sections) - SECTIONS_MAX} of more than {SECTIONS_MAX}"
+            )
             del item.sections[SECTIONS_MAX:]
 
 
@@ -626,7 +618,7 @@ def _add_text(plan: SourcePlan, title: str, text: str, path: Path, root: Path, u
         uses[name] += 1
         if uses[name] > 1:
             name = f"{name}~{uses[name]}"
-            plan.placed.append(ItemNote(path.stem, "name", f"another text has this title; this one is {name}"))
+            plan.note_placed(path.stem, "name", f"another text has this title; this one is {name}")
         if paths:
             plan.atoms.append(SourceAtom(name=name, knowledge=part, paths=paths, file=str(path)))
         else:

@@ -26,7 +26,6 @@ from groundplan.exchange.items import (
     clean_property,
     clean_text,
     clean_title,
-    describe_title_changes,
     get_source_parent,
     index_by_source,
     make_tags,
@@ -144,9 +143,9 @@ class Issue:
     def iter_dependencies(self) -> Iterator[tuple[str, str]]:
         """Yield the type and the target of each dependency."""
         dependencies = self.fields.get("dependencies")
-        for one in dependencies if isinstance(dependencies, list) else ():
-            if isinstance(one, dict) and isinstance(target := one.get("depends_on_id"), str) and target:
-                type_ = one.get("type")
+        for entry in dependencies if isinstance(dependencies, list) else ():
+            if isinstance(entry, dict) and isinstance(target := entry.get("depends_on_id"), str) and target:
+                type_ = entry.get("type")
                 yield (type_ if isinstance(type_, str) and type_ else "blocks"), target
 
 
@@ -163,9 +162,7 @@ def parse_time(value: Any) -> datetime | None:
 
 def make_item(plan: SourcePlan, issue: Issue) -> SourceItem:
     """Return an issue as an item without links, and note what was changed about it."""
-    title = clean_title(issue.fields["title"])
-    if (changed := describe_title_changes(issue.fields["title"], title)) is not None:
-        plan.note_placed(issue.id, "title", changed)
+    title = plan.clean_title(issue.id, issue.fields["title"])
     fate, hold_reason = choose_fate(issue.status, FATES)
     if hold_reason is not None:
         plan.note_placed(issue.id, "status", f"is held: {hold_reason}")
@@ -243,7 +240,7 @@ def resolve_links(
     plan: SourcePlan, issues: Mapping[str, Issue], items: Mapping[str, SourceItem], *, now: datetime
 ) -> None:
     """Set the parents, dependencies, links and holds of all items."""
-    deleted = {one.source_id for one in plan.deleted if isinstance(one, DeletedItem)}
+    deleted = {deletion.source_id for deletion in plan.deleted if isinstance(deletion, DeletedItem)}
     for source_id, item in items.items():
         _set_parent(plan, issues[source_id], item, items)
         for type_, target in dict.fromkeys(issues[source_id].iter_dependencies()):
@@ -260,7 +257,7 @@ def resolve_links(
 
 
 def _set_parent(plan: SourcePlan, issue: Issue, item: SourceItem, items: Mapping[str, SourceItem]) -> None:
-    """Set the parent: that of a dependency, or else the one that the dotted id names."""
+    """Set the parent from a dependency of that type, or else from the dotted id."""
     named = [target for type_, target in issue.iter_dependencies() if type_ == PARENT_CHILD]
     if (parent := issue.text("parent")) and parent not in named:
         named.append(parent)
@@ -274,14 +271,14 @@ def _set_parent(plan: SourcePlan, issue: Issue, item: SourceItem, items: Mapping
             plan.note_placed(issue.id, "parent", f"its id says that it is below {dotted}")
         return
     item.parent = dotted if dotted in known else known[0]
-    for other in known:
-        if other != item.parent:
-            item.links.append(SourceLink("relates_to", other))
-            plan.note_placed(issue.id, "parent", f"has a second parent {other}; it is related to it now")
+    for parent_id in known:
+        if parent_id != item.parent:
+            item.links.append(SourceLink("relates_to", parent_id))
+            plan.note_placed(issue.id, "parent", f"has a second parent {parent_id}; it is related to it now")
 
 
 def _add_dependency(plan: SourcePlan, issues: Mapping[str, Issue], item: SourceItem, target: str, type_: str) -> None:
-    """Add a dependency. One on a pinned issue is met there, so it is only a link here."""
+    """Add a dependency; one on a pinned issue becomes a link, because beads counts it as met."""
     if issues[target].status == PINNED:
         item.links.append(SourceLink(type_, target))
         plan.note_placed(item.source_id, type_, f"{target} is pinned, and does not block; it is linked")
@@ -309,14 +306,14 @@ def _hold(plan: SourcePlan, issues: Mapping[str, Issue], items: Mapping[str, Sou
 
 
 def _find_unfinished_parents(items: Mapping[str, SourceItem]) -> set[str]:
-    """Return the items with an unfinished item anywhere below them: one below a finished parent moves to its parent."""
-    found: set[str] = set()
+    """Return the ids of all items with an unfinished item below them, at any depth."""
+    parents: set[str] = set()
     for item in items.values():
         above = item.parent if item.fate in ("open", "held") else None
-        while above is not None and above not in found:
-            found.add(above)
+        while above is not None and above not in parents:
+            parents.add(above)
             above = items[above].parent
-    return found
+    return parents
 
 
 def _find_hold_reason(issue: Issue, now: datetime) -> str | None:
@@ -414,17 +411,17 @@ def _find_problem(fields: Mapping[str, Any]) -> str | None:
 
 
 def _merge_same_ids(plan: SourcePlan, read_issues: Iterable[Issue]) -> dict[str, Issue]:
-    """Return the issues by id, in the order of the file; of the same id, the one with the later update."""
+    """Return the issues by id, in the order of the file; of issues with the same id, the one updated last."""
     issues: dict[str, Issue] = {}
     for issue in read_issues:
-        other = issues.get(issue.id)
-        if other is not None:
+        earlier = issues.get(issue.id)
+        if earlier is not None:
             plan.note_placed(
                 issue.id,
                 "twice",
-                f"is in the file twice (lines {other.line} and {issue.line}); the later update counts",
+                f"is in the file twice (lines {earlier.line} and {issue.line}); the later update counts",
             )
-        if other is None or issue.updated_at >= other.updated_at:
+        if earlier is None or issue.updated_at >= earlier.updated_at:
             issues[issue.id] = issue
     return issues
 
@@ -477,7 +474,7 @@ def write_beads(items: Sequence[ExportedItem]) -> WrittenFiles:
     ids = {item.id: item.sources.get(TOOL, f"{PREFIX}{item.id}") for item in items}
     written = WrittenFiles({})
     lines = []
-    for item in count_progress(sorted(items, key=lambda one: ids[one.id]), len(items)):
+    for item in count_progress(sorted(items, key=lambda exported: ids[exported.id]), len(items)):
         issue = _build_issue(item, ids, get_source_parent(item, by_source))
         lines.append(json.dumps(issue, ensure_ascii=False, separators=(",", ":")))
         written.lost += _list_lost(item, ids)
@@ -502,7 +499,7 @@ def _build_issue(item: ExportedItem, ids: dict[str, str], parent: str | None) ->
     issue |= {names[name]: value for name, value in item.properties.items() if name in names}
     issue.setdefault("created_at", item.created_at)
     issue.setdefault("updated_at", item.updated_at)
-    if reasons := [one.text for one in item.evidence if one.type in ("note", "dropped")]:
+    if reasons := [evidence.text for evidence in item.evidence if evidence.type in ("note", "dropped")]:
         issue["close_reason"] = "\n\n".join(reasons)
     for name in ("pinned", "ephemeral", "is_template", "metadata"):
         if name in item.properties:
@@ -512,8 +509,8 @@ def _build_issue(item: ExportedItem, ids: dict[str, str], parent: str | None) ->
     if labels := [tag for tag in item.tags if tag != issue["issue_type"]]:
         issue["labels"] = labels
     if dependencies := _list_dependencies(item, ids, parent):
-        issue["dependencies"] = [{"issue_id": own_id, **one} for one in dependencies]
-    if comments := [one.text for one in item.evidence if one.type == "comment"]:
+        issue["dependencies"] = [{"issue_id": own_id, **dependency} for dependency in dependencies]
+    if comments := [evidence.text for evidence in item.evidence if evidence.type == "comment"]:
         issue["comments"] = [
             {"id": number, "issue_id": own_id, "author": "", "text": text, "created_at": item.updated_at}
             for number, text in enumerate(comments, 1)
@@ -546,11 +543,11 @@ def _choose_priority(item: ExportedItem) -> int:
 
 
 def _list_dependencies(item: ExportedItem, ids: dict[str, str], parent: str | None) -> list[dict[str, str]]:
-    found = [(ids[target], "blocks") for target in item.depends_on]
-    found += [(ids[link.id], "related" if link.type == "relates_to" else link.type) for link in item.links]
+    targets = [(ids[target], "blocks") for target in item.depends_on]
+    targets += [(ids[link.id], "related" if link.type == "relates_to" else link.type) for link in item.links]
     if parent is not None:
-        found.append((ids[parent], PARENT_CHILD))
-    return [{"depends_on_id": target, "type": type_, "created_at": item.created_at} for target, type_ in found]
+        targets.append((ids[parent], PARENT_CHILD))
+    return [{"depends_on_id": target, "type": type_, "created_at": item.created_at} for target, type_ in targets]
 
 
 def _list_lost(item: ExportedItem, ids: dict[str, str]) -> list[ItemNote]:
@@ -559,8 +556,8 @@ def _list_lost(item: ExportedItem, ids: dict[str, str]) -> list[ItemNote]:
     if len(item.context_links) > 1:
         lost.append(ItemNote(ids[item.id], "context_links", "beads has one external_ref"))
     lost += [
-        ItemNote(ids[item.id], "evidence", f"beads has no evidence of type {one.type}")
-        for one in item.evidence
-        if one.type not in ("note", "dropped", "comment")
+        ItemNote(ids[item.id], "evidence", f"beads has no evidence of type {evidence.type}")
+        for evidence in item.evidence
+        if evidence.type not in ("note", "dropped", "comment")
     ]
     return lost

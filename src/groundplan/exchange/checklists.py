@@ -1,32 +1,40 @@
-"""Checklists in Markdown files, also the task lists of Kiro and OpenSpec: `- [ ] text`, `* [x] text`, `1. [~] text`."""
+"""Checklists in Markdown, also those of Kiro, OpenSpec and spec-kit: read their boxes, and write items as boxes."""
 
 from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
 from groundplan.exchange.items import (
+    PROPERTIES_OF_IMPORT,
     TITLE_BYTES_MAX,
     BadLines,
     ItemNote,
     SourcePlan,
     UnreadableSource,
+    WrittenFiles,
     add_evidence,
+    add_links,
     add_section,
     clean_title,
-    describe_title_changes,
+    find_paths,
+    get_source_parent,
+    index_by_source,
+    make_tags,
 )
 from groundplan.exchange.texts import find_conflict_marker, iter_files, read_text
 from groundplan.front_matter.errors import UnreadableFrontMatter
 from groundplan.front_matter.split import split_text
-from groundplan.markdown_lines import iter_lines, parse_heading
+from groundplan.markdown_lines import LEVEL_MAX, iter_headings, iter_lines, parse_heading
 from groundplan.repository.git import find_root
 from groundplan.repository.rules.folder import SKIPPED_FOLDERS
+from groundplan.work.importing.export import ExportedItem
 from groundplan.work.importing.items import SOURCE_ID_BYTES_MAX, Fate, SourceItem
+from groundplan.work.kinds import FEATURE
 
 TAB_CHARS = 4
 NUMBER_CHARS_MAX = 9  # of an ordered list, as in CommonMark
@@ -149,7 +157,7 @@ def read_outline(text: str) -> list[OutlineEntry]:
 
 
 class _OutlineReader:
-    """The entries so far, and those that the next line can be below."""
+    """The entries that were read, and the headings and boxes that are open at the current line."""
 
     def __init__(self) -> None:
         self.entries: list[OutlineEntry] = []
@@ -191,15 +199,15 @@ class _OutlineReader:
         return self._headings[-1] if self._headings else None
 
     def _leave_boxes(self, indent: int) -> None:
-        """Leave the boxes that a line with this indentation is not below."""
+        """Close the boxes that a line with this indentation is not below."""
         while self._boxes and self._boxes[-1][0].indent >= indent:
             self._boxes.pop()
 
     def _find_by_number(self, box: CheckBox) -> OutlineEntry | None:
-        """Return the last box whose number the number of this one continues, the longest first."""
+        """Return the last box above this one by number, such as `2.1` for `2.1.3`, else `2`."""
         number = box.number
         return next(
-            (found for end in range(len(number) - 1, 0, -1) if (found := self._numbers.get(number[:end]))), None
+            (entry for end in range(len(number) - 1, 0, -1) if (entry := self._numbers.get(number[:end]))), None
         )
 
 
@@ -254,9 +262,8 @@ class ChecklistItems:
             return None
         headings = [above.title for above in entry.iter_above() if above.box is None]
         source_id = self._choose_id(f"{file.name}#{'/'.join((*reversed(headings), entry.title))}")
-        item = SourceItem(source_id=source_id, title=clean_title(entry.title), file=file.path, line=entry.line)
-        if (change := describe_title_changes(entry.title, item.title)) is not None:
-            self._plan.placed.append(ItemNote(source_id, "title", change))
+        title = self._plan.clean_title(source_id, entry.title)
+        item = SourceItem(source_id=source_id, title=title, file=file.path, line=entry.line)
         if entry.box is None:
             item.is_group = True
         else:
@@ -286,7 +293,7 @@ class ChecklistItems:
         elif is_archived and item.fate == "open":
             item.fate = "dropped"
             add_evidence(item, "dropped", "left open when its change was archived", section="Close reason")
-            self._plan.placed.append(ItemNote(item.source_id, "status", "its change is archived; the box was open"))
+            self._plan.note_placed(item.source_id, "status", "its change is archived; the box was open")
 
 
 def _add_text(item: SourceItem, text: str) -> None:
@@ -345,3 +352,193 @@ def read_markdown(path: Path, *, skip_bad: bool) -> SourcePlan:
         items.add_file(file, group_title=file.name if path.is_dir() else None)
     plan.skipped = bad.skipped
     return plan
+
+
+# --- Task lists of spec-kit: `specs/NNN-name/tasks.md` ----------------------------------------------------------------
+# ## Phase 1: Setup
+# - [ ] T001 [P] [US1] Create the cart in src/cart.py
+#
+# Dependencies are prose there, and are not guessed.
+
+SPECKIT = "speckit"
+TASKS_FILE = "tasks.md"
+PARALLEL_TAG = "P"
+STORY_PREFIX = "US"
+
+_TASK_PREFIX = "T"
+_DIGITS_MAX = 6
+
+
+def read_speckit(path: Path, *, skip_bad: bool) -> SourcePlan:
+    """Read a task list, or those of all features below a folder."""
+    plan = SourcePlan(SPECKIT)
+    bad = BadLines(skip_bad=skip_bad)
+    items = ChecklistItems(plan, bad)
+    ids: list[tuple[SourceItem, str]] = []
+    for file in iter_checklists(path, bad, is_wanted=lambda name: name == TASKS_FILE):
+        group_title = Path(file.name).parent.name or file.name if path.is_dir() else None
+        boxes = items.add_file(file, group_title=group_title)
+        ids += _read_tasks(plan, file, [item for _, item in boxes])
+        if boxes:
+            _name_prose(plan, file)
+    uses = Counter(task_id for _, task_id in ids)
+    for item, task_id in ids:
+        item.aliases = [task_id] if uses[task_id] == 1 else []
+    plan.skipped = bad.skipped
+    return plan
+
+
+def _read_tasks(plan: SourcePlan, file: ChecklistFile, items: list[SourceItem]) -> list[tuple[SourceItem, str]]:
+    """Give the tasks of a file their ids, tags and links; return those that have an id."""
+    uses: Counter[str] = Counter()
+    renamed: dict[str, str] = {}
+    tasks = []
+    for item in items:
+        task_id, tags, text = split_task(item.title)
+        add_links(item, find_paths(text))
+        item.tags = make_tags([*tags, *item.tags])
+        item.title = clean_title(text) or item.title
+        if not task_id:
+            continue
+        uses[task_id] += 1
+        source_id = f"{file.name}#{task_id}"
+        if uses[task_id] > 1:
+            source_id = f"{source_id}~{uses[task_id]}"
+            plan.note_placed(source_id, "id", f"{task_id} is there more than once; this one is {source_id}")
+        renamed[item.source_id] = source_id
+        item.source_id = source_id
+        tasks.append((item, task_id))
+    for item in items:
+        item.parent = renamed.get(item.parent or "", item.parent)
+    return tasks
+
+
+def split_task(text: str) -> tuple[str, list[str], str]:
+    """Return the id of a task, the tags `P` and `USn` behind it, and the rest of its text."""
+    first, _, rest = text.partition(" ")
+    task_id = first.rstrip(":.") if _is_task_id(first.rstrip(":.")) else ""
+    rest = rest.strip() if task_id else text
+    tags = []
+    while rest.startswith("["):
+        tag, end, behind = rest[1:].partition("]")
+        if not end or not (tag == PARALLEL_TAG or _is_numbered(tag, STORY_PREFIX)):
+            break
+        tags.append(tag)
+        rest = behind.strip()
+    return task_id, tags, rest
+
+
+def _is_task_id(word: str) -> bool:
+    """Return whether a word is an id such as `T001` or `T012a`."""
+    return _is_numbered(word[:-1] if word[-1:].islower() else word, _TASK_PREFIX)
+
+
+def _is_numbered(word: str, prefix: str) -> bool:
+    digits = word.removeprefix(prefix)
+    return digits != word and digits.isascii() and digits.isdecimal() and len(digits) <= _DIGITS_MAX
+
+
+def _name_prose(plan: SourcePlan, file: ChecklistFile) -> None:
+    """Note each section about dependencies as lost, because it is prose."""
+    for heading in iter_headings(file.text):
+        if "depend" in heading.title.lower():
+            detail = f"line {heading.line + 1}, {heading.title!r}: dependencies written as prose are not imported"
+            plan.note_lost(file.name, "dependencies", detail)
+
+
+# --- Write items as a checklist: groups as headings, other items as boxes in the order of the tree --------------------
+# The boxes of a heading come before its subheadings, as in every checklist. A box cannot say that it is held.
+
+NO_PLACE = "a checklist has no place for it"
+
+_INDENT = "  "
+_MARKS = {"done": DONE_MARK, "dropped": DROPPED_MARK, "open": OPEN_MARK, "held": OPEN_MARK}
+
+
+def write_markdown(items: Sequence[ExportedItem]) -> WrittenFiles:
+    """Return the text of a checklist."""
+    written = WrittenFiles({})
+    by_source = index_by_source(items, TOOL)
+    children: dict[str | None, list[ExportedItem]] = {}
+    for item in items:
+        children.setdefault(get_source_parent(item, by_source), []).append(item)
+        written.lost += _list_lost(item)
+    lines = _iter_group(children, None, level=1)
+    written.files[""] = "\n".join(lines).strip("\n") + "\n"
+    return written
+
+
+def _list_lost(item: ExportedItem) -> Iterator[ItemNote]:
+    name = item.sources.get(TOOL, item.id)
+    if item.fate == "held":
+        yield ItemNote(name, "hold", f"a box cannot be held: {item.hold_reason}")
+    if item.priority is not None:
+        yield ItemNote(name, "priority", NO_PLACE)
+    for part in ("depends_on", "links", "context_links"):
+        if getattr(item, part):
+            yield ItemNote(name, part, NO_PLACE)
+    if any(evidence.type != "dropped" for evidence in item.evidence):
+        yield ItemNote(name, "evidence", NO_PLACE)
+    if any(tag != OPTIONAL_TAG for tag in item.tags):
+        yield ItemNote(name, "tags", NO_PLACE)
+    known = {*PROPERTIES_OF_IMPORT, REQUIREMENTS}
+    yield from (ItemNote(name, part, NO_PLACE) for part in item.properties if part not in known)
+
+
+def _iter_group(children: dict[str | None, list[ExportedItem]], parent: str | None, *, level: int) -> Iterator[str]:
+    """Yield the lines below a heading, or those of the whole file."""
+    below = children.get(parent, [])
+    has_boxes = False
+    for item in below:
+        if not _is_heading(item, level):
+            yield from _iter_box(children, item)
+            has_boxes = True
+    if has_boxes:
+        yield ""
+    for item in below:
+        if _is_heading(item, level):
+            yield f"{'#' * level} {_join_lines(item.title)}"
+            yield ""
+            if text := list(_iter_text(item)):
+                yield from text
+                yield ""
+            # No deeper than headings can be; at most six calls are within each other.
+            yield from _iter_group(children, item.id, level=level + 1)
+
+
+def _is_heading(item: ExportedItem, level: int) -> bool:
+    return item.kind == FEATURE and level <= LEVEL_MAX
+
+
+def _iter_box(children: dict[str | None, list[ExportedItem]], top: ExportedItem) -> Iterator[str]:
+    """Yield the lines of a box and of all boxes below it."""
+    waiting = [(top, 0)]
+    while waiting:
+        item, depth = waiting.pop()
+        sign = OPTIONAL_SIGN if OPTIONAL_TAG in item.tags else ""
+        yield f"{_INDENT * depth}- [{_choose_mark(item)}]{sign} {_join_lines(item.title)}"
+        yield from (f"{_INDENT * (depth + 1)}{line}" if line else "" for line in _iter_text(item))
+        waiting += [(child, depth + 1) for child in reversed(children.get(item.id, ()))]
+
+
+def _iter_text(item: ExportedItem) -> Iterator[str]:
+    """Yield the lines below a heading or box: its sections, and the requirements that it names."""
+    for section in item.sections:
+        if section.title != TEXT_SECTION:
+            yield f"**{_join_lines(section.title)}**"
+        yield from section.text.split("\n")
+    names = item.properties.get(REQUIREMENTS)
+    if isinstance(names, list) and names:
+        yield f"- _Requirements: {', '.join(map(str, names))}_"
+
+
+def _choose_mark(item: ExportedItem) -> str:
+    """Return the sign that the item was imported with if it still fits its fate, else the sign of its fate."""
+    given = item.properties.get("source_status")
+    if item.properties.get("source") == TOOL and isinstance(given, str) and FATES.get(given) == item.fate:
+        return given
+    return STARTED_MARKS[0] if item.is_claimed and item.fate == "open" else _MARKS[item.fate]
+
+
+def _join_lines(text: str) -> str:
+    return " ".join(text.split("\n"))

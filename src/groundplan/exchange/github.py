@@ -15,7 +15,6 @@ from typing import Any
 from groundplan.exchange.items import (
     TITLE_BYTES_MAX,
     BadLines,
-    ItemNote,
     SourcePlan,
     add_comment,
     add_evidence,
@@ -24,7 +23,6 @@ from groundplan.exchange.items import (
     choose_fate,
     clean_text,
     clean_title,
-    describe_title_changes,
     make_tags,
     normalize_word,
 )
@@ -103,26 +101,23 @@ def _add_entry(
         count += 1
         source_id = f"{name}~{count}"
     if count > 1 and source_id not in entries:
-        plan.placed.append(ItemNote(source_id, "id", f"{name} is there more than once; this one is {source_id}"))
+        plan.note_placed(source_id, "id", f"{name} is there more than once; this one is {source_id}")
     item = _build_item(plan, entry, source_id, is_numbered=number is not None)
     item.file, item.line = file, line
     entries[source_id] = item, entry
 
 
 def _build_item(plan: SourcePlan, entry: Mapping[str, Any], source_id: str, *, is_numbered: bool) -> SourceItem:
-    title = clean_title(entry["title"])
-    if (change := describe_title_changes(entry["title"], title)) is not None:
-        plan.placed.append(ItemNote(source_id, "title", change))
     state = _get_text(entry, "state")
     fate, hold_reason = choose_fate(state, _FATES)
     reason = _get_text(entry, "stateReason", "state_reason")
     if fate == "done" and normalize_word(reason) in _DROPPED_REASONS:
         fate = "dropped"
     if fate == "held":
-        plan.placed.append(ItemNote(source_id, "status", f"{hold_reason} is unknown; the node is held"))
+        plan.note_placed(source_id, "status", f"{hold_reason} is unknown; the node is held")
     item = SourceItem(
         source_id=source_id,
-        title=title,
+        title=plan.clean_title(source_id, entry["title"]),
         aliases=[source_id] if is_numbered else [],
         fate=fate,
         hold_reason=hold_reason,
@@ -173,7 +168,7 @@ def _connect(
     if parent_url := (_get_url(parent) if isinstance(parent, dict) else _get_text(entry, "parent_issue_url")):
         parent_id = _find_issue(parent_url, entry, entries)
         if parent_id is None or parent_id == item.source_id:
-            plan.lost.append(ItemNote(item.source_id, "parent", f"{parent_url} is not in the file"))
+            plan.note_lost(item.source_id, "parent", f"{parent_url} is not in the file")
         else:
             item.parent = parent_id
     for url in _list_blocking(entry):
@@ -186,13 +181,13 @@ def _connect(
     count = summary.get("blocked_by") if isinstance(summary, dict) else None
     if isinstance(count, int) and count > len(item.links):
         detail = f"is blocked by {count} issues, which the file counts and does not name"
-        plan.lost.append(ItemNote(item.source_id, "dependencies", detail))
+        plan.note_lost(item.source_id, "dependencies", detail)
 
 
 def _list_blocking(entry: Mapping[str, Any]) -> Iterator[str]:
     blocking = entry.get("blockedBy") or entry.get("blocked_by")
-    for one in blocking if isinstance(blocking, list) else ():
-        if url := (_get_url(one) if isinstance(one, dict) else one if isinstance(one, str) else ""):
+    for issue in blocking if isinstance(blocking, list) else ():
+        if url := (_get_url(issue) if isinstance(issue, dict) else issue if isinstance(issue, str) else ""):
             yield url
 
 
@@ -223,12 +218,12 @@ def _get_text(entry: Mapping[str, Any], *names: str) -> str:
 
 def _list_names(group: Any) -> list[str]:
     """Return the names of labels, people or a milestone: texts, or objects with one of several keys."""
-    found = []
-    for one in group if isinstance(group, list) else [group]:
-        name = _get_text(one, "name", "login", "title") if isinstance(one, dict) else one
+    names = []
+    for member in group if isinstance(group, list) else [group]:
+        name = _get_text(member, "name", "login", "title") if isinstance(member, dict) else member
         if isinstance(name, str) and name.strip():
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
 def _warn_about_comments(plan: SourcePlan, entries: list[Mapping[str, Any]]) -> None:

@@ -57,14 +57,14 @@ READERS = {
     SourceTool.GITHUB: "github:read_github",
     SourceTool.MEMORY: "memory:read_memory",
     SourceTool.MARKDOWN: "checklists:read_markdown",
-    SourceTool.SPECKIT: "speckit:read_speckit",
+    SourceTool.SPECKIT: "checklists:read_speckit",
 }
 WRITERS = {
     TargetTool.BEADS: "beads:write_beads",
     TargetTool.TASKMASTER: "taskmaster:write_taskmaster",
     TargetTool.BACKLOG: "write_backlog:write_backlog",
-    TargetTool.MARKDOWN: "write_markdown:write_markdown",
-    TargetTool.JSONL: "write_markdown:write_jsonl",
+    TargetTool.MARKDOWN: "checklists:write_markdown",
+    TargetTool.JSONL: "items:write_jsonl",
 }
 
 
@@ -86,7 +86,7 @@ def _load(name: str) -> Any:
 
 
 class ImportReport(NamedTuple):
-    """What became of a file, as `--json` prints it; and how many items had which status and got which fate."""
+    """The report of an import as `--json` prints it, and the number of items by status word and fate."""
 
     data: dict[str, Any]
     statuses: Counter[tuple[str, str]]
@@ -132,7 +132,7 @@ def import_source(
 
 
 def _try_out(request: dict[str, Any]) -> ImportedWork:
-    """Import into a database that is thrown away: a project that does not exist yet has nothing to compare with."""
+    """Import into a temporary database, which gives the same answer for a project that does not exist yet."""
     with TemporaryDirectory() as folder, sessions.open(str(Path(folder) / "plan.db"), actor="import") as session:
         cancellation = Cancellation(NO_LIMIT_S)
         request = {**request, "dry_run": False}
@@ -155,7 +155,7 @@ def _build_request(plan: SourcePlan, path: Path, project: str, *, dry_run: bool)
 
 
 def build_report(plan: SourcePlan, answer: ImportedWork) -> dict[str, Any]:
-    """Return what became of a file: of its items, of what the reader changed, and of what is lost."""
+    """Return the report of an import: counts, notes of the reader, and conflicts."""
     counts = msgspec.to_builtins(answer.counts)
     return {
         "project": answer.project,
@@ -173,8 +173,8 @@ def build_report(plan: SourcePlan, answer: ImportedWork) -> dict[str, Any]:
 
 
 def _describe_bad(bad: BadLine) -> dict[str, Any]:
-    found = {"file": bad.file, "line": bad.line, "source_id": bad.source_id, "reason": bad.reason}
-    return {name: value for name, value in found.items() if value is not None}
+    fields = {"file": bad.file, "line": bad.line, "source_id": bad.source_id, "reason": bad.reason}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _describe_notes(notes: Iterable[ItemNote]) -> list[dict[str, str]]:

@@ -85,7 +85,7 @@ class BadLines:
 
 @dataclass(frozen=True, slots=True)
 class ItemNote:
-    """What was changed about an item, or lost: the field, and a sentence."""
+    """A note about an item that was changed or lost in part: the field, and a sentence."""
 
     source_id: str
     what: str
@@ -108,13 +108,20 @@ class SourcePlan:
     warnings: list[str] = field(default_factory=list)
     inherits_dependencies: bool = False  # whether in this tool the dependencies of an item also hold back its parts
 
-    def note_placed(self, source_id: str, what: str, detail: str) -> None:
-        """Note what came in otherwise than it was."""
-        self.placed.append(ItemNote(source_id, what, detail))
+    def note_placed(self, source_id: str, field: str, detail: str) -> None:
+        """Note that a field came in differently from the file."""
+        self.placed.append(ItemNote(source_id, field, detail))
 
-    def note_lost(self, source_id: str, what: str, detail: str) -> None:
-        """Note what has no place here."""
-        self.lost.append(ItemNote(source_id, what, detail))
+    def clean_title(self, source_id: str, title: str) -> str:
+        """Return a title on one line, and note on the item what was changed."""
+        cleaned = clean_title(title)
+        if (changes := describe_title_changes(title, cleaned)) is not None:
+            self.note_placed(source_id, "title", changes)
+        return cleaned
+
+    def note_lost(self, source_id: str, field: str, detail: str) -> None:
+        """Note that a field was not imported, because it has no place here."""
+        self.lost.append(ItemNote(source_id, field, detail))
 
 
 # --- The parts of an item that all readers make alike: status words, sections, comments, tags and links ---------------
@@ -214,9 +221,9 @@ def clean_property(value: Any) -> Any:
     if isinstance(value, str):
         return clean_text(value)
     if isinstance(value, dict):
-        return {clean_text(str(name)): clean_property(one) for name, one in value.items()}
+        return {clean_text(str(name)): clean_property(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [clean_property(one) for one in value]
+        return [clean_property(item) for item in value]
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value if abs(value) <= INTEGER_MAX else str(value)  # also for NaN, which compares with nothing
     return value
@@ -236,7 +243,7 @@ def clean_title(text: str) -> str:
 
 
 def describe_title_changes(before: str, after: str) -> str | None:
-    """Return a sentence about what `clean_title` changed, or None if it is not worth one."""
+    """Return a sentence about what `clean_title` changed, or None if only spaces changed."""
     changes = []
     if before.endswith(("\n", "\r")):
         changes.append("a line break at the end was removed")
@@ -252,7 +259,7 @@ _PUNCTUATION = "`'\"()<>,;:!*"
 
 def find_paths(text: str) -> list[str]:
     """Return the paths that a text names: words with a slash, or code, that end like a file or a folder."""
-    found: dict[str, None] = {}
+    paths: dict[str, None] = {}
     for word in text.split():
         is_code = word.lstrip("(").startswith("`")
         path = word.lstrip(_PUNCTUATION).rstrip(f"{_PUNCTUATION}.")
@@ -261,8 +268,8 @@ def find_paths(text: str) -> list[str]:
         if "://" in path or not ("/" in path or is_code):
             continue
         if has_suffix or (path.endswith("/") and path.strip("/")):
-            found[path] = None
-    return list(found)
+            paths[path] = None
+    return list(paths)
 
 
 # --- What a writer returns, and what all writers share ----------------------------------------------------------------
@@ -284,7 +291,7 @@ class WrittenFiles:
 
 
 def restore_loops(items: Sequence[ExportedItem]) -> list[ExportedItem]:
-    """Return items with the dependencies that an import left out because of a loop, and without the holds for them."""
+    """Return the items with the dependencies that an import left out because of loops, without their holds."""
     return [_restore_loop(item) if item.loops else item for item in items]
 
 
@@ -296,7 +303,7 @@ def _restore_loop(item: ExportedItem) -> ExportedItem:
 
 
 def get_source_parent(item: ExportedItem, by_source: Mapping[str, ExportedItem]) -> str | None:
-    """Return the parent of an item as it was in its tool, if the import moved the item; else its parent here."""
+    """Return the parent that an item had in its tool if the import moved the item, else its parent here."""
     moved_from = item.properties.get("source_parent")
     if isinstance(moved_from, str) and moved_from in by_source:
         return by_source[moved_from].id
@@ -306,3 +313,8 @@ def get_source_parent(item: ExportedItem, by_source: Mapping[str, ExportedItem])
 def index_by_source(items: Sequence[ExportedItem], tool: str) -> dict[str, ExportedItem]:
     """Return the items that were imported from a tool, by their source ids."""
     return {source: item for item in items if (source := item.sources.get(tool)) is not None}
+
+
+def write_jsonl(items: Sequence[ExportedItem]) -> WrittenFiles:
+    """Return a line of JSON for each item, with everything that it has."""
+    return WrittenFiles({"": "".join(f"{msgspec.json.encode(item).decode()}\n" for item in items)})

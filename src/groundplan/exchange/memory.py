@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from groundplan.exchange.items import BadLines, ItemNote, SourcePlan, clean_text, clean_title, split_by_bytes
+from groundplan.exchange.items import BadLines, SourcePlan, clean_text, clean_title, split_by_bytes
 from groundplan.exchange.texts import iter_json_values, read_text
 from groundplan.knowledge.requests import KNOWLEDGE_BYTES_MAX, REASON_BYTES_MAX, RELATED_MAX
 from groundplan.work.importing.items import SourceMolecule, SourceRelation
@@ -79,13 +79,13 @@ def _read_entity(entry: Mapping[str, Any], line: int, entities: dict[str, _Entit
     observations = entry.get("observations", [])
     if not _is_name(entry.get("name")):
         return f"is an entity without a name of at most {NAME_CHARS_MAX} characters"
-    if not isinstance(observations, list) or not all(isinstance(one, str) for one in observations):
+    if not isinstance(observations, list) or not all(isinstance(text, str) for text in observations):
         return "is an entity whose observations are not a list of texts"
     name = clean_title(entry["name"])
     entity = entities.setdefault(name, _Entity(name, line))
     if isinstance(type_ := entry.get("entityType"), str) and type_.strip():
         entity.types[clean_title(type_)] = None
-    entity.observations |= {clean_text(one).strip(): None for one in observations if one.strip()}
+    entity.observations |= {clean_text(text).strip(): None for text in observations if text.strip()}
     return None
 
 
@@ -106,26 +106,26 @@ def _is_name(name: Any) -> bool:
 def _connect(plan: SourcePlan, entities: dict[str, _Entity], source: str, target: str, reason: str) -> None:
     missing = [name for name in (source, target) if name not in entities]
     if missing:
-        plan.lost.append(ItemNote(source, "relation", f"{reason} {target}: there is no entity {missing[0]}"))
+        plan.note_lost(source, "relation", f"{reason} {target}: there is no entity {missing[0]}")
     elif source == target:
-        plan.lost.append(ItemNote(source, "relation", f"{reason}: an entity cannot be related to itself"))
+        plan.note_lost(source, "relation", f"{reason}: an entity cannot be related to itself")
     else:
         entities[source].relations.setdefault(target, {})[reason] = None
 
 
 def _build_molecules(plan: SourcePlan, entity: _Entity, file: str) -> Iterator[SourceMolecule]:
-    """Yield the molecule of an entity; what is too long continues in others."""
+    """Yield the molecule of an entity, and further ones if its text is too long for one."""
     lines = [f"Type: {', '.join(entity.types)}", ""] if entity.types else []
-    lines += ["- " + one.replace("\n", "\n  ") for one in entity.observations]
+    lines += ["- " + text.replace("\n", "\n  ") for text in entity.observations]
     related = [SourceRelation(name, _join_reasons(reasons)) for name, reasons in entity.relations.items()]
-    for one in related[RELATED_MAX:]:
-        detail = f"{one.reason} {one.name}: more than {RELATED_MAX} relations of one entity"
-        plan.lost.append(ItemNote(entity.name, "relation", detail))
+    for relation in related[RELATED_MAX:]:
+        detail = f"{relation.reason} {relation.name}: more than {RELATED_MAX} relations of one entity"
+        plan.note_lost(entity.name, "relation", detail)
     name = entity.name
     for number, part in enumerate(split_by_bytes("\n".join(lines), KNOWLEDGE_BYTES_MAX), 1):
         if number > 1:
             name = f"{entity.name[: NAME_CHARS_MAX - 10]} ({number})"
-            plan.placed.append(ItemNote(entity.name, "observations", f"are too long for one molecule; see {name}"))
+            plan.note_placed(entity.name, "observations", f"are too long for one molecule; see {name}")
         yield SourceMolecule(
             name=name,
             knowledge=part,

@@ -20,7 +20,6 @@ from groundplan.exchange.items import (
     choose_fate,
     clean_property,
     clean_title,
-    describe_title_changes,
     normalize_word,
     restore_loops,
 )
@@ -119,7 +118,7 @@ class TagTasks:
         return task
 
     def _find_free_key(self, key: str) -> str:
-        """Return a key that no other task has: the same id again gets a number."""
+        """Return a free key for an id: the id itself, or the id with a counter if it is in use."""
         free, number = key, 1
         while free in self._tasks:
             number += 1
@@ -131,10 +130,8 @@ class TagTasks:
     def _choose_title(self, fields: dict[str, Any], source_id: str) -> str:
         """Return the title of a task; without one, the first line of its description."""
         given = fields.get("title")
-        if isinstance(given, str) and (title := clean_title(given)):
-            if (changed := describe_title_changes(given, title)) is not None:
-                self._plan.note_placed(source_id, "title", changed)
-            return title
+        if isinstance(given, str) and clean_title(given):
+            return self._plan.clean_title(source_id, given)
         description = fields.get("description")
         first = description.strip().partition("\n")[0] if isinstance(description, str) else ""
         if first:
@@ -154,7 +151,7 @@ class TagTasks:
             source_id=source_id,
             title=title,
             aliases=[
-                one for one in (source_id, *([key] if self._has_short_ids else ())) if len(one) <= ALIAS_CHARS_MAX
+                alias for alias in (source_id, *([key] if self._has_short_ids else ())) if len(alias) <= ALIAS_CHARS_MAX
             ],
             fate=fate,
             hold_reason=hold_reason,
@@ -167,7 +164,7 @@ class TagTasks:
         )
         for name in SECTIONS:
             text = fields.get(name)
-            add_section(item, name, "\n".join(f"- {one}" for one in text) if isinstance(text, list) else text)
+            add_section(item, name, "\n".join(f"- {line}" for line in text) if isinstance(text, list) else text)
         return item
 
     def _set_dependencies(self, task: FileTask) -> None:
@@ -211,19 +208,19 @@ def _read_number(id_: str, task: str) -> str:
 
 
 def _list_ids(value: Any) -> Iterator[str]:
-    for one in value if isinstance(value, list) else ():
-        if (text := _read_id(one)) is not None:
+    for id_ in value if isinstance(value, list) else ():
+        if (text := _read_id(id_)) is not None:
             yield text
 
 
 def _list_properties(fields: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    properties: dict[str, Any] = {}
     for name, value in fields.items():
         if name in KNOWN_FIELDS and name not in PROPERTIES:
             continue
         if value is not None and value != "" and name.strip() and not name.startswith("_"):
-            found[PROPERTIES.get(name, clean_title(name))] = clean_property(value)
-    return found
+            properties[PROPERTIES.get(name, clean_title(name))] = clean_property(value)
+    return properties
 
 
 # --- Read the tasks of Taskmaster -------------------------------------------------------------------------------------
@@ -257,10 +254,10 @@ def read_taskmaster(path: Path, *, skip_bad: bool) -> SourcePlan:
 def _find_file(path: Path) -> Path:
     if not path.is_dir():
         return path
-    found = next((path / place for place in PLACES if (path / place).is_file()), None)
-    if found is None:
+    file = next((path / place for place in PLACES if (path / place).is_file()), None)
+    if file is None:
         raise UnreadableSource(str(path), f"has no {PLACES[0]}; name the file")
-    return found
+    return file
 
 
 def _find_tags(file: str, value: Any) -> dict[str, list[Any]]:
@@ -269,9 +266,12 @@ def _find_tags(file: str, value: Any) -> dict[str, list[Any]]:
         if isinstance(value.get("tasks"), list):
             return {MASTER: value["tasks"]}
         tags = {
-            tag: one["tasks"]
-            for tag, one in value.items()
-            if isinstance(one, dict) and isinstance(one.get("tasks"), list) and tag.strip() and not tag.startswith("_")
+            tag: content["tasks"]
+            for tag, content in value.items()
+            if isinstance(content, dict)
+            and isinstance(content.get("tasks"), list)
+            and tag.strip()
+            and not tag.startswith("_")
         }
         if tags:
             return tags
@@ -331,7 +331,7 @@ class _Tree:
             self._assign(tag, f"{self._numbers[task.id][1]}.", [*self._iter_below(task)])
 
     def _assign(self, tag: str, prefix: str, items: list[ExportedItem]) -> None:
-        """Keep the numbers that nodes had in their tool, and count on for the others."""
+        """Give each item its imported number, and new items the numbers after the largest one."""
         taken: set[str] = set()
         for item in items:
             source = item.sources.get(TOOL, "").removeprefix(f"{tag}/")
@@ -371,7 +371,7 @@ class _Tree:
         sections = {section.title: section.text for section in item.sections}
         task |= {name: sections[name] for name in SECTIONS if name in sections}
         others = [f"## {title}\n\n{text}" for title, text in sections.items() if title not in SECTIONS]
-        others += [f"- {one.type}: {one.text}" for one in item.evidence]
+        others += [f"- {evidence.type}: {evidence.text}" for evidence in item.evidence]
         if others:
             task["details"] = "\n\n".join([*([task["details"]] if "details" in task else ()), *others])
         names = {ours: name for name, ours in PROPERTIES.items()}
@@ -388,16 +388,18 @@ class _Tree:
         for missing in item.properties.get(MISSING_DEPENDENCIES, ()):
             yield int(missing) if str(missing).isdecimal() else str(missing)
         for target in item.depends_on:
-            other_tag, other = self._numbers.get(target, ("", ""))
-            if other_tag != tag:
+            target_tag, target_number = self._numbers.get(target, ("", ""))
+            if target_tag != tag:
                 self.lost.append(ItemNote(item.sources.get(TOOL, item.id), "depends_on", f"{target} has another tag"))
-            elif is_subtask and other.rpartition(".")[0] == number.rpartition(".")[0]:
-                yield int(other.rpartition(".")[2])
-            elif is_subtask and "." not in other:
+            elif is_subtask and target_number.rpartition(".")[0] == number.rpartition(".")[0]:
+                yield int(target_number.rpartition(".")[2])
+            elif is_subtask and "." not in target_number:
                 # A bare number would be a sibling there.
-                self.lost.append(ItemNote(item.sources.get(TOOL, item.id), "depends_on", f"{other} is a whole task"))
+                self.lost.append(
+                    ItemNote(item.sources.get(TOOL, item.id), "depends_on", f"{target_number} is a whole task")
+                )
             else:
-                yield other if "." in other else int(other)
+                yield target_number if "." in target_number else int(target_number)
 
 
 def _is_tag(item: ExportedItem) -> bool:

@@ -52,7 +52,7 @@ def iter_files(folder: Path, suffix: str) -> Iterator[Path]:
 
 
 def find_conflict_marker(text: str) -> int | None:
-    """Return the number of the first line that a merge left as a conflict marker, or None."""
+    """Return the number of the first line that is a conflict marker of a merge, or None."""
     if not any(marker in text for marker in _CONFLICT_MARKERS):
         return None
     for number, line in enumerate(text.split("\n"), 1):
@@ -62,7 +62,7 @@ def find_conflict_marker(text: str) -> int | None:
 
 
 def is_conflict_marker(line: str) -> bool:
-    """Return whether a line is one that a merge left behind."""
+    """Return whether a line is a conflict marker of a merge."""
     return line.startswith(_CONFLICT_MARKERS) or line == _CONFLICT_MIDDLE
 
 
@@ -145,17 +145,17 @@ class _ValueReader:
         raise UnreadableSource(self._file, "has a list that is not closed", line=begin)
 
     def skip_line(self, error: ValueError) -> tuple[int, str]:
-        """Move to the next line; return the line of an error, and what is wrong with it."""
+        """Move to the next line, and return the line number and the description of an error."""
         end = self._text.find("\n", self._position)
         end = len(self._text) if end < 0 else end
         if is_conflict_marker(self._text[self._position : end].rstrip()):
-            found = self.line, "is a conflict marker of a merge; resolve the merge first"
+            problem = self.line, "is a conflict marker of a merge; resolve the merge first"
         elif isinstance(error, json.JSONDecodeError):
-            found = error.lineno, f"is not JSON: {error.msg} at column {error.colno}"
+            problem = error.lineno, f"is not JSON: {error.msg} at column {error.colno}"
         else:
-            found = self.line, f"is not JSON: {error}"
+            problem = self.line, f"is not JSON: {error}"
         self._move(end)
-        return found
+        return problem
 
     def _move(self, position: int) -> None:
         self.line += self._text.count("\n", self._position, position)
@@ -167,8 +167,6 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 # --- Read files with one JSON object a line: what is wrong with a line is said with its number ------------------------
-
-VALUE_DEPTH_MAX = 32
 
 
 def read_json_lines(path: Path, bad: BadLines) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -87,9 +87,9 @@ def write_backlog(items: Sequence[ExportedItem]) -> WrittenFiles:
         name = f"{ids[item.id]} - {count}{_to_file_name(item.title)}.md"
         if item.fate not in ("done", "dropped") and not archived.isdisjoint(item.depends_on):
             # The tool waits for ever for what is archived; here it holds nothing back.
-            named = ", ".join(ids[one] for one in item.depends_on if one in archived)
+            named = ", ".join(ids[target] for target in item.depends_on if target in archived)
             written.lost.append(ItemNote(ids[item.id], "dependencies", f"dropped tasks do not count: {named}"))
-            item.depends_on = [one for one in item.depends_on if one not in archived]
+            item.depends_on = [target for target in item.depends_on if target not in archived]
         place = places[item.id]
         status = _choose_status(item, place, config)
         fields = _iter_fields(item, ids, get_source_parent(item, by_source), status)
@@ -127,13 +127,15 @@ def _choose_prefix(items: Iterable[ExportedItem]) -> str:
 
 
 def _assign_ids(items: Sequence[ExportedItem], prefix: str) -> dict[str, str]:
-    """Return the id in the folder for each node: the one that it has there already, or the next free one."""
+    """Return the id of each node in the folder: the one it was imported with, or the next free one."""
     prefixes = (prefix.casefold(), DRAFT_PREFIX)
-    found = {item.id: task_id for item in items if (task_id := _parse_source_id(item)) and task_id.prefix in prefixes}
-    last = max((task_id.numbers[0] for task_id in found.values()), default=0)
+    kept_ids = {
+        item.id: task_id for item in items if (task_id := _parse_source_id(item)) and task_id.prefix in prefixes
+    }
+    last = max((task_id.numbers[0] for task_id in kept_ids.values()), default=0)
     ids = {}
     for item in items:
-        if item.id in found:
+        if item.id in kept_ids:
             ids[item.id] = item.sources[TOOL].partition("~")[0]
         else:
             last += 1
@@ -142,7 +144,7 @@ def _assign_ids(items: Sequence[ExportedItem], prefix: str) -> dict[str, str]:
 
 
 def _choose_place(item: ExportedItem, config: BacklogConfig) -> TaskFolder:
-    """Return the folder that a task came from, if an export would choose another and it still fits, else that one."""
+    """Return the folder that a task came from if it still fits the fate, else the usual folder of the fate."""
     folder = str(item.properties.get(SOURCE_FOLDER, ""))
     if folder in [*TaskFolder] and config.choose_fate(_get_word(item), TaskFolder(folder))[0] == item.fate:
         return TaskFolder(folder)
@@ -154,14 +156,14 @@ def _choose_place(item: ExportedItem, config: BacklogConfig) -> TaskFolder:
 
 
 def _get_own_fate(item: ExportedItem) -> str:
-    """Return the fate that the status has to say: a hold for missing dependencies follows from these."""
+    """Return the fate to write as a status: a hold for missing dependencies needs none, because the tool derives it."""
     reason = item.hold_reason or ""
     is_waiting = reason.startswith(WAITS_FOR) and bool(item.properties.get(MISSING_DEPENDENCIES))
     return "open" if item.fate == "held" and is_waiting else item.fate
 
 
 def _get_word(item: ExportedItem) -> str:
-    """Return the status word that a task came with, or nothing."""
+    """Return the status word that a task was imported with, or an empty text."""
     word = item.properties.get("source_status")
     return word if item.properties.get("source") == TOOL and isinstance(word, str) else ""
 
@@ -187,7 +189,7 @@ def _choose_statuses(items: Sequence[ExportedItem]) -> tuple[str, ...]:
 
 
 def _choose_status(item: ExportedItem, place: TaskFolder, config: BacklogConfig) -> str:
-    """Return the word that the task came with, while it still fits, else one for its fate."""
+    """Return the word that the task was imported with if it still fits its fate, else the word of its fate."""
     fate = _get_own_fate(item)
     word = _get_word(item)
     # A hold for another reason than the word, such as a loop, needs a word of its own.
@@ -227,7 +229,7 @@ def _iter_fields(item: ExportedItem, ids: Mapping[str, str], parent: str | None,
     properties = item.properties
     own_tags = [properties.get(name) for name in (*TAG_FIELDS, MILESTONE)]
     missing = properties.get(MISSING_DEPENDENCIES)
-    dependencies = [*(ids[one] for one in item.depends_on), *(missing if isinstance(missing, list) else ())]
+    dependencies = [*(ids[target] for target in item.depends_on), *(missing if isinstance(missing, list) else ())]
     yield f"id: {ids[item.id]}"
     yield f"title: {quote_if_needed(item.title)}"
     yield f"status: {quote_if_needed(status)}"
@@ -251,10 +253,10 @@ def _iter_fields(item: ExportedItem, ids: Mapping[str, str], parent: str | None,
 
 
 def _is_writable(name: str, value: object) -> bool:
-    """Return whether a property can be a field of its own, as those that an import kept are."""
+    """Return whether a property can be written as a field of the front matter: a text or a list of texts."""
     if not name.replace("-", "_").isidentifier():
         return False
-    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value))
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(item, str) for item in value))
 
 
 def _render_text(name: str, value: object) -> list[str]:
@@ -274,11 +276,13 @@ def _iter_body(item: ExportedItem) -> Iterator[str]:
             yield from _iter_section(section.title, section.text)
     if all(section.title != FINAL_SUMMARY for section in item.sections):
         type_ = "dropped" if item.fate == "dropped" else "note"
-        texts = (one.text for one in item.evidence if one.type == type_)
+        texts = (evidence.text for evidence in item.evidence if evidence.type == type_)
         summary = "\n\n".join(text for text in texts if not text.startswith(STATUS_EVIDENCE))
         if summary and item.fate in ("done", "dropped"):
             yield from _iter_section(FINAL_SUMMARY, summary)
-    comments = [line for one in item.evidence if one.type == "comment" for line in _iter_comment(one.text)]
+    comments = [
+        line for evidence in item.evidence if evidence.type == "comment" for line in _iter_comment(evidence.text)
+    ]
     if comments:
         yield from _iter_section(COMMENTS, "\n".join(comments))
 
@@ -300,7 +304,7 @@ def _iter_comment(text: str) -> Iterator[str]:
 
 
 def _split_comment(text: str) -> tuple[str, str, str]:
-    """Return the author, the date and the rest of a comment that begins with these, as a reader writes them."""
+    """Return the author, the date and the text of an imported comment; author and date may be empty."""
     heading, colon, comment = text.partition(": ")
     words = heading.split(" ")
     begin = next((index for index, word in enumerate(words) if word[:1].isdigit()), None)

@@ -13,7 +13,7 @@ from groundplan.kernel.answers import CutLists, LeftOut, Trimming
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.content import read_content
 from groundplan.purpose.graph.cuts import GoalTrace, trace_goals
-from groundplan.purpose.graph.graph import CausalGraph, build_causal_graph, find_leading_to, find_reachable_from
+from groundplan.purpose.graph.graph import CausalGraph, build_causal_graph, find_leading_to
 from groundplan.purpose.graph.paths import find_pathways
 from groundplan.purpose.model import (
     Assumption,
@@ -127,14 +127,18 @@ def analyse(
     causal = build_causal_graph(content)
     reached = trace_goals(causal)
     statuses = observations.get_statuses()
-    refuted = [one for one in content.assumptions.values() if statuses.get(one.key) is AssumptionStatus.REFUTED]
+    refuted = [
+        assumption
+        for assumption in content.assumptions.values()
+        if statuses.get(assumption.key) is AssumptionStatus.REFUTED
+    ]
     ways, is_cut = _find_pathways(causal, node, limit) if node is not None else (UNSET, UNSET)
     touched = UNSET if assumption is None else _trace_impact(content, causal, content.assumptions[assumption])
     return Analysis(
         orphans=_find_orphans(causal),
         dead_ends=_find_dead_ends(causal),
-        goals=[_to_goal_analysis(one) for one in reached.goals],
-        refuted=[_trace_impact(content, causal, one) for one in refuted[:limit]],
+        goals=[_to_goal_analysis(goal) for goal in reached.goals],
+        refuted=[_trace_impact(content, causal, assumption) for assumption in refuted[:limit]],
         cut_edge_left_out=reached.left_out or UNSET,
         pathways=ways,
         pathways_cut=is_cut,
@@ -152,29 +156,21 @@ def trace_impacts(content: Content, assumption_keys: list[str]) -> list[Assumpti
 
 
 def _trace_impact(content: Content, causal: CausalGraph, assumption: Assumption) -> AssumptionImpact:
-    """Trace from the node of the assumption, or the target of its edge. Feedback and missing nodes end the trace."""
-    graph = causal.graph
-    on = behind = assumption.node
-    if assumption.edge is not None and assumption.edge.edge_type.is_causal:
-        on, behind = assumption.edge.target, assumption.edge.source
-    after = find_reachable_from(graph, [graph.numbers[on]] if on in graph.numbers else [])
-    before = find_leading_to(graph, [graph.numbers[behind]] if behind in graph.numbers else [])
-    edges: set[EdgeName] = {causal.edges[edge].name for node in after for edge in graph.out[node]}
-    if assumption.edge is not None and any(edge.name == assumption.edge for edge in content.edges):
-        edges.add(assumption.edge)
+    traced = trace_assumption(causal, assumption)
+    existing = {str(edge.name) for edge in content.edges}
     return AssumptionImpact(
         assumption.key,
-        edges=[str(name) for name in sorted(edges, key=edge_order)],
-        nodes=causal.to_keys(sorted(after)),
-        goals=_select_by_type(causal, after, NodeType.GOAL),
-        activities=_select_by_type(causal, before, NodeType.ACTIVITY),
+        edges=[name for name in traced.edges if name in existing],
+        nodes=traced.nodes,
+        goals=_select_by_type(content, traced.after, NodeType.GOAL),
+        activities=_select_by_type(content, traced.before, NodeType.ACTIVITY),
     )
 
 
 def _find_pathways(causal: CausalGraph, node: str, limit: int) -> tuple[list[list[str]], bool]:
     goals = causal.list_numbers(NodeType.GOAL)
-    found = find_pathways(causal.graph, causal.graph.numbers[node], goals, limit=limit)
-    return [causal.to_keys(way) for way in found.ways], found.is_cut
+    pathways = find_pathways(causal.graph, causal.graph.numbers[node], goals, limit=limit)
+    return [causal.to_keys(way) for way in pathways.ways], pathways.is_cut
 
 
 def _find_orphans(causal: CausalGraph) -> list[str]:
@@ -198,12 +194,12 @@ def _to_goal_analysis(goal: GoalTrace) -> GoalAnalysis:
     )
 
 
-def _select_by_type(causal: CausalGraph, numbers: set[int], node_type: NodeType) -> list[str]:
-    return sort_keys(causal.graph.keys[one] for one in numbers if causal.nodes[one].node_type is node_type)
+def _select_by_type(content: Content, keys: Iterable[str], node_type: NodeType) -> list[str]:
+    return sort_keys(key for key in keys if content.nodes[key].node_type is node_type)
 
 
 class Dependents(NamedTuple):
-    """The nodes and edges that follow from a place.
+    """The nodes and edges that depend on a place.
 
     `after` and `before` have the nodes that follow from it and those that lead to it, each with the next node on a
     shortest way to the place; the node at the place itself has none.
@@ -215,7 +211,7 @@ class Dependents(NamedTuple):
     after: dict[str, str | None]
 
     def find_way(self, key: str) -> list[str]:
-        """Return the nodes from a connected node to the place."""
+        """Return the path from a connected node to the place."""
         steps = self.after if key in self.after else self.before
         way = [key]
         while (step := steps[way[-1]]) is not None:
@@ -224,14 +220,14 @@ class Dependents(NamedTuple):
 
 
 class Place(NamedTuple):
-    """The node from which things follow, and the one to which things lead: the same one, or the ends of an edge."""
+    """Where a trace starts: at `on` for effects and at `behind` for causes, one node or the ends of an edge."""
 
     on: str | None
     behind: str | None
 
 
 def get_place(assumption: Assumption) -> Place:
-    """Return the place of an assumption: its node, or the ends of its edge. One on a feedback edge has none."""
+    """Return the place of an assumption: its node, or the ends of its edge. A feedback edge has none."""
     edge = assumption.edge
     if edge is None:
         return Place(assumption.node, assumption.node)
@@ -240,23 +236,23 @@ def get_place(assumption: Assumption) -> Place:
 
 def trace_assumption(causal: CausalGraph, assumption: Assumption) -> Dependents:
     """Trace what depends on an assumption: from its node, or from the target of its edge. Feedback ends the trace."""
-    return _trace(causal, *get_place(assumption), assumption.edge)
+    return _trace_dependents(causal, *get_place(assumption), assumption.edge)
 
 
 def trace_node(causal: CausalGraph, key: str) -> Dependents:
     """Trace what depends on a node."""
-    return _trace(causal, key, key, None)
+    return _trace_dependents(causal, key, key, None)
 
 
 def find_steps(causal: CausalGraph, keys: Iterable[str]) -> tuple[dict[str, str | None], dict[str, str | None]]:
-    """Return what follows from some nodes, and what leads to them, each with the next node on a shortest way back."""
+    """Return the effects and the causes of some nodes, each with the next node on a shortest path back to them."""
     graph, starts = causal.graph, _list_numbers(causal, keys)
     after = _find_steps(graph.out, graph.targets, starts)
     before = _find_steps(graph.into, graph.sources, starts)
     return _to_key_steps(causal, after), _to_key_steps(causal, before)
 
 
-def _trace(causal: CausalGraph, on: str | None, behind: str | None, edge: EdgeName | None) -> Dependents:
+def _trace_dependents(causal: CausalGraph, on: str | None, behind: str | None, edge: EdgeName | None) -> Dependents:
     graph = causal.graph
     after = _find_steps(graph.out, graph.targets, _list_numbers(causal, [on or ""]))
     before = _find_steps(graph.into, graph.sources, _list_numbers(causal, [behind or ""]))
@@ -282,7 +278,7 @@ def _list_numbers(causal: CausalGraph, keys: Iterable[str]) -> list[int]:
 
 
 def _find_steps(edges_at: list[list[int]], ends: list[int], starts: list[int]) -> dict[int, int | None]:
-    """Return each node that some starts reach with the node before it on a shortest way, in the order of distance."""
+    """Return each node that some starts reach, nearest first, with the node before it on a shortest path."""
     steps: dict[int, int | None] = dict.fromkeys(starts)
     ahead = deque(steps)
     while ahead:
@@ -308,29 +304,29 @@ def find_refuted_impacts(tx: Transaction, refuted: list[str]) -> list[RefutedImp
 
     Assumptions that only older versions have are ignored.
     """
-    found: dict[str, RefutedImpact] = {}
+    impacts: dict[str, RefutedImpact] = {}
     rows = read_versions(tx) if refuted else []
     for row in (*[row for row in rows if not row.is_draft][-1:], *[row for row in rows if row.is_draft]):
-        missing = [key for key in refuted if key not in found]
+        missing = [key for key in refuted if key not in impacts]
         if missing:
-            found |= _find_impacts_in_version(tx, read_content(tx, row.id), missing)
-    return [found[key] for key in dict.fromkeys(refuted) if key in found]
+            impacts |= _find_impacts_in_version(tx, read_content(tx, row.id), missing)
+    return [impacts[key] for key in dict.fromkeys(refuted) if key in impacts]
 
 
 def _find_impacts_in_version(tx: Transaction, content: Content, keys: list[str]) -> dict[str, RefutedImpact]:
-    several = trace_impacts(content, [key for key in keys if key in content.assumptions])
+    impacts = trace_impacts(content, [key for key in keys if key in content.assumptions])
     serving: dict[str, list[str]] = {}
-    if several:
-        touched = {key for one in several for key in (*one.nodes, *one.activities)}
+    if impacts:
+        touched = {key for impact in impacts for key in (*impact.nodes, *impact.activities)}
         serving = providers.find_work_serving(tx, sorted(touched))
     return {
-        one.assumption: RefutedImpact(
-            one.assumption,
-            one.edges,
-            one.nodes,
-            sorted({id_ for key in (*one.nodes, *one.activities) for id_ in serving.get(key, ())}),
+        impact.assumption: RefutedImpact(
+            impact.assumption,
+            impact.edges,
+            impact.nodes,
+            sorted({id_ for key in (*impact.nodes, *impact.activities) for id_ in serving.get(key, ())}),
         )
-        for one in several
+        for impact in impacts
     }
 
 
@@ -338,13 +334,15 @@ MARKS_MAX = 20  # each reads what depends on it
 
 
 def add_marks(tx: Transaction, analysis: Analysis, limit: int) -> None:
-    """Add the latest marks of the current project, in the version in force; at most `limit`, and not many."""
-    found = providers.find_marked_work(tx, min(limit, MARKS_MAX))
-    if not found.marks:
+    """Add the latest marks of the current project, in the version in force, at most `limit` and at most MARKS_MAX."""
+    marked = providers.find_marked_work(tx, min(limit, MARKS_MAX))
+    if not marked.marks:
         return
     analysis.marks = [
-        MarkImpact(one.ref, one.status, one.path, [TouchedWork(id_, path) for id_, path in one.work], one.work_total)
-        for one in found.marks
+        MarkImpact(
+            mark.ref, mark.status, mark.path, [TouchedWork(id_, path) for id_, path in mark.work], mark.work_total
+        )
+        for mark in marked.marks
     ]
-    if found.left_out:
-        analysis.left_out = {**(analysis.left_out or {}), "marks": found.left_out}
+    if marked.left_out:
+        analysis.left_out = {**(analysis.left_out or {}), "marks": marked.left_out}

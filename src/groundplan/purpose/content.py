@@ -59,11 +59,11 @@ def read_content(tx: Transaction, version_id: str) -> Content:
         edge.source, edge.target = keys.get(edge.source, edge.source), keys.get(edge.target, edge.target)
     names = {edge.id: edge.name for edge in edges}
     on_nodes = tx.all(sql.assumptions_of_version, Assumption, version_id=version_id)
-    for one in on_nodes:
-        one.node = keys.get(str(one.node), one.node)
+    for assumption in on_nodes:
+        assumption.node = keys.get(str(assumption.node), assumption.node)
     on_edges = tx.all(sql.edge_assumptions_of_version, Assumption, version_id=version_id)
-    for one in on_edges:
-        one.edge = _get_edge_name(one.edge, names)
+    for assumption in on_edges:
+        assumption.edge = _get_edge_name(assumption.edge, names)
     indicators = tx.all(sql.indicators_of_version, Indicator, version_id=version_id)
     for indicator in indicators:
         indicator.node = keys.get(indicator.node, indicator.node)

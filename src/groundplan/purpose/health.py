@@ -39,6 +39,13 @@ Band = Literal["green", "amber", "red"]
 SHARE_GREEN_MIN, SHARE_AMBER_MIN = 80, 50  # percent
 FRESH_GREEN_MAX, FRESH_AMBER_MAX = 90, 180  # days
 COUNT_GREEN_MAX, COUNT_AMBER_MAX = 0, 3
+# The largest green and amber value of each metric that is not a share.
+_AMOUNT_LIMITS = {
+    "data_freshness_days": (FRESH_GREEN_MAX, FRESH_AMBER_MAX),
+    "open_high_risk": (COUNT_GREEN_MAX, COUNT_AMBER_MAX),
+    "stale_assumptions": (COUNT_GREEN_MAX, COUNT_AMBER_MAX),
+    "required_facts_unset": (COUNT_GREEN_MAX, COUNT_AMBER_MAX),
+}
 _EFFECTS = (NodeType.OUTCOME, NodeType.GOAL)
 _WORST_FIRST: tuple[Band, ...] = ("red", "amber", "green")
 
@@ -137,16 +144,19 @@ def compute_health(
         metrics,
         bands,
         find_overall_band(content, bands),
-        [_to_goal_health(one) for one in reached.goals],
+        [_to_goal_health(goal) for goal in reached.goals],
         places,
         weakest_edge_left_out=reached.left_out or UNSET,
     )
 
 
 def find_places(content: Content, observations: Observations, today: str) -> HealthPlaces:
-    """Return what lowers each metric that counts items."""
-    measured = {one.node for one in content.indicators.values()}
-    assumed = {one.edge.target if one.edge is not None else one.node for one in content.assumptions.values()}
+    """Return the items that lower each metric that counts items."""
+    measured = {indicator.node for indicator in content.indicators.values()}
+    assumed = {
+        assumption.edge.target if assumption.edge is not None else assumption.node
+        for assumption in content.assumptions.values()
+    }
     unexplained = {edge.name for edge in find_valid_causal_edges(content) if not (edge.mechanism or "").strip()}
     statuses = observations.get_statuses()
     return HealthPlaces(
@@ -164,12 +174,14 @@ def find_places(content: Content, observations: Observations, today: str) -> Hea
         # Of HIGH risk, and the latest review does not say that they hold.
         open_high_risk=sort_keys(
             key
-            for key, one in content.assumptions.items()
-            if one.risk_level is RiskLevel.HIGH and statuses.get(key) is not AssumptionStatus.HOLDING
+            for key, assumption in content.assumptions.items()
+            if assumption.risk_level is RiskLevel.HIGH and statuses.get(key) is not AssumptionStatus.HOLDING
         ),
         # The review date has passed. A new version can set a new date.
         stale_assumptions=sort_keys(
-            key for key, one in content.assumptions.items() if one.review_by is not None and one.review_by < today
+            key
+            for key, assumption in content.assumptions.items()
+            if assumption.review_by is not None and assumption.review_by < today
         ),
     )
 
@@ -207,17 +219,16 @@ def compute_metrics(
 
 def classify_metrics(metrics: Metrics) -> Bands:
     """Return the band of each metric."""
-    return Bands(
-        toc_completeness=_classify_share(metrics.toc_completeness),
-        indicator_coverage=_classify_share(metrics.indicator_coverage),
-        data_freshness_days=_classify_amount(metrics.data_freshness_days, FRESH_GREEN_MAX, FRESH_AMBER_MAX),
-        assumptions_documented=_classify_share(metrics.assumptions_documented),
-        mechanism_coverage=_classify_share(metrics.mechanism_coverage),
-        open_high_risk=_classify_amount(metrics.open_high_risk, COUNT_GREEN_MAX, COUNT_AMBER_MAX),
-        stale_assumptions=_classify_amount(metrics.stale_assumptions, COUNT_GREEN_MAX, COUNT_AMBER_MAX),
-        required_facts_unset=_classify_amount(metrics.required_facts_unset, COUNT_GREEN_MAX, COUNT_AMBER_MAX),
-        work_alignment=_classify_share(metrics.work_alignment),
-    )
+    return Bands(*(_classify(name, value) for name, value in structs.asdict(metrics).items()))
+
+
+def _classify(name: str, value: float | None) -> Band | None:
+    if value is None:
+        return None
+    if name in _AMOUNT_LIMITS:
+        green_max, amber_max = _AMOUNT_LIMITS[name]
+        return "green" if value <= green_max else "amber" if value <= amber_max else "red"
+    return "green" if value >= SHARE_GREEN_MIN else "amber" if value >= SHARE_AMBER_MIN else "red"
 
 
 def find_overall_band(content: Content, bands: Bands) -> Band | None:
@@ -234,26 +245,16 @@ def _to_goal_health(goal: GoalTrace) -> GoalHealth:
 
 def _count_days_since_measured(indicators: Collection[str], observations: Observations, today: str) -> int | None:
     """Return the days since the newest measurement of an indicator of the theory."""
-    days = [get_day(one.as_of) for one in observations.measurements if one.indicator in indicators]
+    days = [
+        get_day(measurement.as_of) for measurement in observations.measurements if measurement.indicator in indicators
+    ]
     if not days:
         return None
     return max(0, (date.fromisoformat(today) - date.fromisoformat(max(days))).days)
 
 
-def _compute_percent(part: int, whole: int) -> float | None:
-    return round(100 * part / whole, 1) if whole else None
-
-
-def _classify_share(share: float | None) -> Band | None:
-    if share is None:
-        return None
-    return "green" if share >= SHARE_GREEN_MIN else "amber" if share >= SHARE_AMBER_MIN else "red"
-
-
-def _classify_amount(amount: int | None, green_max: int, amber_max: int) -> Band | None:
-    if amount is None:
-        return None
-    return "green" if amount <= green_max else "amber" if amount <= amber_max else "red"
+def _compute_percent(part: int, total: int) -> float | None:
+    return round(100 * part / total, 1) if total else None
 
 
 class HealthInputs(NamedTuple):
@@ -290,8 +291,8 @@ def _count_aligned_work(tx: Transaction) -> tuple[int, int] | None:
     if published is None:
         return None
     has_links = bool(list_links_of_type(tx, LinkType.SERVES, at_most=1))
-    found = providers.count_aligned_work(tx, _list_leading_to_goals(tx, published) if has_links else [])
-    return found.open, found.aligned
+    counts = providers.count_aligned_work(tx, _list_leading_to_goals(tx, published) if has_links else [])
+    return counts.open, counts.aligned
 
 
 def _list_leading_to_goals(tx: Transaction, row: VersionRow) -> list[str]:

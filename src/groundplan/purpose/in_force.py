@@ -20,7 +20,7 @@ from groundplan.purpose.versions.versions import VersionRow, read_versions
 
 
 class PurposeInForce(NamedTuple):
-    """A version and its content, with what only the draft has if somebody asked for it."""
+    """A version and its content, with the requested nodes that only the draft has."""
 
     version: VersionRow
     content: Content
@@ -75,9 +75,16 @@ def _extend(content: Content, drafted: Content, added: frozenset[str]) -> Conten
         [*content.edges, *edges],
         [
             *content.assumptions.values(),
-            *(one for one in drafted.assumptions.values() if one.node in added or one.edge in new_names),
+            *(
+                assumption
+                for assumption in drafted.assumptions.values()
+                if assumption.node in added or assumption.edge in new_names
+            ),
         ],
-        [*content.indicators.values(), *(one for one in drafted.indicators.values() if one.node in added)],
+        [
+            *content.indicators.values(),
+            *(indicator for indicator in drafted.indicators.values() if indicator.node in added),
+        ],
     )
 
 
@@ -174,10 +181,10 @@ def _prepare_chains(tx: Transaction, row: VersionRow) -> PurposeChains:
     strengths = [STRENGTHS[edge.confidence] for edge in causal.edges]
     node_assumptions: dict[str, list[Assumption]] = {}
     edge_assumptions: dict[EdgeName, list[Assumption]] = {}
-    for one in content.assumptions.values():
-        if one.edge is not None:
-            edge_assumptions.setdefault(one.edge, []).append(one)
-        elif one.node is not None:
-            node_assumptions.setdefault(one.node, []).append(one)
+    for assumption in content.assumptions.values():
+        if assumption.edge is not None:
+            edge_assumptions.setdefault(assumption.edge, []).append(assumption)
+        elif assumption.node is not None:
+            node_assumptions.setdefault(assumption.node, []).append(assumption)
     ways = find_ways_to_goals(causal.graph, strengths, causal.list_numbers(NodeType.GOAL))
     return PurposeChains(causal, ways, node_assumptions, edge_assumptions)

@@ -15,7 +15,7 @@ def escape_inline(text: str, *, chars_max: int = LINE_CHARS_MAX) -> str:
     """Escape text so that it renders literally at any position in a line of Markdown."""
     marked = _SPECIAL_CHARS.sub(r"\\\1", shorten_line(text, chars_max))
     # After a number it is the following sign that starts a list, so escape that.
-    return _BLOCK_MARKERS.sub(lambda found: f"{found[1]}\\" if found[1].isdigit() else f"\\{found[1]}", marked)
+    return _BLOCK_MARKERS.sub(lambda match: f"{match[1]}\\" if match[1].isdigit() else f"\\{match[1]}", marked)
 
 
 def format_code_span(text: str) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
@@ -207,6 +207,15 @@ class Content(NamedTuple):
         return [node for node in self.nodes.values() if node.node_type is node_type]
 
 
+Shape = TypeVar("Shape", bound=Struct)
+
+
+def convert_row(row: Any, shape: type[Shape], **given: Any) -> Shape:
+    """Convert a row to another class: with the fields that both have, and the given ones."""
+    fields = {name: getattr(row, name) for name in shape.__struct_fields__ if name not in given and hasattr(row, name)}
+    return shape(**fields, **given)
+
+
 def build_content(
     nodes: Iterable[PurposeNode],
     edges: Iterable[PurposeEdge],
@@ -224,8 +233,8 @@ def build_content(
     return Content(
         {key: by_key[key] for key in sorted(by_key, key=ranks.__getitem__)},
         sorted(edges, key=rank_edge),
-        {one.key: one for one in sorted(assumptions, key=lambda one: key_order(one.key))},
-        {one.key: one for one in sorted(indicators, key=lambda one: key_order(one.key))},
+        {item.key: item for item in sorted(assumptions, key=lambda item: key_order(item.key))},
+        {item.key: item for item in sorted(indicators, key=lambda item: key_order(item.key))},
     )
 
 
@@ -260,7 +269,6 @@ Word = Annotated[str, NormalizedName(WORD_CHARS_MAX)]
 Text = Annotated[str, MaxBytes(TEXT_BYTES_MAX)]
 Sentence = Annotated[str, NotBlank(), MaxBytes(SENTENCE_BYTES_MAX)]
 Ref = Annotated[str, Meta(min_length=1, max_length=REF_CHARS_MAX)]
-Refs = Annotated[list[Ref], Meta(max_length=100)]
 FactRefs = Annotated[list[Annotated[str, Meta(min_length=1, max_length=POINTER_CHARS_MAX)]], Meta(max_length=100)]
 
 
@@ -285,8 +293,8 @@ def _to_builtins(content: Content) -> dict[str, Any]:
         "format": CONTENT_FORMAT,
         "nodes": [normalize_numbers(_drop_row_id(node)) for node in content.nodes.values()],
         "edges": [normalize_numbers(_drop_row_id(edge)) for edge in content.edges],
-        "assumptions": [normalize_numbers(_drop_row_id(one)) for one in content.assumptions.values()],
-        "indicators": [normalize_numbers(_drop_row_id(one)) for one in content.indicators.values()],
+        "assumptions": [normalize_numbers(_drop_row_id(assumption)) for assumption in content.assumptions.values()],
+        "indicators": [normalize_numbers(_drop_row_id(indicator)) for indicator in content.indicators.values()],
     }
 
 
@@ -306,7 +314,7 @@ def normalize_numbers(value: Any) -> Any:
     if isinstance(value, float):
         return normalize_number(value)
     if isinstance(value, dict):
-        return {name: normalize_numbers(one) for name, one in value.items()}
+        return {name: normalize_numbers(inner) for name, inner in value.items()}
     if isinstance(value, list):
-        return [normalize_numbers(one) for one in value]
+        return [normalize_numbers(inner) for inner in value]
     return value

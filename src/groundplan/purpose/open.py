@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -26,6 +26,7 @@ from groundplan.purpose.model import (
     IndicatorDirection,
     NodeType,
     RiskLevel,
+    convert_row,
 )
 from groundplan.purpose.observing import read
 from groundplan.purpose.observing.read import Cutoff, read_version_observations
@@ -40,8 +41,6 @@ from groundplan.purpose.versions.versions import (
     stale_draft,
     to_version,
 )
-
-Shown = TypeVar("Shown", bound=Struct)
 
 NAME = "purpose.open"
 
@@ -264,37 +263,40 @@ def _add_content(
     """Return the summary with the content added."""
     statuses, latest = observed.get_statuses(), observed.get_latest_measurements()
     by_subject: dict[Any, list[AssumptionView]] = {}
-    for one in content.assumptions.values():
-        status = statuses.get(one.key, AssumptionStatus.UNTESTED)
-        by_subject.setdefault(one.node or one.edge, []).append(_to_view(one, AssumptionView, status=status))
+    for assumption in content.assumptions.values():
+        status = statuses.get(assumption.key, AssumptionStatus.UNTESTED)
+        by_subject.setdefault(assumption.node or assumption.edge, []).append(
+            convert_row(assumption, AssumptionView, status=status)
+        )
     return msgspec.structs.replace(
         summary,
         versions=[msgspec.structs.replace(version) for version in summary.versions],
         nodes=[
-            _to_view(node, PurposeNodeView, assumptions=by_subject.get(node.key, [])) for node in content.nodes.values()
+            convert_row(node, PurposeNodeView, assumptions=by_subject.get(node.key, []))
+            for node in content.nodes.values()
         ],
-        edges=[_to_view(edge, PurposeEdgeView, assumptions=by_subject.get(edge.name, [])) for edge in content.edges],
+        edges=[convert_row(edge, PurposeEdgeView, assumptions=by_subject.get(edge.name, [])) for edge in content.edges],
         indicators=[
-            _to_view(one, IndicatorView, latest=_to_latest_measurement(latest.get(one.key)))
-            for one in content.indicators.values()
+            convert_row(indicator, IndicatorView, latest=_to_latest_measurement(latest.get(indicator.key)))
+            for indicator in content.indicators.values()
         ],
-        waivers=[WaiverView(one.code, one.refs, one.reason, one.owner, one.due) for one in waivers] or UNSET,
+        waivers=[convert_row(waiver, WaiverView) for waiver in waivers] or UNSET,
     )
 
 
-def _to_latest_measurement(one: Measurement | None) -> LatestMeasurement | UnsetType:
-    return UNSET if one is None else LatestMeasurement(one.value, one.as_of)
+def _to_latest_measurement(measurement: Measurement | None) -> LatestMeasurement | UnsetType:
+    return UNSET if measurement is None else convert_row(measurement, LatestMeasurement)
 
 
 def _build_page(
     tx: Transaction,
     summary: OpenedPurpose,
-    whole: OpenedPurpose,
+    opened: OpenedPurpose,
     row: VersionRow,
     query: list[Any],
     after: PagePosition | None,
 ) -> OpenedPurpose:
-    entries = list_entries(((part, getattr(whole, part) or ()) for part in PARTS), after)
+    entries = list_entries(((part, getattr(opened, part) or ()) for part in PARTS), after)
     page = msgspec.structs.replace(summary, nodes=[], edges=[], indicators=[], waivers=[])
     left_out = fill_page(
         page, entries, tx.budget, lambda last: encode_cursor(tx, NAME, query, row.number, row.rev, *last)
@@ -309,12 +311,6 @@ def _decode_position(tx: Transaction, query: list[Any], cursor: str) -> tuple[in
         case [int() as number, int() as rev, int() as part, int() as index]:
             return number, rev, (part, index)
     raise InvalidCursor
-
-
-def _to_view(row: Struct, shape: type[Shown], **given: Any) -> Shown:
-    """Convert a row to a view, with the fields that the view has."""
-    fields = {name: getattr(row, name) for name in row.__struct_fields__ if name in shape.__struct_fields__}
-    return shape(**fields, **given)
 
 
 def open_observations(tx: Transaction, request: OpenPurpose) -> read.ObservationsPage:
@@ -354,8 +350,8 @@ def count_chars_min(content: Content) -> int:
     """Return a lower bound for the characters of an answer, from the names and texts that are never left out."""
     return (
         sum(len(node.title) + 40 for node in content.nodes.values())
-        + sum(len(one.assumption_text) + 50 for one in content.assumptions.values())
-        + sum(len(one.name) + 30 for one in content.indicators.values())
+        + sum(len(assumption.assumption_text) + 50 for assumption in content.assumptions.values())
+        + sum(len(indicator.name) + 30 for indicator in content.indicators.values())
         + sum(len(edge.mechanism or "") + 30 for edge in content.edges)
     )
 

@@ -36,13 +36,13 @@ def find_purpose_targets(tx: Transaction, keys: Sequence[str]) -> LinkTargets:
     place = {"project_id": tx.project.id, "version_ids": to_json_array(versions)}
     rows = tx.all(sql.link_targets, _TargetRow, **place, keys=to_json_array(keys))
     rows.sort(key=lambda row: versions.index(row.version_id))  # a later one replaces an earlier one
-    found = {row.key: LinkTarget(row.key, row.kind, row.title) for row in rows}
-    unknown = [key for key in dict.fromkeys(keys) if key not in found][:EXPLAINED_MAX]
+    targets = {row.key: LinkTarget(row.key, row.kind, row.title) for row in rows}
+    unknown = [key for key in dict.fromkeys(keys) if key not in targets][:EXPLAINED_MAX]
     if not unknown:
-        return LinkTargets(found, {})
+        return LinkTargets(targets, {})
     known = tx.scalars(sql.link_target_keys, **place, at_most=CANDIDATES_MAX)
     near = {key: _find_near(key, known) for key in unknown}
-    return LinkTargets(found, {key: names for key, names in near.items() if names})
+    return LinkTargets(targets, {key: names for key, names in near.items() if names})
 
 
 def find_indicator_names(tx: Transaction, keys: Sequence[str]) -> dict[str, str]:
@@ -67,14 +67,14 @@ def _find_near(key: str, known: Sequence[str]) -> list[str]:
         return []
     letters, number = given[1].upper(), int(given[2])
     ranked = []
-    for other in known:
-        parts = _KEY.fullmatch(other)
+    for candidate in known:
+        parts = _KEY.fullmatch(candidate)
         if parts is None:
             continue
         is_same = parts[1] == letters
         if is_same or int(parts[2]) == number:
-            ranked.append((not is_same, abs(int(parts[2]) - number), other))
-    return [other for _, _, other in sorted(ranked)[:NEAR_MAX]]
+            ranked.append((not is_same, abs(int(parts[2]) - number), candidate))
+    return [candidate for _, _, candidate in sorted(ranked)[:NEAR_MAX]]
 
 
 def find_items(tx: Transaction, projects: Sequence[str], words: SearchWords) -> list[TextMatch]:

@@ -1,4 +1,4 @@
-"""What in the purpose waits for a person: checks that block the draft, waivers that end, requests, and reviews due."""
+"""The items of the purpose that wait for a person: blocking checks, waivers that end, requests, and reviews due."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def list_blocking_checks(tx: Transaction) -> list[BlockingCheck]:
     changed_at = tx.scalar(sql.version_changed_at, version_id=draft.id)
     content = read_content(tx, draft.id)
     observations, outside, today = read_gate_inputs(tx, draft, content)
-    found = []
+    blocking = []
     for gate in list_required_gates(get_policies(tx)):
         checks, fixes = run_checks(
             gate, content, observations, profile=draft.profile, external_facts=outside, today=today
@@ -44,8 +44,8 @@ def list_blocking_checks(tx: Transaction) -> list[BlockingCheck]:
         for check in checks:
             if check.is_blocking:
                 check.fix = describe_fix(fixes.get(check.code), tx.preferences.vocabulary)
-                found.append(BlockingCheck(gate, check, changed_at))
-    return found
+                blocking.append(BlockingCheck(gate, check, changed_at))
+    return blocking
 
 
 NOTICE = timedelta(days=14)

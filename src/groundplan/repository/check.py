@@ -93,23 +93,23 @@ def check(
     files = repository.list_files(head)
     anchors = repository.resolve_commit_ids(atom.confirmed for atom in atoms if atom.confirmed)
     watched = [WatchedAtom(atom.id, atom.paths, _get_tree(anchors.get(atom.confirmed))) for atom in atoms]
-    found = assess(
+    assessment = assess(
         watched,
         files,
         _report_progress(repository.walk_back(head, list(anchors.values())), len(anchors), report_progress),
         None if start is None else repository.list_changed_files(start, head),
     )
-    orphaned = [atom for atom in watched if found.atoms[atom.id].state is FreshnessState.ORPHANED]
-    hints = [Hint(one.atom, one.pattern, one.instead) for one in find_narrow_patterns(orphaned, files)]
+    orphaned = [atom for atom in watched if assessment.atoms[atom.id].state is FreshnessState.ORPHANED]
+    hints = [Hint(narrow.atom, narrow.pattern, narrow.instead) for narrow in find_narrow_patterns(orphaned, files)]
     report = Report(
         atoms=[
-            _to_checked_atom(atom, found.atoms[atom.id])
+            _to_checked_atom(atom, assessment.atoms[atom.id])
             for atom in sorted(atoms, key=lambda atom: (atom.name, atom.id))
         ],
-        uncovered=[name for name in found.uncovered if not _is_exported_rule(name)],
+        uncovered=[name for name in assessment.uncovered if not _is_exported_rule(name)],
         head=head.id,
-        tracked=found.tracked,
-        covered=found.covered,
+        tracked=assessment.tracked,
+        covered=assessment.covered,
         unknown_commits=len({atom.confirmed for atom in atoms if atom.confirmed} - anchors.keys()),
         recorded=False,
         hints=hints or UNSET,
@@ -184,20 +184,20 @@ def _record_files(session: Session, project: str, head: str, files: Sequence[str
 
 
 def _to_record(atom: CheckedAtom, version: int) -> dict[str, Any]:
-    found: dict[str, Any] = {"id": atom.id, "version": version, "freshness": str(atom.freshness)}
+    record: dict[str, Any] = {"id": atom.id, "version": version, "freshness": str(atom.freshness)}
     if atom.commit:
-        found["commit"] = atom.commit
+        record["commit"] = atom.commit
     if atom.files:
         names = (_escape_name(name) for name in atom.files)
         short = (name for name in names if len(name.encode()) <= NAME_BYTES_MAX)
-        found["files"] = list(islice(short, FILES_RECORDED_MAX))
-    return found
+        record["files"] = list(islice(short, FILES_RECORDED_MAX))
+    return record
 
 
 def _escape_name(name: str) -> str:
     """Return a file name as storable text, with control characters and bytes that are not UTF-8 escaped."""
     text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    return text if text.isprintable() else _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    return text if text.isprintable() else _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
 def _split_batches(items: Iterable[T], count_max: int) -> Iterator[list[T]]:
@@ -297,8 +297,8 @@ def confirm(
 def _resolve_project(session: Session, refs: Sequence[str]) -> str:
     if not refs or parse_uuid(refs[0]) is None:
         raise Invalid("no project is named; name it, or give the first atom by its id", code="no_project")
-    found = session.call("knowledge.get", entityType="atom", id=refs[0], includeChangelog=False)
-    return str(found.atom.project_id)
+    answer = session.call("knowledge.get", entityType="atom", id=refs[0], includeChangelog=False)
+    return str(answer.atom.project_id)
 
 
 def _resolve_atoms(atoms: Sequence[Any], refs: Sequence[str]) -> list[Any]:
@@ -306,11 +306,11 @@ def _resolve_atoms(atoms: Sequence[Any], refs: Sequence[str]) -> list[Any]:
     by_name: dict[str, list[Any]] = {}
     for atom in atoms:
         by_name.setdefault(atom.name, []).append(atom)
-    found = {}
+    atoms_by_id = {}
     for ref in refs:
         atom = by_id.get(parse_uuid(ref) or ref) or _find_by_name(ref, by_name)
-        found[atom.id] = atom
-    return list(found.values())
+        atoms_by_id[atom.id] = atom
+    return list(atoms_by_id.values())
 
 
 def _find_by_name(name: str, by_name: dict[str, list[Any]]) -> Any:

@@ -29,7 +29,7 @@ class WatchedAtom:
 
 @dataclass(frozen=True, slots=True)
 class AtomAssessment:
-    """The state of an atom and the changed files of its area."""
+    """The freshness of an atom, and the changed files of its area."""
 
     state: FreshnessState
     files: list[str] = field(default_factory=list)
@@ -110,19 +110,19 @@ def find_narrow_patterns(atoms: Iterable[WatchedAtom], files: Iterable[str]) -> 
 
 
 def _group_by_anchor(atoms: Iterable[WatchedAtom]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    atom_ids: dict[str, list[str]] = {}
     for atom in atoms:
         if atom.anchor is not None:
-            found.setdefault(atom.anchor, []).append(atom.id)
-    return found
+            atom_ids.setdefault(atom.anchor, []).append(atom.id)
+    return atom_ids
 
 
 def _list_folders(files: Iterable[str]) -> set[str]:
-    found: set[str] = set()
+    folders: set[str] = set()
     for name in files:
-        while (name := name.rpartition("/")[0]) and name not in found:
-            found.add(name)
-    return found
+        while (name := name.rpartition("/")[0]) and name not in folders:
+            folders.add(name)
+    return folders
 
 
 class _AtomsByFile(dict[str, tuple[str, ...]]):
@@ -134,8 +134,8 @@ class _AtomsByFile(dict[str, tuple[str, ...]]):
         for atom in atoms:
             self._index.put(atom.id, atom.patterns)
         self._shared: dict[tuple[str, ...], tuple[str, ...]] = {}
-        for name, found in self._index.match_many(files):
-            self._keep(name, found)
+        for name, patterns in self._index.match_many(files):
+            self._keep(name, patterns)
 
     def __missing__(self, name: str) -> tuple[str, ...]:
         return self._keep(name, self._index.find_matches(name))

@@ -117,25 +117,25 @@ class Repository:
 
     def resolve_head(self) -> Commit:
         """Return the commit that is checked out."""
-        found = self._resolve_commits(["HEAD"]).get("HEAD")
-        if found is None:
+        commit = self._resolve_commits(["HEAD"]).get("HEAD")
+        if commit is None:
             raise NoCommit(self.folder)
-        return found
+        return commit
 
     def resolve_commit(self, revision: str) -> Commit:
         """Return the commit of a branch, a tag, an id or an expression such as `HEAD~3`."""
-        found = self._resolve_commits([revision]).get(revision)
-        if found is None:
+        commit = self._resolve_commits([revision]).get(revision)
+        if commit is None:
             raise NotFound("revision", revision, hint="git log --oneline lists the commits of this repository")
-        return found
+        return commit
 
     def resolve_commit_ids(self, ids: Iterable[str]) -> dict[str, Commit]:
         """Return the commits of these ids, full or abbreviated; ids that are not in this repository are left out.
 
         A branch of the same name does not count, because it can move.
         """
-        found = self._resolve_commits([id_ for id_ in dict.fromkeys(ids) if _OBJECT_ID.fullmatch(id_)])
-        return {id_: commit for id_, commit in found.items() if commit.id.startswith(id_)}
+        commits = self._resolve_commits([id_ for id_ in dict.fromkeys(ids) if _OBJECT_ID.fullmatch(id_)])
+        return {id_: commit for id_, commit in commits.items() if commit.id.startswith(id_)}
 
     def find_hooks_folder(self) -> Path:
         """Return the folder of the hooks: the configured one, else that of the repository; worktrees share it."""
@@ -194,14 +194,14 @@ class Repository:
         lines = "".join(f"{revision}^{{commit}}\n{revision}^{{tree}}\n" for revision in asked)
         output = self._run("cat-file", "--batch-check", "--buffer", stdin=lines.encode("utf-8", "surrogateescape"))
         answers = output.split(b"\n")
-        found = {}
+        commits = {}
         for index, revision in enumerate(asked):
             commit, tree = (
                 _parse_object_id(answers[2 * index + part], kind) for part, kind in enumerate((b"commit", b"tree"))
             )
             if commit and tree:
-                found[revision] = Commit(commit, tree)
-        return found
+                commits[revision] = Commit(commit, tree)
+        return commits
 
     def _run(self, *words: str, stdin: bytes = b"") -> bytes:
         try:
@@ -258,8 +258,8 @@ def _split_fields(stream: IO[bytes]) -> Iterator[bytes]:
     """Yield the fields between NULs, and finally the rest after the last one."""
     rest = b""
     while chunk := stream.read(CHUNK_BYTES):
-        *whole, rest = (rest + chunk).split(b"\0")
-        yield from whole
+        *fields, rest = (rest + chunk).split(b"\0")
+        yield from fields
     yield rest
 
 
@@ -446,7 +446,7 @@ def link_commit(session: Session, folder: Path | str, prefixes: Iterable[str], r
         if node.id != node_id:  # it is only the beginning of an id
             done.unknown.append(node_id)
             continue
-        is_new = all((one.type, one.ref) != (EVIDENCE_TYPE, commit.id) for one in node.evidence or ())
+        is_new = all((stored.type, stored.ref) != (EVIDENCE_TYPE, commit.id) for stored in node.evidence or ())
         if is_new:
             evidence = [{"type": EVIDENCE_TYPE, "ref": commit.id}]
             session.call(
@@ -464,7 +464,7 @@ def find_named_tasks(message: str, prefixes: Iterable[str]) -> list[str]:
     named = re.compile(
         rf"(?<![\w-])(?:{words})-([{ALPHABET}]{{{ID_CHARS_MIN},{ID_CHARS_MAX}}})(?![\w-])", re.IGNORECASE
     )
-    return list(dict.fromkeys(found[1].lower() for found in named.finditer(message)))[:LINKS_MAX]
+    return list(dict.fromkeys(match[1].lower() for match in named.finditer(message)))[:LINKS_MAX]
 
 
 def make_prefix(project: str) -> str:

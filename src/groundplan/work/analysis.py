@@ -23,11 +23,12 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.work.graph.update import refuse_open_children
 from groundplan.work.kinds import ROOT_N
-from groundplan.work.nodes import WorkNodeRow, fetch_node, is_claimed_by_another
+from groundplan.work.nodes import WorkNodeRow, fetch_node, is_claimed_by_another, load_summaries
 from groundplan.work.refs import find_node_in_project, resolve_node_project
 from groundplan.work.requests import NodeRef
 from groundplan.work.restructuring import AlreadyResolved, RootNotAllowed
 from groundplan.work.waiting.cycles import describe_stored_loop, find_loop_in_project
+from groundplan.work.waiting.moments import iter_waits
 from groundplan.work.what_if import OpenGraph, OpenNode, WhatIf
 
 LIMIT = 20
@@ -97,7 +98,7 @@ def analyse(tx: Transaction, request: AnalyseWork) -> WorkAnalysis:
     """
     node = None if request.node_id is None else fetch_node(tx, find_node_in_project(tx, request.node_id).n)
     if node is not None:
-        _check(tx, node, drops=request.what == "if_dropped")
+        _refuse_unanalysable(tx, node, drops=request.what == "if_dropped")
     graph = OpenGraph(tx)
     if node is not None:
         return _answer_what_if(tx, request, graph, node)
@@ -106,14 +107,16 @@ def analyse(tx: Transaction, request: AnalyseWork) -> WorkAnalysis:
     order = MomentOrder(graph)
     if request.what == "bottlenecks":
         drafts = [RowDraft(n, count) for n, count in order.find_most_awaited(request.limit) if count]
-        return _build(tx, request, drafts, len(drafts), warnings=_warn_about_loops(tx, order))
+        return _build_answer(tx, request, drafts, len(drafts), warnings=_warn_about_loops(tx, order))
     path = order.find_longest_path([graph.get_estimate(step) for step in order.nodes])
     length = path[-1][1] if path else 0.0
-    drafts = [RowDraft(step.n, done, f"estimate {_shorten(graph.get_estimate(step))}") for step, done in path]
-    return _build(tx, request, drafts, length, warnings=_warn_about_loops(tx, order))
+    drafts = [
+        RowDraft(step.n, finish, f"estimate {_to_plain_number(graph.get_estimate(step))}") for step, finish in path
+    ]
+    return _build_answer(tx, request, drafts, length, warnings=_warn_about_loops(tx, order))
 
 
-def _check(tx: Transaction, node: WorkNodeRow, *, drops: bool) -> None:
+def _refuse_unanalysable(tx: Transaction, node: WorkNodeRow, *, drops: bool) -> None:
     if drops and node.n == ROOT_N:
         raise RootNotAllowed("dropped")
     if node.resolved:
@@ -136,7 +139,7 @@ def _answer_what_if(tx: Transaction, request: AnalyseWork, graph: OpenGraph, nod
         (dropped, "dropped"),
     )
     drafts = [RowDraft(n, graph.get_estimate(graph.nodes[n]), note) for ns, note in groups for n in ns]
-    return _build(tx, request, drafts, len(drafts))
+    return _build_answer(tx, request, drafts, len(drafts))
 
 
 def _list_resolvable(tx: Transaction, ns: Collection[int]) -> list[int]:
@@ -169,7 +172,7 @@ def _list_unlocks(tx: Transaction, request: AnalyseWork, graph: OpenGraph) -> Wo
     notes = {n: f"{count} wait for it, directly or not" for n, count in waiting.items()}
     drafts = [RowDraft(n, counts[n], notes[n]) for n in best]
     warnings = [f"{skipped} more actionable nodes were not counted, because too much waits for them"] if skipped else []
-    return _build(tx, request, drafts, len(counts), total_rows=len(counts), warnings=warnings)
+    return _build_answer(tx, request, drafts, len(counts), total_rows=len(counts), warnings=warnings)
 
 
 def _warn_about_loops(tx: Transaction, order: MomentOrder) -> list[str]:
@@ -180,7 +183,7 @@ def _warn_about_loops(tx: Transaction, order: MomentOrder) -> list[str]:
     return [f"{order.stuck} nodes can never be finished and are left out{explained}"]
 
 
-def _build(
+def _build_answer(
     tx: Transaction,
     request: AnalyseWork,
     drafts: list[RowDraft],
@@ -190,16 +193,20 @@ def _build(
     warnings: Iterable[str] = (),
 ) -> WorkAnalysis:
     listed = drafts[: request.limit]
-    numbers = to_json_array(draft.n for draft in listed)
-    names = {n: (node_id, summary) for n, node_id, summary in tx.all(sql.names, project_id=tx.project.id, ns=numbers)}
+    nodes = load_summaries(tx, (draft.n for draft in listed))
     rows = tx.budget.share(9, of=10).take_rows(
-        [AnalysisRow(*names[draft.n], _shorten(draft.value), draft.note) for draft in listed]
+        [
+            AnalysisRow(nodes[draft.n].id, nodes[draft.n].summary, _to_plain_number(draft.value), draft.note)
+            for draft in listed
+        ]
     )
-    left = (len(drafts) if total_rows is None else total_rows) - len(rows)
-    return WorkAnalysis(request.what, _shorten(total), rows, {"rows": left} if left else UNSET, list(warnings) or UNSET)
+    left_out = (len(drafts) if total_rows is None else total_rows) - len(rows)
+    return WorkAnalysis(
+        request.what, _to_plain_number(total), rows, {"rows": left_out} if left_out else UNSET, list(warnings) or UNSET
+    )
 
 
-def _shorten(value: float) -> float:
+def _to_plain_number(value: float) -> float:
     """Return a number as an integer if it is one."""
     return int(value) if value == int(value) else round(value, 6)
 
@@ -228,31 +235,26 @@ class MomentOrder:
 
     def __init__(self, graph: OpenGraph) -> None:
         self.nodes: Sequence[OpenNode] = list(graph.nodes.values())
-        position = {node.n: index for index, node in enumerate(self.nodes)}
-        self.waiters: list[list[int]] = [[index + 1] if index % 2 == 0 else [] for index in range(2 * len(self.nodes))]
-        self._awaited = [index % 2 for index in range(2 * len(self.nodes))]  # the number of moments that each waits for
-        for index, node in enumerate(self.nodes):
-            if node.parent_n is None:
-                continue
-            self._add(2 * index + 1, 2 * position[node.parent_n] + 1)
-            above = node.parent_n if graph.inherits else node.feature_n
-            if above is not None:
-                self._add(2 * position[above], 2 * index)
-        for source, target in graph.dependencies:
-            self._add(2 * position[target] + 1, 2 * position[source])
+        index_of: dict[int | None, int] = {node.n: index for index, node in enumerate(self.nodes)}
+        self.waiters: list[list[int]] = [[] for _ in range(2 * len(self.nodes))]
+        self._awaited = [0] * len(self.waiters)  # the number of moments that each waits for
+        rows = (
+            (index, index_of.get(node.parent_n), index_of.get(node.parent_n if graph.inherits else node.feature_n))
+            for index, node in enumerate(self.nodes)
+        )
+        dependencies = ((index_of[source], index_of[target]) for source, target in graph.dependencies)
+        for moment, awaited in iter_waits(rows, dependencies):
+            self.waiters[awaited].append(moment)
+            self._awaited[moment] += 1
         self.order = self._sort()
 
-    def _add(self, moment: int, waiter: int) -> None:
-        self.waiters[moment].append(waiter)
-        self._awaited[waiter] += 1
-
     def _sort(self) -> list[int]:
-        left = self._awaited.copy()
-        order = [moment for moment, count in enumerate(left) if not count]
+        open_waits = self._awaited.copy()
+        order = [moment for moment, count in enumerate(open_waits) if not count]
         for moment in order:  # the list grows during the loop
             for waiter in self.waiters[moment]:
-                left[waiter] -= 1
-                if not left[waiter]:
+                open_waits[waiter] -= 1
+                if not open_waits[waiter]:
                     order.append(waiter)
         return order
 
@@ -263,21 +265,21 @@ class MomentOrder:
 
     def find_longest_path(self, estimates: Sequence[float]) -> list[tuple[OpenNode, float]]:
         """Return the nodes of the path that takes longest, first ones first, each with the time at which it is done."""
-        done = [0.0] * len(self.waiters)
+        finish_times = [0.0] * len(self.waiters)
         before = [-1] * len(self.waiters)
         last = -1
         for moment in self.order:
             if moment % 2:
-                done[moment] += estimates[moment // 2]
-            if last < 0 or done[moment] > done[last]:
+                finish_times[moment] += estimates[moment // 2]
+            if last < 0 or finish_times[moment] > finish_times[last]:
                 last = moment
             for waiter in self.waiters[moment]:
-                if before[waiter] < 0 or done[moment] > done[waiter]:
-                    done[waiter], before[waiter] = done[moment], moment
+                if before[waiter] < 0 or finish_times[moment] > finish_times[waiter]:
+                    finish_times[waiter], before[waiter] = finish_times[moment], moment
         path = []
         while last >= 0:
             if last % 2 and self.nodes[last // 2].is_work:
-                path.append((self.nodes[last // 2], done[last]))
+                path.append((self.nodes[last // 2], finish_times[last]))
             last = before[last]
         return path[::-1]
 
@@ -288,7 +290,7 @@ class MomentOrder:
         count all pairs would take a minute and gigabytes.
         """
         work = [index for index, node in enumerate(self.nodes) if node.is_work]
-        sample = work if len(work) <= SAMPLE_MAX else sorted(work, key=_spread)[:SAMPLE_MAX]
+        sample = work if len(work) <= SAMPLE_MAX else sorted(work, key=_scatter)[:SAMPLE_MAX]
         waiting = self._count_waiters_among(sample)
         candidates = nlargest(2 * at_most, work, key=lambda index: (waiting[index], -index))
         counts = self.count_waiters([self.nodes[index].n for index in candidates if waiting[index]])
@@ -316,8 +318,8 @@ class MomentOrder:
 
     def count_waiters(self, ns: Sequence[int]) -> dict[int, int]:
         """Return for each of a few nodes how many others wait for it, directly or not."""
-        asked = {n: 1 << bit for bit, n in enumerate(ns)}
-        bits = {2 * index + 1: asked[node.n] for index, node in enumerate(self.nodes) if node.n in asked}
+        bit_of = {n: 1 << bit for bit, n in enumerate(ns)}
+        bits = {2 * index + 1: bit_of[node.n] for index, node in enumerate(self.nodes) if node.n in bit_of}
         rows = [0] * len(self.waiters)
         behind = Counter[int]()
         for moment in self.order:
@@ -328,10 +330,10 @@ class MomentOrder:
             if row:
                 for waiter in self.waiters[moment]:
                     rows[waiter] |= row
-        return {n: sum(count for row, count in behind.items() if row & bit) for n, bit in asked.items()}
+        return {n: sum(count for row, count in behind.items() if row & bit) for n, bit in bit_of.items()}
 
 
-def _spread(index: int) -> int:
+def _scatter(index: int) -> int:
     return (index + 1) * SPREAD % 2**32
 
 

@@ -6,14 +6,6 @@ SELECT c.n, c.claimed_by, c.claimed_until, {evidence_total}
    AND c.project_id = :project_id
    AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
--- name: names
--- The ids and summaries of some nodes.
-SELECT c.n, c.id, c.summary
-  FROM work_nodes AS c
- WHERE c.tenant_id = :tenant_id
-   AND c.project_id = :project_id
-   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
-
 -- name: best_first
 -- The numbers of some nodes, in the order in which they are offered.
 SELECT c.n

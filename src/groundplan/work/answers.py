@@ -73,12 +73,12 @@ class Warnings:
     def lines(self) -> list[str] | UnsetType:
         """Return at most WARNINGS_MAX lines, of which the last counts those that are left out."""
         lines = [
-            f"{first}{f' and {len(others)} more' if others else ''}: {sentence}"
-            for sentence, (first, *others) in self._subjects.items()
+            f"{first}{f' and {len(more)} more' if more else ''}: {sentence}"
+            for sentence, (first, *more) in self._subjects.items()
         ]
         if len(lines) > WARNINGS_MAX:
-            kept = WARNINGS_MAX - 1
-            lines = [*lines[:kept], f"{len(lines) - kept} more warnings"]
+            shown_max = WARNINGS_MAX - 1
+            lines = [*lines[:shown_max], f"{len(lines) - shown_max} more warnings"]
         return lines or UNSET
 
 

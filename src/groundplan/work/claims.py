@@ -164,7 +164,7 @@ def move_leases(tx: Transaction, by: timedelta) -> None:
             tx.record(WorkOp.LEASE_MOVED, lease.node_id, changed("claimed_until", lease.claimed_until, moved))
 
 
-class EndingClaim(msgspec.Struct, frozen=True):
+class ClaimExpiry(msgspec.Struct, frozen=True):
     """A claim; without `claimed_until` it is held."""
 
     id: str
@@ -178,12 +178,12 @@ class EndingClaim(msgspec.Struct, frozen=True):
         return self.claimed_until is not None and self.claimed_until <= now
 
 
-def list_ending_claims(tx: Transaction, *, since: str, at_most: int) -> list[EndingClaim]:
+def list_ending_claims(tx: Transaction, *, since: str, at_most: int) -> list[ClaimExpiry]:
     """Return the claims taken at or after a moment that end soon, have lapsed or are held for long, oldest first."""
     notice = compute_difference(compute_lease_end(tx), tx.now) / NOTICE_SHARE
     return tx.all(
         sql.ending_claims,
-        EndingClaim,
+        ClaimExpiry,
         project_id=tx.project.id,
         since=since,
         ends_before=subtract_time(tx.now, -notice),

@@ -91,22 +91,22 @@ COMPLEXITY_ABSENT = COMPLEXITY_MAX + 1
 
 def get_priority(properties: Mapping[str, Any]) -> float:
     """Return the priority in these properties, or PRIORITY_ABSENT if it is not a number."""
-    given = properties.get(PRIORITY)
-    return float(given) if isinstance(given, int | float) and _is_number(given) else PRIORITY_ABSENT
+    priority = properties.get(PRIORITY)
+    return float(priority) if isinstance(priority, int | float) and _is_number(priority) else PRIORITY_ABSENT
 
 
 def get_complexity(properties: Mapping[str, Any]) -> int:
     """Return the complexity in these properties, or COMPLEXITY_ABSENT if it is not valid."""
-    given = parse_complexity(properties)
-    return COMPLEXITY_ABSENT if given is None else given
+    complexity = parse_complexity(properties)
+    return COMPLEXITY_ABSENT if complexity is None else complexity
 
 
 def parse_complexity(properties: Mapping[str, Any]) -> int | None:
     """Return the complexity in these properties if it is an integer from 1 to COMPLEXITY_MAX, else None."""
-    given = properties.get(COMPLEXITY)
-    if not isinstance(given, int) or isinstance(given, bool):
+    complexity = properties.get(COMPLEXITY)
+    if not isinstance(complexity, int) or isinstance(complexity, bool):
         return None
-    return given if 1 <= given <= COMPLEXITY_MAX else None
+    return complexity if 1 <= complexity <= COMPLEXITY_MAX else None
 
 
 def ranks_as_absent(properties: Mapping[str, Any]) -> bool:

@@ -95,26 +95,26 @@ class KnownTargets:
             return
         self._check_keys(targets, path)
         for target in targets:
-            found = self._purpose.found[target]
-            if (found.kind == ASSUMPTION) is not (link_type in OF_ASSUMPTIONS):
-                raise WrongLinkKind(link_type, found, format_argument_path(path))
+            end = self._purpose.found[target]
+            if (end.kind == ASSUMPTION) is not (link_type in OF_ASSUMPTIONS):
+                raise WrongLinkKind(link_type, end, format_argument_path(path))
 
     def check_purpose_node(self, key: str, path: ArgumentPath) -> None:
         """Raise an error if a link cannot begin at this key."""
         self._check_keys([key], path)
-        found = self._purpose.found[key]
-        if found.kind == ASSUMPTION:
-            raise WrongLinkKind(LinkType.RESTS_ON, found, format_argument_path(path))
+        end = self._purpose.found[key]
+        if end.kind == ASSUMPTION:
+            raise WrongLinkKind(LinkType.RESTS_ON, end, format_argument_path(path))
 
     def _check_keys(self, keys: Sequence[str], path: ArgumentPath) -> None:
         if unknown := [key for key in keys if key not in self._purpose.found]:
             step = NextStep("purpose.open", "shows the keys", {"project": self._project})
-            near = self._purpose.near.get(unknown[0], ())
-            raise UnknownKey("purpose key", unknown, near, step, format_argument_path(path))
+            similar = self._purpose.near.get(unknown[0], ())
+            raise UnknownKey("purpose key", unknown, similar, step, format_argument_path(path))
 
     def _unknown_pointer(self, unknown: Sequence[str], path: ArgumentPath) -> UnknownPointer:
         step = NextStep("context.view", "shows the pointers", {"scopeId": self._project})
-        near = self._facts.near.get(unknown[0], ())
-        are_pointers = all(one.startswith("/") for one in unknown)
+        similar = self._facts.near.get(unknown[0], ())
+        are_pointers = all(ref.startswith("/") for ref in unknown)
         hint = "" if are_pointers else "a fact is named by its pointer, such as /site/size"
-        return UnknownPointer("fact", unknown, near, step, format_argument_path(path), hint)
+        return UnknownPointer("fact", unknown, similar, step, format_argument_path(path), hint)

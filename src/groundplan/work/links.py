@@ -59,10 +59,10 @@ class LinkFields(Protocol):
 
 def read_requested(request: LinkFields) -> dict[LinkType, list[str]]:
     """Return the targets that a request sets, by type, without those that it leaves as they are."""
-    given = {LinkType.SERVES: request.serves, LinkType.RESTS_ON: request.rests_on}
+    fields = {LinkType.SERVES: request.serves, LinkType.RESTS_ON: request.rests_on}
     return {
         link_type: sorted(set(targets or ()))
-        for link_type, targets in given.items()
+        for link_type, targets in fields.items()
         if not isinstance(targets, UnsetType)
     }
 
@@ -78,13 +78,13 @@ def load_targets(tx: Transaction, requests: Iterable[Requested]) -> KnownTargets
 
 
 def insert_links(
-    tx: Transaction, links: Iterable[tuple[LinkSource, Requested, ArgumentPath]], known: KnownTargets
+    tx: Transaction, links: Iterable[tuple[LinkSource, Requested, ArgumentPath]], targets_by_name: KnownTargets
 ) -> None:
     """Add the links of new nodes."""
     rows = []
     for source, requested, path in links:
         for link_type, targets in requested.items():
-            known.check(link_type, targets, (*path, link_type.value))
+            targets_by_name.check(link_type, targets, (*path, link_type.value))
             rows += [(source, link_type, target) for target in targets]
     add_links(tx, rows)
 
@@ -283,14 +283,14 @@ def load_shown_links(tx: Transaction, n: int, node_id: str, *, with_titles: bool
     known = KnownTargets(tx, keys=keys, pointers=facts)
     for link_type, targets in effective.targets.items():
         source = effective.sources[link_type]
-        links = [_show(known, link_type, target, with_title=with_titles) for target in targets]
+        links = [_to_shown_link(known, link_type, target, with_title=with_titles) for target in targets]
         for link in links if source != node_id else ():
             link.inherited_from = source
         setattr(shown, link_type.value, links)
     return shown
 
 
-def _show(known: KnownTargets, link_type: LinkType, target: str, *, with_title: bool) -> ShownLink:
+def _to_shown_link(known: KnownTargets, link_type: LinkType, target: str, *, with_title: bool) -> ShownLink:
     thing = known.find(link_type, target)
     if thing is None:
         return ShownLink(target, dangling=True)
@@ -348,8 +348,8 @@ def count_aligned_work(tx: Transaction, keys: list[str]) -> AlignedWorkCounts:
     if not open_ or not keys:
         return AlignedWorkCounts(open_, 0)
     links = list_links_of_type(tx, LinkType.SERVES, at_most=NO_LIMIT)
-    wanted = set(keys)
-    sources = {link.node_n for link in links if link.target in wanted and link.node_n is not None}
+    wanted_keys = set(keys)
+    sources = {link.node_n for link in links if link.target in wanted_keys and link.node_n is not None}
     if not sources:
         return AlignedWorkCounts(open_, 0)
     inheriting = find_open_inheriting(tx, sources, links)

@@ -5,7 +5,7 @@ The root of a project is a node, too. All others are below it, and it is never w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from random import SystemRandom
 from typing import Any, Protocol
 
@@ -181,11 +181,11 @@ def insert_nodes(tx: Transaction, project_id: str, rows: Sequence[WorkNodeRow]) 
 
 def generate_ids(tx: Transaction, count: int, *, population: int) -> list[str]:
     """Return `count` unused ids; they get longer as the project grows."""
-    found: dict[str, None] = {}
-    while len(found) < count:
-        proposed = to_json_array(new_short_ids(count - len(found), population + count))
-        found |= dict.fromkeys(tx.scalars(sql.find_unused_ids, ids=proposed))
-    return list(found)
+    unused: dict[str, None] = {}
+    while len(unused) < count:
+        proposed = to_json_array(new_short_ids(count - len(unused), population + count))
+        unused |= dict.fromkeys(tx.scalars(sql.find_unused_ids, ids=proposed))
+    return list(unused)
 
 
 def generate_project_id(tx: Transaction) -> str:
@@ -327,6 +327,39 @@ def load_nodes(tx: Transaction, ns: Iterable[int], *, lean: bool, project_id: st
     return {row.n: _to_node(row, evidence.get(row.n, []), now=tx.now, lean=lean) for row in rows}
 
 
+def load_summaries(tx: Transaction, ns: Iterable[int]) -> dict[int, NodeSummary]:
+    """Return the ids and summaries of some nodes of the current project, by number."""
+    rows = tx.all(sql.node_summaries, project_id=tx.project.id, ns=to_json_array(ns))
+    return {n: NodeSummary(node_id, summary) for n, node_id, summary in rows}
+
+
+def load_tags(tx: Transaction, ns: Iterable[int], *, project_id: str | None = None) -> dict[int, list[str]]:
+    """Return the sorted tags of some nodes by number; a node without tags is left out."""
+    tags: dict[int, list[str]] = {}
+    for n, tag in tx.all(sql.tags_of_nodes, project_id=project_id or tx.project.id, ns=to_json_array(ns)):
+        tags.setdefault(n, []).append(tag)
+    return tags
+
+
+def add_tags(tx: Transaction, project_id: str, tags: Mapping[int, Iterable[str]]) -> None:
+    """Add tags to nodes that do not have them, by number."""
+    rows = [{"project_id": project_id, "n": n, "tags": to_json_array(added)} for n, added in tags.items()]
+    tx.run_many(sql.add_tags, rows)
+
+
+def set_tags(tx: Transaction, n: int, tags: Collection[str]) -> Change | None:
+    """Replace the tags of a node and return the change to record, or None if nothing changed."""
+    before = load_tags(tx, [n]).get(n, [])
+    after = sorted(set(tags))
+    if before == after:
+        return None
+    if gone := sorted(set(before) - set(after)):
+        tx.run(sql.remove_tags, project_id=tx.project.id, n=n, tags=to_json_array(gone))
+    if new := sorted(set(after) - set(before)):
+        add_tags(tx, tx.project.id, {n: new})
+    return changed("tags", before, after)
+
+
 def load_best(tx: Transaction, ns: Iterable[int], *, at_most: int) -> list[NodeSummary]:
     """Return the ids and summaries of some nodes, the best first."""
     return tx.all(sql.best_of_nodes, NodeSummary, project_id=tx.project.id, ns=to_json_array(ns), at_most=at_most)
@@ -370,10 +403,10 @@ def format_evidence(evidence: list[Evidence], *, lean: bool) -> list[Evidence] |
 def load_evidence(tx: Transaction, numbers: str) -> dict[int, list[Evidence]]:
     """Return the newest evidence of the nodes in `numbers`, a JSON array, oldest first; all of it without a cap."""
     at_most = EVIDENCE_SHOWN_MAX if tx.budget.is_limited else EVIDENCE_MAX
-    found: dict[int, list[Evidence]] = {}
+    evidence: dict[int, list[Evidence]] = {}
     for row in tx.all(sql.newest_evidence, EvidenceRow, project_id=tx.project.id, ns=numbers, at_most=at_most):
-        found.setdefault(row.node_n, []).append(Evidence(row.type, row.ref, row.agent, row.at))
-    return found
+        evidence.setdefault(row.node_n, []).append(Evidence(row.type, row.ref, row.agent, row.at))
+    return evidence
 
 
 def add_evidence(tx: Transaction, rows: Iterable[EvidenceRow]) -> None:

@@ -149,3 +149,34 @@ SELECT c.n
    AND c.project_id = :project_id
    AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
    AND NOT c.resolved;
+
+-- name: node_summaries
+-- The ids and summaries of some nodes.
+SELECT c.n, c.id, c.summary
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: tags_of_nodes
+-- The tags of some nodes.
+SELECT t.node_n, t.tag
+  FROM work_node_tags AS t
+ WHERE t.tenant_id = :tenant_id
+   AND t.project_id = :project_id
+   AND t.node_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+ ORDER BY t.node_n, t.tag;
+
+-- name: add_tags
+-- Add tags to a node.
+INSERT INTO work_node_tags (tenant_id, project_id, node_n, tag)
+SELECT :tenant_id, :project_id, :n, given.value
+  FROM each(:tags) AS given;
+
+-- name: remove_tags
+-- Remove tags from a node.
+DELETE FROM work_node_tags
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n
+   AND tag IN (SELECT value FROM each(:tags));

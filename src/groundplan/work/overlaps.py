@@ -87,10 +87,10 @@ class OverlappingNode(Struct):
     paths: list[str]
 
     def describe(self) -> str:
-        """Return who works on which file, to be said of another node."""
-        who = f" (claimed by {quote_text(self.claimed_by)})" if self.claimed_by is not None else ""
+        """Return a clause for a warning about another node: who works on which common file."""
+        claimant = f" (claimed by {quote_text(self.claimed_by)})" if self.claimed_by is not None else ""
         more = f" and {len(self.paths) - 1} more" if len(self.paths) > 1 else ""
-        return f"works on {shorten_path(self.paths[0])}{more}, which {self.id}{who} works on too"
+        return f"works on {shorten_path(self.paths[0])}{more}, which {self.id}{claimant} works on too"
 
 
 class WorkInProgress:
@@ -113,20 +113,22 @@ class WorkInProgress:
 
     def find_shared(self, paths: Iterable[Collection[str]]) -> Mapping[str, Collection[str]]:
         """Return for each of these paths the paths in progress with a file in common."""
-        asked = dict.fromkeys(path for some in paths for path in some)
+        distinct = dict.fromkeys(path for some in paths for path in some)
         among = dict.fromkeys(path for some in self.paths.values() for path in some)
-        return find_shared_paths(self._tx, asked, among).found if asked else {}
+        return find_shared_paths(self._tx, distinct, among).found if distinct else {}
 
     def _list_overlaps(
         self, n: int, paths: Iterable[str], shared: Mapping[str, Collection[str]]
     ) -> list[OverlappingNode]:
         common: dict[str, str] = {}  # the narrower one of two paths with files in common, by that of the other node
         for path in paths:
-            for other in shared.get(path, ()):
-                common[other] = max(common.get(other, other), path, key=_get_narrowness)
+            for path_in_progress in shared.get(path, ()):
+                common[path_in_progress] = max(
+                    common.get(path_in_progress, path_in_progress), path, key=_get_narrowness
+                )
         overlaps = []
-        for other_n, others in self.paths.items():
-            touched = dict.fromkeys(common[path] for path in others if path in common)
+        for other_n, paths_of_other in self.paths.items():
+            touched = dict.fromkeys(common[path] for path in paths_of_other if path in common)
             if touched and other_n != n:
                 row = self.nodes[other_n]
                 overlaps.append(OverlappingNode(row.id, row.summary, row.claimed_by, list(touched)))
@@ -183,29 +185,29 @@ class OverlapGuard:
         ahead = LOOK_AHEAD
         while True:
             candidates = find(wanted + ahead)
-            kept = self._pass_over(candidates, wanted=wanted)
-            self._has_more = len(candidates) == wanted + ahead and len(kept) < wanted
+            offered = self._pass_over(candidates, wanted=wanted)
+            self._has_more = len(candidates) == wanted + ahead and len(offered) < wanted
             if not self._has_more or ahead >= LOOK_AHEAD_MAX:
-                return kept
+                return offered
             ahead *= 4
 
     def _pass_over(self, nodes: list[WorkNodeRow], *, wanted: int) -> list[WorkNodeRow]:
         """Return the first nodes that may be offered, and remember those that were passed over before them."""
         self._passed_over = []
-        overlaps = self._find(nodes)
-        kept: list[WorkNodeRow] = []
+        overlaps = self._find_overlaps(nodes)
+        offered: list[WorkNodeRow] = []
         for node in nodes:
-            if len(kept) == wanted:
+            if len(offered) == wanted:
                 break
             if node.n in overlaps:
                 self._passed_over.append((node, overlaps[node.n][0]))
             else:
-                kept.append(node)
-        return kept
+                offered.append(node)
+        return offered
 
     def check(self, node: WorkNodeRow) -> None:
         """Raise OverlapsInProgress when a node that is named must not be offered."""
-        if self._avoids and (overlaps := self._find([node]).get(node.n)):
+        if self._avoids and (overlaps := self._find_overlaps([node]).get(node.n)):
             raise OverlapsInProgress(node, overlaps)
 
     def warn(self, warnings: Warnings, nodes: list[WorkNodeRow]) -> None:
@@ -216,7 +218,7 @@ class OverlapGuard:
             return
         if self._policy == "off" or any(node.others_work is not None and not node.others_work for node in nodes):
             return  # without a look at their paths
-        overlaps = self._find(nodes)
+        overlaps = self._find_overlaps(nodes)
         for node in nodes:
             for overlap in overlaps.get(node.n, ()):
                 warnings.add(node.id, overlap.describe())
@@ -231,7 +233,7 @@ class OverlapGuard:
         unseen = "; others were not looked at, so name one of them or a scope" if self._has_more else ""
         return f"{total} actionable nodes were passed over (policy overlap): {named}{more}{unseen}"
 
-    def _find(self, nodes: list[WorkNodeRow]) -> dict[int, list[OverlappingNode]]:
+    def _find_overlaps(self, nodes: list[WorkNodeRow]) -> dict[int, list[OverlappingNode]]:
         return self._in_progress.find_overlaps(nodes)
 
     @cached_property

@@ -14,9 +14,10 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.providers import find_shared_paths
 from groundplan.work.answers import WARNINGS_MAX, Warnings
-from groundplan.work.graph.planned_nodes import NewNode
+from groundplan.work.graph.planned_nodes import NewNode, build_planned_waits
 from groundplan.work.overlaps import WorkInProgress, extract_paths, shorten_path
-from groundplan.work.waiting.cycles import WaitingMoments, finish_moment, start_moment
+from groundplan.work.waiting.cycles import WaitingMoments
+from groundplan.work.waiting.moments import finish_moment, group_steps
 
 PAIRS_MAX = 2 * WARNINGS_MAX  # pairs that are reported; the answer has fewer lines
 LOOKUPS_MAX = 20  # paths through existing nodes that are looked for; each may walk through much of the graph
@@ -59,9 +60,11 @@ def _report_pairs_in_progress(
     in_progress = WorkInProgress(tx)
     shared = in_progress.find_shared(paths_of.values()) if in_progress.paths else {}
     for node in nodes:
-        touched = {other: path for path in paths_of.get(node.n, ()) for other in shared.get(path, ())}
-        for other_n, others in in_progress.paths.items() if touched else ():
-            common = next((path for path in others if path in touched), None)
+        touched = {
+            path_in_progress: path for path in paths_of.get(node.n, ()) for path_in_progress in shared.get(path, ())
+        }
+        for other_n, paths_in_progress in in_progress.paths.items() if touched else ():
+            common = next((path for path in paths_in_progress if path in touched), None)
             if common is None:
                 continue
             if stored.is_exhausted:
@@ -69,8 +72,8 @@ def _report_pairs_in_progress(
                 return
             if not stored.comes_after(node.n, other_n):
                 row = in_progress.nodes[other_n]
-                who = f" ({row.claimed_by})" if row.claimed_by is not None else ""
-                yield node.request.ref, f"touches {shorten_path(common)}, which {row.id}{who} works on"
+                claimant = f" ({row.claimed_by})" if row.claimed_by is not None else ""
+                yield node.request.ref, f"touches {shorten_path(common)}, which {row.id}{claimant} works on"
 
 
 def _find_unordered_pairs(
@@ -82,23 +85,23 @@ def _find_unordered_pairs(
         for path in paths_of.get(node.n, ()):
             members[path] = members.get(path, 0) | 1 << index
     shared = find_shared_paths(tx, members, members).found
-    near = {path: _join(members[other] for other in others) for path, others in shared.items()}
-    if all(bits & (bits - 1) == 0 for bits in near.values()):
+    nodes_near = {path: _join_bits(members[other_index] for other_index in indexes) for path, indexes in shared.items()}
+    if all(bits & (bits - 1) == 0 for bits in nodes_near.values()):
         return  # no two nodes have a file in common
     awaited, waiting = _find_orders(tx, nodes)
     for index, node in enumerate(nodes):
-        done = awaited[index] | waiting[index] | (2 << index) - 1
+        compared = awaited[index] | waiting[index] | (2 << index) - 1
         for path in paths_of.get(node.n, ()):
-            pairs = near.get(path, 0) & ~done
-            done |= pairs
-            for other in _list_bits(pairs):
-                yield node, nodes[other], path
+            pairs = nodes_near.get(path, 0) & ~compared
+            compared |= pairs
+            for other_index in _list_bits(pairs):
+                yield node, nodes[other_index], path
 
 
-def _join(bits: Iterator[int]) -> int:
+def _join_bits(bits: Iterator[int]) -> int:
     joined = 0
-    for one in bits:
-        joined |= one
+    for bit in bits:
+        joined |= bit
     return joined
 
 
@@ -111,22 +114,8 @@ def _list_bits(bits: int) -> Iterator[int]:
 
 def _find_orders(tx: Transaction, nodes: Sequence[NewNode]) -> tuple[list[int], list[int]]:
     """Return for each new node, as bits, the new nodes that its finish waits for, and those that wait for it."""
-    inherits = get_policies(tx).inherit_dependencies
-    waits: dict[int, list[int]] = {
-        moment: [] for node in nodes for moment in (start_moment(node.n), finish_moment(node.n))
-    }
-    for node in nodes:
-        start, finish = start_moment(node.n), finish_moment(node.n)
-        waits[finish].append(start)
-        waits[start] += [finish_moment(one.n) for one in node.targets if isinstance(one, NewNode)]
-        if isinstance(node.parent, NewNode):
-            waits[finish_moment(node.parent.n)].append(finish)
-            if inherits:
-                waits[start].append(start_moment(node.parent.n))
-    waiters: dict[int, list[int]] = {moment: [] for moment in waits}
-    for moment, awaited in waits.items():
-        for one in awaited:
-            waiters[one].append(moment)
+    waits = build_planned_waits(tx, nodes)
+    waiters = group_steps((awaited, moment) for moment, targets in waits.items() for awaited in targets)
     finishes = [finish_moment(node.n) for node in nodes]
     return _collect_behind(waits, finishes), _collect_behind(waiters, finishes)
 
@@ -139,7 +128,7 @@ def _collect_behind(steps: Mapping[int, Sequence[int]], finishes: Sequence[int])
     while todo:
         moment, is_left = todo.pop()
         if is_left:
-            behind[moment] = _join(behind[after] | bits.get(after, 0) for after in steps[moment])
+            behind[moment] = _join_bits(behind[after] | bits.get(after, 0) for after in steps[moment])
         elif moment not in behind:
             todo.append((moment, True))
             todo += [(after, False) for after in steps[moment] if after not in behind]
@@ -147,7 +136,7 @@ def _collect_behind(steps: Mapping[int, Sequence[int]], finishes: Sequence[int])
 
 
 class _StoredOrder:
-    """Whether nodes wait for each other through existing nodes."""
+    """Searches paths from new nodes through existing ones, up to a limit."""
 
     def __init__(self, tx: Transaction, nodes: Sequence[NewNode]) -> None:
         self._moments = WaitingMoments(tx)
@@ -156,13 +145,13 @@ class _StoredOrder:
         inherits = get_policies(tx).inherit_dependencies
         # Only these steps lead from a new node to an existing one.
         self._leaves_plan = any(
-            inherits or node.feature_n is not None or any(not isinstance(one, NewNode) for one in node.targets)
+            inherits or node.feature_n is not None or any(not isinstance(target, NewNode) for target in node.targets)
             for node in nodes
         )
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether as many paths were looked for as one call may."""
+        """Whether the limit of searched paths is reached."""
         return self._lookups <= 0
 
     def is_ordered(self, first: NewNode, second: NewNode) -> bool:

@@ -114,13 +114,13 @@ class Positions:
         """Return the current positions of nodes, computed from all of their ancestors."""
         return self._compute_from(self._load_upwards(ns))
 
-    def is_above(self, node: WorkNodeRow, other: WorkNodeRow) -> bool:
+    def is_above(self, node: WorkNodeRow, lower: WorkNodeRow) -> bool:
         """Return whether a node is another one or one of its ancestors."""
-        if not self._stale and other.depth < node.depth:
+        if not self._stale and lower.depth < node.depth:
             return False
         depth = ABOVE_ROOT if self._stale else node.depth
         return node.n in self._tx.scalars(
-            sql.ancestors_to_depth, project_id=self._tx.project.id, n=other.n, depth=depth
+            sql.ancestors_to_depth, project_id=self._tx.project.id, n=lower.n, depth=depth
         )
 
     def settle(self, snapshot: Callable[[Collection[int]], None]) -> None:
@@ -161,8 +161,8 @@ class Positions:
 
     def _load_upwards(self, ns: Collection[int]) -> dict[int, PositionRow]:
         """Load nodes and all of their ancestors, each once."""
-        found = self._tx.all(sql.nodes_and_ancestors, PositionRow, project_id=self._tx.project.id, ns=to_json_array(ns))
-        return {row.n: row for row in found}
+        rows = self._tx.all(sql.nodes_and_ancestors, PositionRow, project_id=self._tx.project.id, ns=to_json_array(ns))
+        return {row.n: row for row in rows}
 
     def _compute_from(self, rows: dict[int, PositionRow]) -> dict[int, Position]:
         positions: dict[int, Position] = {}

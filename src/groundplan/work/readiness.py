@@ -22,7 +22,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.work.events import WorkOp
 from groundplan.work.kinds import ACTIVE, CLOSED, DROPPED, FEATURE, NEW, WILL_NOT_IMPLEMENT
-from groundplan.work.nodes import NodeSummary, is_claimed_by_another, load_dependents
+from groundplan.work.nodes import NodeSummary, is_claimed_by_another, load_dependents, load_summaries
 from groundplan.work.positions import Positions, blocks_descendants
 from groundplan.work.state_changes import READY, RESOLVED, NeighbourRow, NodeFlags, StateChanges, derive_states
 from groundplan.work.waiting.cycles import CycleDetected, find_loop_through
@@ -40,7 +40,7 @@ class WaitingRow(Struct):
     held_reason: str | None
 
 
-class FinishedRow(Struct):
+class FinishedNodeRow(Struct):
     """A node that has nothing left to do."""
 
     n: int
@@ -54,7 +54,7 @@ class FinishedRow(Struct):
     evidence_total: int
 
 
-class ReopenedRow(Struct):
+class ReopenedNodeRow(Struct):
     """A node that is reopened because of a change below it."""
 
     n: int
@@ -141,9 +141,11 @@ class Readiness:
             self._derived = derive_states(self._neighbours, n)
         while parents:  # level by level: features, or by policy all parents, are resolved with their last child
             self.update_dependents(parents, by=-1)
-            lost = _count(parent for parent in parents.values() if parent is not None and parent not in parents)
-            self._adjust_open_children(lost, sign=-1)
-            parents = self._resolve_finished(lost)
+            finished_children = _count(
+                parent for parent in parents.values() if parent is not None and parent not in parents
+            )
+            self._adjust_open_children(finished_children, sign=-1)
+            parents = self._resolve_finished(finished_children)
 
     def propagate_opened(self, parents: Mapping[int, int | None]) -> None:
         """Update the dependents and parents of nodes that became open; `parents` maps each node to its parent."""
@@ -163,11 +165,11 @@ class Readiness:
 
     def update_dependents(self, targets: Collection[int], *, by: int) -> None:
         """Update the dependents of nodes that were resolved (`by` is -1) or opened (+1)."""
-        known = [self._dependents.pop(n, None) for n in targets]
-        if None in known:
+        loaded = [self._dependents.pop(n, None) for n in targets]
+        if None in loaded:
             waiting = _count(load_dependents(self._tx, targets))
         else:
-            waiting = _count(n for dependents in known for n in dependents or ())
+            waiting = _count(n for dependents in loaded for n in dependents or ())
         if waiting:
             self._adjust_open_dependencies({n: count * by for n, count in waiting.items()})
 
@@ -197,8 +199,8 @@ class Readiness:
             if self._derived is not None:  # nothing else follows from it
                 self._adjust(sql.adjust_open_dependencies_of_one, sql.adjust_open_dependencies, ns, by)
                 continue
-            place = {"project_id": self._project_id, "ns": to_json_array(ns), "by": by}
-            for row in self._tx.all(sql.adjust_and_list_waiting, WaitingRow, **place):
+            parameters = {"project_id": self._project_id, "ns": to_json_array(ns), "by": by}
+            for row in self._tx.all(sql.adjust_and_list_waiting, WaitingRow, **parameters):
                 if row.held_reason is None and (row.open_deps - by > 0) != (row.open_deps > 0):
                     self.propagate_waiting(row.n, row.kind)
 
@@ -225,18 +227,18 @@ class Readiness:
 
     def start_feature(self, feature_n: int | None) -> None:
         """Make a new feature and the new features above it active, because work on one of its tasks began."""
-        while feature_n is not None and (begun := begin_feature(self._tx, feature_n, decision=self._decision)):
-            self.feature_status_changes.append(begun.status_change)
+        while feature_n is not None and (started := begin_feature(self._tx, feature_n, decision=self._decision)):
+            self.feature_status_changes.append(started.status_change)
             is_stale = self.positions.are_stale
-            feature_n = self.positions.compute([feature_n])[feature_n].feature_n if is_stale else begun.feature_n
+            feature_n = self.positions.compute([feature_n])[feature_n].feature_n if is_stale else started.feature_n
 
     def start_entered_feature(self, moved: Collection[int], entered: int | None) -> None:
         """Start the feature that nodes were moved into, if it is new and they or nodes below them were started."""
         if self._unstarted.issuperset(moved):
             return
-        place = {"project_id": self._project_id}
-        if entered is not None and self._tx.one_or_none(sql.is_new_feature, **place, n=entered):
-            if not self._tx.one_or_none(sql.has_started_node, **place, ns=to_json_array(moved)):
+        in_project = {"project_id": self._project_id}
+        if entered is not None and self._tx.one_or_none(sql.is_new_feature, **in_project, n=entered):
+            if not self._tx.one_or_none(sql.has_started_node, **in_project, ns=to_json_array(moved)):
                 self._unstarted.update(moved)
                 return
             self.start_feature(entered)
@@ -285,8 +287,7 @@ class Readiness:
         ns = [n for n in self._reopened if self._states.is_open(n)]
         if not ns:
             return []
-        rows = self._tx.all(sql.node_summaries, project_id=self._project_id, ns=to_json_array(ns))
-        summaries = {n: NodeSummary(node_id, summary) for n, node_id, summary in rows}
+        summaries = load_summaries(self._tx, ns)
         return [summaries[n] for n in ns]
 
     def _adjust_open_children(self, counts: Mapping[int, int], *, sign: int) -> None:
@@ -304,7 +305,7 @@ class Readiness:
             return
         ns = [reopened_n for reopened_n, _ in chain]
         self.snapshot(ns)
-        rows = self._tx.all(sql.nodes_to_reopen, ReopenedRow, project_id=self._project_id, ns=to_json_array(ns))
+        rows = self._tx.all(sql.nodes_to_reopen, ReopenedNodeRow, project_id=self._project_id, ns=to_json_array(ns))
         by_n = {row.n: row for row in rows}
         self._tx.run(sql.reopen_nodes, project_id=self._project_id, ns=to_json_array(ns))
         for reopened_n in ns:
@@ -313,7 +314,7 @@ class Readiness:
         # Each reopened node is an open child of the next; the caller counts the open children of the first.
         self._adjust_open_children(_count(parent for _, parent in chain if parent is not None), sign=1)
 
-    def _record_reopened(self, row: ReopenedRow) -> None:
+    def _record_reopened(self, row: ReopenedNodeRow) -> None:
         changes = [changed("resolved", True, False)]
         if row.outcome is not None:
             changes.append(changed("outcome", row.outcome, None))
@@ -328,12 +329,14 @@ class Readiness:
     def _resolve_finished(self, parents: Collection[int]) -> dict[int, int | None]:
         """Resolve the nodes among these that have nothing left to do, and return them with their parents."""
         resolves_all = get_policies(self._tx).auto_resolve_parents
-        asked = [n for n in parents if resolves_all or self._states.was_feature(n)]
+        candidates = [n for n in parents if resolves_all or self._states.was_feature(n)]
         resolved: dict[int, int | None] = {}
-        if not asked:
+        if not candidates:
             return resolved
         self.write_counts()
-        finished = self._tx.all(sql.finished_parents, FinishedRow, project_id=self._project_id, ns=to_json_array(asked))
+        finished = self._tx.all(
+            sql.finished_parents, FinishedNodeRow, project_id=self._project_id, ns=to_json_array(candidates)
+        )
         for row in self._drop_blocked(finished):
             if row.kind == FEATURE:
                 self._close_feature(row)
@@ -344,7 +347,7 @@ class Readiness:
             resolved[row.n] = row.parent_n
         return resolved
 
-    def _drop_blocked(self, rows: list[FinishedRow]) -> list[FinishedRow]:
+    def _drop_blocked(self, rows: list[FinishedNodeRow]) -> list[FinishedNodeRow]:
         """Return the nodes that no ancestor blocks, and all features."""
         blocked_above = {row.n: row.blocked_above for row in rows}
         if rows and self.positions.are_stale:
@@ -352,14 +355,14 @@ class Readiness:
             blocked_above = {n: current[n].blocked_above for n in blocked_above}
         return [row for row in rows if row.kind == FEATURE or not blocked_above[row.n]]
 
-    def _close_feature(self, row: FinishedRow) -> None:
+    def _close_feature(self, row: FinishedNodeRow) -> None:
         # A feature counts as dropped when all of its nodes were dropped.
         is_done = self._tx.one_or_none(sql.feature_has_done_node, project_id=self._project_id, n=row.n) is not None
         self._resolve(row, outcome=None if is_done else DROPPED)
         after = CLOSED if is_done else WILL_NOT_IMPLEMENT
         self.feature_status_changes.append(FeatureStatusChange(row.id, row.status or NEW, after))
 
-    def _resolve(self, row: FinishedRow, *, outcome: str | None) -> None:
+    def _resolve(self, row: FinishedNodeRow, *, outcome: str | None) -> None:
         self._tx.run(sql.resolve_nodes, project_id=self._project_id, ns=to_json_array([row.n]), outcome=outcome)
         changes = [changed("resolved", False, True)]
         if outcome is not None:
@@ -370,7 +373,7 @@ class Readiness:
         if is_claimed_by_another(self._tx, row.claimed_by, row.claimed_until):
             self.ended_claims[row.id] = str(row.claimed_by)
 
-    def _may_resolve(self, row: FinishedRow) -> bool:
+    def _may_resolve(self, row: FinishedNodeRow) -> bool:
         """Return whether the policies allow resolving a node automatically; they bind the engine as well."""
         policies = get_policies(self._tx)
         if policies.evidence == "require" and not row.evidence_total:
@@ -378,27 +381,27 @@ class Readiness:
         return policies.claims == "soft" or not is_claimed_by_another(self._tx, row.claimed_by, row.claimed_until)
 
 
-class BegunFeature(Struct, frozen=True):
+class FeatureStart(Struct, frozen=True):
     """A feature that became active, and the stored number of the feature above it."""
 
     status_change: FeatureStatusChange
     feature_n: int | None
 
 
-def begin_feature(tx: Transaction, feature_n: int, *, decision: str | None) -> BegunFeature | None:
+def begin_feature(tx: Transaction, feature_n: int, *, decision: str | None) -> FeatureStart | None:
     """Make a new feature active, or return None if it is not new."""
     row = tx.one_or_none(sql.begin_feature, project_id=tx.project.id, n=feature_n)
     if row is None:
         return None
     feature_id, above = row
     tx.record(WorkOp.ADVANCED, feature_id, changed("status", None, ACTIVE), decision=decision)
-    return BegunFeature(FeatureStatusChange(feature_id, NEW, ACTIVE), above)
+    return FeatureStart(FeatureStatusChange(feature_id, NEW, ACTIVE), above)
 
 
 def begin_features(tx: Transaction, feature_n: int | None, *, decision: str | None) -> None:
     """Make a new feature and the new features above it active."""
-    while feature_n is not None and (begun := begin_feature(tx, feature_n, decision=decision)):
-        feature_n = begun.feature_n
+    while feature_n is not None and (started := begin_feature(tx, feature_n, decision=decision)):
+        feature_n = started.feature_n
 
 
 def _count(ns: Iterable[int]) -> dict[int, int]:
@@ -415,7 +418,7 @@ def _add_changes(pending: dict[int, int], changes: Mapping[int, int]) -> None:
 
 
 def _take_changes(pending: dict[int, int], n: int | None) -> dict[int, list[int]]:
-    """Remove the changes of one node, or all of them, and return the nodes by change, without changes of nothing."""
+    """Remove the changes of one node, or all of them, and return the nodes by change, without those of zero."""
     by_change: dict[int, list[int]] = {}
     for changed_n in list(pending) if n is None else [n]:
         if change := pending.pop(changed_n, 0):

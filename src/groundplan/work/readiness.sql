@@ -35,14 +35,6 @@ SELECT {neighbour}, 1 AS is_dependent
    AND d.to_n = :n
    AND d.type = 'depends_on';
 
--- name: node_summaries
--- The ids and summaries of some nodes.
-SELECT c.n, c.id, c.summary
-  FROM work_nodes AS c
- WHERE c.tenant_id = :tenant_id
-   AND c.project_id = :project_id
-   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
-
 -- name: adjust_open_children
 -- Add to the number of open children of these nodes.
 UPDATE work_nodes

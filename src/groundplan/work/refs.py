@@ -71,37 +71,37 @@ class NodeLocation(msgspec.Struct, frozen=True):
     id: str
 
 
-def node_elsewhere(found: NodeLocation, project_id: str, *, beside: str | None) -> MixedProjects:
+def node_elsewhere(node: NodeLocation, project_id: str, *, beside: str | None) -> MixedProjects:
     """Return the error for a node of another project; `beside` is a node of this one that the same call names."""
     where = f"node {beside} is in project {project_id}" if beside else f"the call is about project {project_id}"
     return MixedProjects(
-        f"{where} and node {found.id} is in project {found.project_id}; send one call for each project",
-        nodes=[beside, found.id] if beside else [found.id],
-        projects=[str(project_id), str(found.project_id)],  # the encoder needs plain str
+        f"{where} and node {node.id} is in project {node.project_id}; send one call for each project",
+        nodes=[beside, node.id] if beside else [node.id],
+        projects=[str(project_id), str(node.project_id)],  # the encoder needs plain str
     )
 
 
 def find_node(tx: Transaction, ref: str) -> NodeLocation:
     """Return the node with this id or alias, or the only node whose id begins with it."""
-    found = find_node_or_none(tx, ref)
-    if found is None:
+    node = find_node_or_none(tx, ref)
+    if node is None:
         raise missing_node(tx, ref)
-    return found
+    return node
 
 
 def find_node_or_none(tx: Transaction, ref: str) -> NodeLocation | None:
     """Return the node with this id or alias, or the only node whose id begins with it, or None."""
-    seen = find_visible_project_ids(tx)
+    visible = find_visible_project_ids(tx)
     row = tx.one_or_none(sql.node_by_id, id=ref)
-    found = None if row is None else _to_location(*row)
-    if found is not None and (seen is None or found.project_id in seen):
-        return found
-    if (aliased := _find_by_alias(tx, ref, seen)) is not None:
+    location = None if row is None else _to_location(*row)
+    if location is not None and (visible is None or location.project_id in visible):
+        return location
+    if (aliased := _find_by_alias(tx, ref, visible)) is not None:
         return aliased
     # The id of a node that was merged away or deleted is never read as a prefix. Hidden nodes do not count here.
     if not PREFIX_CHARS_MIN <= len(ref) <= ID_CHARS_MAX or find_removed_node(tx, ref) is not None:
         return None
-    matches = find_nodes_by_prefix(tx, ref, seen, at_most=CANDIDATES_MAX)
+    matches = find_nodes_by_prefix(tx, ref, visible, at_most=CANDIDATES_MAX)
     if len(matches) > 1:
         raise AmbiguousNode(ref, [node.id for node in matches[:3]])
     return matches[0] if matches else None
@@ -109,9 +109,9 @@ def find_node_or_none(tx: Transaction, ref: str) -> NodeLocation | None:
 
 def resolve_node_project(tx: Transaction, ref: str) -> str:
     """Return the project of a node, also of a removed one, because a repeated request must find its answer."""
-    found = find_node_or_none(tx, ref)
-    if found is not None:
-        return found.project_id
+    node = find_node_or_none(tx, ref)
+    if node is not None:
+        return node.project_id
     removed = find_removed_node(tx, ref)
     if removed is None:
         raise missing_node(tx, ref)
@@ -120,17 +120,17 @@ def resolve_node_project(tx: Transaction, ref: str) -> str:
 
 def missing_node(tx: Transaction, ref: str) -> NotFound:
     """Return the error for an unknown id, with similar ids as suggestions."""
-    seen = find_visible_project_ids(tx)
+    visible = find_visible_project_ids(tx)
     removed = find_removed_node(tx, ref)
     if removed is not None:
         return NotFound("node", ref, hint=f"it was merged into {removed.into!r}" if removed.into else "it was deleted")
     candidates = (
-        find_nodes_by_prefix(tx, ref[:SUGGESTION_PREFIX_CHARS], seen, at_most=CANDIDATES_MAX)
+        find_nodes_by_prefix(tx, ref[:SUGGESTION_PREFIX_CHARS], visible, at_most=CANDIDATES_MAX)
         if len(ref) >= SUGGESTION_PREFIX_CHARS
         else []
     )
-    near = get_close_matches(ref[:ID_CHARS_MAX], [node.id for node in candidates], n=2)
-    return NotFound("node", ref, near=near, next_steps=NextStep("work.query", "finds nodes by text"))
+    similar = get_close_matches(ref[:ID_CHARS_MAX], [node.id for node in candidates], n=2)
+    return NotFound("node", ref, near=similar, next_steps=NextStep("work.query", "finds nodes by text"))
 
 
 def find_node_in_project(tx: Transaction, ref: str, *, beside: str | None = None) -> NodeLocation:
@@ -138,10 +138,10 @@ def find_node_in_project(tx: Transaction, ref: str, *, beside: str | None = None
 
     `beside` is another node of the call, which the error names if this one is in another project.
     """
-    found = find_node(tx, ref)
-    if found.project_id != tx.project.id:
-        raise node_elsewhere(found, tx.project.id, beside=beside)
-    return found
+    node = find_node(tx, ref)
+    if node.project_id != tx.project.id:
+        raise node_elsewhere(node, tx.project.id, beside=beside)
+    return node
 
 
 def fetch_node_in_project(tx: Transaction, ref: str, *, beside: str | None = None) -> WorkNodeRow:
@@ -153,25 +153,25 @@ def fetch_node_in_project(tx: Transaction, ref: str, *, beside: str | None = Non
 
 def resolve_task(tx: Transaction, ref: str) -> tuple[str, str]:
     """Return the project and the whole id of a task, for slices that refer to tasks."""
-    found = find_node(tx, ref)
-    kind = tx.scalar(sql.kind_of_node, project_id=found.project_id, n=found.n)
+    node = find_node(tx, ref)
+    kind = tx.scalar(sql.kind_of_node, project_id=node.project_id, n=node.n)
     if kind not in (None, TASK):
         raise NotTask(ref, kind)
-    return found.project_id, found.id
+    return node.project_id, node.id
 
 
 def find_work_targets(tx: Transaction, refs: list[str]) -> LinkTargets:
     """Return the nodes of the current project with these ids or unique prefixes, for slices that refer to nodes."""
-    found = find_known_targets(tx, dict.fromkeys(refs))
+    targets = find_known_targets(tx, dict.fromkeys(refs))
     near: dict[str, list[str]] = {}
     for ref in refs:
-        if ref not in found:
+        if ref not in targets:
             node = find_node_or_none(tx, ref)
             if node is not None and node.project_id == tx.project.id:
-                found[ref] = find_known_targets(tx, [node.id])[node.id]
+                targets[ref] = find_known_targets(tx, [node.id])[node.id]
             else:
                 near[ref] = list(missing_node(tx, ref).details.get("near", ()))
-    return LinkTargets(found, near)
+    return LinkTargets(targets, near)
 
 
 def find_known_targets(tx: Transaction, ids: Iterable[str]) -> dict[str, LinkTarget]:
@@ -193,23 +193,23 @@ def find_removed_node(tx: Transaction, ref: str) -> RemovedNode | None:
     if row is None:
         return None
     project_id, into = row
-    seen = find_visible_project_ids(tx)
-    return RemovedNode(ProjectId(project_id), into) if seen is None or project_id in seen else None
+    visible = find_visible_project_ids(tx)
+    return RemovedNode(ProjectId(project_id), into) if visible is None or project_id in visible else None
 
 
 def _find_by_alias(tx: Transaction, alias: str, visible_project_ids: frozenset[str] | None) -> NodeLocation | None:
     """Return the node with an alias, preferably of the current project, or None."""
-    found = [
+    nodes = [
         node
         for node in starmap(_to_location, tx.all(sql.nodes_by_alias, alias=alias))
         if visible_project_ids is None or node.project_id in visible_project_ids
     ]
-    if len(found) > 1:
-        here = [node for node in found if tx.has_project and node.project_id == tx.project.id]
-        if not here:
-            raise AmbiguousAlias(alias, [node.id for node in found[:3]])
-        found = here
-    return found[0] if found else None
+    if len(nodes) > 1:
+        own = [node for node in nodes if tx.has_project and node.project_id == tx.project.id]
+        if not own:
+            raise AmbiguousAlias(alias, [node.id for node in nodes[:3]])
+        nodes = own
+    return nodes[0] if nodes else None
 
 
 def find_nodes_by_prefix(
@@ -220,8 +220,8 @@ def find_nodes_by_prefix(
     behind = prefix[:-1] + chr(ord(last) + 1) if last and ord(last) < 0x7F else None
     if behind is None:  # no id contains such a character
         return []
-    found = starmap(_to_location, tx.all(sql.nodes_by_prefix, first=prefix, behind=behind, at_most=at_most))
-    return [node for node in found if visible_project_ids is None or node.project_id in visible_project_ids]
+    nodes = starmap(_to_location, tx.all(sql.nodes_by_prefix, first=prefix, behind=behind, at_most=at_most))
+    return [node for node in nodes if visible_project_ids is None or node.project_id in visible_project_ids]
 
 
 def _to_location(project_id: str, n: int, node_id: str) -> NodeLocation:

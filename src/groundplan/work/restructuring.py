@@ -33,8 +33,10 @@ from groundplan.work.nodes import (
     fetch_node,
     is_claimed_by_another,
     list_open_nodes,
+    load_tags,
     remove_edge,
     save_node,
+    set_tags,
     touch,
 )
 from groundplan.work.readiness import Readiness
@@ -75,7 +77,7 @@ def move(tx: Transaction, readiness: Readiness, node: WorkNodeRow, parent: WorkN
 def reparent(tx: Transaction, readiness: Readiness, ns: Sequence[int], before: WorkNodeRow, after: WorkNodeRow) -> None:
     """Move children of a node, with everything below them, under another parent."""
     project_id = tx.project.id
-    left, entered = (_find_feature_of_children(readiness, parent) for parent in (before, after))
+    feature_left, feature_entered = (_find_feature_of_children(readiness, parent) for parent in (before, after))
     readiness.check_for_loops(ns)
     readiness.snapshot([*ns, before.n, after.n])
     open_count = len(list_open_nodes(tx, ns))
@@ -83,11 +85,11 @@ def reparent(tx: Transaction, readiness: Readiness, ns: Sequence[int], before: W
         readiness.remove_open_children(before.n, open_count)
     tx.run(sql.set_parent, project_id=project_id, ns=to_json_array(ns), parent_n=after.n)
     readiness.positions.mark_stale(ns)
-    if left != entered and entered is not None:
-        readiness.check_for_loops([entered])  # what it waits for now blocks the moved nodes
+    if feature_left != feature_entered and feature_entered is not None:
+        readiness.check_for_loops([feature_entered])  # what it waits for now blocks the moved nodes
     if open_count:
         readiness.add_open_children({after.n: open_count})
-    readiness.start_entered_feature(ns, entered if left != entered else None)
+    readiness.start_entered_feature(ns, feature_entered if feature_left != feature_entered else None)
 
 
 def _find_feature_of_children(readiness: Readiness, parent: WorkNodeRow) -> int | None:
@@ -133,10 +135,10 @@ def drop(tx: Transaction, readiness: Readiness, node: WorkNodeRow, reason: str, 
     rows = _load_open_rows(tx, node)
     parents = {n: parent_n for n, _, parent_n in rows}
     _end_claims(tx, readiness, parents)
-    place = {"project_id": tx.project.id, "ns": to_json_array(parents)}
+    parameters = {"project_id": tx.project.id, "ns": to_json_array(parents)}
     readiness.snapshot(parents)
-    tx.run(sql.resolve_nodes, **place, outcome=DROPPED)
-    tx.run(sql.add_evidence_to_all, **place, type=DROPPED, ref=reason)
+    tx.run(sql.resolve_nodes, **parameters, outcome=DROPPED)
+    tx.run(sql.add_evidence_to_all, **parameters, type=DROPPED, ref=reason)
     changes = (
         changed("resolved", False, True),
         changed("outcome", None, DROPPED),
@@ -184,9 +186,9 @@ class MergeLimitExceeded(RuleViolated):
 
     code = "too_much_together"
 
-    def __init__(self, target: WorkNodeRow, what: str, limit: int) -> None:
+    def __init__(self, target: WorkNodeRow, content: str, limit: int) -> None:
         super().__init__(
-            f"node {target.id} would have {what}, the limit is {limit}; remove some from one of the two nodes first",
+            f"node {target.id} would have {content}, the limit is {limit}; remove some from one of the two nodes first",
             target=target.id,
             limit=limit,
         )
@@ -336,15 +338,12 @@ def _merge_sections_and_tags(tx: Transaction, source: WorkNodeRow, target: WorkN
             raise MergeLimitExceeded(target, f"{section_count + len(sections)} sections", SECTIONS_MAX)
         tx.run(sql.move_sections, project_id=tx.project.id, n=source.n, to_n=target.n, by=next_ordinal)
         changes.append(changed("sections", None, [section_id for section_id, _ in sections]))
-    before = _tags(tx, target)
-    gained = [tag for tag in _tags(tx, source) if tag not in before]
-    if len(before) + len(gained) > TAGS_MAX:
-        raise MergeLimitExceeded(target, f"{len(before) + len(gained)} tags", TAGS_MAX)
-    tx.run(sql.remove_tags, project_id=tx.project.id, n=source.n)
-    for tag in gained:
-        tx.run(sql.add_tag, project_id=tx.project.id, n=target.n, tag=tag)
-    if gained:
-        changes.append(changed("tags", before, sorted([*before, *gained])))
+    tags = {tag for node_tags in load_tags(tx, [source.n, target.n]).values() for tag in node_tags}
+    if len(tags) > TAGS_MAX:
+        raise MergeLimitExceeded(target, f"{len(tags)} tags", TAGS_MAX)
+    set_tags(tx, source.n, [])
+    if (change := set_tags(tx, target.n, tags)) is not None:
+        changes.append(change)
     return changes
 
 
@@ -355,10 +354,6 @@ def _move_links(tx: Transaction, source: WorkNodeRow, target: WorkNodeRow) -> Se
         if len(change.after) > LINKS_MAX:
             raise MergeLimitExceeded(target, f"{len(change.after)} links of type {change.field}", LINKS_MAX)
     return changes
-
-
-def _tags(tx: Transaction, node: WorkNodeRow) -> list[str]:
-    return tx.scalars(sql.tags_of_node, project_id=tx.project.id, n=node.n)
 
 
 class Move(Struct, forbid_unknown_fields=True, tag_field="op", tag="move"):
@@ -425,12 +420,12 @@ def restructure(tx: Transaction, request: Restructure) -> Restructured:
     for operation in request.operations:
         match operation:
             case Move():
-                node = _fetch(tx, operation.node_id, beside=first)
+                node = _fetch_named(tx, operation.node_id, beside=first)
                 parent = _fetch_destination(tx, operation.new_parent, node)
                 result = move(tx, readiness, node, parent, decision=request.decision)
                 details.append(OperationResult("move", node.id, result))
             case Merge():
-                node = _fetch(tx, operation.source, beside=first)
+                node = _fetch_named(tx, operation.source, beside=first)
                 target = _fetch_destination(tx, operation.target, node)
                 _warn_about_properties(warnings, node, target)
                 if is_claimed_by_another(tx, node.claimed_by, node.claimed_until):
@@ -438,7 +433,7 @@ def restructure(tx: Transaction, request: Restructure) -> Restructured:
                 result = merge(tx, readiness, node, target, decision=request.decision)
                 details.append(OperationResult("merge", node.id, result))
             case Drop():
-                node = _fetch(tx, operation.node_id, beside=first)
+                node = _fetch_named(tx, operation.node_id, beside=first)
                 result = drop(tx, readiness, node, operation.reason, decision=request.decision)
                 details.append(OperationResult("drop", node.id, result))
     return add_side_effects(Restructured(applied=len(details), details=details), tx, readiness, warnings)
@@ -446,32 +441,34 @@ def restructure(tx: Transaction, request: Restructure) -> Restructured:
 
 def _warn_about_properties(warnings: Warnings, source: WorkNodeRow, target: WorkNodeRow) -> None:
     """Warn about the properties of a source that the target does not take over."""
-    kept = target.properties_value
-    lost = [name for name, value in source.properties_value.items() if not is_same_json(value, kept.get(name))]
-    if lost:
-        warnings.add(source.id, f"its properties {join_names(lost)} are not taken over by {target.id}")
+    target_properties = target.properties_value
+    names = [
+        name for name, value in source.properties_value.items() if not is_same_json(value, target_properties.get(name))
+    ]
+    if names:
+        warnings.add(source.id, f"its properties {join_names(names)} are not taken over by {target.id}")
 
 
-def _fetch(tx: Transaction, ref: str, *, beside: str) -> WorkNodeRow:
+def _fetch_named(tx: Transaction, ref: str, *, beside: str) -> WorkNodeRow:
     return fetch_node(tx, find_node_in_project(tx, ref, beside=beside).n)
 
 
 def _fetch_destination(tx: Transaction, ref: str, node: WorkNodeRow) -> WorkNodeRow:
     """Return the node under which, or into which, a node of this project goes."""
-    found = find_node(tx, ref)
-    if found.project_id != tx.project.id:
+    destination = find_node(tx, ref)
+    if destination.project_id != tx.project.id:
         raise MixedProjects(
-            f"node {node.id} is in project {tx.project.id} and node {found.id} is in project {found.project_id}; "
-            "a node never changes its project",
+            f"node {node.id} is in project {tx.project.id} and node {destination.id} is in project "
+            f"{destination.project_id}; a node never changes its project",
             next_steps=(
-                NextStep("work.plan", "plans it there", {"project": str(found.project_id)}),
+                NextStep("work.plan", "plans it there", {"project": str(destination.project_id)}),
                 NextStep("work.restructure", "drops it here"),
                 NextStep("work.update", "resolves it here"),
             ),
-            nodes=[node.id, found.id],
-            projects=[str(tx.project.id), str(found.project_id)],  # the encoder needs plain str
+            nodes=[node.id, destination.id],
+            projects=[str(tx.project.id), str(destination.project_id)],  # the encoder needs plain str
         )
-    return fetch_node(tx, found.n)
+    return fetch_node(tx, destination.n)
 
 
 def locate(tx: Transaction, request: Restructure) -> str:

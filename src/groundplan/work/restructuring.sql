@@ -142,28 +142,6 @@ UPDATE work_sections
    AND project_id = :project_id
    AND node_n = :n;
 
--- name: tags_of_node
--- The tags of a node.
-SELECT tag
-  FROM work_node_tags
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND node_n = :n
- ORDER BY tag;
-
--- name: add_tag
--- Add a tag to a node, unless it has the tag already.
-INSERT INTO work_node_tags (tenant_id, project_id, node_n, tag)
-VALUES (:tenant_id, :project_id, :n, :tag)
-    ON CONFLICT DO NOTHING;
-
--- name: remove_tags
--- Remove the tags of a node.
-DELETE FROM work_node_tags
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND node_n = :n;
-
 -- name: record_merge
 -- Record which node a node was merged into.
 INSERT INTO work_merged (tenant_id, id, project_id, into_id)

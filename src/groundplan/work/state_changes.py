@@ -108,8 +108,10 @@ class StateChanges:
     ) -> None:
         """Count nodes that this write created; `tasks_of` has the number of tasks by feature (None for no feature)."""
         tasks = sum(tasks_of.values())
-        _add(self._added, made=tasks + features, total=tasks + features, blocked=blocked, actionable=actionable)
-        _add(self._added, tasks=tasks, features=features)
+        _add_to_counts(
+            self._added, made=tasks + features, total=tasks + features, blocked=blocked, actionable=actionable
+        )
+        _add_to_counts(self._added, tasks=tasks, features=features)
         for feature_n, count in tasks_of.items():
             if feature_n is not None:
                 self._added_tasks[feature_n] = self._added_tasks.get(feature_n, 0) + count
@@ -178,19 +180,19 @@ class StateChanges:
         return counts
 
     def _write_counts(self, deltas: Mapping[str, int], of_features: Mapping[int, Mapping[str, int]]) -> None:
-        place = {"project_id": self._tx.project.id}
+        in_project = {"project_id": self._tx.project.id}
         if any(deltas.values()):
-            self._tx.run(sql.update_counts, **place, **deltas)
+            self._tx.run(sql.update_counts, **in_project, **deltas)
         for feature_n, tasks in of_features.items():
             if any(tasks.values()):
-                self._tx.run(sql.update_feature_counts, **place, n=feature_n, **tasks)
+                self._tx.run(sql.update_feature_counts, **in_project, n=feature_n, **tasks)
 
     def _load(self, ns: Iterable[int]) -> dict[int, NodeFlags]:
         rows = self._tx.all(sql.node_flags, project_id=self._tx.project.id, ns=to_json_array(ns))
         return {n: (flags, feature_n) for n, flags, feature_n in rows}
 
 
-def _add(counts: dict[str, int], **changes: int) -> None:
+def _add_to_counts(counts: dict[str, int], **changes: int) -> None:
     # Not a Counter: its `update` takes ten times as long, and every resolved node needs several.
     for name, change in changes.items():
         counts[name] += change

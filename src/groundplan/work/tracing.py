@@ -33,7 +33,7 @@ class TracedNode(NamedTuple):
     parent_n: int | None
 
     def get_holder(self, *, now: str) -> str | None:
-        """Return who holds a live claim on it."""
+        """The actor with a live claim on the node, or None."""
         return self.claimed_by if is_claim_live(self.claimed_by, self.claimed_until, now=now) else None
 
 

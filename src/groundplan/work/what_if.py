@@ -37,12 +37,12 @@ class OpenNode(NamedTuple):
 
     @property
     def is_work(self) -> bool:
-        """Whether it can become actionable: the root and features never do."""
+        """Whether the node can become actionable: the root and features never do."""
         return self.parent_n is not None and self.kind != FEATURE
 
     @property
     def is_ready(self) -> bool:
-        """Whether it can be started now, as the column of this name says."""
+        """Whether the node can be started now, as in the column of this name."""
         waits = self.open_children or self.open_deps or self.blocked_above or self.is_held
         return not waits and self.may_start and self.is_work
 
@@ -138,10 +138,12 @@ class WhatIf:
         auto_resolved: list[int] = []
         while level:
             state.close(level)
-            lost = Counter(parent for parent in level.values() if parent is not None and parent not in level)
-            for parent, count in lost.items():
+            finished_children = Counter(
+                parent for parent in level.values() if parent is not None and parent not in level
+            )
+            for parent, count in finished_children.items():
                 state.lose_children(parent, count)
-            finished = self._list_finished(state, lost)
+            finished = self._list_finished(state, finished_children)
             level = {n: self._graph.nodes[n].parent_n for n in finished}
             auto_resolved += finished
         touched = state.list_touched()
@@ -152,10 +154,10 @@ class WhatIf:
 
     def _list_finished(self, state: _State, ns: Iterable[int]) -> list[int]:
         """Return the nodes among these that would be resolved because nothing is left to do."""
-        asked = [n for n in ns if self._graph.resolves_parents or self._graph.nodes[n].kind == FEATURE]
-        finished = [n for n in asked if state.is_finished(n)]
-        others = [n for n in finished if self._graph.nodes[n].kind != FEATURE]
-        allowed = set(self._may_resolve(others)) if others else set()
+        candidates = [n for n in ns if self._graph.resolves_parents or self._graph.nodes[n].kind == FEATURE]
+        finished = [n for n in candidates if state.is_finished(n)]
+        parents = [n for n in finished if self._graph.nodes[n].kind != FEATURE]
+        allowed = set(self._may_resolve(parents)) if parents else set()
         return [n for n in finished if n in allowed or self._graph.nodes[n].kind == FEATURE]
 
     def _count_unblocked(self, state: _State) -> dict[int, int]:
@@ -196,9 +198,9 @@ class _State:
         for n in ns:
             for waiting in self._graph.dependents.get(n, ()):
                 node = nodes[waiting]
-                left = self._open_deps.get(waiting, node.open_deps) - 1
-                self._open_deps[waiting] = left
-                if not left and not node.is_held and self._graph.blocks(node):
+                open_deps = self._open_deps.get(waiting, node.open_deps) - 1
+                self._open_deps[waiting] = open_deps
+                if not open_deps and not node.is_held and self._graph.blocks(node):
                     self.released.add(waiting)
 
     def lose_children(self, n: int, count: int) -> None:

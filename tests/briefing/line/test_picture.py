@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundplan.briefing.chain import ChainLink, ChainStep, StepRelation, StepType, Throughline
 from groundplan.briefing.outline import build_line_picture, draw_line
-from groundplan.briefing.throughline import ChainLink, ChainStep, StepRelation, StepType, Throughline
 from groundplan.purpose.picture.cards import measure_card
 from groundplan.purpose.picture.layout import Box, Layout, compute_layout
 from groundplan.purpose.picture.tokens import WorkType

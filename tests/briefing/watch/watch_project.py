@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from groundplan.briefing.watch import WatchMark, find_marks
+from groundplan.briefing.watch import NO_LIMIT, WatchMark, load_marks
 from groundplan.kernel.access import Permission
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.transaction import Transaction
@@ -42,10 +42,10 @@ class Watch:
         self.purpose = PurposeClient(session)
         self.facts = ContextClient(session)
 
-    def marks(self, **given: Any) -> list[WatchMark]:
+    def marks(self, *, with_work: bool = True, at_most: int = NO_LIMIT) -> list[WatchMark]:
         def run(tx: Transaction) -> list[WatchMark]:
             tx.set_project(authorize_project(tx, "atlas", Permission.WORK_READ))
-            return find_marks(tx, **given)
+            return load_marks(tx, with_work=with_work, at_most=at_most)[0]
 
         return self.session.store.read(self.session.actor, run)
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.exchange import speckit
+from groundplan.exchange import checklists
+from groundplan.exchange.checklists import split_task
 from groundplan.exchange.items import find_paths
-from groundplan.exchange.speckit import split_task
 from tests.exchange.readers.test_markdown import tree, write
 
 TASKS = """\
@@ -34,7 +34,7 @@ def test_a_task_has_its_id_its_tags_and_its_paths(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     path = write(tmp_path, "specs/001-cart/tasks.md", TASKS)
 
-    plan = speckit.read_speckit(path, skip_bad=False)
+    plan = checklists.read_speckit(path, skip_bad=False)
 
     file = "specs/001-cart/tasks.md"
     assert tree(plan) == [
@@ -66,7 +66,7 @@ def test_only_task_lists_of_a_folder_are_read_and_an_id_of_two_of_them_is_no_ali
     write(tmp_path, "specs/002-shop/tasks.md", "- [ ] T001 Other\n  - [ ] T003 Part\n")
     write(tmp_path, "specs/002-shop/checklists/quality.md", "- [ ] CHK001 Clear?\n")
 
-    plan = speckit.read_speckit(tmp_path / "specs", skip_bad=False)
+    plan = checklists.read_speckit(tmp_path / "specs", skip_bad=False)
 
     assert tree(plan) == [
         ("001-cart", None),

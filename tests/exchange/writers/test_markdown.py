@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundplan.exchange import checklists as reader
-from groundplan.exchange import write_markdown as writer
 from groundplan.exchange.items import SourcePlan
 from groundplan.work.importing.items import SourceItem, SourceSection
 from tests.exchange.exported import to_exported
@@ -46,7 +45,7 @@ def test_a_checklist_comes_back_as_it_was(tmp_path: Path) -> None:
         """
     )
 
-    written = writer.write_markdown(to_exported(read(tmp_path, text)))
+    written = reader.write_markdown(to_exported(read(tmp_path, text)))
 
     assert (written.files, written.lost) == ({"": text}, [])
 
@@ -61,7 +60,7 @@ def test_what_a_box_cannot_say_is_named() -> None:
         SourceItem(source_id="d", title="Dropped", fate="dropped", priority=2.0),
     ]
 
-    written = writer.write_markdown(to_exported(plan))
+    written = reader.write_markdown(to_exported(plan))
 
     assert written.files[""] == textwrap.dedent(
         """\
@@ -122,7 +121,7 @@ def test_every_tree_comes_back(tmp_path_factory: object, plan: SourcePlan) -> No
         if not item.is_group or item.source_id in with_boxes
     }
 
-    back = read(folder, writer.write_markdown(to_exported(plan)).files[""])
+    back = read(folder, reader.write_markdown(to_exported(plan)).files[""])
 
     titles = {item.source_id: item.title for item in back.items}
     assert {(item.title, titles.get(item.parent or ""), item.fate, item.is_group) for item in back.items} == expected

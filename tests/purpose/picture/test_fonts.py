@@ -9,8 +9,7 @@ import pytest
 from resvg_py import svg_to_bytes
 
 from groundplan.purpose.picture import tokens
-from groundplan.purpose.picture.fonts.embed import WEIGHTS, read_font
-from groundplan.purpose.picture.fonts.subset import cut_font, list_characters
+from groundplan.purpose.picture.font import WEIGHTS, cut_font, list_characters, read_font
 from groundplan.purpose.picture.subjects import build_plan_picture
 from groundplan.purpose.picture.svg import draw
 from groundplan.purpose.picture.text import measure_width

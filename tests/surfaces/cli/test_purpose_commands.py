@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 import sys
-from datetime import date
 from typing import Any
 
 import pytest
 
 import groundplan
-from groundplan.demo.theory import Days, first_version
+from groundplan.demo import PROJECT, load_example
 from groundplan.purpose.gates.gates import get_severities
 from groundplan.purpose.model import NodeType, Profile, VersionStatus
 from groundplan.purpose.open import ContentCounts, HealthSummary, OpenedPurpose, PurposeEdgeView, PurposeNodeView
@@ -363,7 +362,9 @@ def test_an_editor_may_measure_but_not_waive(run: Run, draft_with_theory: Purpos
 
 
 def test_the_theory_of_the_example_can_be_given_as_a_file(purpose: PurposeCommands, tmp_path: Any) -> None:
-    (tmp_path / "theory.json").write_text(json.dumps(first_version(Days(date(2026, 1, 1)))))
+    first_version = next(step for step in load_example()[PROJECT] if step.operation == "purpose.edit")
+    operations = json.dumps(first_version.arguments["operations"])
+    (tmp_path / "theory.json").write_text(re.sub(r"\$day [+-]\d+", "2026-01-01", operations))
     purpose("draft")
 
     assert "The draft of v1 is at rev 2." in purpose("edit", "@theory.json").out

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from groundplan.kernel.audit import changed
-from groundplan.surfaces.web.areas.history import fold_changes, show_value
+from groundplan.surfaces.web.areas.history import fold_changes
+from groundplan.surfaces.web.words import write_value
 from tests.engines import Engine, person
 from tests.surfaces.web.browser import Browser
 from tests.surfaces.web.test_forms import submit
@@ -89,13 +90,13 @@ def test_the_last_value_of_a_field_is_the_one_that_counts() -> None:
     newest_first = [[changed("a", 1, 2)], [changed("a", None, 1), changed("b", None, ["x", "y"])]]
 
     assert fold_changes(newest_first) == {"a": 2, "b": ["x", "y"]}
-    assert [show_value(one) for one in (None, [], ["x", "y"], {"n": 1}, "x" * 5_000)][:4] == [
+    assert [write_value(one) for one in (None, [], ["x", "y"], {"n": 1}, "x" * 5_000)][:4] == [
         "",
         "",
         "x\ny",
         '{\n "n": 1\n}',
     ]
-    assert len(show_value("x" * 5_000)) == 4_001
+    assert len(write_value("x" * 5_000)) == 4_001
 
 
 def test_a_member_without_a_token_was_last_seen_with_their_last_change(browser: Browser, engine: Engine) -> None:

@@ -16,7 +16,6 @@ from groundplan.kernel.store.transaction import Transaction
 
 # Columns that the engine sets with each write.
 OWN_FIELDS = ("updated_by", "updated_at", "created_at", "run_id", "id")
-VALUE_FIELDS = ("value_kind", "value_string", "value_number", "value_boolean", "value_enum", "value_json")
 CHANGES = (Op.INPUT_CHANGED, Op.CONSTRAINT_CHANGED)
 ADDITIONS = (Op.INPUT_ADDED, Op.CONSTRAINT_ADDED)
 
@@ -95,8 +94,8 @@ def _refuse_suggestions(answer: edit.EditedRun) -> None:
 
 
 def _to_camel_case(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(word.capitalize() for word in others)
+    first, *later = name.split("_")
+    return first + "".join(word.capitalize() for word in later)
 
 
 def find_dependents(tx: Transaction, events: Sequence[StoredEvent], rev: int) -> set[str]:

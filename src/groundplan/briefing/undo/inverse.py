@@ -14,7 +14,7 @@ from groundplan.kernel.store.transaction import Transaction
 
 
 class NoInverse(NamedTuple):
-    """Why an event has no inverse, and the operation that helps instead, if any."""
+    """The reason why an event has no inverse, and the operation that helps instead, if any."""
 
     reason: str
     step: NextStep | None = None
@@ -53,7 +53,7 @@ def _find_no_dependents(_tx: Transaction, _events: Sequence[StoredEvent], _rev: 
 
 
 class Inverses(NamedTuple):
-    """What one slice knows about its events: a reason for each that has no inverse, and the builder for the others."""
+    """The inverses of one slice: a reason for each event without one, and a builder for the others."""
 
     ops: Mapping[str, NoInverse | None]  # None: has an inverse
     build: Builder

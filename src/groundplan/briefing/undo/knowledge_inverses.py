@@ -39,18 +39,18 @@ OPS: Mapping[str, NoInverse | None] = {
 def build_call(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
     """Return the call that undoes a change of one atom or molecule."""
     event = events[0]
-    found = find_version(tx, event.subject)
-    if len(events) > 1 or found is None:
+    version = find_version(tx, event.subject)
+    if len(events) > 1 or version is None:
         raise CannotUndo(event.subject, NoInverse("it is gone, or others were changed with it"))
-    which = {"entityType": found.kind, "id": event.subject, "version": found.version}
+    subject = {"entityType": version.kind, "id": event.subject, "version": version.version}
     if event.op == Op.CREATED:
-        return InverseCall(delete.OPERATION, which)
+        return InverseCall(delete.OPERATION, subject)
     fields = [change for change in event.changes if change.field not in RELATIONS]
     arguments = restore(msgspec.structs.replace(event, changes=fields), ARGUMENTS)
     for change in event.changes:
         if change.field in RELATIONS:
             arguments[RELATIONS[change.field][0]] = change.before
-    return InverseCall(update.OPERATION, {**which, **arguments})
+    return InverseCall(update.OPERATION, {**subject, **arguments})
 
 
 def find_dependents(tx: Transaction, events: Sequence[StoredEvent], _rev: int) -> list[str]:

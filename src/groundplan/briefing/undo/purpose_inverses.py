@@ -58,7 +58,7 @@ def build_call(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
 
 
 def find_dependents(tx: Transaction, events: Sequence[StoredEvent], rev: int) -> set[str]:
-    """Return the draft, and what stands on the nodes, edges and assumptions that a write added: it would go with them.
+    """Return the draft, and the items that would be removed together with those that a write added.
 
     A draft that was created later has the same keys, but is another one. On them stand edges, assumptions and
     indicators, and the work nodes with a link to one of them.
@@ -71,15 +71,17 @@ def find_dependents(tx: Transaction, events: Sequence[StoredEvent], rev: int) ->
     if not added:
         return drafts
     content = read_content(tx, draft.id)
-    found = {str(edge.name) for edge in content.edges if edge.source in added or edge.target in added}
-    gone = added | found
-    found |= {
-        one.key for one in content.assumptions.values() if (one.node if one.edge is None else str(one.edge)) in gone
+    dependents = {str(edge.name) for edge in content.edges if edge.source in added or edge.target in added}
+    removed = added | dependents
+    dependents |= {
+        item.key
+        for item in content.assumptions.values()
+        if (item.node if item.edge is None else str(item.edge)) in removed
     }
-    found |= {one.key for one in content.indicators.values() if one.node in gone}
-    targets = sorted(added | found)
+    dependents |= {item.key for item in content.indicators.values() if item.node in removed}
+    targets = sorted(added | dependents)
     links = [link for type_ in LINKS_TO_PURPOSE for link in list_links_to(tx, type_, targets)]
-    return drafts | found | {link.source for link in links if link.rev > rev}
+    return drafts | dependents | {link.source for link in links if link.rev > rev}
 
 
 def _build_operation(event: StoredEvent) -> dict[str, Any]:

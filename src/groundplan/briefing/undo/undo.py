@@ -44,7 +44,7 @@ IGNORED_OPS = frozenset[str]({WorkOp.LEASE_MOVED})  # events that other events b
 
 
 class ChangedSince(Conflict):
-    """What the change touched was changed again."""
+    """A later change touched the same thing."""
 
     code = "changed_since"
 
@@ -67,7 +67,7 @@ class NothingToUndo(Conflict):
 
 
 class NotYourChange(Forbidden):
-    """Only an owner who is a person undoes what somebody else did."""
+    """Only a person who owns the project can undo another actor's change."""
 
     code = "not_your_change"
 
@@ -126,9 +126,9 @@ def undo(tx: Transaction, request: Undo) -> Undone:
         CycleDetected: a node that is opened again would wait for itself.
         ValueProtected: the value before would only be suggested.
     """
-    write, call = _prepare(tx, request.event)
-    _run(tx, call, write.position)
-    undone = _describe(write, call)
+    write, call = _find_inverse(tx, request.event)
+    _run_call(tx, call, write.position)
+    undone = _build_answer(write, call)
     if request.dry_run:  # whatever refuses the inverse has refused it above
         tx.discard()
         undone.dry_run = True
@@ -140,24 +140,24 @@ def preview(tx: Transaction, request: Undo) -> Undone:
 
     It only reads, so it waits for no lock and a page can ask for it.
     """
-    previewed = _describe(*_prepare(tx, request.event))
+    previewed = _build_answer(*_find_inverse(tx, request.event))
     previewed.dry_run = True
     return previewed
 
 
-def _prepare(tx: Transaction, event: str | None) -> tuple[_PastWrite, InverseCall]:
-    write = _load(tx, event)
+def _find_inverse(tx: Transaction, event: str | None) -> tuple[_PastWrite, InverseCall]:
+    write = _load_write(tx, event)
     call = _build_inverse(tx, write)
     _refuse_changed(tx, write)
     return write, call
 
 
-def _describe(write: _PastWrite, call: InverseCall) -> Undone:
-    done = DoneCall(call.operation.name, call.arguments)
-    return Undone(str(write.position), done, warnings=call.warnings or UNSET)
+def _build_answer(write: _PastWrite, call: InverseCall) -> Undone:
+    made = DoneCall(call.operation.name, call.arguments)
+    return Undone(str(write.position), made, warnings=call.warnings or UNSET)
 
 
-def _load(tx: Transaction, event: str | None) -> _PastWrite:
+def _load_write(tx: Transaction, event: str | None) -> _PastWrite:
     if event is None:
         rev = find_last_write(tx, tx.actor.id)
         if rev is None:
@@ -171,7 +171,7 @@ def _load(tx: Transaction, event: str | None) -> _PastWrite:
             )
         position = parsed
     events = load_write(tx, position.rev, at_most=EVENTS_MAX + 1)
-    if not any(one.n == position.n for one in events):
+    if not any(stored.n == position.n for stored in events):
         raise NotFound("event", str(position))
     if events[0].actor != tx.actor.id and not (
         tx.project.role is Role.OWNER and tx.actor.kind is ActorKind.PERSON and event is not None
@@ -219,7 +219,7 @@ def _refuse_changed(tx: Transaction, write: _PastWrite) -> None:
         raise ChangedSince(later)
 
 
-def _run(tx: Transaction, call: InverseCall, position: EventPosition) -> None:
+def _run_call(tx: Transaction, call: InverseCall, position: EventPosition) -> None:
     """Run an operation inside this transaction, with its own permission."""
     operation = call.operation
     request = parse_request(call.arguments, operation.input)

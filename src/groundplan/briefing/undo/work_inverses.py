@@ -71,8 +71,10 @@ def _describe_rejected(edge: connect.RejectedEdge) -> str:
     if edge.path is UNSET:
         return reason
     # The edge itself is a part of the loop, and not there yet.
-    others = [f"{source} on {target}" for source, target in _list_dependencies(edge) if (source, target) != _ends(edge)]
-    remedy = f", remove one of these dependencies first: {', '.join(others)}" if others else ""
+    dependencies = [
+        f"{source} on {target}" for source, target in _list_dependencies(edge) if (source, target) != _ends(edge)
+    ]
+    remedy = f", remove one of these dependencies first: {', '.join(dependencies)}" if dependencies else ""
     return f"{reason} ({' -> '.join(edge.path)}){remedy}"
 
 

@@ -178,8 +178,8 @@ class ProposalContext(NamedTuple):
         if source is None or target is None:
             return []
         between = [edge for edge in self.content.edges if (edge.source, edge.target) == (source.key, target.key)]
-        meant = match_edge_types((edge.edge_type for edge in between), self.proposal.edge_type)
-        return [edge for edge in between if edge.edge_type in meant]
+        matching_types = match_edge_types((edge.edge_type for edge in between), self.proposal.edge_type)
+        return [edge for edge in between if edge.edge_type in matching_types]
 
 
 def read_proposal_context(tx: Transaction, proposal: ProposedOperation) -> ProposalContext:

@@ -570,8 +570,8 @@ def _describe_invalid_word(field: str, words: type[StrEnum], text: str | None) -
     return f"{field} {quote_text(text)} is not one of {_join_words(words)}" if text else f"{field} is missing"
 
 
-def _describe_missing(ctx: ProposalContext, thing: str, ref: str | None) -> str:
-    return f"{ctx.version_name} has no {thing} {quote_text(ref)}" if ref else f"the {thing} is not given"
+def _describe_missing(ctx: ProposalContext, kind: str, ref: str | None) -> str:
+    return f"{ctx.version_name} has no {kind} {quote_text(ref)}" if ref else f"the {kind} is not given"
 
 
 def _is_metadata(metadata: Any, node: PurposeNode | None, *, is_new: bool) -> bool:

@@ -74,14 +74,14 @@ def check_unit(text: str) -> Iterator[RuleMatch]:
     for match in _TREE_LIBRARY.finditer(text):
         yield RuleMatch(match.start(), "block", "single_parent", 1, f"{match[0]} stores a tree", USE_EDGES)
     for match in _TREE.finditer(text):
-        yield RuleMatch(match.start(), "block", "json_tree", 1, f"{_first_group(match)} holds a tree", USE_EDGES)
+        yield RuleMatch(match.start(), "block", "json_tree", 1, f"{_get_first_group(match)} holds a tree", USE_EDGES)
     for match in _PATH.finditer(text):
-        message = f"{_first_group(match)} is a materialised path, which cannot hold several parents"
+        message = f"{_get_first_group(match)} is a materialised path, which cannot hold several parents"
         yield RuleMatch(match.start(), "block", "materialised_path", 1, message, USE_EDGES)
-    yield from _published(text)
+    yield from _match_published_edits(text)
 
 
-def _published(text: str) -> Iterator[RuleMatch]:
+def _match_published_edits(text: str) -> Iterator[RuleMatch]:
     changes = _CHANGES.search(text)
     if changes is None:
         return
@@ -101,5 +101,5 @@ def _published(text: str) -> Iterator[RuleMatch]:
         yield RuleMatch(changes.start(), "block", "published_edited", 2, message, action)
 
 
-def _first_group(match: re.Match[str]) -> str:
+def _get_first_group(match: re.Match[str]) -> str:
     return next(group for group in match.groups() if group)

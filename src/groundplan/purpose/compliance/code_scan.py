@@ -18,7 +18,7 @@ from groundplan.purpose.compliance.code_units import (
     CodeToken,
     Language,
     Unit,
-    blank,
+    blank_spans,
     is_sql,
     read_source,
     split_statements,
@@ -120,7 +120,7 @@ def _list_units(text: str, language: Language) -> Iterator[tuple[Unit, Rules]]:
                 for string in strings
                 if not _NAME.fullmatch(source.text, string.start, string.end)
             )
-        code = CodeSource(blank(source.text, 0, hidden), source.tokens)
+        code = CodeSource(blank_spans(source.text, 0, hidden), source.tokens)
         yield from ((unit, check_unit) for unit in split_units(code, language))
     created = frozenset(name for unit in statements for name in find_created_triggers(unit.text))
     check = partial(check_statement, created_triggers=created)
@@ -128,16 +128,16 @@ def _list_units(text: str, language: Language) -> Iterator[tuple[Unit, Rules]]:
 
 
 def _join_strings(source: CodeSource, strings: list[CodeToken]) -> str:
-    """Return the content of some strings, with spaces for their quotes and for what stands between them."""
+    """Return the content of some strings, with spaces in place of the quotes and of the code between them."""
     first, last = strings[0].start, strings[-1].end
     inner = [_find_content(source.text, string) for string in strings]
     gaps = [(before[1], after[0]) for before, after in pairwise(inner)]
-    content = blank(source.text[first:last], first, [(first, inner[0][0]), *gaps, (inner[-1][1], last)])
+    content = blank_spans(source.text[first:last], first, [(first, inner[0][0]), *gaps, (inner[-1][1], last)])
     return _ESCAPED.sub(r" \1\2\1 ", content)
 
 
 def _find_content(text: str, string: CodeToken) -> tuple[int, int]:
-    """Return where the content of a string begins and ends, between one or three quotes."""
+    """Return the start and end of the content of a string, between one or three quotes."""
     mark = text[string.start : string.start + 3]
     is_triple = mark in _TRIPLE_QUOTES and string.end - string.start >= 6 and text.endswith(mark, 0, string.end)
     quotes = 3 if is_triple else 1

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Literal, NamedTuple
 
 from groundplan.purpose.compliance.code_patterns import PARENT, USE_EDGES, RuleMatch, Severity
-from groundplan.purpose.compliance.code_units import blank, find_json_structures
+from groundplan.purpose.compliance.code_units import blank_spans, find_json_structures
 from groundplan.purpose.compliance.live_schema import ENDS
 from groundplan.purpose.compliance.metadata_structure import PATH_NAMES, TREE_NAMES, fold_name, format_names
 from groundplan.purpose.model import EdgeType, NodeType, RiskLevel, VersionStatus
@@ -77,11 +77,11 @@ def find_changes(text: str) -> Iterator[ContentChange]:
     matches = [match for match in _CHANGES.finditer(text) if is_upsert or not match[1].upper().endswith("INTO")]
     ends = [*(match.start() for match in matches[1:]), len(text)]
     clauses = [_read_clauses(text, match, end) for match, end in zip(matches, ends, strict=False)]
-    around = _blank_spans(text, [span for pair in clauses for span in pair if span])
+    around = blank_spans(text, 0, [span for pair in clauses for span in pair if span])
     is_published_around = _reaches_published_around(around)
     for match, (assignments, where) in zip(matches, clauses, strict=True):
         status = _ASSIGNED_STATUS.search(text[slice(*assignments)]) if assignments else None
-        reach = _read_reach(text[slice(*where)] if where else "")
+        reach = _classify_reach(text[slice(*where)] if where else "")
         if reach == "unknown" and is_published_around:
             reach = "published"
         verb, table = match[1].split()[0].upper(), match[2].lower()
@@ -89,7 +89,7 @@ def find_changes(text: str) -> Iterator[ContentChange]:
 
 
 def _read_clauses(text: str, change: re.Match[str], end: int) -> _Clauses:
-    """Return where the assignments and the conditions of a change stand: of this change, not of a query in it."""
+    """Return the spans of the assignments and of the conditions of a change, not those of a subquery."""
     depth = 0
     is_delete = change[1].upper().startswith("DELETE")
     set_end = where_end = last = None
@@ -112,21 +112,13 @@ def _read_clauses(text: str, change: re.Match[str], end: int) -> _Clauses:
     )
 
 
-def _blank_spans(text: str, spans: list[Span]) -> str:
-    parts, done = [], 0
-    for first, end in spans:
-        parts.append(text[done:first])
-        done = max(done, end)
-    return " ".join((*parts, text[done:]))
-
-
 def _reaches_published_around(text: str) -> bool:
     """Return whether a query or join of the statement names published versions, or all but drafts."""
     rest = _NOT_PUBLISHED.sub("", text)
     return _PUBLISHED.search(rest) is not None or _NOT_DRAFT.search(rest) is not None
 
 
-def _read_reach(where: str) -> Reach:
+def _classify_reach(where: str) -> Reach:
     parts, is_conjunction = _split_condition(where)
     if is_conjunction and any(_is_only_drafts(part, NESTING_MAX) for part in parts):
         return "drafts"
@@ -165,7 +157,7 @@ def _is_only_drafts(part: str, nesting_max: int, *, is_of_version: bool = True) 
 
 
 def _find_closing(text: str, start: int) -> int:
-    """Return where the bracket that was opened before `start` is closed, or -1."""
+    """Return the position at which the bracket that opened before `start` is closed, or -1."""
     depth = 1
     for token in _TOKEN.finditer(text, start):
         depth += bool(token["open"]) - bool(token["close"])
@@ -175,7 +167,7 @@ def _find_closing(text: str, start: int) -> int:
 
 
 def _split_query(text: str) -> tuple[str, str]:
-    """Return what stands before the WHERE of a query and after it; nothing if there are several queries in it."""
+    """Return the text before the WHERE of a query and the text after it; nothing if there are several queries."""
     depth = 0
     for token in _TOKEN.finditer(text) if _SELECT.match(text) else ():
         depth += bool(token["open"]) - bool(token["close"])
@@ -258,13 +250,13 @@ def check_statement(text: str, *, created_triggers: Collection[TriggerKey] = ())
 
     `created_triggers` are those that the same file creates.
     """
-    yield from _dropped_triggers(text, created_triggers)
+    yield from _match_dropped_triggers(text, created_triggers)
     remaining = _DROPPED.sub(lambda match: " " * len(match[0]), text)  # what is dropped is not used any more
     structures = list(find_json_structures(remaining))
     for at, _, (links, trees) in structures:
         message = f"the JSON holds structure of the theory: {format_names([*links, *trees])}"
         yield RuleMatch(at, "block", "json_tree", 1, message, USE_EDGES)
-    remaining = blank(remaining, 0, ((at, end) for at, end, _ in structures))
+    remaining = blank_spans(remaining, 0, ((at, end) for at, end, _ in structures))
     for rule in _RULES:
         yield from rule(remaining)
 
@@ -277,7 +269,7 @@ def find_created_triggers(text: str) -> Iterator[TriggerKey]:
             yield from ((name, table), (name, None))
 
 
-def _dropped_triggers(text: str, created: Collection[TriggerKey]) -> Iterator[RuleMatch]:
+def _match_dropped_triggers(text: str, created: Collection[TriggerKey]) -> Iterator[RuleMatch]:
     for match in _DROPS_TRIGGER.finditer(text):
         name, table = match[1].lower(), match[2] and match[2].lower()
         if table and not table.startswith("toc_"):
@@ -293,17 +285,17 @@ def _dropped_triggers(text: str, created: Collection[TriggerKey]) -> Iterator[Ru
             yield RuleMatch(match.start(), "block", "published_edited", 2, message, action)
 
 
-def _parent(text: str) -> Iterator[RuleMatch]:
+def _match_parents(text: str) -> Iterator[RuleMatch]:
     is_moved = _FILLS_EDGES.search(text) is not None
     for match in PARENT.finditer(text):
         if is_moved:
             message = f"{match[0]} is read to fill toc_edges"
             yield RuleMatch(match.start(), "warn", "parent_id", 1, message, "Drop the column in the same migration.")
             continue
-        yield _adjacency(match.start(), f"column {match[0]} makes an adjacency list of the theory")
+        yield _make_adjacency_match(match.start(), f"column {match[0]} makes an adjacency list of the theory")
 
 
-def _columns(text: str) -> Iterator[RuleMatch]:
+def _match_columns(text: str) -> Iterator[RuleMatch]:
     defined = _DEFINES.search(text)
     if defined is None:
         return
@@ -311,7 +303,7 @@ def _columns(text: str) -> Iterator[RuleMatch]:
     for match in _COLUMN.finditer(text, defined.end()):
         name, kind, at = match[1].lower(), match[2].lower(), match.start(1)
         if name == "parent":
-            yield _adjacency(at, f"column {match[1]} makes an adjacency list of the theory")
+            yield _make_adjacency_match(at, f"column {match[1]} makes an adjacency list of the theory")
         elif fold_name(name) in PATH_NAMES or kind == "ltree":
             message = f"column {table}.{match[1]} is a materialised path, which cannot hold several parents"
             yield RuleMatch(at, "block", "materialised_path", 1, message, USE_EDGES)
@@ -323,12 +315,14 @@ def _columns(text: str) -> Iterator[RuleMatch]:
     if table == "toc_nodes":
         for match in _REFERENCE.finditer(text, defined.end()):
             if match[1].lower() == "toc_nodes":
-                yield _adjacency(match.start(), "toc_nodes references itself, so that a node has a single parent")
+                yield _make_adjacency_match(
+                    match.start(), "toc_nodes references itself, so that a node has a single parent"
+                )
     if defined[0][:6].upper() == "CREATE":
-        yield from _table(text, table, defined.start())
+        yield from _match_missing_parts(text, table, defined.start())
 
 
-def _table(text: str, table: str, at: int) -> Iterator[RuleMatch]:
+def _match_missing_parts(text: str, table: str, at: int) -> Iterator[RuleMatch]:
     if not _TENANT.search(text):
         message = f"{table} has no column tenant_id"
         yield RuleMatch(at, "warn", "no_tenant", 7, message, "Add tenant_id, and row level security on it.")
@@ -339,7 +333,7 @@ def _table(text: str, table: str, at: int) -> Iterator[RuleMatch]:
         )
 
 
-def _single_parent(text: str) -> Iterator[RuleMatch]:
+def _match_single_parents(text: str) -> Iterator[RuleMatch]:
     if "toc_edges" not in text.lower():
         return
     keys = [*_UNIQUE.finditer(text), *_UNIQUE_INDEX.finditer(text)] if _defines_edges(text) else []
@@ -359,7 +353,7 @@ def _has_ends(columns: str, count: int) -> bool:
     return sum(end in columns.lower() for end in ENDS) == count
 
 
-def _unknown_words(text: str) -> Iterator[RuleMatch]:
+def _match_unknown_types(text: str) -> Iterator[RuleMatch]:
     for match in _WORDS.finditer(text):
         column = match[1].lower()
         unknown = [word for word in _LITERAL.findall(match[2]) if word not in _ALLOWED_WORDS[column]]
@@ -369,13 +363,13 @@ def _unknown_words(text: str) -> Iterator[RuleMatch]:
             yield RuleMatch(match.start(), "block", "unknown_type", _SECTION_OF_WORD[column], message, action)
 
 
-def _published(text: str) -> Iterator[RuleMatch]:
+def _match_published_edits(text: str) -> Iterator[RuleMatch]:
     for change in find_changes(text):
         at, verb, table, status, reach = change
         if table not in _SECTION_OF_TABLE:
             continue
         if table == "toc_versions" and status is not None:
-            yield from _status_change(text, change)
+            yield from _match_status_change(text, change)
         elif reach == "published":
             message = f"{verb} of {table} reaches PUBLISHED versions, which are final"
             yield RuleMatch(at, "block", "published_edited", 2, message, _NEXT_DRAFT)
@@ -388,7 +382,7 @@ def _published(text: str) -> Iterator[RuleMatch]:
         yield RuleMatch(0, "block", "published_edited", 2, message, "Leave the triggers on toc_* tables enabled.")
 
 
-def _status_change(text: str, change: ContentChange) -> Iterator[RuleMatch]:
+def _match_status_change(text: str, change: ContentChange) -> Iterator[RuleMatch]:
     """Check an UPDATE that sets the status: the only one that may is the one that publishes a draft."""
     at = change.at
     if change.status == VersionStatus.DRAFT:
@@ -404,31 +398,33 @@ def _status_change(text: str, change: ContentChange) -> Iterator[RuleMatch]:
         yield RuleMatch(at, "warn", "publish_unchecked", 3, "published_at is not set with the status", action)
 
 
-def _isolation(text: str) -> Iterator[RuleMatch]:
+def _match_open_isolation(text: str) -> Iterator[RuleMatch]:
     if match := _DISABLES_ROW_SECURITY.search(text):
         message = "row level security of a toc_* table is switched off"
-        yield _isolated(match.start(), "block", "row_security_off", message, "Leave it enabled and forced.")
+        yield _make_isolation_match(match.start(), "block", "row_security_off", message, "Leave it enabled and forced.")
     if match := _OPEN_POLICY.search(text):
         message = "the policy lets every tenant see or write the rows"
-        yield _isolated(match.start(), "block", "open_policy", message, "Compare tenant_id with that of the user.")
+        yield _make_isolation_match(
+            match.start(), "block", "open_policy", message, "Compare tenant_id with that of the user."
+        )
     if (match := _READS.search(text)) and not _DEFINES.search(text) and not _TENANT.search(text):
         message = "the statement does not filter by tenant_id"
-        yield _isolated(match.start(), "warn", "no_tenant", message, "Add a condition on tenant_id.")
+        yield _make_isolation_match(match.start(), "warn", "no_tenant", message, "Add a condition on tenant_id.")
 
 
-def _adjacency(at: int, message: str) -> RuleMatch:
+def _make_adjacency_match(at: int, message: str) -> RuleMatch:
     return RuleMatch(at, "block", "parent_id", 1, message, USE_EDGES)
 
 
-def _isolated(at: int, severity: Severity, rule: str, message: str, action: str) -> RuleMatch:
+def _make_isolation_match(at: int, severity: Severity, rule: str, message: str, action: str) -> RuleMatch:
     return RuleMatch(at, severity, rule, 7, message, action)
 
 
 _RULES: tuple[Callable[[str], Iterator[RuleMatch]], ...] = (
-    _parent,
-    _columns,
-    _single_parent,
-    _unknown_words,
-    _published,
-    _isolation,
+    _match_parents,
+    _match_columns,
+    _match_single_parents,
+    _match_unknown_types,
+    _match_published_edits,
+    _match_open_isolation,
 )

@@ -98,10 +98,10 @@ def read_source(text: str, language: Language) -> CodeSource:
     for match in _TOKENS[language].finditer(text):
         kind = match.lastgroup or ""
         (comments if kind == "comment" else tokens).append(CodeToken(kind, match.start(), match.end()))
-    return CodeSource(blank(text, 0, ((comment.start, comment.end) for comment in comments)), tokens)
+    return CodeSource(blank_spans(text, 0, ((comment.start, comment.end) for comment in comments)), tokens)
 
 
-def blank(text: str, start: int, spans: Iterable[tuple[int, int]]) -> str:
+def blank_spans(text: str, start: int, spans: Iterable[tuple[int, int]]) -> str:
     """Return a text that begins at `start` with the spans of the file replaced by spaces, except for line breaks."""
     parts, done = [], start
     for first, end in sorted(spans):
@@ -140,23 +140,25 @@ def _split_braces(source: CodeSource) -> Iterator[Unit]:
             if len(stack) >= DEPTH_MAX:
                 skipped += 1
                 continue
-            kind = _kind_of_brace(text, stack, token.start) if text[token.start] == "{" else "join"
-            first = token.end if kind == "body" else _head_start(stack, token.start)
+            kind = _classify_brace(text, stack, token.start) if text[token.start] == "{" else "join"
+            first = token.end if kind == "body" else _find_head_start(stack, token.start)
             stack.append(_Bracket(kind, token.start, first))
         elif token.kind == "close" and skipped:
             skipped -= 1
         elif token.kind == "close" and len(stack) > 1:
-            yield from _close(text, stack, token)
-        elif top.kind == "body" and (token.kind == "end" or (token.kind == "line" and _ends_here(text, top, token))):
-            yield from _emit(text, top, token.start)
+            yield from _close_bracket(text, stack, token)
+        elif top.kind == "body" and (
+            token.kind == "end" or (token.kind == "line" and _ends_statement(text, top, token))
+        ):
+            yield from _cut_unit(text, top, token.start)
             top.first = token.end
     for container in stack:
-        yield from _emit(text, container, len(text))
+        yield from _cut_unit(text, container, len(text))
 
 
-def _kind_of_brace(text: str, stack: list[_Bracket], brace: int) -> Literal["body", "class", "join"]:
+def _classify_brace(text: str, stack: list[_Bracket], brace: int) -> Literal["body", "class", "join"]:
     top = stack[-1]
-    head = text[max(_head_start(stack, brace), brace - HEAD_CHARS_MAX) : brace]
+    head = text[max(_find_head_start(stack, brace), brace - HEAD_CHARS_MAX) : brace]
     if top.kind == "join" and _TABLE_CALL.search(text, max(0, top.opened - _TABLE_CALL_CHARS), top.opened):
         return "join"  # the columns of the table are statements of this function
     if _BODY_HEAD.search(head) or _FUNCTION_HEAD.search(head, max(map(head.rfind, "{}=")) + 1):
@@ -164,8 +166,8 @@ def _kind_of_brace(text: str, stack: list[_Bracket], brace: int) -> Literal["bod
     return "class" if top.kind != "join" and _CLASS_HEAD.search(head) else "join"
 
 
-def _head_start(stack: list[_Bracket], brace: int) -> int:
-    """Return where the text before a brace begins: the statement, or the last member of the class."""
+def _find_head_start(stack: list[_Bracket], brace: int) -> int:
+    """Return the start of the text before a brace: of the statement, or of the last member of the class."""
     top = stack[-1]
     if top.kind == "body":
         return top.first
@@ -173,21 +175,21 @@ def _head_start(stack: list[_Bracket], brace: int) -> int:
     return max(closed, brace - HEAD_CHARS_MAX)
 
 
-def _close(text: str, stack: list[_Bracket], token: CodeToken) -> Iterator[Unit]:
+def _close_bracket(text: str, stack: list[_Bracket], token: CodeToken) -> Iterator[Unit]:
     closed = stack.pop()
     parent = stack[-1]
     if closed.kind == "join":
         parent.excluded += closed.excluded
         return
-    yield from _emit(text, closed, token.start)
+    yield from _cut_unit(text, closed, token.start)
     parent.excluded.append((closed.opened if closed.kind == "body" else closed.first, token.end))
     if parent.kind == "body":
         if closed.kind == "body":
-            yield from _emit(text, parent, token.end)
+            yield from _cut_unit(text, parent, token.end)
         parent.first, parent.excluded = token.end, []
 
 
-def _ends_here(text: str, container: _Bracket, line: CodeToken) -> bool:
+def _ends_statement(text: str, container: _Bracket, line: CodeToken) -> bool:
     """Return whether a line break ends the statement."""
     before = text[max(container.first, line.start - HEAD_CHARS_MAX) : line.start].strip()
     if before.startswith("@"):
@@ -195,10 +197,10 @@ def _ends_here(text: str, container: _Bracket, line: CodeToken) -> bool:
     return not before or not (before.endswith(_UNFINISHED) or _CONTINUES.match(text, line.end))
 
 
-def _emit(text: str, container: _Bracket, end: int) -> Iterator[Unit]:
+def _cut_unit(text: str, container: _Bracket, end: int) -> Iterator[Unit]:
     part = text[container.first : end]
     if part.strip():
-        yield Unit(container.first, blank(part, container.first, container.excluded))
+        yield Unit(container.first, blank_spans(part, container.first, container.excluded))
     container.excluded = []
 
 
@@ -207,8 +209,8 @@ def _emit(text: str, container: _Bracket, end: int) -> Iterator[Unit]:
 
 def _split_lines(source: CodeSource) -> Iterator[Unit]:
     """Yield logical lines, and a class (or a table of a migration) with the lines below it, but without its methods."""
-    lines = list(_logical_lines(source))
-    depths = [_indent(line.text) for line in lines]
+    lines = list(_join_lines(source))
+    depths = [_measure_indent(line.text) for line in lines]
     blocks: list[tuple[int, int]] = []  # the indentation and the index of each open block
     parts: dict[int, list[int]] = {}
     masked: list[int] = []  # the indentations of open methods and nested classes
@@ -231,10 +233,10 @@ def _split_lines(source: CodeSource) -> Iterator[Unit]:
         own = set(members)
         others = range(members[0], members[-1] + 1)
         spans = [(lines[at].start, lines[at].start + len(lines[at].text)) for at in others if at not in own]
-        yield Unit(first.start, blank(source.text[first.start : end], first.start, spans))
+        yield Unit(first.start, blank_spans(source.text[first.start : end], first.start, spans))
 
 
-def _logical_lines(source: CodeSource) -> Iterator[Unit]:
+def _join_lines(source: CodeSource) -> Iterator[Unit]:
     first = depth = 0
     for token in source.tokens:
         if token.kind in ("open", "close"):
@@ -247,7 +249,7 @@ def _logical_lines(source: CodeSource) -> Iterator[Unit]:
         yield Unit(first, source.text[first:])
 
 
-def _indent(line: str) -> int:
+def _measure_indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
@@ -281,9 +283,9 @@ def split_statements(text: str, start: int = 0) -> Iterator[Unit]:
             if not (_JSON_LINK.search(content) or _has_structure(content)):
                 hidden.append((first, end))
         elif not is_closed or (is_sql(content) and TOC_NAME.search(content)):
-            yield from _split(read_source(_DOUBLED.sub(r" '\1' ", content), "sql"), start + first)
+            yield from _split_at_ends(read_source(_DOUBLED.sub(r" '\1' ", content), "sql"), start + first)
             hidden += _find_gaps(content, first)
-    yield from _split(CodeSource(blank(source.text, 0, hidden), source.tokens), start)
+    yield from _split_at_ends(CodeSource(blank_spans(source.text, 0, hidden), source.tokens), start)
 
 
 def find_json_structures(text: str) -> Iterator[tuple[int, int, MetadataStructure]]:
@@ -294,7 +296,7 @@ def find_json_structures(text: str) -> Iterator[tuple[int, int, MetadataStructur
             yield match.start(), match.end(), structure
 
 
-def _split(source: CodeSource, start: int) -> Iterator[Unit]:
+def _split_at_ends(source: CodeSource, start: int) -> Iterator[Unit]:
     text, first = source.text, 0
     for end in [*(token.start for token in source.tokens if token.kind == "end"), len(text)]:
         if first < end and not text[first:end].isspace():
@@ -303,7 +305,7 @@ def _split(source: CodeSource, start: int) -> Iterator[Unit]:
 
 
 def _find_literals(source: CodeSource) -> Iterator[tuple[int, int, bool]]:
-    """Yield where the content of each literal begins and ends, and whether it is closed.
+    """Yield the start and end of the content of each literal, and whether it is closed.
 
     Two strings without anything between them are one literal with a quote in it.
     """
@@ -318,10 +320,10 @@ def _find_literals(source: CodeSource) -> Iterator[tuple[int, int, bool]]:
 
 
 def _find_texts(source: CodeSource, literals: list[int]) -> set[int]:
-    """Return which of the literals, by their offsets, are text that no statement runs."""
+    """Return the offsets of the literals that are text, which no statement runs."""
     quoted = ((token.start, token.end) for token in source.tokens if token.kind in ("string", "name"))
     events: list[tuple[int, re.Match[str] | None]] = [(first, None) for first in literals]
-    events += ((event.start(), event) for event in _EVENT.finditer(blank(source.text, 0, quoted)))
+    events += ((event.start(), event) for event in _EVENT.finditer(blank_spans(source.text, 0, quoted)))
     texts: set[int] = set()
     depth = base = 0
     statement = ""  # INSERT, COMMENT or RAISE, at the depth `base`

@@ -94,14 +94,14 @@ def _join_name(above: str, name: str) -> str:
 
 
 def _is_link(folded: str, value: Any) -> bool:
-    """Return whether a value can name a parent or child. Null removes a name, and a truth value names nothing."""
+    """Return whether a value can name a parent or child. Null and booleans cannot."""
     if folded == "parent":
         return (bool(value) and isinstance(value, dict)) or _names_nodes(value)
     return folded in _LINKS and not isinstance(value, bool) and (value == 0 or bool(value))
 
 
 def _is_tree(folded: str, value: Any) -> bool:
-    """Return whether a value is a tree or a path, by what its name promises: nodes, or their keys and ids."""
+    """Return whether a value under the name of a tree or path contains nodes, or keys or ids of nodes."""
     if folded in TREE_NAMES:
         inner = value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
         return any(map(_is_node, (value, *inner))) or _names_nodes(value)

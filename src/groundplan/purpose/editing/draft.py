@@ -218,18 +218,18 @@ class DraftState:
     def find_edge(self, source: str, target: str, edge_type: EdgeType | None, path: ArgumentPath) -> PurposeEdgeRow:
         """Return the edge between two nodes. The type is optional if there is only one."""
         cause, effect = self.find_node(source, (*path, "source")), self.find_node(target, (*path, "target"))
-        several = self.edges.get((cause.id, effect.id), {})
-        meant = match_edge_types(several, edge_type)
-        if len(meant) > 1:
+        edges = self.edges.get((cause.id, effect.id), {})
+        matching_types = match_edge_types(edges, edge_type)
+        if len(matching_types) > 1:
             raise invalid_argument(
                 (*path, "edge_type"),
-                f"is required: from {cause.key} to {effect.key} there are {', '.join(sorted(several))}",
-                allowed=sorted(several),
+                f"is required: from {cause.key} to {effect.key} there are {', '.join(sorted(edges))}",
+                allowed=sorted(edges),
             )
-        if not meant:
+        if not matching_types:
             name = EdgeName(cause.key, effect.key, edge_type or EdgeType.CONTRIBUTES_TO)
             raise NotFound("edge", str(name), next_steps=self._next_step, field=format_argument_path(path))
-        return several[meant[0]]
+        return edges[matching_types[0]]
 
     def has_edge(self, name: EdgeName) -> bool:
         """Return whether the draft has an edge. Its ends must be among the nodes that the batch names."""
@@ -277,26 +277,26 @@ class DraftState:
     def _load_rows(self, shape: type[R], query: Query, **parameters: Any) -> dict[str, R]:
         return {row.id: row for row in self.tx.all(query, shape, version_id=self.version.id, **parameters)}
 
-    def _find(self, rows: Mapping[str, R], thing: str, ref: str, path: ArgumentPath) -> R:
+    def _find(self, rows: Mapping[str, R], kind: str, ref: str, path: ArgumentPath) -> R:
         if ref in self.pending_refs:
             raise NotFound(
-                thing,
+                kind,
                 ref,
                 hint="the batch adds it later; move this operation behind that one",
                 field=format_argument_path(path),
             )
         id_ = self.refs.get(ref) or self._by_key.get(ref) or parse_uuid(ref)
         if id_ is None or id_ not in rows:
-            self._raise_not_found(thing, ref, id_, path)
+            self._raise_not_found(kind, ref, id_, path)
         return rows[id_]
 
-    def _raise_not_found(self, thing: str, ref: str, id_: str | None, path: ArgumentPath) -> NoReturn:
+    def _raise_not_found(self, kind: str, ref: str, id_: str | None, path: ArgumentPath) -> NoReturn:
         if id_ is not None and ref not in self.refs:
             row = self.tx.one_or_none(sql.version_of_row, row_id=id_, project_id=self.tx.project.id)
             if row is not None:
                 number, key = row
                 raise PublishedImmutable(ref, number, key, path)
-        raise NotFound(thing, ref, next_steps=self._next_step, field=format_argument_path(path))
+        raise NotFound(kind, ref, next_steps=self._next_step, field=format_argument_path(path))
 
 
 def _list_spellings(refs: Iterable[str]) -> str:

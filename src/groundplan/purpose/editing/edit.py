@@ -156,13 +156,13 @@ def _reserve_keys(tx: Transaction, operations: list[PurposeOp]) -> dict[int, str
 
 def _refuse_duplicate_refs(operations: list[PurposeOp]) -> None:
     """Reject a batch that gives the same ref to two items."""
-    seen: set[str] = set()
+    refs: set[str] = set()
     for index, op in enumerate(operations):
         if isinstance(op, _ADD_OPERATIONS) and op.ref:
-            if op.ref in seen:
+            if op.ref in refs:
                 sentence = f"{quote_text(op.ref)} is given twice in this batch; choose another ref"
                 raise invalid_argument(("operations", index, "ref"), sentence)
-            seen.add(op.ref)
+            refs.add(op.ref)
 
 
 OPERATION = declare(

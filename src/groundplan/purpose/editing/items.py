@@ -56,6 +56,7 @@ from groundplan.purpose.editing.rules import (
     refuse_downward,
     retype_node,
 )
+from groundplan.purpose.graph.cycles import find_closed_cycle
 from groundplan.purpose.model import TEXT_BYTES_MAX, EdgeName, EdgeType, PurposeNode
 from groundplan.purpose.tables import Op
 
@@ -146,17 +147,17 @@ def update_assumption(draft: DraftState, op: UpdateAssumption, path: ArgumentPat
 
 
 def remove_assumption(draft: DraftState, op: RemoveAssumption, path: ArgumentPath) -> None:
-    _remove(draft, draft.find_assumption(op.assumption, (*path, "assumption")))
+    _remove_assumption_row(draft, draft.find_assumption(op.assumption, (*path, "assumption")))
 
 
 def remove_assumptions(draft: DraftState, *, on_id: str, on: str, is_on_node: bool) -> None:
     """Remove all assumptions on a node or edge that is being removed."""
     query = sql.assumptions_on_node if is_on_node else sql.assumptions_on_edge
     for row in draft.tx.all(query, AssumptionRow, version_id=draft.version.id, on_id=on_id):
-        _remove(draft, row, on=on)
+        _remove_assumption_row(draft, row, on=on)
 
 
-def _remove(draft: DraftState, row: AssumptionRow, *, on: str | None = None) -> None:
+def _remove_assumption_row(draft: DraftState, row: AssumptionRow, *, on: str | None = None) -> None:
     query = sql.remove_assumption if row.is_on_node else sql.remove_edge_assumption
     draft.tx.run(query, version_id=draft.version.id, id=row.id)
     draft.tx.record(
@@ -326,8 +327,6 @@ def refuse_cycles(draft: DraftState) -> None:
     """Raise DependencyCycle if an edge of the batch closes a cycle. The gate reports cycles that were imported."""
     if not draft.new_causal_edges or not draft.is_ordered:
         return
-    from groundplan.purpose.graph.cycles import find_closed_cycle  # loaded only when edges are added
-
     keys: dict[str, str] = dict(draft.tx.all(sql.node_keys, version_id=draft.version.id))
     edges = draft.tx.all(sql.causal_edges, version_id=draft.version.id)
     pairs = [(keys[source], keys[target]) for source, target in edges]

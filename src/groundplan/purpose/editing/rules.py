@@ -41,7 +41,7 @@ def is_ordered(profile: Profile) -> bool:
 
 
 def becomes_causal(before: EdgeType | None, after: EdgeType) -> bool:
-    """Return whether a new or changed edge must not point down or close a cycle.
+    """Return whether an edge becomes causal, so that it must not point down or close a cycle.
 
     An edge that was causal before may have been imported; the gate reports what is wrong with it.
     """
@@ -59,7 +59,7 @@ def retype_node(edges: Iterable[TypedEdge], key: str, node_type: NodeType) -> It
 
 
 def match_edge_types(types: Iterable[EdgeType], wanted: str | None) -> list[EdgeType]:
-    """Return the types of the edges between two nodes that an operation can mean; it must be exactly one."""
+    """Return the types of the edges that an operation can mean; the caller expects exactly one."""
     return [edge_type for edge_type in types if wanted in (None, edge_type)]
 
 

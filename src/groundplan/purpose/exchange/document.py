@@ -29,6 +29,7 @@ from groundplan.purpose.model import (
     Text,
     Title,
     Word,
+    convert_row,
     normalize_numbers,
 )
 
@@ -127,14 +128,16 @@ def build_document(theory: Theory) -> TheoryDocument:
     """Convert a theory to a document."""
     content = theory.content
     return TheoryDocument(
-        [_convert_row(DocumentNode, node, metadata=node.metadata or None) for node in content.nodes.values()],
-        [_convert_row(DocumentEdge, edge) for edge in content.edges],
+        [convert_row(node, DocumentNode, metadata=node.metadata or None) for node in content.nodes.values()],
+        [convert_row(edge, DocumentEdge) for edge in content.edges],
         [
-            _convert_row(DocumentAssumption, one, **({} if one.edge is None else one.edge._asdict()))
-            for one in content.assumptions.values()
+            convert_row(
+                assumption, DocumentAssumption, **({} if assumption.edge is None else assumption.edge._asdict())
+            )
+            for assumption in content.assumptions.values()
         ],
-        [_convert_row(DocumentIndicator, one) for one in content.indicators.values()],
-        [DocumentWaiver(one.code, one.refs, one.reason, one.owner, one.due) for one in theory.waivers],
+        [convert_row(indicator, DocumentIndicator) for indicator in content.indicators.values()],
+        [convert_row(waiver, DocumentWaiver) for waiver in theory.waivers],
         theory.profile,
     )
 
@@ -146,21 +149,16 @@ def write_json(theory: Theory) -> str:
         "format": FORMAT,
         "profile": document.profile,
         **{
-            sort: [_to_ordered_fields(one) for one in getattr(document, sort)]
-            for sort in ("nodes", "edges", "assumptions", "indicators", "waivers")
+            kind: [_to_ordered_fields(item) for item in getattr(document, kind)]
+            for kind in ("nodes", "edges", "assumptions", "indicators", "waivers")
         },
     }
     return msgspec.json.format(msgspec.json.encode(plain), indent=INDENT_CHARS).decode() + "\n"
 
 
-def _convert_row(shape: type[Any], row: Any, **given: Any) -> Any:
-    fields = {name: value for name, value in msgspec.structs.asdict(row).items() if name in shape.__struct_fields__}
-    return shape(**{**fields, **given})
-
-
-def _to_ordered_fields(one: Struct) -> dict[str, Any]:
+def _to_ordered_fields(item: Struct) -> dict[str, Any]:
     """Return the fields in struct order, with nested values sorted by name."""
-    fields: dict[str, Any] = msgspec.to_builtins(one)
+    fields: dict[str, Any] = msgspec.to_builtins(item)
     return {name: normalize_numbers(_sort_fields(value)) for name, value in fields.items()}
 
 

@@ -110,13 +110,13 @@ def read_theory(tx: Transaction, ref: VersionRef | None) -> Theory:
 def select_waivers_about(content: Content, waivers: list[Waiver]) -> list[Waiver]:
     """Return the waivers that apply to some content, sorted and without duplicates, with only the refs it has."""
     existing = {*content.nodes, *content.assumptions, *content.indicators, *(str(edge.name) for edge in content.edges)}
-    found: dict[tuple[str, tuple[str, ...], str, str, str], Waiver] = {}
+    waiver_by_identity: dict[tuple[str, tuple[str, ...], str, str, str], Waiver] = {}
     for waiver in waivers:
         refs = sorted(ref for ref in waiver.refs if ref in existing or ref.startswith("/"))
         if refs or not waiver.refs:
-            one = waiver._replace(refs=refs)
-            found[one.code, tuple(refs), one.reason, one.owner, one.due] = one
-    return [found[identity] for identity in sorted(found)]
+            applying = waiver._replace(refs=refs)
+            waiver_by_identity[applying.code, tuple(refs), applying.reason, applying.owner, applying.due] = applying
+    return [waiver_by_identity[identity] for identity in sorted(waiver_by_identity)]
 
 
 def prepare_export(format_: FileFormat) -> FileFormat:

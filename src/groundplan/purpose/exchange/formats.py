@@ -187,9 +187,9 @@ FORMATS = {
 }
 
 # Operations return text, so they cannot return a workbook; `build_file` of `export` makes it of the text.
-WRITABLE = tuple(one for one, about in FORMATS.items() if about.is_written and about.extra is None)
-EXPORTABLE = (*WRITABLE, *(one for one, about in FORMATS.items() if about.is_written and about.extra is not None))
-READABLE = tuple(one for one, about in FORMATS.items() if about.is_read)
+WRITABLE = tuple(format_ for format_, info in FORMATS.items() if info.is_written and info.extra is None)
+EXPORTABLE = (*WRITABLE, *(format_ for format_, info in FORMATS.items() if info.is_written and info.extra is not None))
+READABLE = tuple(format_ for format_, info in FORMATS.items() if info.is_read)
 
 
 class FileFormatUnclear(Invalid):
@@ -205,7 +205,7 @@ class FileFormatUnclear(Invalid):
 def find_format(name: str, possible: Sequence[FileFormat]) -> FileFormat:
     """Return the format that the name of a file shows."""
     suffix = PurePath(name).suffix.lower()
-    named = next((one for one, about in FORMATS.items() if about.suffix == suffix), None)
+    named = next((format_ for format_, info in FORMATS.items() if info.suffix == suffix), None)
     if named is None:
         raise FileFormatUnclear(f"the name {quote_text(name)} does not show the format", possible)
     if named in possible:
@@ -251,7 +251,7 @@ class ExtraMissing(Unavailable):
 
 
 def require_extra(extra: str) -> None:
-    """Check that an extra is installed, before work is done in vain."""
+    """Raise ExtraMissing if an extra is not installed."""
     try:
         import_module(LIBRARIES[extra])
     except ImportError:

@@ -111,8 +111,8 @@ def import_purpose(tx: Transaction, request: ImportPurpose) -> ImportedPurpose:
     row = add_draft(tx, rows, None, profile)
     draft = DraftState(tx, row, BatchRefs([], [], [], []))
     draft.is_ordered = False
-    _write(draft, document, keys)
-    recorded, skipped = _waive(tx, row, document.waivers, keys)
+    _write_items(draft, document, keys)
+    recorded, skipped = _import_waivers(tx, row, document.waivers, keys)
     measured, unmeasured = _import_measurements(tx, document.measurements, keys)
     skipped += unmeasured
     after = load_draft(tx)
@@ -123,16 +123,16 @@ def import_purpose(tx: Transaction, request: ImportPurpose) -> ImportedPurpose:
 
 def _refuse_duplicate_keys(document: TheoryDocument) -> None:
     """Reject a document in which two items of one kind have the same key."""
-    for sort in ("nodes", "assumptions", "indicators"):
-        seen: set[str] = set()
-        for index, one in enumerate(getattr(document, sort)):
-            if one.key in seen:
-                sentence = f"{quote_text(one.key)} is used twice; give each item its own key"
-                raise invalid_argument(("document", sort, index, "key"), sentence, code="duplicate_key")
-            seen.add(one.key)
+    for kind in ("nodes", "assumptions", "indicators"):
+        keys: set[str] = set()
+        for index, item in enumerate(getattr(document, kind)):
+            if item.key in keys:
+                sentence = f"{quote_text(item.key)} is used twice; give each item its own key"
+                raise invalid_argument(("document", kind, index, "key"), sentence, code="duplicate_key")
+            keys.add(item.key)
 
 
-def _write(draft: DraftState, document: TheoryDocument, keys: IncomingKeys) -> None:
+def _write_items(draft: DraftState, document: TheoryDocument, keys: IncomingKeys) -> None:
     """Write the items of a document under their assigned keys."""
 
     def node(name: str, path: ArgumentPath) -> str:
@@ -140,13 +140,13 @@ def _write(draft: DraftState, document: TheoryDocument, keys: IncomingKeys) -> N
             raise NotFound("node", name, hint="no node of the document has this key", field=format_argument_path(path))
         return keys.nodes[name]
 
-    for index, one in enumerate(document.nodes):
+    for index, added in enumerate(document.nodes):
         at: ArgumentPath = ("document", "nodes", index)
-        refuse_long_metadata(one.metadata or {}, (*at, "metadata"))
+        refuse_long_metadata(added.metadata or {}, (*at, "metadata"))
         # An imported node may lack a title; the gate reports it.
-        title = apply_marker(_TITLE, one.title, (*at, "title")) if one.title.strip() else ""
-        op = AddNode(one.node_type, title, None, one.description, one.narrative, one.owner, one.metadata)
-        add_node(draft, op, keys.nodes[one.key], index)
+        title = apply_marker(_TITLE, added.title, (*at, "title")) if added.title.strip() else ""
+        op = AddNode(added.node_type, title, None, added.description, added.narrative, added.owner, added.metadata)
+        add_node(draft, op, keys.nodes[added.key], index)
     names: set[EdgeName] = set()
     for index, edge in enumerate(document.edges):
         at = ("document", "edges", index)
@@ -165,25 +165,25 @@ def _write(draft: DraftState, document: TheoryDocument, keys: IncomingKeys) -> N
 
 
 def _to_add_assumption(
-    one: DocumentAssumption, node: Callable[[str, ArgumentPath], str], names: set[EdgeName], path: ArgumentPath
+    assumption: DocumentAssumption, node: Callable[[str, ArgumentPath], str], names: set[EdgeName], path: ArgumentPath
 ) -> AddAssumption:
     """Return the operation that adds an assumption, with keys of this project."""
-    refuse_unclear_place(one.node, one.source, one.target, one.edge_type, path)
-    added = AddAssumption(one.assumption_text, risk_level=one.risk_level, owner=one.owner)
-    if one.review_by is not None:
-        added.review_by = parse_day(one.review_by, (*path, "review_by"))
-    if one.node is not None:
-        added.node = node(one.node, (*path, "node"))
+    refuse_unclear_place(assumption.node, assumption.source, assumption.target, assumption.edge_type, path)
+    added = AddAssumption(assumption.assumption_text, risk_level=assumption.risk_level, owner=assumption.owner)
+    if assumption.review_by is not None:
+        added.review_by = parse_day(assumption.review_by, (*path, "review_by"))
+    if assumption.node is not None:
+        added.node = node(assumption.node, (*path, "node"))
         return added
-    source, target = node(str(one.source), (*path, "source")), node(str(one.target), (*path, "target"))
-    name = EdgeName(source, target, one.edge_type or EdgeType.CONTRIBUTES_TO)
+    source, target = node(str(assumption.source), (*path, "source")), node(str(assumption.target), (*path, "target"))
+    name = EdgeName(source, target, assumption.edge_type or EdgeType.CONTRIBUTES_TO)
     added.source, added.target, added.edge_type = name
     if name not in names:
         raise NotFound("edge", str(name), hint="the document has no such edge", field=format_argument_path(path))
     return added
 
 
-def _waive(
+def _import_waivers(
     tx: Transaction, row: VersionRow, document_waivers: list[DocumentWaiver], keys: IncomingKeys
 ) -> tuple[int, list[SkippedItem]]:
     """Record the waivers that are not in force yet; return how many, and the skipped ones."""
@@ -191,24 +191,24 @@ def _waive(
         return 0, []
     today = get_day(tx.now)
     content = read_content(tx, row.id)
-    edges = {one.name for one in content.edges}
+    edges = {edge.name for edge in content.edges}
     in_force = {
-        _identify_waiver(one, one.refs)
-        for one in select_waivers_about(content, select_active_waivers(read_waivers(tx, NO_CUTOFF), today))
+        _identify_waiver(waiver, waiver.refs)
+        for waiver in select_waivers_about(content, select_active_waivers(read_waivers(tx, NO_CUTOFF), today))
     }
     skipped_codes: dict[str, list[str]] = {EXPIRED: [], ALREADY_IN_FORCE: []}
     wanted: list[WaiverWrite] = []
-    for index, one in enumerate(document_waivers):
+    for index, waiver in enumerate(document_waivers):
         at: ArgumentPath = ("document", "waivers", index)
-        refuse_unwaivable(one.code, (*at, "code"))
-        due = parse_day(one.due, (*at, "due"))
-        refs = [_resolve_ref(ref, keys, edges, (*at, "refs", number)) for number, ref in enumerate(one.refs)]
+        refuse_unwaivable(waiver.code, (*at, "code"))
+        due = parse_day(waiver.due, (*at, "due"))
+        refs = [_resolve_ref(ref, keys, edges, (*at, "refs", number)) for number, ref in enumerate(waiver.refs)]
         if due < today:
-            skipped_codes[EXPIRED].append(one.code)
-        elif _identify_waiver(one, refs) in in_force:
-            skipped_codes[ALREADY_IN_FORCE].append(one.code)
+            skipped_codes[EXPIRED].append(waiver.code)
+        elif _identify_waiver(waiver, refs) in in_force:
+            skipped_codes[ALREADY_IN_FORCE].append(waiver.code)
         else:
-            wanted.append(WaiverWrite(one.code, refs, one.reason, one.owner, due))
+            wanted.append(WaiverWrite(waiver.code, refs, waiver.reason, waiver.owner, due))
     record_waivers(tx, wanted, ("document", "waivers"))
     skipped = [
         SkippedItem("waiver", why, len(codes), codes[:EXAMPLES_MAX]) for why, codes in skipped_codes.items() if codes
@@ -216,9 +216,9 @@ def _waive(
     return len(wanted), skipped
 
 
-def _identify_waiver(one: Waiver | DocumentWaiver, refs: list[str]) -> tuple[str, tuple[str, ...], str, str, str]:
+def _identify_waiver(waiver: Waiver | DocumentWaiver, refs: list[str]) -> tuple[str, tuple[str, ...], str, str, str]:
     """Return the values that identify a waiver."""
-    return one.code, tuple(sorted(refs)), one.reason, one.owner, one.due
+    return waiver.code, tuple(sorted(refs)), waiver.reason, waiver.owner, waiver.due
 
 
 def _resolve_ref(ref: str, keys: IncomingKeys, edges: set[EdgeName], path: ArgumentPath) -> str:
@@ -231,9 +231,9 @@ def _resolve_ref(ref: str, keys: IncomingKeys, edges: set[EdgeName], path: Argum
         name = EdgeName(*ends, edge.edge_type)
         if name in edges:
             return str(name)
-    for sort in (keys.nodes, keys.assumptions, keys.indicators):
-        if ref in sort:
-            return sort[ref]
+    for mapping in (keys.nodes, keys.assumptions, keys.indicators):
+        if ref in mapping:
+            return mapping[ref]
     raise NotFound(
         "key", ref, hint="a waiver in a document can only name items of the document", field=format_argument_path(path)
     )
@@ -245,23 +245,28 @@ def _import_measurements(
     """Record the measurements that the project does not have yet; return how many, and the skipped ones."""
     if not measurements:
         return 0, []
-    known = {(one.indicator, one.as_of, one.value) for one in read_measurements(tx, NO_CUTOFF)}
+    known = {
+        (measurement.indicator, measurement.as_of, measurement.value)
+        for measurement in read_measurements(tx, NO_CUTOFF)
+    }
     skipped: dict[str, list[str]] = {IN_FUTURE: [], KNOWN: []}
     wanted: list[MeasurementWrite] = []
-    for index, one in enumerate(measurements):
+    for index, measurement in enumerate(measurements):
         path: ArgumentPath = ("document", "measurements", index)
-        if one.indicator not in keys.indicators:
+        if measurement.indicator not in keys.indicators:
             hint = "no indicator of the document has this key"
-            raise NotFound("indicator", one.indicator, hint=hint, field=format_argument_path((*path, "indicator")))
-        key = keys.indicators[one.indicator]
-        as_of = parse_moment(one.as_of, (*path, "as_of"))
+            raise NotFound(
+                "indicator", measurement.indicator, hint=hint, field=format_argument_path((*path, "indicator"))
+            )
+        key = keys.indicators[measurement.indicator]
+        as_of = parse_moment(measurement.as_of, (*path, "as_of"))
         if get_day(as_of) > get_day(tx.now):
             skipped[IN_FUTURE].append(f"{key} {as_of}")
-        elif (key, as_of, one.value) in known:
+        elif (key, as_of, measurement.value) in known:
             skipped[KNOWN].append(f"{key} {as_of}")
         else:
-            known.add((key, as_of, one.value))
-            wanted.append(MeasurementWrite(key, one.value, as_of, note=one.note))
+            known.add((key, as_of, measurement.value))
+            wanted.append(MeasurementWrite(key, measurement.value, as_of, note=measurement.note))
     record_measurements(tx, wanted, ("document", "measurements"))
     return len(wanted), [
         SkippedItem("measurement", why, len(examples), examples[:EXAMPLES_MAX])
@@ -278,21 +283,21 @@ def check_imported(call: Callable[..., Any], project: str, imported: ImportedPur
     """
     number = imported.version.number
     try:
-        found: GateResult = call("purpose.check", project=project, gate="A", version=number)
+        gate: GateResult = call("purpose.check", project=project, gate="A", version=number)
         # A rev is never reused, so an unchanged rev means that the check saw the imported draft.
         rev = call("purpose.open", project=project, version=number, detail="summary").rev
     except NotFound:
         return f"The draft of v{number} no longer exists."
     except GroundplanError as error:
         return f"Gate A could not be checked: {error.message}"
-    return found if rev == imported.rev else f"v{number} has changed since the import; it is at rev {rev}."
+    return gate if rev == imported.rev else f"v{number} has changed since the import; it is at rev {rev}."
 
 
 def summarize_gate(gate: GateResult | str) -> dict[str, Any] | None:
     """Return whether a gate passed and its blocking checks, or None if there is no result."""
     if isinstance(gate, str):
         return None
-    return {"passed": gate.passed, "failing": [one.code for one in gate.checks if one.is_blocking]}
+    return {"passed": gate.passed, "failing": [check.code for check in gate.checks if check.is_blocking]}
 
 
 IMPORT_WAIVERS = declare(

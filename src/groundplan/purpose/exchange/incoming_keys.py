@@ -9,6 +9,7 @@ drafts. If most of them differ, the file counts as another theory, and the calle
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from typing import Literal
 
@@ -64,38 +65,41 @@ class IncomingKeys:
             tx, ((node.key, PREFIXES[node.node_type]) for node in document.nodes), _NODE_PREFIXES, is_kept
         )
         self.assumptions = _assign_keys(
-            tx, ((one.key, ASSUMPTION_PREFIX) for one in document.assumptions), (ASSUMPTION_PREFIX,), is_kept
+            tx,
+            ((assumption.key, ASSUMPTION_PREFIX) for assumption in document.assumptions),
+            (ASSUMPTION_PREFIX,),
+            is_kept,
         )
         self.indicators = _assign_keys(
-            tx, ((one.key, INDICATOR_PREFIX) for one in document.indicators), (INDICATOR_PREFIX,), is_kept
+            tx, ((indicator.key, INDICATOR_PREFIX) for indicator in document.indicators), (INDICATOR_PREFIX,), is_kept
         )
 
     def list_changed_keys(self) -> list[KeyMapping]:
         """Return the names that got another key, nodes first."""
-        sorts = (self.nodes, self.assumptions, self.indicators)
-        return [KeyMapping(name, key) for sort in sorts for name, key in sort.items() if name != key]
+        mappings = (self.nodes, self.assumptions, self.indicators)
+        return [KeyMapping(name, key) for mapping in mappings for name, key in mapping.items() if name != key]
 
 
 def _assign_keys(
     tx: Transaction, names_with_prefix: Iterable[tuple[str, str]], prefixes: tuple[str, ...], is_kept: bool
 ) -> dict[str, str]:
     """Assign a key to every name. Each name comes with the prefix for a new key."""
-    found: dict[str, str] = {}
-    others: dict[str, list[str]] = {}
+    assigned: dict[str, str] = {}
+    unkept: dict[str, list[str]] = {}
     highest: dict[str, int] = {}
     for name, prefix in names_with_prefix:
         match = _KEY.fullmatch(name) if is_kept else None
         if match and match[1] in prefixes and int(match[2]) <= KEY_NUMBER_MAX:
-            found[name] = name
+            assigned[name] = name
             highest[match[1]] = max(highest.get(match[1], 0), int(match[2]))
         else:
-            others.setdefault(prefix, []).append(name)
+            unkept.setdefault(prefix, []).append(name)
     # Reserve the kept keys first, so that new ones start after them.
     for prefix, number in sorted(highest.items()):
         reserve_up_to(tx, prefix, number)
-    for prefix, names in sorted(others.items()):
-        found |= zip(names, reserve_keys(tx, prefix, len(names)), strict=True)
-    return found
+    for prefix, names in sorted(unkept.items()):
+        assigned |= zip(names, reserve_keys(tx, prefix, len(names)), strict=True)
+    return assigned
 
 
 def _find_renamed(tx: Transaction, document: TheoryDocument, *, is_certain: bool) -> list[str]:
@@ -105,8 +109,8 @@ def _find_renamed(tx: Transaction, document: TheoryDocument, *, is_certain: bool
     observations of a key are never passed on to an item with another name.
     """
     nodes = {node.key: node.title for node in document.nodes}
-    beside = {one.key: one.assumption_text for one in document.assumptions}
-    beside |= {one.key: one.name for one in document.indicators}
+    beside = {assumption.key: assumption.assumption_text for assumption in document.assumptions}
+    beside |= {indicator.key: indicator.name for indicator in document.indicators}
     recorded_names = collect_recorded_values(tx, {*nodes, *beside}, ops="purpose", fields=_NAME_FIELDS)
     renamed: list[str] = []
     is_known = False
@@ -125,6 +129,4 @@ def _find_renamed(tx: Transaction, document: TheoryDocument, *, is_certain: bool
 
 def _normalize_name(text: str) -> str:
     """Normalize a name for comparison: ignore case, whitespace and Unicode composition."""
-    import unicodedata  # large tables, needed only for imports
-
     return unicodedata.normalize("NFC", " ".join(text.split())).casefold()

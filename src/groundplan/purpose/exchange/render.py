@@ -102,9 +102,10 @@ def _refuse_combinations(request: RenderPurpose) -> None:
 
 def draw_picture(drawing: Drawing) -> Rendered:
     """Draw the picture, outside the transaction because the layout takes long."""
+    # Loaded only to draw: the picture takes longer to load than the whole catalog of operations.
     from groundplan.purpose.picture.overview import build_group_picture, build_overview_picture, is_large, list_groups
     from groundplan.purpose.picture.subjects import (
-        build_comparison_picture,  # loaded only to draw
+        build_comparison_picture,
         build_pathway_picture,
         build_plan_picture,
     )
@@ -120,7 +121,7 @@ def draw_picture(drawing: Drawing) -> Rendered:
     elif drawing.group is not None:
         opened = build_group_picture(theory, drawing.group)
         if opened is None:
-            known = format_known([one.id for one in list_groups(theory, None)])
+            known = format_known([group.id for group in list_groups(theory, None)])
             raise NotFound("group", drawing.group, hint=f"the groups are: {known}", field="group")
         picture, groups = opened, list_groups(theory, drawing.group)
     elif drawing.detail == "overview" or (drawing.detail is None and is_large(theory)):
@@ -130,7 +131,7 @@ def draw_picture(drawing: Drawing) -> Rendered:
     drawn = draw(picture, Theme(drawing.theme), embeds_font=True)
     answer = Rendered(theory.number, drawn.svg, drawn.width, drawn.height)
     if groups:
-        answer.groups = [PictureGroup(one.id, one.name, len(one.keys)) for one in groups]
+        answer.groups = [PictureGroup(group.id, group.name, len(group.keys)) for group in groups]
     return answer
 
 

@@ -12,8 +12,19 @@ from typing import Any, NamedTuple
 
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.wording import quote_text
-from groundplan.purpose.model import Assumption, AssumptionStatus, Content, EdgeName, Indicator, Profile, VersionStatus
+from groundplan.purpose.model import (
+    Assumption,
+    AssumptionStatus,
+    Content,
+    EdgeName,
+    EdgeType,
+    Indicator,
+    Profile,
+    PurposeEdge,
+    VersionStatus,
+)
 from groundplan.purpose.observing.records import Measurement, Waiver
+from groundplan.purpose.picture.tokens import STATUS_NAMES
 
 VIEWS = "views"  # in the metadata of a node
 VIEW_CHARS_MAX = 255
@@ -47,19 +58,19 @@ class Theory(NamedTuple):
 
     def group_indicators_by_node(self) -> dict[str, list[Indicator]]:
         """Return the indicators by the key of their node."""
-        found: dict[str, list[Indicator]] = {}
-        for one in self.content.indicators.values():
-            found.setdefault(one.node, []).append(one)
-        return found
+        by_node: dict[str, list[Indicator]] = {}
+        for indicator in self.content.indicators.values():
+            by_node.setdefault(indicator.node, []).append(indicator)
+        return by_node
 
     def group_assumptions_by_subject(self) -> dict[str | EdgeName, list[Assumption]]:
         """Return the assumptions by the node key or edge name they are on."""
-        found: dict[str | EdgeName, list[Assumption]] = {}
-        for one in self.content.assumptions.values():
-            on = one.node if one.edge is None else one.edge
+        by_subject: dict[str | EdgeName, list[Assumption]] = {}
+        for assumption in self.content.assumptions.values():
+            on = assumption.node if assumption.edge is None else assumption.edge
             if on is not None:
-                found.setdefault(on, []).append(one)
-        return found
+                by_subject.setdefault(on, []).append(assumption)
+        return by_subject
 
 
 def list_views(content: Content) -> list[str]:
@@ -69,11 +80,11 @@ def list_views(content: Content) -> list[str]:
 
 def collect_views(metadata: Iterable[dict[str, Any]]) -> list[str]:
     """Return the names of the views in the metadata of some nodes."""
-    return list(dict.fromkeys(name for one in metadata for name in _get_views(one)))
+    return list(dict.fromkeys(name for node_metadata in metadata for name in _get_views(node_metadata)))
 
 
 def select_view(theory: Theory, name: str) -> Theory:
-    """Return a theory with only the nodes of a view, the edges between them, and what is on them."""
+    """Return a theory with only the nodes of a view, their edges, assumptions and indicators."""
     content = theory.content
     nodes = {key: node for key, node in content.nodes.items() if name in _get_views(node.metadata)}
     if not nodes:
@@ -83,11 +94,11 @@ def select_view(theory: Theory, name: str) -> Theory:
     edges = [edge for edge in content.edges if edge.source in nodes and edge.target in nodes]
     names = {edge.name for edge in edges}
     assumptions = {
-        key: one
-        for key, one in content.assumptions.items()
-        if (one.node in nodes if one.edge is None else one.edge in names)
+        key: assumption
+        for key, assumption in content.assumptions.items()
+        if (assumption.node in nodes if assumption.edge is None else assumption.edge in names)
     }
-    indicators = {key: one for key, one in content.indicators.items() if one.node in nodes}
+    indicators = {key: indicator for key, indicator in content.indicators.items() if indicator.node in nodes}
     return theory._replace(content=Content(nodes, edges, assumptions, indicators))
 
 
@@ -100,4 +111,28 @@ def format_known(names: list[str]) -> str:
 def _get_views(metadata: dict[str, Any]) -> list[str]:
     """Return the names of a node's views. Metadata is free, so anything but texts is ignored."""
     views = metadata.get(VIEWS)
-    return [one for one in views if isinstance(one, str)] if isinstance(views, list) else []
+    return [name for name in views if isinstance(name, str)] if isinstance(views, list) else []
+
+
+def describe_version(theory: Theory) -> str:
+    """Describe a version: `wells, v2 Two wells, profile standard`."""
+    return f"{theory.project}, {theory.display_name}, profile {theory.profile}"
+
+
+def describe_assumption(theory: Theory, assumption: Assumption) -> str:
+    """Describe an assumption in short: `AS3 HIGH, at risk`. Unknown risk or status is left out."""
+    risk = "" if assumption.risk_level is None else f" {assumption.risk_level}"
+    status = theory.get_status(assumption.key)
+    return f"{assumption.key}{risk}" + ("" if status is AssumptionStatus.UNTESTED else f", {STATUS_NAMES[status]}")
+
+
+def describe_edge(edge: PurposeEdge) -> list[str]:
+    """Describe an edge: its type, unless CONTRIBUTES_TO, and its confidence."""
+    parts: list[str] = [] if edge.edge_type is EdgeType.CONTRIBUTES_TO else [edge.edge_type]
+    return parts if edge.confidence is None else [*parts, f"confidence {edge.confidence}"]
+
+
+def describe_waiver(waiver: Waiver) -> str:
+    """Describe a waiver. Without refs it covers the check as a whole."""
+    about = f" on {', '.join(waiver.refs)}" if waiver.refs else ""
+    return f"{waiver.code}{about}: {waiver.reason} ({waiver.owner} answers for it until {waiver.due})"

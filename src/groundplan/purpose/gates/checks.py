@@ -67,9 +67,15 @@ class GateSubject:
         self.edges: list[PurposeEdge] = find_valid_causal_edges(content)
         self.causal: CausalGraph = build_causal_graph(content)
         self.causes = len(self.causal.edges)  # counts an edge that was imported twice once
-        self.nodes_with_indicator = {one.node for one in content.indicators.values()}  # nodes that have an indicator
-        self.nodes_with_assumption = {one.node for one in content.assumptions.values() if one.node is not None}
-        self.edges_with_assumption = {one.edge for one in content.assumptions.values() if one.edge is not None}
+        self.nodes_with_indicator = {
+            indicator.node for indicator in content.indicators.values()
+        }  # nodes that have an indicator
+        self.nodes_with_assumption = {
+            assumption.node for assumption in content.assumptions.values() if assumption.node is not None
+        }
+        self.edges_with_assumption = {
+            assumption.edge for assumption in content.assumptions.values() if assumption.edge is not None
+        }
 
     def get_type(self, key: str) -> NodeType | None:
         """Return the type of a node, or None if there is no such node."""
@@ -211,8 +217,12 @@ def check_cross_version(theory: GateSubject) -> CheckFinding:
     names = {edge.name for edge in edges}
     outside = [
         *list_edge_refs(name for name in names if name.source not in nodes or name.target not in nodes),
-        *sort_keys(one.key for one in assumptions.values() if not (one.node in nodes or one.edge in names)),
-        *sort_keys(one.key for one in indicators.values() if one.node not in nodes),
+        *sort_keys(
+            assumption.key
+            for assumption in assumptions.values()
+            if not (assumption.node in nodes or assumption.edge in names)
+        ),
+        *sort_keys(indicator.key for indicator in indicators.values() if indicator.node not in nodes),
     ]
     return CheckFinding(
         "Every edge, assumption and indicator belongs to nodes and edges of this version",
@@ -232,19 +242,21 @@ def check_mechanism(theory: GateSubject) -> CheckFinding:
 
 
 def check_high_risk(theory: GateSubject) -> CheckFinding:
-    subjects = [one for one in theory.content.assumptions.values() if one.risk_level is RiskLevel.HIGH]
+    subjects = [
+        assumption for assumption in theory.content.assumptions.values() if assumption.risk_level is RiskLevel.HIGH
+    ]
 
-    def is_managed(one: Assumption) -> bool:
-        node = one.edge.target if one.edge is not None else one.node
+    def is_managed(assumption: Assumption) -> bool:
+        node = assumption.edge.target if assumption.edge is not None else assumption.node
         watched = not theory.is_strict or node in theory.nodes_with_indicator
-        return has_text(one.owner) and has_text(one.review_by) and watched
+        return has_text(assumption.owner) and has_text(assumption.review_by) and watched
 
     also = ", and its node or its edge's target an indicator" if theory.is_strict else ""
     step = ", and add_indicator where there is none" if theory.is_strict else ""
     return CheckFinding(
         f"Every assumption of HIGH risk has an owner and a review date{also}",
         len(subjects),
-        sort_keys(one.key for one in subjects if not is_managed(one)),
+        sort_keys(assumption.key for assumption in subjects if not is_managed(assumption)),
         suggest_edit(f"update_assumption (owner, review_by) on {{refs}}{step}"),
     )
 
@@ -296,12 +308,12 @@ def check_refuted(theory: GateSubject) -> CheckFinding:
     graph = theory.causal.graph
     reaching = find_leading_to(graph, theory.causal.list_numbers(NodeType.GOAL))
     subjects = []
-    for one in theory.content.assumptions.values():
-        place = one.node
-        if one.edge is not None:
-            place = one.edge.target if one.edge.edge_type.is_causal else None
+    for assumption in theory.content.assumptions.values():
+        place = assumption.node
+        if assumption.edge is not None:
+            place = assumption.edge.target if assumption.edge.edge_type.is_causal else None
         if place is not None and graph.numbers.get(place) in reaching:
-            subjects.append(one.key)
+            subjects.append(assumption.key)
     doubts = find_doubts(theory.observations, theory.external_facts.refuted_by_work or {})
     failing = [key for key in subjects if key in doubts and doubts[key].status is not DoubtStatus.AT_RISK]
     return CheckFinding(
@@ -404,7 +416,7 @@ def check_baseline(theory: GateSubject) -> CheckFinding:
     return CheckFinding(
         "Every indicator on an OUTCOME or GOAL has a baseline",
         len(subjects),
-        sort_keys(one.key for one in subjects if one.baseline is None),
+        sort_keys(indicator.key for indicator in subjects if indicator.baseline is None),
         suggest_edit("update_indicator (baseline) on {refs}"),
     )
 
@@ -414,18 +426,18 @@ def check_target(theory: GateSubject) -> CheckFinding:
     return CheckFinding(
         "Every indicator on an OUTCOME or GOAL has a target",
         len(subjects),
-        sort_keys(one.key for one in subjects if one.target is None),
+        sort_keys(indicator.key for indicator in subjects if indicator.target is None),
         suggest_edit("update_indicator (target) on {refs}"),
     )
 
 
 def check_verified(theory: GateSubject) -> CheckFinding:
     """Report baselines marked as unverified. One without a mark passes."""
-    subjects = [one for one in theory.content.indicators.values() if one.baseline is not None]
+    subjects = [indicator for indicator in theory.content.indicators.values() if indicator.baseline is not None]
     return CheckFinding(
         "No baseline is marked as unverified",
         len(subjects),
-        sort_keys(one.key for one in subjects if one.baseline_verified is False),
+        sort_keys(indicator.key for indicator in subjects if indicator.baseline_verified is False),
         suggest_edit("update_indicator (baseline_verified true) on {refs}, after the baseline is verified"),
     )
 
@@ -436,15 +448,15 @@ def check_plan(theory: GateSubject) -> CheckFinding:
         "Every indicator has a method, a frequency and an owner",
         len(subjects),
         sort_keys(
-            one.key
-            for one in subjects
-            if not (has_text(one.method) and has_text(one.frequency) and has_text(one.owner))
+            indicator.key
+            for indicator in subjects
+            if not (has_text(indicator.method) and has_text(indicator.frequency) and has_text(indicator.owner))
         ),
         suggest_edit("update_indicator (method, frequency, owner) on {refs}"),
     )
 
 
-def indicators(theory: GateSubject) -> CheckFinding:
+def check_indicators(theory: GateSubject) -> CheckFinding:
     """Report outcomes without an indicator; a theory that measures no effect fails whatever is waived for outcomes."""
     rule = "An OUTCOME or GOAL has an indicator, and every OUTCOME has one"
     outcomes = [node.key for node in theory.content.list_nodes_of_type(NodeType.OUTCOME)]
@@ -493,7 +505,7 @@ def check_facts(theory: GateSubject) -> CheckFinding:
 GATE_B_CHECKS: dict[str, Callable[[GateSubject], CheckFinding]] = {
     "GB_BASELINE": check_baseline,
     "GB_FACTS": check_facts,
-    "GB_INDICATORS": indicators,
+    "GB_INDICATORS": check_indicators,
     "GB_PLAN": check_plan,
     "GB_TARGET": check_target,
     "GB_VERIFIED": check_verified,
@@ -503,4 +515,4 @@ GATE_B_CHECKS: dict[str, Callable[[GateSubject], CheckFinding]] = {
 
 def _find_effect_indicators(theory: GateSubject) -> list[Indicator]:
     effects = (NodeType.OUTCOME, NodeType.GOAL)
-    return [one for one in theory.content.indicators.values() if theory.get_type(one.node) in effects]
+    return [indicator for indicator in theory.content.indicators.values() if theory.get_type(indicator.node) in effects]

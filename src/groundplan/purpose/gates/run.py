@@ -78,18 +78,18 @@ def read_external_facts(tx: Transaction, content: Content) -> ExternalFacts:
 
 def read_context_facts(tx: Transaction) -> ContextFacts:
     """Return the facts in force."""
-    found = providers.find_context_in_force(tx)
-    return ContextFacts() if found is None else ContextFacts(found.run_id, found.is_partial, found.required_unset)
+    facts = providers.find_context_in_force(tx)
+    return ContextFacts() if facts is None else ContextFacts(facts.run_id, facts.is_partial, facts.required_unset)
 
 
 def find_refuting_evidence(tx: Transaction, assumptions: Collection[str]) -> dict[str, int]:
     """Return the revision of the latest evidence of work that refutes each assumption, by its key."""
     if not assumptions:
         return {}
-    found: dict[str, int] = {}
+    revs: dict[str, int] = {}
     for link in list_links_to(tx, LinkType.REFUTES, assumptions):
-        found[link.target] = max(link.rev, found.get(link.target, 0))
-    return found
+        revs[link.target] = max(link.rev, revs.get(link.target, 0))
+    return revs
 
 
 def _check_row_security(tx: Transaction) -> list[str] | None:
@@ -144,9 +144,13 @@ def run_checks(
     """Return the results of the checks of a gate, and the fixes of the failing ones by code."""
     theory = GateSubject(content, observations, profile, external_facts)
     waivers = ActiveWaivers(observations.waivers, today)
-    found = {code: _CHECKS[gate][code](theory) for code in get_severities(gate, profile)}
-    checks = [_judge(code, severity, found[code], waivers) for code, severity in get_severities(gate, profile).items()]
-    fixes = {check.code: _name_refs(found[check.code].fix, check.refs) for check in checks if check.result == "failed"}
+    findings = {code: _CHECKS[gate][code](theory) for code in get_severities(gate, profile)}
+    checks = [
+        _judge(code, severity, findings[code], waivers) for code, severity in get_severities(gate, profile).items()
+    ]
+    fixes = {
+        check.code: _name_refs(findings[check.code].fix, check.refs) for check in checks if check.result == "failed"
+    }
     return checks, fixes
 
 

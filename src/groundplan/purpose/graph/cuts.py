@@ -45,11 +45,11 @@ def find_dominators(graph: Graph, goal: int) -> Dominators:
         while ancestors[ancestors[above]] >= 0:
             passed.append(above)
             above = ancestors[above]
-        for one in reversed(passed):
-            ancestor = ancestors[one]
-            if semi[labels[ancestor]] < semi[labels[one]]:
-                labels[one] = labels[ancestor]
-            ancestors[one] = ancestors[ancestor]
+        for child in reversed(passed):
+            ancestor = ancestors[child]
+            if semi[labels[ancestor]] < semi[labels[child]]:
+                labels[child] = labels[ancestor]
+            ancestors[child] = ancestors[ancestor]
         return labels[place]
 
     for place in range(count - 1, 0, -1):
@@ -60,9 +60,9 @@ def find_dominators(graph: Graph, goal: int) -> Dominators:
         waiting[semi[place]].append(place)
         parent = parents[place]
         ancestors[place] = parent
-        for one in waiting[parent]:
-            least = least_above(one)
-            nearest[one] = least if semi[least] < semi[one] else parent
+        for dominated in waiting[parent]:
+            least = least_above(dominated)
+            nearest[dominated] = least if semi[least] < semi[dominated] else parent
         waiting[parent] = []
     for place in range(1, count):
         if nearest[place] != semi[place]:
@@ -112,7 +112,7 @@ class EdgeCuts(NamedTuple):
 
 def find_heaviest_cuts(graph: Graph, goals: Iterable[int], counted: Collection[int]) -> EdgeCuts:
     """Return the heaviest cut of each goal, within the step limit; at least that of the first goal."""
-    found: dict[int, EdgeCut | None] = {}
+    cuts: dict[int, EdgeCut | None] = {}
     left_out = []
     counts = set(counted)
     steps = 0
@@ -122,8 +122,8 @@ def find_heaviest_cuts(graph: Graph, goals: Iterable[int], counted: Collection[i
             continue
         tree = find_dominators(graph, goal)
         steps += sum(1 + len(graph.into[node]) for node in tree.nodes)
-        found[goal] = _find_heaviest_cut(graph, tree, counts)
-    return EdgeCuts(found, left_out)
+        cuts[goal] = _find_heaviest_cut(graph, tree, counts)
+    return EdgeCuts(cuts, left_out)
 
 
 def _find_heaviest_cut(graph: Graph, tree: Dominators, counts: set[int]) -> EdgeCut | None:
@@ -196,11 +196,11 @@ def trace_goals(causal: CausalGraph) -> GoalTraces:
     goals = causal.list_numbers(NodeType.GOAL)
     paths = find_strongest_paths(graph, [STRENGTHS[edge.confidence] for edge in edges], goals)
     cuts = find_heaviest_cuts(graph, goals, causal.list_numbers(NodeType.ACTIVITY))
-    found = []
+    traces = []
     for goal in goals:
         path = [edges[number] for number in paths[goal]]
         cut = cuts.of.get(goal)
-        found.append(
+        traces.append(
             GoalTrace(
                 graph.keys[goal],
                 path,
@@ -208,4 +208,4 @@ def trace_goals(causal: CausalGraph) -> GoalTraces:
                 None if cut is None else GoalCut(edges[cut.edge], causal.to_keys(cut.lost)),
             )
         )
-    return GoalTraces(found, causal.to_keys(cuts.left_out))
+    return GoalTraces(traces, causal.to_keys(cuts.left_out))

@@ -20,7 +20,7 @@ SEARCH_LENGTH_MIN, SEARCH_LENGTH_FACTOR = 4, 4  # first limit on the edges of a 
 
 def find_components(graph: Graph) -> list[int]:
     """Return the strongly connected component of each node, by number."""
-    found = [-1] * len(graph.keys)
+    components = [-1] * len(graph.keys)
     entered = [-1] * len(graph.keys)
     lowest = [0] * len(graph.keys)  # the earliest entered node known to be in the same component
     open_: list[int] = []
@@ -42,17 +42,17 @@ def find_components(graph: Graph) -> list[int]:
                     open_.append(after)
                     way.append((after, iter(graph.out[after])))
                     break
-                if found[after] < 0 and entered[after] < lowest[node]:
+                if components[after] < 0 and entered[after] < lowest[node]:
                     lowest[node] = entered[after]
             else:
                 way.pop()
                 if way and lowest[node] < lowest[way[-1][0]]:
                     lowest[way[-1][0]] = lowest[node]
                 if lowest[node] == entered[node]:
-                    while found[node] < 0:
-                        found[open_.pop()] = count
+                    while components[node] < 0:
+                        components[open_.pop()] = count
                     count += 1
-    return found
+    return components
 
 
 def find_cyclic_components(graph: Graph) -> list[list[int]]:
@@ -62,7 +62,8 @@ def find_cyclic_components(graph: Graph) -> list[list[int]]:
         members.setdefault(component, []).append(node)
     own = {source for source, target in zip(graph.sources, graph.targets, strict=True) if source == target}
     return sorted(
-        (some for some in members.values() if len(some) > 1 or some[0] in own), key=lambda one: (len(one), one)
+        (some for some in members.values() if len(some) > 1 or some[0] in own),
+        key=lambda members: (len(members), members),
     )
 
 

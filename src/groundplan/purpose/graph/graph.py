@@ -33,7 +33,7 @@ def build_graph(keys: Iterable[str], pairs: Sequence[tuple[str, str]]) -> Graph:
     targets = [numbers[target] for _, target in pairs]
     out: list[list[int]] = [[] for _ in ordered]
     into: list[list[int]] = [[] for _ in ordered]
-    for edge in sorted(range(len(pairs)), key=lambda one: (sources[one], targets[one])):
+    for edge in sorted(range(len(pairs)), key=lambda number: (sources[number], targets[number])):
         out[sources[edge]].append(edge)
         into[targets[edge]].append(edge)
     return Graph(ordered, numbers, sources, targets, out, into)
@@ -50,30 +50,30 @@ def find_leading_to(graph: Graph, goals: Iterable[int]) -> set[int]:
 
 
 def _walk(edges_at: list[list[int]], ends: list[int], starts: Iterable[int]) -> set[int]:
-    seen = set(starts)
-    ahead = list(seen)
+    reached = set(starts)
+    ahead = list(reached)
     while ahead:
         for edge in edges_at[ahead.pop()]:
             node = ends[edge]
-            if node not in seen:
-                seen.add(node)
+            if node not in reached:
+                reached.add(node)
                 ahead.append(node)
-    return seen
+    return reached
 
 
 def find_connected_parts(neighbours: Mapping[Node, Iterable[Node]]) -> list[list[Node]]:
     """Return the nodes that are connected with each other, the largest part first."""
-    seen: set[Node] = set()
+    visited: set[Node] = set()
     parts = []
     for start in neighbours:
-        if start in seen:
+        if start in visited:
             continue
-        seen.add(start)
+        visited.add(start)
         part = [start]
         for node in part:
             for near in neighbours[node]:
-                if near not in seen:
-                    seen.add(near)
+                if near not in visited:
+                    visited.add(near)
                     part.append(near)
         parts.append(part)
     return sorted(parts, key=len, reverse=True)
@@ -107,15 +107,15 @@ def find_valid_causal_edges(content: Content) -> list[PurposeEdge]:
 
 def build_causal_graph(content: Content) -> CausalGraph:
     """Build the causal graph of a theory. Of duplicate edges, which were imported, the most confident one counts."""
-    found: dict[EdgeName, PurposeEdge] = {}
+    edges_by_name: dict[EdgeName, PurposeEdge] = {}
     for edge in find_valid_causal_edges(content):
-        before = found.get(edge.name)
+        before = edges_by_name.get(edge.name)
         if before is None or STRENGTHS[edge.confidence] > STRENGTHS[before.confidence]:
-            found[edge.name] = edge
+            edges_by_name[edge.name] = edge
     indexes = {key: index for index, key in enumerate(sort_keys(content.nodes))}
     edges = sorted(
-        found.values(),
-        key=lambda one: (indexes[one.source], indexes[one.target], -STRENGTHS[one.confidence], one.edge_type),
+        edges_by_name.values(),
+        key=lambda edge: (indexes[edge.source], indexes[edge.target], -STRENGTHS[edge.confidence], edge.edge_type),
     )
     graph = build_graph(content.nodes, [(edge.source, edge.target) for edge in edges])
     return CausalGraph(graph, edges, [content.nodes[key] for key in graph.keys])

@@ -23,20 +23,22 @@ def find_strongest_paths(graph: Graph, strengths: Sequence[int], goals: Iterable
 
     Of several paths it is a shortest one, and of those the first in list order. Of parallel edges the first is used.
     """
-    found: dict[int, list[int]] = {goal: [] for goal in goals}
+    paths: dict[int, list[int]] = {goal: [] for goal in goals}
     beginnings = [node for node, edges in enumerate(graph.into) if not edges]
-    wanted = {goal for goal in found if graph.into[goal]}
+    wanted = {goal for goal in paths if graph.into[goal]}
     for least in sorted(set(strengths), reverse=True):
         if not wanted:
             break
-        came_by = _walk(graph, strengths, beginnings, least)
+        came_by = _walk_along_strong_edges(graph, strengths, beginnings, least)
         for goal in sorted(wanted & came_by.keys()):
             wanted.remove(goal)
-            found[goal] = _rebuild_path(graph, came_by, goal)
-    return found
+            paths[goal] = _rebuild_path(graph, came_by, goal)
+    return paths
 
 
-def _walk(graph: Graph, strengths: Sequence[int], beginnings: list[int], least: int) -> dict[int, int]:
+def _walk_along_strong_edges(
+    graph: Graph, strengths: Sequence[int], beginnings: list[int], least: int
+) -> dict[int, int]:
     """Return the edge by which each node is reached; -1 for a beginning."""
     came_by = dict.fromkeys(beginnings, -1)
     level = beginnings
@@ -84,7 +86,7 @@ def find_ways_to_goals(graph: Graph, strengths: Sequence[int], goals: Iterable[i
         ways.strengths[goal] = max(strengths, default=0)
     for least in sorted(set(strengths), reverse=True):
         level = reached
-        found: list[int] = []
+        visited: list[int] = []
         while level:
             before = []
             for node in level:
@@ -94,9 +96,9 @@ def find_ways_to_goals(graph: Graph, strengths: Sequence[int], goals: Iterable[i
                         ways.edges[source], ways.lengths[source] = edge, ways.lengths[node] + 1
                         ways.strengths[source] = least
                         before.append(source)
-            found += before
+            visited += before
             level = before
-        reached += found
+        reached += visited
     return ways
 
 
@@ -182,4 +184,4 @@ class GoalSteps:
             node = self._next[node]
         if len(path) <= 2 * self._half:
             return path
-        return [*path[: self._half], GAP, *(self._keys[one] for one in self._ends[number])]
+        return [*path[: self._half], GAP, *(self._keys[step] for step in self._ends[number])]

@@ -17,7 +17,7 @@ from groundplan.kernel.links import LinkType, list_links_to
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.dates import parse_moment, to_last_instant
-from groundplan.purpose.model import AssumptionStatus, Content, normalize_number
+from groundplan.purpose.model import AssumptionStatus, Content, convert_row, normalize_number
 from groundplan.purpose.observing.records import (
     Decision,
     DecisionRequest,
@@ -85,8 +85,8 @@ def read_latest_observations(tx: Transaction, content: Content) -> Observations:
 
 def find_observed_keys(tx: Transaction, keys: list[str]) -> set[str]:
     """Return the keys that have a measurement or a review."""
-    measured = {one.indicator for one in _read_latest_measurements(tx, NO_CUTOFF, keys)}
-    return measured | {one.assumption for one in _read_latest_reviews(tx, NO_CUTOFF, keys)}
+    measured = {measurement.indicator for measurement in _read_latest_measurements(tx, NO_CUTOFF, keys)}
+    return measured | {review.assumption for review in _read_latest_reviews(tx, NO_CUTOFF, keys)}
 
 
 def read_measurements(
@@ -278,59 +278,38 @@ def read_observations_page(tx: Transaction, *, as_of: str | None, cursor: str | 
 
 def _read_entries(tx: Transaction, cutoff: Cutoff, after: PagePosition, *, capped: bool) -> list[PageEntry]:
     """Return the entries after a position (kind, rev, n): the rest of its kind, then the other kinds."""
-    found: list[PageEntry] = []
+    entries: list[PageEntry] = []
     first, *position = after
-    for number, (part, read, to_view) in enumerate(_OBSERVATION_KINDS):
+    for number, (part, read, shape) in enumerate(_OBSERVATION_KINDS):
         if number >= first:
             begin = (position[0], position[1]) if number == first else BEGINNING
             rows = read(tx, cutoff, begin, ROWS_MAX) if capped else read(tx, cutoff, begin)
-            found += [PageEntry((number, row.rev, row.n), part, to_view(row)) for row in rows]
+            entries += [PageEntry((number, row.rev, row.n), part, _to_view(row, shape)) for row in rows]
             if capped and len(rows) == ROWS_MAX:
                 break  # more of this kind may follow before the next kind
-    return found
+    return entries
 
 
-def _to_measurement_view(one: Measurement) -> MeasurementView:
-    return MeasurementView(one.indicator, one.value, one.as_of, one.recorded_at, one.recorded_by, one.source, one.note)
-
-
-def _to_review_view(one: Review) -> ReviewView:
-    return ReviewView(one.assumption, one.status, one.reason, one.recorded_at, one.recorded_by, one.evidence)
-
-
-def _format_waiver(one: Waiver) -> RecordedWaiver:
-    return RecordedWaiver(one.code, one.refs, one.reason, one.owner, one.due, one.recorded_at, one.recorded_by)
-
-
-def _to_decision_view(one: Decision) -> DecisionView:
-    return DecisionView(
-        one.id,
-        one.text,
-        one.rationale,
-        one.about,
-        one.recorded_at,
-        one.recorded_by,
-        one.outcome,
-        _format_ref(one.supersedes_rev, one.supersedes_n),
-        _format_ref(one.answers_rev, one.answers_n),
-        one.superseded_by,
-    )
+def _to_view(row: Any, shape: type[Struct]) -> Struct:
+    given = {"at": row.recorded_at, "by": row.recorded_by}
+    if isinstance(row, Decision):
+        given["supersedes"] = _format_ref(row.supersedes_rev, row.supersedes_n)
+        given["answers"] = _format_ref(row.answers_rev, row.answers_n)
+    if isinstance(row, DecisionRequest):
+        given["to"] = row.asked_of
+    return convert_row(row, shape, **given)
 
 
 def _format_ref(rev: int | None, n: int | None) -> str | None:
     return None if rev is None or n is None else format_record_id(rev, n)
 
 
-def _to_request_view(one: DecisionRequest) -> RequestView:
-    return RequestView(one.id, one.question, one.about, one.recorded_at, one.recorded_by, one.asked_of, one.answered_by)
-
-
-_OBSERVATION_KINDS: tuple[tuple[str, Callable[..., list[Any]], Callable[[Any], Any]], ...] = (
-    ("measurements", read_measurements, _to_measurement_view),
-    ("reviews", read_reviews, _to_review_view),
-    ("waivers", read_waivers, _format_waiver),
-    ("decisions", read_decisions, _to_decision_view),
-    ("requests", read_requests, _to_request_view),
+_OBSERVATION_KINDS: tuple[tuple[str, Callable[..., list[Any]], type[Struct]], ...] = (
+    ("measurements", read_measurements, MeasurementView),
+    ("reviews", read_reviews, ReviewView),
+    ("waivers", read_waivers, RecordedWaiver),
+    ("decisions", read_decisions, DecisionView),
+    ("requests", read_requests, RequestView),
 )
 
 

@@ -66,18 +66,18 @@ class RefResolver:
         self._edges: set[tuple[str, str, str]] = set()
         if edges:
             ends = {
-                "sources": to_json_array({one.source for one in edges}),
-                "targets": to_json_array({one.target for one in edges}),
+                "sources": to_json_array({edge.source for edge in edges}),
+                "targets": to_json_array({edge.target for edge in edges}),
             }
             self._edges = {
                 (s, t, type_) for s, t, type_ in tx.all(sql.edges_between_keys, project_id=tx.project.id, **ends)
             }
 
-    def resolve_key(self, ref: str, thing: str, path: ArgumentPath) -> str:
+    def resolve_key(self, ref: str, wanted: str, path: ArgumentPath) -> str:
         """Return the key of an indicator or an assumption."""
-        found, key = self._find(ref)
-        if found != thing:
-            raise NotFound(thing, ref, next_steps=self._next_step, field=format_argument_path(path))
+        kind, key = self._find(ref)
+        if kind != wanted:
+            raise NotFound(wanted, ref, next_steps=self._next_step, field=format_argument_path(path))
         return key
 
     def resolve_any(self, ref: str, path: ArgumentPath) -> str:
@@ -85,13 +85,13 @@ class RefResolver:
         edge = parse_edge_name(ref)
         if edge is not None and edge in self._edges:
             return str(edge)
-        found, key = self._find(ref)
-        if not found:
+        kind, key = self._find(ref)
+        if not kind:
             raise NotFound("key", ref, next_steps=self._next_step, field=format_argument_path(path))
         return key
 
     def resolve_subject(self, ref: str, path: ArgumentPath) -> str:
-        """Return what a decision or a request is about: see `resolve_any`; or a fact by pointer, or a node by id."""
+        """Return a subject of a decision: a key, an edge name, the pointer of a fact, or the id of a work node."""
         if ref in self._items or parse_edge_name(ref) is not None or parse_uuid(ref):
             return self.resolve_any(ref, path)
         find_targets = providers.find_fact_targets if ref.startswith("/") else providers.find_work_targets
@@ -183,21 +183,21 @@ class _EarlierRecord(NamedTuple):
     about: tuple[str, ...] = ()
 
 
-def record_decision(recorder: Recorder, names: RefResolver, one: DecisionWrite, path: ArgumentPath) -> str:
+def record_decision(recorder: Recorder, names: RefResolver, decision: DecisionWrite, path: ArgumentPath) -> str:
     """Record a decision; return its id."""
-    superseded = _find_superseded(recorder.tx, one.supersedes, (*path, "supersedes"))
-    answered = _find_answered(recorder.tx, one.answers, (*path, "answers"))
-    about = _resolve_subjects(names, one.about, path)
-    if one.about is None:
+    superseded = _find_superseded(recorder.tx, decision.supersedes, (*path, "supersedes"))
+    answered = _find_answered(recorder.tx, decision.answers, (*path, "answers"))
+    about = _resolve_subjects(names, decision.about, path)
+    if decision.about is None:
         about = list(dict.fromkeys((*superseded.about, *answered.about)))
     return recorder.add(
         sql.add_decision,
         Op.DECIDED,
         about[0] if about else WITHOUT_SUBJECT,
-        text=one.text,
-        rationale=one.rationale,
+        text=decision.text,
+        rationale=decision.rationale,
         about=encode_refs(about, (*path, "about")),
-        outcome=one.outcome,
+        outcome=decision.outcome,
         supersedes_rev=superseded.rev,
         supersedes_n=superseded.n,
         answers_rev=answered.rev,
@@ -205,16 +205,16 @@ def record_decision(recorder: Recorder, names: RefResolver, one: DecisionWrite, 
     )
 
 
-def record_request(recorder: Recorder, names: RefResolver, one: RequestWrite, path: ArgumentPath) -> str:
+def record_request(recorder: Recorder, names: RefResolver, request: RequestWrite, path: ArgumentPath) -> str:
     """Record a request for a decision; return its id."""
-    about = _resolve_subjects(names, one.about, path)
+    about = _resolve_subjects(names, request.about, path)
     return recorder.add(
         sql.add_request,
         Op.REQUESTED,
         about[0] if about else WITHOUT_SUBJECT,
-        question=one.question,
+        question=request.question,
         about=encode_refs(about, (*path, "about")),
-        asked_of=one.to,
+        asked_of=request.to,
     )
 
 
@@ -225,27 +225,27 @@ def _resolve_subjects(names: RefResolver, refs: list[str] | None, path: Argument
 def _find_superseded(tx: Transaction, ref: str | None, path: ArgumentPath) -> _EarlierRecord:
     if ref is None:
         return _EarlierRecord()
-    found, successor = _find_record(tx, ref, "decision", sql.decision_about, sql.latest_decisions, path)
+    superseded, successor = _find_record(tx, ref, "decision", sql.decision_about, sql.latest_decisions, path)
     if successor is not None:
         raise AlreadySuperseded(
             f"decision {ref} was superseded by decision {successor}; supersede that one instead",
             field=format_argument_path(path),
             superseded_by=successor,
         )
-    return found
+    return superseded
 
 
 def _find_answered(tx: Transaction, ref: str | None, path: ArgumentPath) -> _EarlierRecord:
     if ref is None:
         return _EarlierRecord()
-    found, answer = _find_record(tx, ref, "request", sql.request_about, sql.latest_requests, path)
+    answered, answer = _find_record(tx, ref, "request", sql.request_about, sql.latest_requests, path)
     if answer is not None:
         raise AlreadyAnswered(
             f"request {ref} was answered by decision {answer}; to change the answer, supersede that decision",
             field=format_argument_path(path),
             answered_by=answer,
         )
-    return found
+    return answered
 
 
 def _find_record(
@@ -259,7 +259,7 @@ def _find_record(
             about, follower = row
             return _EarlierRecord(int(rev), int(n), tuple(parse_refs(about))), follower
     latest = tx.all(list_latest, project_id=tx.project.id, at_most=NEAR_SEARCHED_MAX)
-    near = find_nearest(ref, [format_record_id(*one) for one in latest])
+    near = find_nearest(ref, [format_record_id(*row) for row in latest])
     show = NextStep("purpose.observations", f"lists the {thing}s", {"project": tx.project.name})
     raise NotFound(thing, ref, near=[near] if near else [], next_steps=show, field=format_argument_path(path))
 
@@ -363,17 +363,18 @@ def record(tx: Transaction, request: RecordObservations) -> RecordedObservations
     names = RefResolver(tx, _collect_refs(request))
     recording = Recorder(tx)
     for index, measurement in enumerate(request.measurements or ()):
-        _measure(recording, names, measurement, ("measurements", index))
+        _record_measurement(recording, names, measurement, ("measurements", index))
     for index, review in enumerate(request.reviews or ()):
-        _review(recording, names, review, ("reviews", index))
+        _record_review(recording, names, review, ("reviews", index))
     for index, waiver in enumerate(request.waivers or ()):
-        _waive(recording, names, waiver, ("waivers", index))
+        _record_waiver(recording, names, waiver, ("waivers", index))
     decisions = [
         record_decision(recording, names, decision, ("decisions", index))
         for index, decision in enumerate(request.decisions or ())
     ]
     requests = [
-        record_request(recording, names, one, ("requests", index)) for index, one in enumerate(request.requests or ())
+        record_request(recording, names, question, ("requests", index))
+        for index, question in enumerate(request.requests or ())
     ]
     refuted = [
         names.resolve_key(review.assumption, "assumption", ("reviews", index))
@@ -391,12 +392,12 @@ def record(tx: Transaction, request: RecordObservations) -> RecordedObservations
 
 def _collect_refs(request: RecordObservations) -> Iterable[str]:
     """Yield all refs of a request."""
-    yield from (one.indicator for one in request.measurements or ())
-    yield from (one.assumption for one in request.reviews or ())
+    yield from (measurement.indicator for measurement in request.measurements or ())
+    yield from (review.assumption for review in request.reviews or ())
     for waiver in request.waivers or ():
         yield from waiver.refs
-    for one in (*(request.decisions or ()), *(request.requests or ())):
-        yield from one.about or ()
+    for decision in (*(request.decisions or ()), *(request.requests or ())):
+        yield from decision.about or ()
 
 
 def record_waivers(tx: Transaction, waivers: list[WaiverWrite], path: ArgumentPath) -> None:
@@ -404,47 +405,49 @@ def record_waivers(tx: Transaction, waivers: list[WaiverWrite], path: ArgumentPa
     names = RefResolver(tx, [ref for waiver in waivers for ref in waiver.refs])
     recording = Recorder(tx)
     for index, waiver in enumerate(waivers):
-        _waive(recording, names, waiver, (*path, index))
+        _record_waiver(recording, names, waiver, (*path, index))
 
 
 def record_measurements(tx: Transaction, measurements: list[MeasurementWrite], path: ArgumentPath) -> None:
     """Record the measurements of an imported theory."""
-    names = RefResolver(tx, [one.indicator for one in measurements])
+    names = RefResolver(tx, [measurement.indicator for measurement in measurements])
     recording = Recorder(tx)
     for index, measurement in enumerate(measurements):
-        _measure(recording, names, measurement, (*path, index))
+        _record_measurement(recording, names, measurement, (*path, index))
 
 
-def _measure(recording: Recorder, names: RefResolver, one: MeasurementWrite, path: ArgumentPath) -> None:
-    key = names.resolve_key(one.indicator, "indicator", (*path, "indicator"))
-    as_of = parse_moment(one.as_of, (*path, "as_of"))
+def _record_measurement(
+    recording: Recorder, names: RefResolver, measurement: MeasurementWrite, path: ArgumentPath
+) -> None:
+    key = names.resolve_key(measurement.indicator, "indicator", (*path, "indicator"))
+    as_of = parse_moment(measurement.as_of, (*path, "as_of"))
     if as_of > subtract_time(recording.tx.now, delta=-TIME_ZONE_LEAD_MAX):
         raise invalid_argument(
-            (*path, "as_of"), f"{quote_text(one.as_of)} is in the future; give the date of the measurement"
+            (*path, "as_of"), f"{quote_text(measurement.as_of)} is in the future; give the date of the measurement"
         )
     recording.add(
         sql.add_measurement,
         Op.MEASURED,
         key,
         indicator_key=key,
-        value=one.value + 0.0,  # turns -0.0 into 0.0, because only one engine keeps the sign
+        value=measurement.value + 0.0,  # turns -0.0 into 0.0, because only one engine keeps the sign
         as_of=as_of,
         as_of_until=to_last_instant(as_of),
-        source=one.source,
-        note=one.note,
+        source=measurement.source,
+        note=measurement.note,
     )
 
 
-def _review(recording: Recorder, names: RefResolver, one: ReviewWrite, path: ArgumentPath) -> None:
-    key = names.resolve_key(one.assumption, "assumption", (*path, "assumption"))
+def _record_review(recording: Recorder, names: RefResolver, review: ReviewWrite, path: ArgumentPath) -> None:
+    key = names.resolve_key(review.assumption, "assumption", (*path, "assumption"))
     recording.add(
         sql.add_review,
         Op.REVIEWED,
         key,
         assumption_key=key,
-        status=one.status.value,
-        reason=one.reason,
-        evidence=one.evidence,
+        status=review.status.value,
+        reason=review.reason,
+        evidence=review.evidence,
     )
 
 
@@ -459,25 +462,25 @@ def refuse_unwaivable(code: str, path: ArgumentPath) -> None:
         raise NotWaivable(code, path)
 
 
-def _waive(recording: Recorder, names: RefResolver, one: WaiverWrite, path: ArgumentPath) -> None:
-    refuse_unwaivable(one.code, (*path, "code"))
+def _record_waiver(recording: Recorder, names: RefResolver, waiver: WaiverWrite, path: ArgumentPath) -> None:
+    refuse_unwaivable(waiver.code, (*path, "code"))
     refs = [
-        ref if one.code == FACTS_CHECK and ref.startswith("/") else names.resolve_any(ref, (*path, "refs", index))
-        for index, ref in enumerate(one.refs)
+        ref if waiver.code == FACTS_CHECK and ref.startswith("/") else names.resolve_any(ref, (*path, "refs", index))
+        for index, ref in enumerate(waiver.refs)
     ]
-    due = parse_day(one.due, (*path, "due"))
+    due = parse_day(waiver.due, (*path, "due"))
     today = get_day(recording.tx.now)
     if due < today:
-        sentence = f"{quote_text(one.due)} is past, so it would waive nothing; give a day from {today} on"
+        sentence = f"{quote_text(waiver.due)} is past, so it would waive nothing; give a day from {today} on"
         raise invalid_argument((*path, "due"), sentence)
     recording.add(
         sql.add_waiver,
         Op.WAIVED,
-        one.code,
-        code=one.code,
+        waiver.code,
+        code=waiver.code,
         refs=encode_refs(refs, (*path, "refs")),
-        reason=one.reason,
-        owner=one.owner,
+        reason=waiver.reason,
+        owner=waiver.owner,
         due=due,
     )
 

@@ -116,16 +116,18 @@ class Observations(NamedTuple):
 
     def get_decided_revs(self) -> dict[str, int]:
         """Return the revision of the latest decision about each subject. Superseded decisions do not count."""
-        return {ref: one.rev for one in self.decisions if one.superseded_by is None for ref in one.about}
+        return {
+            ref: decision.rev for decision in self.decisions if decision.superseded_by is None for ref in decision.about
+        }
 
     def get_latest_measurements(self) -> dict[str, Measurement]:
         """Return the newest measurement of each indicator. A day counts as its end; ties go to the last recorded."""
-        found: dict[str, Measurement] = {}
-        for one in self.measurements:
-            before = found.get(one.indicator)
-            if before is None or to_last_instant(one.as_of) >= to_last_instant(before.as_of):
-                found[one.indicator] = one
-        return found
+        latest: dict[str, Measurement] = {}
+        for measurement in self.measurements:
+            before = latest.get(measurement.indicator)
+            if before is None or to_last_instant(measurement.as_of) >= to_last_instant(before.as_of):
+                latest[measurement.indicator] = measurement
+        return latest
 
 
 class DoubtStatus(StrEnum):
@@ -161,9 +163,11 @@ def find_doubts(observations: Observations, refuting: Mapping[str, int]) -> dict
     for key, rev in refuting.items():
         if key not in reviews or rev > reviews[key].rev:
             doubts.setdefault(key, []).append(Doubt(DoubtStatus.REFUTING_EVIDENCE, rev))
-    unsettled = {key: [one for one in several if one.rev > decided.get(key, -1)] for key, several in doubts.items()}
+    unsettled = {
+        key: [doubt for doubt in key_doubts if doubt.rev > decided.get(key, -1)] for key, key_doubts in doubts.items()
+    }
     return {
-        key: min(several, key=lambda one: _SERIOUSNESS.index(one.status))
-        for key, several in unsettled.items()
-        if several
+        key: min(key_doubts, key=lambda doubt: _SERIOUSNESS.index(doubt.status))
+        for key, key_doubts in unsettled.items()
+        if key_doubts
     }

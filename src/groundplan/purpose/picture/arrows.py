@@ -70,8 +70,8 @@ class OccupiedPoints:
         x, y = point
         column, row = int(x // self._width), int(y // self._height)
         near = ((column + dx, row + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1))
-        for other_x, other_y in (other for cell in near for other in self._cells.get(cell, ())):
-            if abs(other_x - x) < self._width and abs(other_y - y) < self._height:
+        for taken_x, taken_y in (taken_point for cell in near for taken_point in self._cells.get(cell, ())):
+            if abs(taken_x - x) < self._width and abs(taken_y - y) < self._height:
                 return False
         self._cells.setdefault((column, row), []).append(point)
         return True
@@ -110,7 +110,7 @@ def _draw_badges(arrow: Arrow, route: EdgeRoute, paint: Paint, occupied: Occupie
         return ""
     worst, *others = sort_by_severity(arrow.badges)
     x, y = find_mark_point(route, occupied)
-    told = "\n".join([str(arrow.edge.name), *(describe_badge(badge) for badge in arrow.badges)])
+    tooltip = "\n".join([str(arrow.edge.name), *(describe_badge(badge) for badge in arrow.badges)])
     radius = format_number(tokens.BADGE / 2 + 2.5)
     plate = f'<circle cx="{format_number(x)}" cy="{format_number(y)}" r="{radius}" fill="{paint("band")}"/>'
     label = " ".join([worst.key] * is_labelled + [f"+{len(others)}"] * bool(others))
@@ -122,7 +122,7 @@ def _draw_badges(arrow: Arrow, route: EdgeRoute, paint: Paint, occupied: Occupie
         else ""
     )
     is_muted = arrow.emphasis in (Emphasis.MUTED, Emphasis.REMOVED)
-    return plate + draw_badge(worst, x, y, paint, tooltip=told, is_muted=is_muted) + named
+    return plate + draw_badge(worst, x, y, paint, tooltip=tooltip, is_muted=is_muted) + named
 
 
 def find_mark_point(route: EdgeRoute, occupied: OccupiedPoints) -> Point:
@@ -178,9 +178,9 @@ def _build_angular_path(points: list[Point]) -> str:
     return "".join(parts)
 
 
-def _find_corner_start(corner: Point, other: Point) -> Point:
+def _find_corner_start(corner: Point, neighbour: Point) -> Point:
     """Return the point at which a rounded corner begins."""
-    away = (other[0] - corner[0], other[1] - corner[1])
+    away = (neighbour[0] - corner[0], neighbour[1] - corner[1])
     length = max(abs(away[0]), abs(away[1]), 0.1)
     share = min(CORNER_RADIUS, length / 2) / length
     return corner[0] + away[0] * share, corner[1] + away[1] * share

@@ -60,9 +60,9 @@ class _CardLook(NamedTuple):
     dash: str | None = None
 
 
-def draw_card(one: MeasuredCard, box: Box, paint: Paint) -> str:
+def draw_card(measured: MeasuredCard, box: Box, paint: Paint) -> str:
     """Draw a card as SVG."""
-    card = one.card
+    card = measured.card
     node = card.node
     style = tokens.CARDS[node.node_type]
     look = _choose_look(card)
@@ -88,7 +88,7 @@ def draw_card(one: MeasuredCard, box: Box, paint: Paint) -> str:
     if node.node_type is NodeType.OUTPUT:
         parts.append(f'<path d="{build_fold_path(x, y, width, height)}" fill="none" stroke="{paint(look.line)}"/>')
     # Letters missing in the width table may be wider than estimated, so overflow is clipped.
-    is_clipped = not all(map(is_exact, (*one.lines, node.owner or "")))
+    is_clipped = not all(map(is_exact, (*measured.lines, node.owner or "")))
     if is_clipped:
         parts.append(
             f'<svg x="{format_number(x)}" y="{format_number(y)}" '
@@ -101,7 +101,7 @@ def draw_card(one: MeasuredCard, box: Box, paint: Paint) -> str:
     base = y + tokens.CARD_PAD + tokens.META_HEIGHT + style.title_px
     decoration = ' text-decoration="line-through"' if card.emphasis is Emphasis.REMOVED else ""
     room = width - 2 * style.inset
-    for line in one.lines:
+    for line in measured.lines:
         wide = measure_width(line, style.title_px)
         exact = f' textLength="{format_number(wide)}"' if wide > room * NEARLY_FULL and is_exact(line) else ""
         parts.append(
@@ -145,9 +145,9 @@ def _draw_meta(card: Card, left: float, right: float, base: float, paint: Paint,
     parts = [_draw_text(left, base, label, tokens.KEY_PX, paint(look.subtext), bold=True)]
     x = left + measure_width(label, tokens.KEY_PX) + META_STEP
     if card.indicators:
-        told = pluralize(card.indicators, "indicator")
-        parts.append(_draw_text(x, base, told, tokens.BADGE_KEY_PX, paint(look.subtext)))
-        x += measure_width(told, tokens.BADGE_KEY_PX) + META_STEP
+        remark = pluralize(card.indicators, "indicator")
+        parts.append(_draw_text(x, base, remark, tokens.BADGE_KEY_PX, paint(look.subtext)))
+        x += measure_width(remark, tokens.BADGE_KEY_PX) + META_STEP
     if card.emphasis in SIGNS:
         plate = "goal-badge" if look.fill == "goal-fill" else None
         parts.append(draw_sign(card.emphasis, right - tokens.SIGN / 2 + 2, base - 4, paint, plate=plate))
@@ -218,7 +218,7 @@ def _format_badge_key(badge: Badge) -> str:
 
 
 def _label_card(card: Card) -> str:
-    """Return what stands above the title: the key of a node, or the number of nodes in a group."""
+    """Return the label above the title: the key of a node, or the number of nodes in a group."""
     node = card.node
     if not isinstance(node, GroupSubject):
         return node.key

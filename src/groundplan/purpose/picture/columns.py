@@ -62,7 +62,7 @@ def _select_inner_edges(members: list[int], causes: Sequence[Ends]) -> list[Ends
 
 
 def _break_cycles(members: list[int], edges: list[Ends]) -> list[Ends]:
-    """Return the edges without those that lead back in an order in which few do."""
+    """Return the edges without those that lead back in the best order found."""
     place = {number: index for index, number in enumerate(_order_causes_first(members, edges))}
     return [(source, target) for source, target in edges if place[source] < place[target]]
 
@@ -87,20 +87,20 @@ def _order_causes_first(members: list[int], edges: list[Ends]) -> list[int]:
     last: list[int] = []
     while remaining:
         if not starts and not ends:
-            starts.append(max(remaining, key=lambda one: left_out[one] - left_into[one]))
+            starts.append(max(remaining, key=lambda card: left_out[card] - left_into[card]))
         side, number = (first, starts.pop(0)) if starts else (last, ends.pop(0))
         if number not in remaining:
             continue
         side.append(number)
         del remaining[number]
-        for one in out[number]:
-            left_into[one] -= 1
-            if not left_into[one]:
-                starts.append(one)
-        for one in into[number]:
-            left_out[one] -= 1
-            if not left_out[one]:
-                ends.append(one)
+        for neighbour in out[number]:
+            left_into[neighbour] -= 1
+            if not left_into[neighbour]:
+                starts.append(neighbour)
+        for neighbour in into[number]:
+            left_out[neighbour] -= 1
+            if not left_out[neighbour]:
+                ends.append(neighbour)
     order = first + last[::-1]
     if len(order) <= SIFTED_MAX:
         for _ in range(SIFT_ROUNDS):
@@ -120,8 +120,8 @@ def _sift(order: list[int], out: dict[int, set[int]], into: dict[int, set[int]])
         # Behind a cause one edge less leads back, behind an effect one more.
         back = len(into[number])
         counts = [back]
-        for one in order:
-            back += (one in out[number]) - (one in into[number])
+        for passed in order:
+            back += (passed in out[number]) - (passed in into[number])
             counts.append(back)
         best = min(range(len(counts)), key=counts.__getitem__)
         if counts[best] >= counts[at]:
@@ -139,29 +139,29 @@ def _assign_ranks(members: list[int], edges: list[Ends], is_reached: set[int], r
         before[target].append(source)
         after[source].append(target)
     order = _sort_topologically(members, before, after)
-    found: dict[int, int] = {}
-    taken: dict[int, int] = {}
+    ranks: dict[int, int] = {}
+    counts: dict[int, int] = {}
     for number in order:
-        column = max((found[one] + 1 for one in before[number]), default=0)
+        column = max((ranks[cause] + 1 for cause in before[number]), default=0)
         if column >= CHAIN_COLUMNS_MAX:
             column = 0
-        while taken.get(column, 0) >= rows_max:
+        while counts.get(column, 0) >= rows_max:
             column += 1
-        found[number] = column
-        taken[column] = taken.get(column, 0) + 1
+        ranks[number] = column
+        counts[column] = counts.get(column, 0) + 1
     # A card without causes is placed next to its effects, so that no other edge has to pass it.
-    last = max(found.values(), default=0)
+    last = max(ranks.values(), default=0)
     for number in reversed(order):
         if number in is_reached:
             continue
-        column = min((found[one] - 1 for one in after[number]), default=last)
-        while column > found[number] and taken.get(column, 0) >= rows_max:
+        column = min((ranks[effect] - 1 for effect in after[number]), default=last)
+        while column > ranks[number] and counts.get(column, 0) >= rows_max:
             column -= 1
-        if column > found[number]:
-            taken[found[number]] -= 1
-            taken[column] = taken.get(column, 0) + 1
-            found[number] = column
-    return found
+        if column > ranks[number]:
+            counts[ranks[number]] -= 1
+            counts[column] = counts.get(column, 0) + 1
+            ranks[number] = column
+    return ranks
 
 
 def _sort_topologically(
@@ -175,10 +175,10 @@ def _sort_topologically(
         order += ready
         released = []
         for number in ready:
-            for one in after[number]:
-                waits_for[one] -= 1
-                if not waits_for[one]:
-                    released.append(one)
+            for effect in after[number]:
+                waits_for[effect] -= 1
+                if not waits_for[effect]:
+                    released.append(effect)
         ready = sorted(released)
     return order
 
@@ -222,7 +222,7 @@ def assign_lanes(columns: Sequence[int], edges: Sequence[Ends], bundles: Sequenc
         if last <= first:
             passing.append(None)
             continue
-        taken: list[int] = []
+        lanes: list[int] = []
         here = source
         for column in range(first + 1, last):
             lane = lane_at.get((source, column, bundle))
@@ -230,8 +230,8 @@ def assign_lanes(columns: Sequence[int], edges: Sequence[Ends], bundles: Sequenc
                 lane = lane_at[source, column, bundle] = len(column_of)
                 column_of.append(column)
             links[here, lane] = None
-            taken.append(lane)
+            lanes.append(lane)
             here = lane
         links[here, target] = None
-        passing.append(taken)
+        passing.append(lanes)
     return Lanes(column_of, list(links), passing, len(columns))

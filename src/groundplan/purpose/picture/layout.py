@@ -220,9 +220,9 @@ def _compute_spans(columns: Columns, lanes: Lanes, back: BackEdgeEnds, sizes: Si
 
 def _format_bands(columns: Columns, spans: ColumnSpans) -> list[Band]:
     """Return the bands, each as wide as its columns."""
-    found: list[Band] = []
+    bands: list[Band] = []
     for node_type in dict.fromkeys(columns.bands):
         mine = [column for column, band in enumerate(columns.bands) if band is node_type]
         left, right = spans.lefts[mine[0]] - tokens.BAND_PAD, spans.rights[mine[-1]] + tokens.BAND_PAD
-        found.append(Band(node_type, round(left, 1), round(right - left, 1)))
-    return found
+        bands.append(Band(node_type, round(left, 1), round(right - left, 1)))
+    return bands

@@ -1,4 +1,4 @@
-"""What stands below a picture: the legend of the shapes and lines that occur, its assumptions, and its waivers."""
+"""The blocks below a picture: the legend of the shapes and lines that occur, its assumptions, and its waivers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SYMBOL_WIDTH = 30  # width of one symbol
 FEEDBACK = "feedback"
 SERVES = "serves, or is part of"
 NO_CONFIDENCE = "confidence not said"
-_LINE_NAMES = (*(f"{one} confidence" for one in reversed(Confidence)), NO_CONFIDENCE, FEEDBACK)
+_LINE_NAMES = (*(f"{level} confidence" for level in reversed(Confidence)), NO_CONFIDENCE, FEEDBACK)
 
 _TYPE_NAMES: dict[CardType, str] = dict([(WorkType.WORK, "work"), *tokens.SINGULAR_NAMES.items()])
 _HEAD_NAMES = {
@@ -244,16 +244,16 @@ def draw_assumptions(picture: Picture, place: tuple[float, float, float], scale:
         for badge in card.badges
     ]
     badges += [
-        (badge, " to ".join(_name_end(picture, end) for end in arrow.edge.name[:2]))
+        (badge, " to ".join(_name_subject(picture, end) for end in arrow.edge.name[:2]))
         for arrow in picture.arrows
         for badge in arrow.badges
     ]
-    badges.sort(key=lambda one: key_order(one[0].key))
+    badges.sort(key=lambda item: key_order(item[0].key))
     notes = [_describe_assumption(badge, on, paint) for badge, on in badges]
     return _draw_block("Assumptions", notes, place, scale, paint, "gp-assumptions")
 
 
-def _name_end(picture: Picture, key: str) -> str:
+def _name_subject(picture: Picture, key: str) -> str:
     node = picture.cards[key].node
     return f"group {node.group}" if isinstance(node, GroupSubject) else key
 
@@ -296,7 +296,7 @@ UNKNOWN = "a rule of this project"
 
 def draw_waivers(waivers: Sequence[Waiver], place: tuple[float, float, float], scale: float, paint: Paint) -> Block:
     """Draw the waivers, each with the rule that does not apply, and until when."""
-    return _draw_block("Waivers", [_describe_waiver(one) for one in waivers], place, scale, paint, "gp-waivers")
+    return _draw_block("Waivers", [_describe_waiver(waiver) for waiver in waivers], place, scale, paint, "gp-waivers")
 
 
 def _describe_waiver(waiver: Waiver) -> Note:

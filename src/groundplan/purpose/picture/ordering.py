@@ -58,7 +58,7 @@ def order_elements(lanes: Lanes, columns: int) -> Order:
         causes[target].append(source)
     graph = _Graph(causes, effects, lanes.columns, columns)
     order: Order = [[] for _ in range(columns)]
-    neighbours = {one: [*causes[one], *effects[one]] for one in range(lanes.total)}
+    neighbours = {element: [*causes[element], *effects[element]] for element in range(lanes.total)}
     for part in find_connected_parts(neighbours):
         for column, elements in zip(order, _order_part(part, graph), strict=True):
             column.extend(elements)
@@ -111,15 +111,15 @@ def _improve(order: Order, graph: _Graph) -> tuple[Order, int]:
 def _order_by_walk(part: list[int], graph: _Graph, *, from_right: bool) -> Order:
     """Return the order of a depth-first walk from the last column to the first, or the other way."""
     sign, onward = (-1, graph.causes) if from_right else (1, graph.effects)
-    found: dict[int, None] = {}
-    for start in sorted(part, key=lambda one: (sign * graph.columns[one], one)):
+    visited: dict[int, None] = {}
+    for start in sorted(part, key=lambda element: (sign * graph.columns[element], element)):
         waiting = [start]
         while waiting:
-            one = waiting.pop()
-            if one not in found:
-                found[one] = None
-                waiting += reversed(onward[one])
-    return _split_by_column(found, graph)
+            element = waiting.pop()
+            if element not in visited:
+                visited[element] = None
+                waiting += reversed(onward[element])
+    return _split_by_column(visited, graph)
 
 
 def _order_by_number(part: list[int], graph: _Graph) -> Order:
@@ -128,8 +128,8 @@ def _order_by_number(part: list[int], graph: _Graph) -> Order:
 
 def _split_by_column(elements: Iterable[int], graph: _Graph) -> Order:
     order: Order = [[] for _ in range(graph.width)]
-    for one in elements:
-        order[graph.columns[one]].append(one)
+    for element in elements:
+        order[graph.columns[element]].append(element)
     return order
 
 
@@ -140,14 +140,14 @@ def _sweep(order: Order, graph: _Graph, places: list[float], *, to_the_right: bo
     _number_all(order, places)
     for column in swept if to_the_right else reversed(swept):
         middles = {}
-        for one in column:
-            near = neighbours[one]
+        for element in column:
+            near = neighbours[element]
             if not near:
-                middles[one] = places[one]
+                middles[element] = places[element]
             elif len(near) == 1:
-                middles[one] = places[near[0]]
+                middles[element] = places[near[0]]
             else:
-                middles[one] = sum([places[other] for other in near]) / len(near)
+                middles[element] = sum([places[neighbour] for neighbour in near]) / len(near)
         column.sort(key=middles.__getitem__)
         _number(column, places)
     return swept
@@ -161,8 +161,8 @@ def _number_all(order: Order, places: list[float]) -> None:
 def _number(column: Sequence[int], places: list[float]) -> None:
     # Columns have different lengths and are centred on each other.
     place = -(len(column) - 1) / 2
-    for one in column:
-        places[one] = place
+    for element in column:
+        places[element] = place
         place += 1
 
 
@@ -172,21 +172,21 @@ def _count_crossings(order: Order, effects: list[list[int]]) -> int:
     for column, following in pairwise(order):
         if not column or not following:
             continue
-        place = {one: number for number, one in enumerate(following)}
-        seen: list[int] = []
-        for one in column:
-            near = effects[one]
+        place = {element: number for number, element in enumerate(following)}
+        ends_above: list[int] = []
+        for element in column:
+            near = effects[element]
             if len(near) == 1:
                 end = place[near[0]]
-                at = bisect_right(seen, end)
-                count += len(seen) - at
-                seen.insert(at, end)
+                at = bisect_right(ends_above, end)
+                count += len(ends_above) - at
+                ends_above.insert(at, end)
                 continue
             ends = [place[end] for end in near]
             for end in ends:
-                count += len(seen) - bisect_right(seen, end)
+                count += len(ends_above) - bisect_right(ends_above, end)
             for end in ends:
-                insort(seen, end)
+                insort(ends_above, end)
     return count
 
 
@@ -198,7 +198,7 @@ def _swap_neighbours(order: Order, graph: _Graph, places: list[float]) -> bool:
         if len(column) == 1:
             continue
         sides = [
-            {one: sorted([places[other] for other in near[one]]) for one in column}
+            {element: sorted([places[neighbour] for neighbour in near[element]]) for element in column}
             for near in (graph.causes, graph.effects)
         ]
         for _ in range(SWAPS_PER_COLUMN):
@@ -240,40 +240,42 @@ def place_elements(lanes: Lanes, order: Order, heights: Sequence[float]) -> tupl
     causes, effects = _collect_neighbours(lanes)
     middles = [0.0] * lanes.total
     for at, column in enumerate(order):
-        for offset, one in zip(offsets[at], column, strict=True):
-            middles[one] = offset + (height - packed[at]) / 2
+        for offset, element in zip(offsets[at], column, strict=True):
+            middles[element] = offset + (height - packed[at]) / 2
     rounds = next((fewer for elements, fewer in ROUNDS_BY_ELEMENTS if lanes.total > elements), ROUNDS)
     for round_ in range(rounds):
         goes_right = bool(round_ % 2)
         for at in range(len(order)) if goes_right else range(len(order) - 1, -1, -1):
             column = order[at]
             wanted, weights = [], []
-            for one in column:
+            for element in column:
                 # The side from which the round comes is fixed; the other side only has a small weight.
-                settled, other = (causes[one], effects[one]) if goes_right else (effects[one], causes[one])
+                settled, opposite = (
+                    (causes[element], effects[element]) if goes_right else (effects[element], causes[element])
+                )
                 pull = weight = 0.0
                 for near, strength in settled:
                     pull += middles[near] * strength
                     weight += strength
-                for near, strength in other:
+                for near, strength in opposite:
                     pull += middles[near] * strength * OTHER_SIDE_WEIGHT
                     weight += strength * OTHER_SIDE_WEIGHT
-                wanted.append(pull / weight if weight else middles[one])
+                wanted.append(pull / weight if weight else middles[element])
                 weights.append(weight or 1.0)
-            for one, middle in zip(
+            for element, middle in zip(
                 column, _pool_positions(wanted, offsets[at], weights, height - packed[at]), strict=True
             ):
-                middles[one] = middle
+                middles[element] = middle
     return middles, height
 
 
 def compute_packed_height(lanes: Lanes, columns: int, heights: Sequence[float]) -> float:
     """Return the minimum height of the tallest column."""
     tall = [0.0] * columns
-    for one in range(lanes.total):
-        is_card = one < lanes.cards
-        room = heights[one] + tokens.CARD_GAP if is_card else tokens.LANE_HEIGHT + tokens.LANE_GAP
-        tall[lanes.columns[one]] += room
+    for element in range(lanes.total):
+        is_card = element < lanes.cards
+        room = heights[element] + tokens.CARD_GAP if is_card else tokens.LANE_HEIGHT + tokens.LANE_GAP
+        tall[lanes.columns[element]] += room
     return max(tall, default=0.0)
 
 
@@ -290,17 +292,17 @@ def _collect_neighbours(lanes: Lanes) -> tuple[list[list[tuple[int, float]]], li
 
 def _compute_offsets(column: Sequence[int], tall: Sequence[float], cards: int) -> list[float]:
     """Return the centres of a tightly packed column, from 0."""
-    found: list[float] = []
+    centres: list[float] = []
     edge = 0.0
     before_is_card = False
-    for place, one in enumerate(column):
-        is_card = one < cards
+    for place, element in enumerate(column):
+        is_card = element < cards
         if place:
             edge += tokens.CARD_GAP if is_card and before_is_card else tokens.LANE_GAP
-        found.append(edge + tall[one] / 2)
-        edge += tall[one]
+        centres.append(edge + tall[element] / 2)
+        edge += tall[element]
         before_is_card = is_card
-    return found
+    return centres
 
 
 def _pool_positions(
@@ -311,10 +313,10 @@ def _pool_positions(
     for want, offset, weight in zip(wanted, offsets, weights, strict=True):
         mean, heavy, count = want - offset, weight, 1
         while pools and pools[-1][0] > mean:
-            other, other_weight, other_count = pools.pop()
-            mean = (mean * heavy + other * other_weight) / (heavy + other_weight)
-            heavy += other_weight
-            count += other_count
+            last_mean, last_weight, last_count = pools.pop()
+            mean = (mean * heavy + last_mean * last_weight) / (heavy + last_weight)
+            heavy += last_weight
+            count += last_count
         pools.append((mean, heavy, count))
     shifts = [min(max(mean, 0.0), room) for mean, _, count in pools for _ in range(count)]
     return [shift + offset for shift, offset in zip(shifts, offsets, strict=True)]

@@ -53,7 +53,7 @@ class NodeGroup(NamedTuple):
 
 
 def divide_nodes(content: Content) -> list[NodeGroup]:
-    """Return the groups of a plan, those with nodes that lead far first."""
+    """Return the groups of a plan. The group of the nodes without edges is the last."""
     linked = {end for edge in content.edges for end in (edge.source, edge.target)}
     unlinked = [key for key in content.nodes if key not in linked]
     inside = [key for key in content.nodes if key in linked]
@@ -61,47 +61,47 @@ def divide_nodes(content: Content) -> list[NodeGroup]:
     if inside and len(tags) * 2 >= len(inside):
         groups = _collect_by_name((tags.get(key, UNTAGGED), key) for key in inside)
     else:
-        groups = [one for part in _find_parts(content, inside) for one in _divide_part(content, part)]
+        groups = [group for part in _find_parts(content, inside) for group in _divide_part(content, part)]
     groups = _merge_smallest(groups)
     if not unlinked:
         return groups
     # A tag may have the same name. Two groups with one id would hide each other.
-    alike = [key for one in groups if one.id == UNLINKED for key in one.keys]
-    return [*(one for one in groups if one.id != UNLINKED), _make_group(content, UNLINKED, [*alike, *unlinked])]
+    alike = [key for group in groups if group.id == UNLINKED for key in group.keys]
+    return [*(group for group in groups if group.id != UNLINKED), _make_group(content, UNLINKED, [*alike, *unlinked])]
 
 
 def divide_group(content: Content, group: NodeGroup) -> list[NodeGroup]:
     """Return the groups inside a group that is too large to be drawn card by card."""
-    groups = [one for part in _find_parts(content, group.keys) for one in _divide_part(content, part)]
-    if len(groups) == 1 or any(len(one.keys) == len(group.keys) for one in groups):
+    groups = [inner for part in _find_parts(content, group.keys) for inner in _divide_part(content, part)]
+    if len(groups) == 1 or any(len(inner.keys) == len(group.keys) for inner in groups):
         chunks = [group.keys[start : start + CHUNK] for start in range(0, len(group.keys), CHUNK)]
         groups = [_make_group(content, chunk[0], chunk) for chunk in chunks]
-    return [one._replace(id=f"{group.id}/{one.id}") for one in _merge_smallest(groups)]
+    return [inner._replace(id=f"{group.id}/{inner.id}") for inner in _merge_smallest(groups)]
 
 
 def find_group(content: Content, wanted: str) -> tuple[NodeGroup, list[NodeGroup]] | None:
     """Return a group by its id, with the groups on the same level; None if there is none."""
     level = divide_nodes(content)
     while True:
-        found = _find_nearest(level, wanted)
-        if found is None or found.id == wanted:
-            return None if found is None else (found, level)
-        if len(found.keys) <= CARDS_MAX:  # its cards are drawn, so no group is inside
+        group = _find_nearest(level, wanted)
+        if group is None or group.id == wanted:
+            return None if group is None else (group, level)
+        if len(group.keys) <= CARDS_MAX:  # its cards are drawn, so no group is inside
             return None
-        level = divide_group(content, found)
+        level = divide_group(content, group)
 
 
 def find_path(content: Content, wanted: str) -> list[NodeGroup]:
     """Return a group by its id after the groups that it is inside, the outermost first; none if there is none."""
     path: list[NodeGroup] = []
-    found = _find_nearest(divide_nodes(content), wanted)
-    while found is not None:
-        path.append(found)
-        if found.id == wanted:
+    group = _find_nearest(divide_nodes(content), wanted)
+    while group is not None:
+        path.append(group)
+        if group.id == wanted:
             return path
-        if len(found.keys) <= CARDS_MAX:  # as above
+        if len(group.keys) <= CARDS_MAX:  # as above
             return []
-        found = _find_nearest(divide_group(content, found), wanted)
+        group = _find_nearest(divide_group(content, group), wanted)
     return []
 
 
@@ -109,7 +109,7 @@ def find_path_of_node(content: Content, key: str) -> list[NodeGroup]:
     """Return the groups that a node is inside, the outermost first. The last one shows it as a card."""
     path: list[NodeGroup] = []
     level = divide_nodes(content)
-    while found := next((one for one in level if key in one.keys), None):
+    while found := next((group for group in level if key in group.keys), None):
         path.append(found)
         level = divide_group(content, found) if len(found.keys) > CARDS_MAX else []
     return path
@@ -117,8 +117,8 @@ def find_path_of_node(content: Content, key: str) -> list[NodeGroup]:
 
 def _find_nearest(level: list[NodeGroup], wanted: str) -> NodeGroup | None:
     """Return the group with an id, else the one that has it inside. A tag may contain a slash."""
-    near = [one for one in level if one.id == wanted or wanted.startswith(f"{one.id}/")]
-    return max(near, key=lambda one: len(one.id), default=None)
+    near = [group for group in level if group.id == wanted or wanted.startswith(f"{group.id}/")]
+    return max(near, key=lambda group: len(group.id), default=None)
 
 
 def _find_tag(metadata: dict[str, Any]) -> str | None:
@@ -129,10 +129,10 @@ def _find_tag(metadata: dict[str, Any]) -> str | None:
 
 
 def _collect_by_name(named: Iterable[tuple[str, str]]) -> list[NodeGroup]:
-    found: dict[str, list[str]] = {}
+    keys_by_name: dict[str, list[str]] = {}
     for name, key in named:
-        found.setdefault(name, []).append(key)
-    return [NodeGroup(name, _NAMES.get(name, name), sorted(keys, key=key_order)) for name, keys in found.items()]
+        keys_by_name.setdefault(name, []).append(key)
+    return [NodeGroup(name, _NAMES.get(name, name), sorted(keys, key=key_order)) for name, keys in keys_by_name.items()]
 
 
 def _make_group(content: Content, id_: str, keys: Sequence[str]) -> NodeGroup:
@@ -152,7 +152,7 @@ def _find_parts(content: Content, keys: Sequence[str]) -> list[list[str]]:
 
 
 def _divide_part(content: Content, part: list[str]) -> list[NodeGroup]:
-    """Return a connected part as one group, or a large one divided by the highest nodes of which it has enough."""
+    """Return a connected part as one group, or a large part divided by its goals, outcomes or outputs."""
     if len(part) <= PART_MAX:
         return [_make_group(content, part[0], part)]
     inside = set(part)
@@ -168,41 +168,41 @@ def _divide_part(content: Content, part: list[str]) -> list[NodeGroup]:
         anchors = [key for key in part if content.nodes[key].node_type is node_type]
         if len(anchors) < min(ANCHORS_MIN, -(-len(part) // PART_MAX)):
             continue
-        seen: set[str] = set()
-        found = _walk(anchors, causes, seen)
+        visited: set[str] = set()
+        keys_of = _collect_nearest(anchors, causes, visited)
         # What leads to no anchor stands with its nearest neighbour.
-        starts = [key for keys in found.values() for key in keys]
-        homes = {key: anchor for anchor, keys in found.items() for key in keys}
-        for start, keys in _walk(starts, near, set()).items():
-            found[homes[start]] += [key for key in keys if key not in seen]
-        return [_make_group(content, anchor, keys) for anchor, keys in found.items()]
+        starts = [key for keys in keys_of.values() for key in keys]
+        homes = {key: anchor for anchor, keys in keys_of.items() for key in keys}
+        for start, keys in _collect_nearest(starts, near, set()).items():
+            keys_of[homes[start]] += [key for key in keys if key not in visited]
+        return [_make_group(content, anchor, keys) for anchor, keys in keys_of.items()]
     return [_make_group(content, part[0], part)]
 
 
-def _walk(starts: Sequence[str], onward: dict[str, list[str]], seen: set[str]) -> dict[str, list[str]]:
-    """Return what is nearest to each start, with the start itself. All starts walk at the same pace."""
-    found = {start: [start] for start in starts}
-    seen.update(starts)
+def _collect_nearest(starts: Sequence[str], onward: dict[str, list[str]], visited: set[str]) -> dict[str, list[str]]:
+    """Return the nodes nearest to each start, and the start itself. All starts advance together."""
+    keys_of = {start: [start] for start in starts}
+    visited.update(starts)
     front = [(start, start) for start in starts]
     while front:
         following = []
         for home, here in front:
-            for one in onward[here]:
-                if one not in seen:
-                    seen.add(one)
-                    found[home].append(one)
-                    following.append((home, one))
+            for neighbour in onward[here]:
+                if neighbour not in visited:
+                    visited.add(neighbour)
+                    keys_of[home].append(neighbour)
+                    following.append((home, neighbour))
         front = following
-    return found
+    return keys_of
 
 
 def _merge_smallest(groups: list[NodeGroup]) -> list[NodeGroup]:
     """Put the smallest groups together, if there are too many to be drawn."""
     if len(groups) <= GROUPS_MAX:
         return groups
-    kept = {one.id for one in sorted(groups, key=lambda one: -len(one.keys))[: GROUPS_MAX - 1]} - {OTHERS}
-    others = sorted((key for one in groups if one.id not in kept for key in one.keys), key=key_order)
-    return [*(one for one in groups if one.id in kept), NodeGroup(OTHERS, _NAMES[OTHERS], others)]
+    kept = {group.id for group in sorted(groups, key=lambda group: -len(group.keys))[: GROUPS_MAX - 1]} - {OTHERS}
+    others = sorted((key for group in groups if group.id not in kept for key in group.keys), key=key_order)
+    return [*(group for group in groups if group.id in kept), NodeGroup(OTHERS, _NAMES[OTHERS], others)]
 
 
 BADGE_EXAMPLES_MAX = 8
@@ -216,12 +216,12 @@ def is_large(theory: Theory) -> bool:
 def build_overview_picture(theory: Theory) -> Picture:
     """Build the picture of all groups, closed."""
     groups = divide_nodes(theory.content)
-    whole = build_plan_picture(theory)
-    told = f"overview: {pluralize(len(whole.cards), 'node')} in {pluralize(len(groups), 'group')}"
-    cards = _build_cards(whole, groups, Emphasis.PLAIN)
-    arrows = _keep_between_bands(cards, _join_edges(whole, _map_cards(whole, groups)))
-    return whole._replace(
-        subtitle=f"{theory.project} · {theory.display_name} · {told}",
+    plan = build_plan_picture(theory)
+    remark = f"overview: {pluralize(len(plan.cards), 'node')} in {pluralize(len(groups), 'group')}"
+    cards = _build_cards(plan, groups, Emphasis.PLAIN)
+    arrows = _keep_between_bands(cards, _join_edges(plan, _map_cards(plan, groups)))
+    return plan._replace(
+        subtitle=f"{theory.project} · {theory.display_name} · {remark}",
         cards=cards,
         arrows=arrows,
         lists_assumptions=False,
@@ -230,23 +230,21 @@ def build_overview_picture(theory: Theory) -> Picture:
 
 def build_group_picture(theory: Theory, id_: str) -> Picture | None:
     """Build the picture of one opened group among the groups that it is linked to; None if there is no such group."""
-    found = find_group(theory.content, id_)
-    if found is None:
+    opened = find_group(theory.content, id_)
+    if opened is None:
         return None
-    group, level = found
-    whole = build_plan_picture(theory)
+    group, level = opened
+    plan = build_plan_picture(theory)
     inner = divide_group(theory.content, group) if len(group.keys) > CARDS_MAX else []
-    near = _find_neighbours(whole, group)
-    others = [one for one in level if one.id != group.id and not near.isdisjoint(one.keys)]
-    cards = _build_cards(whole, inner, Emphasis.PLAIN) if inner else {key: whole.cards[key] for key in group.keys}
-    card_of = {key: key for key in group.keys} | _map_cards(whole, [*inner, *others])
+    near = _find_neighbours(plan, group)
+    others = [beside for beside in level if beside.id != group.id and not near.isdisjoint(beside.keys)]
+    cards = _build_cards(plan, inner, Emphasis.PLAIN) if inner else {key: plan.cards[key] for key in group.keys}
+    card_of = {key: key for key in group.keys} | _map_cards(plan, [*inner, *others])
     # What the groups around do to each other is not about this one.
-    arrows = [
-        arrow for arrow in _join_edges(whole, card_of) if arrow.edge.source in cards or arrow.edge.target in cards
-    ]
+    arrows = [arrow for arrow in _join_edges(plan, card_of) if arrow.edge.source in cards or arrow.edge.target in cards]
     linked = {end for arrow in arrows for end in (arrow.edge.source, arrow.edge.target)}
-    around = _build_cards(whole, others, Emphasis.MUTED)
-    return whole._replace(
+    around = _build_cards(plan, others, Emphasis.MUTED)
+    return plan._replace(
         subtitle=f"{theory.project} · {theory.display_name} · {group.name}: {pluralize(len(group.keys), 'node')}",
         cards=cards | {key: card for key, card in around.items() if key in linked},
         arrows=arrows,
@@ -258,8 +256,8 @@ def list_groups(theory: Theory, id_: str | None) -> list[NodeGroup]:
     """Return the groups of the overview, or those inside an opened group; none if it shows its nodes."""
     if id_ is None:
         return divide_nodes(theory.content)
-    found = find_group(theory.content, id_)
-    return divide_group(theory.content, found[0]) if found and len(found[0].keys) > CARDS_MAX else []
+    opened = find_group(theory.content, id_)
+    return divide_group(theory.content, opened[0]) if opened and len(opened[0].keys) > CARDS_MAX else []
 
 
 def _keep_between_bands(cards: dict[str, Card], arrows: list[Arrow]) -> list[Arrow]:
@@ -269,32 +267,36 @@ def _keep_between_bands(cards: dict[str, Card], arrows: list[Arrow]) -> list[Arr
     out where a card has others, and counted in its tooltip.
     """
     between = [
-        one for one in arrows if cards[one.edge.source].node.node_type is not cards[one.edge.target].node.node_type
+        arrow
+        for arrow in arrows
+        if cards[arrow.edge.source].node.node_type is not cards[arrow.edge.target].node.node_type
     ]
-    linked = {end for one in between for end in (one.edge.source, one.edge.target)}
-    kept = {one.edge.name for one in between}
-    return [one for one in arrows if one.edge.name in kept or not {one.edge.source, one.edge.target} <= linked]
+    linked = {end for arrow in between for end in (arrow.edge.source, arrow.edge.target)}
+    kept = {arrow.edge.name for arrow in between}
+    return [
+        arrow for arrow in arrows if arrow.edge.name in kept or not {arrow.edge.source, arrow.edge.target} <= linked
+    ]
 
 
-def _find_neighbours(whole: Picture, group: NodeGroup) -> set[str]:
+def _find_neighbours(plan: Picture, group: NodeGroup) -> set[str]:
     inside = set(group.keys)
     return {
-        other
-        for arrow in whole.arrows
-        for one, other in (arrow.edge.name[:2], arrow.edge.name[1::-1])
-        if one in inside and other not in inside
+        far_end
+        for arrow in plan.arrows
+        for end, far_end in (arrow.edge.name[:2], arrow.edge.name[1::-1])
+        if end in inside and far_end not in inside
     }
 
 
-def _build_cards(whole: Picture, groups: list[NodeGroup], emphasis: Emphasis) -> dict[str, Card]:
+def _build_cards(plan: Picture, groups: list[NodeGroup], emphasis: Emphasis) -> dict[str, Card]:
     """Return a card for the nodes of each type in each group."""
     cards: dict[str, Card] = {}
     for group in groups:
         by_type: dict[NodeType, list[Card]] = {}
         for key in group.keys:
-            by_type.setdefault(NodeType(whole.cards[key].node.node_type), []).append(whole.cards[key])
-        for node_type, several in by_type.items():
-            cards[_name_card(group.id, node_type)] = _build_card(group, node_type, several, emphasis)
+            by_type.setdefault(NodeType(plan.cards[key].node.node_type), []).append(plan.cards[key])
+        for node_type, type_cards in by_type.items():
+            cards[_name_card(group.id, node_type)] = _build_card(group, node_type, type_cards, emphasis)
     return cards
 
 
@@ -302,10 +304,10 @@ def _name_card(group: str, node_type: NodeType) -> str:
     return f"{group}:{node_type.lower()}"
 
 
-def _map_cards(whole: Picture, groups: list[NodeGroup]) -> dict[str, str]:
+def _map_cards(plan: Picture, groups: list[NodeGroup]) -> dict[str, str]:
     """Return the card of a group for each node."""
     return {
-        key: _name_card(group.id, NodeType(whole.cards[key].node.node_type)) for group in groups for key in group.keys
+        key: _name_card(group.id, NodeType(plan.cards[key].node.node_type)) for group in groups for key in group.keys
     }
 
 
@@ -327,28 +329,33 @@ def _build_card(group: NodeGroup, node_type: NodeType, cards: list[Card], emphas
 
 def _join_badges(badges: list[Badge]) -> list[Badge]:
     """Return one badge for each level of risk, with the worst review and the number of assumptions."""
-    found: dict[str | None, list[Badge]] = {}
+    by_risk: dict[str | None, list[Badge]] = {}
     for badge in sort_by_severity(badges):
-        found.setdefault(badge.risk, []).append(badge)
+        by_risk.setdefault(badge.risk, []).append(badge)
     return [
-        Badge(str(len(several)), ", ".join(one.key for one in several), several[0].risk, several[0].status)
-        for several in found.values()
+        Badge(
+            str(len(risk_badges)),
+            ", ".join(badge.key for badge in risk_badges),
+            risk_badges[0].risk,
+            risk_badges[0].status,
+        )
+        for risk_badges in by_risk.values()
     ]
 
 
-def _join_edges(whole: Picture, card_of: Mapping[str, str]) -> list[Arrow]:
+def _join_edges(plan: Picture, card_of: Mapping[str, str]) -> list[Arrow]:
     """Return one arrow for all edges from one group to another."""
-    found: dict[tuple[str, str], list[Arrow]] = {}
+    by_ends: dict[tuple[str, str], list[Arrow]] = {}
     joined: list[Arrow] = []
-    for arrow in whole.arrows:
+    for arrow in plan.arrows:
         source, target = card_of.get(arrow.edge.source), card_of.get(arrow.edge.target)
         if (source, target) == arrow.edge.name[:2]:
             joined.append(arrow)  # between two nodes of an opened group
         elif source is not None and target is not None and source != target:
-            found.setdefault((source, target), []).append(arrow)
-    for (source, target), several in found.items():
-        is_causal = any(one.edge.is_causal for one in several)
+            by_ends.setdefault((source, target), []).append(arrow)
+    for (source, target), joined_arrows in by_ends.items():
+        is_causal = any(arrow.edge.is_causal for arrow in joined_arrows)
         edge = PurposeEdge("", source, target, EdgeType.CONTRIBUTES_TO if is_causal else EdgeType.FEEDBACK)
-        badges = [badge for one in several for badge in one.badges]
-        joined.append(Arrow(edge, badges, remark=pluralize(len(several), "link"), links=len(several)))
-    return sorted(joined, key=lambda one: edge_order(one.edge.name))
+        badges = [badge for arrow in joined_arrows for badge in arrow.badges]
+        joined.append(Arrow(edge, badges, remark=pluralize(len(joined_arrows), "link"), links=len(joined_arrows)))
+    return sorted(joined, key=lambda arrow: edge_order(arrow.edge.name))

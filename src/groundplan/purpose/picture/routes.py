@@ -129,25 +129,25 @@ def _route_returns(
             left_of[card] = spans.lefts[column] - distance
     rows = _assign_rows(lines, [left_of[target] for _, target in ends], [right_of[source] for source, _ in ends])
     above, below = positions.top - tokens.TRACK_DISTANCE, positions.height + tokens.BAND_PAD + tokens.TRACK_DISTANCE
-    found: dict[int, list[Point]] = {}
+    points: dict[int, list[Point]] = {}
     for number, (source, target), line, row in zip(backward, ends, lines, rows, strict=True):
         along = above - tokens.BACK_LANE * row if line.is_above else below + tokens.BACK_LANE * row
         right, left = right_of[source], left_of[target]
         start = (spans.lefts[lanes.columns[source]] + sizes.widths[source], middles[source])
         end = (spans.lefts[lanes.columns[target]], ports[number])
-        found[number] = [start, (right, start[1]), (right, along), (left, along), (left, end[1]), end]
-    return found
+        points[number] = [start, (right, start[1]), (right, along), (left, along), (left, end[1]), end]
+    return points
 
 
 def _place_tracks(cards: Sequence[int], ways: Mapping[int, float], *, is_band_edge: bool) -> dict[int, float]:
     """Return the distance of each card's track from its column. A long way is outside, so that few tracks cross."""
     first = _get_distance(is_band_edge=is_band_edge)
-    shortest_first = sorted(cards, key=lambda one: (ways[one], one))
-    return {one: first + tokens.TRACK * place for place, one in enumerate(shortest_first)}
+    shortest_first = sorted(cards, key=lambda card: (ways[card], card))
+    return {card: first + tokens.TRACK * place for place, card in enumerate(shortest_first)}
 
 
 class _SharedLine(NamedTuple):
-    """The line above or below the bands that the edges share that lead back from a card, or to it."""
+    """A line above or below the bands, shared by the edges that lead back from a card or to it."""
 
     is_above: bool
     end: str  # "from" or "to"
@@ -164,7 +164,9 @@ def _choose_lines(backward: Sequence[Ends], middles: Sequence[float], height: fl
     cards: dict[tuple[str, int], set[int]] = {}
     for hub, ends in zip(hubs, backward, strict=True):
         cards.setdefault(hub, set()).update(ends)
-    is_above = {hub: sum(middles[one] for one in several) < height / 2 * len(several) for hub, several in cards.items()}
+    is_above = {
+        hub: sum(middles[card] for card in hub_cards) < height / 2 * len(hub_cards) for hub, hub_cards in cards.items()
+    }
     return [_SharedLine(is_above[hub], *hub) for hub in hubs]
 
 
@@ -179,7 +181,7 @@ def _assign_rows(lines: Sequence[_SharedLine], lefts: Sequence[float], rights: S
         spans[line] = min(before[0], left), max(before[1], right)
     rows: dict[bool, list[list[tuple[float, float]]]] = {True: [], False: []}
     row_of: dict[_SharedLine, int] = {}
-    for line, (left, right) in sorted(spans.items(), key=lambda one: (one[1][1] - one[1][0], one[0])):
+    for line, (left, right) in sorted(spans.items(), key=lambda item: (item[1][1] - item[1][0], item[0])):
         side = rows[line.is_above]
         free = (
             row
@@ -204,11 +206,11 @@ def _assign_ports(lanes: Lanes, middles: Sequence[float], edges: Sequence[Ends],
         origin = back if is_back else number
         coming.setdefault(target, {})[origin] = float("inf") if is_back else middles[last[number]]
     height_of: dict[tuple[int, int], float] = {}
-    for target, several in coming.items():
+    for target, heights in coming.items():
         room = sizes.heights[target] - 2 * PORT_INSET
-        apart = min(PORTS_APART_MAX, room / len(several))
-        top = middles[target] - apart * (len(several) - 1) / 2
-        for place, origin in enumerate(sorted(several, key=lambda one: (several[one], one))):
+        apart = min(PORTS_APART_MAX, room / len(heights))
+        top = middles[target] - apart * (len(heights) - 1) / 2
+        for place, origin in enumerate(sorted(heights, key=lambda key: (heights[key], key))):
             height_of[target, origin] = top + apart * place
     return [
         height_of[target, back if lanes.passing[number] is None else number] for number, (_, target) in enumerate(edges)

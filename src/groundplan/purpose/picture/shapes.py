@@ -18,8 +18,8 @@ from groundplan.purpose.picture.tokens import CardType, Paint, WorkType
 
 def format_number(value: float) -> str:
     """Format a coordinate as short as possible."""
-    whole = int(value)
-    return str(whole) if whole == value else f"{value:.1f}".removesuffix(".0")
+    rounded = int(value)
+    return str(rounded) if rounded == value else f"{value:.1f}".removesuffix(".0")
 
 
 def build_card_path(node_type: CardType, x: float, y: float, width: float, height: float) -> str:

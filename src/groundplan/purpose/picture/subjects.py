@@ -131,7 +131,8 @@ _STATUS_ORDER = [
 def sort_by_severity(badges: Iterable[Badge]) -> list[Badge]:
     """Sort badges, the worst first."""
     return sorted(
-        badges, key=lambda one: (_STATUS_ORDER.index(one.status), _RISK_ORDER.index(one.risk), key_order(one.key))
+        badges,
+        key=lambda badge: (_STATUS_ORDER.index(badge.status), _RISK_ORDER.index(badge.risk), key_order(badge.key)),
     )
 
 
@@ -141,13 +142,13 @@ def build_plan_picture(theory: Theory) -> Picture:
     measured = theory.group_indicators_by_node()
 
     def badges(on: str | EdgeName) -> list[Badge]:
-        return [_build_badge(theory, one) for one in assumed.get(on, ())]
+        return [_build_badge(theory, assumption) for assumption in assumed.get(on, ())]
 
     cards = {key: Card(node, badges(key), len(measured.get(key, ()))) for key, node in theory.content.nodes.items()}
     # If a writer bypassed the database rules, an edge may have a missing end.
     edges = [edge for edge in theory.content.edges if edge.source in cards and edge.target in cards]
     arrows = [Arrow(edge, badges(edge.name)) for edge in edges]
-    subtitle = _describe(theory, f"{pluralize(len(cards), 'node')}, {pluralize(len(arrows), 'edge')}")
+    subtitle = _format_subtitle(theory, f"{pluralize(len(cards), 'node')}, {pluralize(len(arrows), 'edge')}")
     if theory.content.assumptions:
         subtitle += f" · {pluralize(len(theory.content.assumptions), 'assumption')}"
     if theory.published_at is not None:
@@ -157,8 +158,8 @@ def build_plan_picture(theory: Theory) -> Picture:
 
 def build_pathway_picture(theory: Theory, key: str) -> Picture:
     """Build the picture of the causes and effects of a node, with the edges on these paths, and of nothing else."""
-    whole = build_plan_picture(theory)
-    graph = build_graph(whole.cards, [arrow.edge.name[:2] for arrow in whole.arrows if arrow.edge.is_causal])
+    plan = build_plan_picture(theory)
+    graph = build_graph(plan.cards, [arrow.edge.name[:2] for arrow in plan.arrows if arrow.edge.is_causal])
     above = {graph.keys[number] for number in find_reachable_from(graph, [graph.numbers[key]])}
     below = {graph.keys[number] for number in find_leading_to(graph, [graph.numbers[key]])}
 
@@ -167,15 +168,15 @@ def build_pathway_picture(theory: Theory, key: str) -> Picture:
         return edge.is_causal and inside
 
     shown = above | below
-    cards = {one: card for one, card in whole.cards.items() if one in shown}
+    cards = {node_key: card for node_key, card in plan.cards.items() if node_key in shown}
     cards[key] = cards[key]._replace(emphasis=Emphasis.FOCUS)
-    arrows = [arrow for arrow in whole.arrows if on_the_way(arrow.edge)]
-    subtitle = _describe(theory, f"what leads to {key} and what it leads to: {pluralize(len(shown), 'node')}")
+    arrows = [arrow for arrow in plan.arrows if on_the_way(arrow.edge)]
+    subtitle = _format_subtitle(theory, f"what leads to {key} and what it leads to: {pluralize(len(shown), 'node')}")
     existing = {*shown, *(str(arrow.edge.name) for arrow in arrows)}
     things: list[Card | Arrow] = [*cards.values(), *arrows]
-    existing |= {badge.key for one in things for badge in one.badges}
+    existing |= {badge.key for thing in things for badge in thing.badges}
     waivers = [waiver for waiver in theory.waivers if not waiver.refs or not existing.isdisjoint(waiver.refs)]
-    return whole._replace(subtitle=subtitle, cards=cards, arrows=arrows, waivers=waivers)
+    return plan._replace(subtitle=subtitle, cards=cards, arrows=arrows, waivers=waivers)
 
 
 def name_picture(theory: Theory) -> str:
@@ -190,18 +191,25 @@ def name_picture(theory: Theory) -> str:
     return f"{goals[0]}{more}" if goals else theory.project
 
 
-def _describe(theory: Theory, about: str) -> str:
+def _format_subtitle(theory: Theory, about: str) -> str:
     return f"{theory.project} · {theory.display_name} · {about}"
 
 
-def _build_badge(theory: Theory, one: Assumption) -> Badge:
-    status = theory.get_status(one.key)
-    return Badge(one.key, one.assumption_text, one.risk_level, status, owner=one.owner, review_by=one.review_by)
+def _build_badge(theory: Theory, assumption: Assumption) -> Badge:
+    status = theory.get_status(assumption.key)
+    return Badge(
+        assumption.key,
+        assumption.assumption_text,
+        assumption.risk_level,
+        status,
+        owner=assumption.owner,
+        review_by=assumption.review_by,
+    )
 
 
-def pluralize(count: int, thing: str) -> str:
+def pluralize(count: int, noun: str) -> str:
     """Format a count with its noun."""
-    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 Drawn = TypeVar("Drawn", Card, Arrow)
@@ -210,23 +218,23 @@ Remarks = dict[str, list[str]]  # changes by the key or name of the changed item
 
 def build_comparison_picture(before: Theory, after: Theory) -> Picture:
     """Build the picture of both versions."""
-    found = compare(before.content, after.content)
+    differences = compare(before.content, after.content)
     old, new = build_plan_picture(before), build_plan_picture(after)
-    marks = {key: mark for _, sort in found.changes_by_kind for key, mark in _map_emphasis(sort).items()}
-    remarks = _collect_remarks(found, before.content, after.content)
+    marks = {key: mark for _, changes in differences.changes_by_kind for key, mark in _map_emphasis(changes).items()}
+    remarks = _collect_remarks(differences, before.content, after.content)
     gone = _find_removed_badges(old, marks)
 
-    def mark_changes(one: Drawn, name: str) -> Drawn:
-        badges = [badge._replace(emphasis=marks.get(badge.key, Emphasis.PLAIN)) for badge in one.badges]
-        told = remarks.get(name, [])
-        mark = marks.get(name) or (Emphasis.CHANGED if told else Emphasis.MUTED)
-        remark = "\n".join(told) or None
-        return one._replace(badges=badges + gone.get(name, []), emphasis=mark, remark=remark)
+    def mark_changes(drawn: Drawn, name: str) -> Drawn:
+        badges = [badge._replace(emphasis=marks.get(badge.key, Emphasis.PLAIN)) for badge in drawn.badges]
+        item_remarks = remarks.get(name, [])
+        mark = marks.get(name) or (Emphasis.CHANGED if item_remarks else Emphasis.MUTED)
+        remark = "\n".join(item_remarks) or None
+        return drawn._replace(badges=badges + gone.get(name, []), emphasis=mark, remark=remark)
 
     cards = {key: mark_changes(card, key) for key, card in new.cards.items()}
     cards |= {key: card._replace(emphasis=Emphasis.REMOVED) for key, card in old.cards.items() if key not in cards}
     arrows = {str(arrow.edge.name): mark_changes(arrow, str(arrow.edge.name)) for arrow in new.arrows}
-    removed = {one.key for one in found.edges.removed}
+    removed = {edge.key for edge in differences.edges.removed}
     arrows |= {
         name: arrow._replace(emphasis=Emphasis.REMOVED)
         for arrow in old.arrows
@@ -234,9 +242,9 @@ def build_comparison_picture(before: Theory, after: Theory) -> Picture:
     }
     return Picture(
         name_picture(after),
-        f"{after.project} · from {before.display_name} to {after.display_name} · {_summarize_changes(found)}",
-        dict(sorted(cards.items(), key=lambda one: key_order(one[0]))),
-        sorted(arrows.values(), key=lambda one: edge_order(one.edge.name)),
+        f"{after.project} · from {before.display_name} to {after.display_name} · {_summarize_changes(differences)}",
+        dict(sorted(cards.items(), key=lambda item: key_order(item[0]))),
+        sorted(arrows.values(), key=lambda item: edge_order(item.edge.name)),
         after.waivers,
     )
 
@@ -244,38 +252,38 @@ def build_comparison_picture(before: Theory, after: Theory) -> Picture:
 def _map_emphasis(changes: Any) -> dict[str, Emphasis]:
     """Return the change of each item of a kind, by key."""
     return {
-        one.key: mark
+        item.key: mark
         for list_, mark in (
             (changes.added, Emphasis.ADDED),
             (changes.removed, Emphasis.REMOVED),
             (changes.changed, Emphasis.CHANGED),
         )
-        for one in list_
+        for item in list_
     }
 
 
 def _collect_remarks(differences: Comparison, before: Content, after: Content) -> Remarks:
     """Return the changes of nodes and edges, and of their assumptions and indicators."""
-    told: Remarks = {}
+    remarks: Remarks = {}
     for changed in (*differences.nodes.changed, *differences.edges.changed):
-        told.setdefault(changed.key, []).append(_describe_change("changed", changed))
+        remarks.setdefault(changed.key, []).append(_describe_change("changed", changed))
     places = _map_subjects(before) | _map_subjects(after)
-    for sort in (differences.assumptions, differences.indicators):
-        said = {key: f"{key} {mark}" for key, mark in _map_emphasis(sort).items()}
-        said |= {one.key: _describe_change(f"{one.key} changed", one) for one in sort.changed}
-        for key, text in said.items():
-            told.setdefault(places[key], []).append(text)
-    return told
+    for changes in (differences.assumptions, differences.indicators):
+        texts = {key: f"{key} {mark}" for key, mark in _map_emphasis(changes).items()}
+        texts |= {change.key: _describe_change(f"{change.key} changed", change) for change in changes.changed}
+        for key, text in texts.items():
+            remarks.setdefault(places[key], []).append(text)
+    return remarks
 
 
-def _describe_change(what: str, changed: Changed) -> str:
-    return f"{what}: {', '.join(change.field for change in changed.fields)}"
+def _describe_change(subject: str, changed: Changed) -> str:
+    return f"{subject}: {', '.join(change.field for change in changed.fields)}"
 
 
 def _map_subjects(content: Content) -> dict[str, str]:
     """Return the node or edge of each assumption and indicator, by key."""
-    found = {one.key: str(one.edge or one.node) for one in content.assumptions.values()}
-    return found | {one.key: one.node for one in content.indicators.values()}
+    subjects = {assumption.key: str(assumption.edge or assumption.node) for assumption in content.assumptions.values()}
+    return subjects | {indicator.key: indicator.node for indicator in content.indicators.values()}
 
 
 def _find_removed_badges(old: Picture, marks: dict[str, Emphasis]) -> dict[str, list[Badge]]:
@@ -292,10 +300,10 @@ def _find_removed_badges(old: Picture, marks: dict[str, Emphasis]) -> dict[str, 
 
 def _summarize_changes(differences: Comparison) -> str:
     """Return the number of changes of each kind that has any."""
-    told = []
-    for name, sort in differences.changes_by_kind:
-        counts = ((sort.added, "added"), (sort.removed, "removed"), (sort.changed, "changed"))
-        said = [f"{len(list_)} {word}" for list_, word in counts if list_]
-        if said:
-            told.append(f"{name.lower()} {', '.join(said)}")
-    return "; ".join(told) or "nothing changed"
+    parts = []
+    for name, changes in differences.changes_by_kind:
+        counts = ((changes.added, "added"), (changes.removed, "removed"), (changes.changed, "changed"))
+        counted = [f"{len(list_)} {word}" for list_, word in counts if list_]
+        if counted:
+            parts.append(f"{name.lower()} {', '.join(counted)}")
+    return "; ".join(parts) or "nothing changed"

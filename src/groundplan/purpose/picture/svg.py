@@ -8,7 +8,7 @@ from typing import NamedTuple
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.arrows import OccupiedPoints, draw_arrow, draw_marks
 from groundplan.purpose.picture.cards import MeasuredCard, draw_card, measure_card
-from groundplan.purpose.picture.fonts.embed import build_font_rules
+from groundplan.purpose.picture.font import build_font_rules
 from groundplan.purpose.picture.layout import Layout, compute_layout
 from groundplan.purpose.picture.legend import Block, draw_assumptions, draw_legend, draw_waivers
 from groundplan.purpose.picture.shapes import format_number
@@ -73,7 +73,7 @@ def _lay_out(picture: Picture, cards: Mapping[str, MeasuredCard]) -> Layout:
     causal = [arrow.edge.name for arrow in picture.arrows if arrow.edge.is_causal]
     # Removed edges have their own lanes, so that added ones do not cover them.
     bundles = [arrow.emphasis is Emphasis.REMOVED for arrow in picture.arrows]
-    return compute_layout({key: one.size for key, one in cards.items()}, names, causal, bundles, True)
+    return compute_layout({key: card.size for key, card in cards.items()}, names, causal, bundles, True)
 
 
 def _draw_elements(picture: Picture, cards: Mapping[str, MeasuredCard], layout: Layout, paint: Paint) -> Iterator[str]:
@@ -92,8 +92,8 @@ def _draw_elements(picture: Picture, cards: Mapping[str, MeasuredCard], layout: 
     if layout.tray is not None:
         count = _count_nodes(picture.cards[key] for key in layout.tray.keys)
         yield _draw_area_title(tokens.TRAY_NAME, count, (0.0, layout.tray.y, layout.tray.width), layout, paint)
-    for key, one in cards.items():
-        yield draw_card(one, layout.boxes[key], paint)
+    for key, measured in cards.items():
+        yield draw_card(measured, layout.boxes[key], paint)
     is_labelled = picture.lists_assumptions
     occupied = OccupiedPoints(is_labelled=is_labelled)
     for arrow in reversed(by_layer):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 
 from groundplan.purpose.markup import replace_invalid_xml
@@ -67,8 +68,6 @@ def _get_char_width(character: str) -> int:
     known = _WIDTHS_BY_CODE.get(ord(character))
     if known is not None:
         return known
-    import unicodedata  # tables that a text of the usual letters does not need
-
     category = unicodedata.category(character)
     if category in ("Mn", "Me", "Cf"):
         return 0  # a combining mark, joiner or separator without width

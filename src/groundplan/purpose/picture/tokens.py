@@ -233,13 +233,13 @@ def make_paint(theme: Theme) -> Paint:
 
 def _assign_unique_shades() -> dict[str, str]:
     """Return the light colours, made distinct by invisible shades so that a style sheet can select each."""
-    found: dict[str, str] = {}
+    shades: dict[str, str] = {}
     for name, colour in COLOURS.items():
         shade = int(colour.light[1:], 16)
-        while f"#{shade:06x}" in found.values():
+        while f"#{shade:06x}" in shades.values():
             shade -= 1
-        found[name] = f"#{shade:06x}"
-    return found
+        shades[name] = f"#{shade:06x}"
+    return shades
 
 
 def build_css_rules() -> str:

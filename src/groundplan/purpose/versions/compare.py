@@ -7,19 +7,11 @@ added, it counts as the same edge with another type, and it keeps its assumption
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from operator import attrgetter
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.kernel.access import Permission
-from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming
-from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
-from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.content import read_verified_content
 from groundplan.purpose.model import (
     Assumption,
     Content,
@@ -30,13 +22,13 @@ from groundplan.purpose.model import (
     PurposeEdge,
     PurposeNode,
     RiskLevel,
+    convert_row,
     edge_order,
     sort_keys,
 )
-from groundplan.purpose.pages import PagePosition, fill_page, list_entries
-from groundplan.purpose.versions.versions import VersionRef, VersionRow, require_version, stale_draft
 
 T = TypeVar("T")
+Listed = TypeVar("Listed")
 
 # The fields to compare: all except those that identify the item.
 NODE_FIELDS = PurposeNode.__struct_fields__[2:]
@@ -153,7 +145,7 @@ class Comparison(Struct):
     @property
     def is_empty(self) -> bool:
         """Whether the two versions are equal."""
-        return not any(one.added or one.removed or one.changed for _, one in self.changes_by_kind)
+        return not any(changes.added or changes.removed or changes.changed for _, changes in self.changes_by_kind)
 
     @property
     def changes_by_kind(self) -> Iterator[tuple[str, NodeChanges | EdgeChanges | AssumptionChanges | IndicatorChanges]]:
@@ -169,42 +161,44 @@ def compare(before: Content, after: Content) -> Comparison:
     edges, renamed = _compare_edges(before.edges, after.edges)
     return Comparison(
         NodeChanges(
-            [_to_listed_node(one) for one in _select_missing_from(after.nodes, before.nodes)],
-            [_to_listed_node(one) for one in _select_missing_from(before.nodes, after.nodes)],
+            *_list_added_and_removed(before.nodes, after.nodes, lambda node: convert_row(node, ListedNode)),
             _find_changed(before.nodes, after.nodes, NODE_FIELDS),
         ),
         edges,
         AssumptionChanges(
-            [_to_listed_assumption(one) for one in _select_missing_from(after.assumptions, before.assumptions)],
-            [_to_listed_assumption(one) for one in _select_missing_from(before.assumptions, after.assumptions)],
+            *_list_added_and_removed(before.assumptions, after.assumptions, _to_listed_assumption),
             _find_changed_assumptions(before.assumptions, after.assumptions, renamed),
         ),
         IndicatorChanges(
-            [_to_listed_indicator(one) for one in _select_missing_from(after.indicators, before.indicators)],
-            [_to_listed_indicator(one) for one in _select_missing_from(before.indicators, after.indicators)],
+            *_list_added_and_removed(
+                before.indicators, after.indicators, lambda indicator: convert_row(indicator, ListedIndicator)
+            ),
             _find_changed(before.indicators, after.indicators, INDICATOR_FIELDS),
         ),
         _find_rewired(before, after),
     )
 
 
-def _select_missing_from(items: Mapping[str, T], others: Mapping[str, T]) -> list[T]:
-    return [items[key] for key in sort_keys(items.keys() - others.keys())]
+def _list_added_and_removed(
+    before: Mapping[str, T], after: Mapping[str, T], to_listed: Callable[[T], Listed]
+) -> tuple[list[Listed], list[Listed]]:
+    added, removed = sort_keys(after.keys() - before.keys()), sort_keys(before.keys() - after.keys())
+    return [to_listed(after[key]) for key in added], [to_listed(before[key]) for key in removed]
 
 
 def _find_changed(before: Mapping[str, Any], after: Mapping[str, Any], names: Iterable[str]) -> list[Changed]:
     both = sort_keys(before.keys() & after.keys())
-    found = ((key, _compare_fields(before[key], after[key], names)) for key in both)
-    return [Changed(key, fields) for key, fields in found if fields]
+    differences = ((key, _compare_fields(before[key], after[key], names)) for key in both)
+    return [Changed(key, fields) for key, fields in differences if fields]
 
 
 def _compare_fields(before: Any, after: Any, names: Iterable[str]) -> list[FieldDifference]:
-    found = []
+    differences = []
     for name in names:
         old, new = getattr(before, name), getattr(after, name)
         if old is not new and (old != new or not _have_same_booleans(old, new)):
-            found.append(FieldDifference(name, old, new))
-    return found
+            differences.append(FieldDifference(name, old, new))
+    return differences
 
 
 def _have_same_booleans(before: Any, after: Any) -> bool:
@@ -228,7 +222,7 @@ def _compare_edges(before: list[PurposeEdge], after: list[PurposeEdge]) -> tuple
     kept = {name: name for name in olds.keys() & news.keys()} | renamed
     changed = [
         Changed(str(new), fields)
-        for old, new in sorted(kept.items(), key=lambda one: edge_order(one[1]))
+        for old, new in sorted(kept.items(), key=lambda names: edge_order(names[1]))
         if (fields := _compare_fields(olds[old], news[new], EDGE_FIELDS))
     ]
     added = sorted(news.keys() - set(kept.values()), key=edge_order)
@@ -239,16 +233,16 @@ def _compare_edges(before: list[PurposeEdge], after: list[PurposeEdge]) -> tuple
 
 
 def _group_by_ends(names: Iterable[EdgeName]) -> dict[tuple[str, str], list[EdgeName]]:
-    found: dict[tuple[str, str], list[EdgeName]] = defaultdict(list)
+    by_ends: dict[tuple[str, str], list[EdgeName]] = defaultdict(list)
     for name in names:
-        found[name.source, name.target].append(name)
-    return found
+        by_ends[name.source, name.target].append(name)
+    return by_ends
 
 
 def _find_changed_assumptions(
     before: Mapping[str, Assumption], after: Mapping[str, Assumption], renamed: Mapping[EdgeName, EdgeName]
 ) -> list[Changed]:
-    found = []
+    changes = []
     for key in sort_keys(before.keys() & after.keys()):
         old, new = before[key], after[key]
         fields = _compare_fields(old, new, ASSUMPTION_FIELDS)
@@ -257,20 +251,20 @@ def _find_changed_assumptions(
         if (old.node, followed) != (new.node, new.edge):
             fields.insert(0, FieldDifference("on", _name_subject(old), _name_subject(new)))
         if fields:
-            found.append(Changed(key, fields))
-    return found
+            changes.append(Changed(key, fields))
+    return changes
 
 
 def _find_rewired(before: Content, after: Content) -> list[RewiredNode]:
     old_causes, old_effects = _find_neighbours(before)
     new_causes, new_effects = _find_neighbours(after)
-    found = []
+    rewired = []
     for key in sort_keys(before.nodes.keys() & after.nodes.keys()):
         causes = _diff_neighbours(old_causes.get(key, set()), new_causes.get(key, set()))
         effects = _diff_neighbours(old_effects.get(key, set()), new_effects.get(key, set()))
         if causes.added or causes.removed or effects.added or effects.removed:
-            found.append(RewiredNode(key, causes, effects))
-    return found
+            rewired.append(RewiredNode(key, causes, effects))
+    return rewired
 
 
 def _find_neighbours(content: Content) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
@@ -286,123 +280,15 @@ def _diff_neighbours(old: set[str], new: set[str]) -> NeighbourChanges:
     return NeighbourChanges(sort_keys(new - old), sort_keys(old - new))
 
 
-def _to_listed_node(node: PurposeNode) -> ListedNode:
-    return ListedNode(node.key, node.node_type, node.title)
-
-
 def _to_listed_edge(name: EdgeName) -> ListedEdge:
-    return ListedEdge(str(name), name.source, name.target, name.edge_type)
+    return convert_row(name, ListedEdge, key=str(name))
 
 
-def _to_listed_assumption(one: Assumption) -> ListedAssumption:
-    return ListedAssumption(one.key, _name_subject(one), one.assumption_text, one.risk_level or UNSET)
-
-
-def _to_listed_indicator(one: Indicator) -> ListedIndicator:
-    return ListedIndicator(one.key, one.node, one.name)
-
-
-def _name_subject(one: Assumption) -> str:
-    return str(one.edge) if one.node is None else one.node
-
-
-NAME = "purpose.diff"
-
-_KINDS = ("nodes", "edges", "assumptions", "indicators")
-# The lists of a comparison, in page order.
-_LISTS = (*(f"{sort}.{list_}" for sort in _KINDS for list_ in ("added", "removed", "changed")), "rewired")
-
-
-class CompareVersions(Struct, rename={"source": "from"}, forbid_unknown_fields=True):
-    """The two versions to compare, `from` one `to` the other."""
-
-    project: Name
-    source: VersionRef
-    to: VersionRef
-    cursor: str | None = None
-    lean: bool | None = None
-
-
-class VersionComparison(Comparison, rename={"source": "from"}, kw_only=True):
-    """The differences between two versions, each list in key order."""
-
-    bookkeeping: ClassVar[frozenset[str]] = frozenset()
-    # A single entry that is too large for a page loses its values but keeps its name.
-    trimming: ClassVar[Trimming] = Trimming(
-        DropField("markdown"),
-        *(DropField(f"{sort}.changed[].fields[].{value}") for value in ("before", "after") for sort in _KINDS),
-        CutLists(
-            tuple(f"rewired[].{side}.{list_}" for side in ("causes", "effects") for list_ in ("added", "removed"))
-        ),
+def _to_listed_assumption(assumption: Assumption) -> ListedAssumption:
+    return ListedAssumption(
+        assumption.key, _name_subject(assumption), assumption.assumption_text, assumption.risk_level or UNSET
     )
 
-    source: int
-    to: int
-    markdown: str | UnsetType = UNSET  # only if it fits beside the data
-    left_out: LeftOut = UNSET
-    next_cursor: str | UnsetType = UNSET
 
-
-def diff(tx: Transaction, request: CompareVersions) -> VersionComparison:
-    """Compare two versions.
-
-    Raises:
-        NotFound: a version does not exist.
-        ContentAltered: the content of a published version does not match its hash.
-        InvalidCursor: the cursor belongs to another comparison.
-        StaleRevision: the draft has changed since the previous page.
-    """
-    from groundplan.purpose.versions.comparison_markdown import render_comparison  # loaded only for comparisons
-
-    before, after = require_version(tx, request.source), require_version(tx, request.to)
-    query = [tx.project.id, before.id, after.id]
-    place = None if request.cursor is None else _decode_position(tx, query, request.cursor, before, after)
-    contents = read_verified_content(tx, before), read_verified_content(tx, after)
-    found = compare(*contents)
-    entries = list_entries(((part, attrgetter(part)(found)) for part in _LISTS), place)
-    compared = VersionComparison(
-        NodeChanges([], [], []),
-        EdgeChanges([], [], []),
-        AssumptionChanges([], [], []),
-        IndicatorChanges([], [], []),
-        [],
-        source=before.number,
-        to=after.number,
-    )
-    compared.left_out = fill_page(
-        compared, entries, tx.budget, lambda last: encode_cursor(tx, NAME, query, before.rev, after.rev, *last)
-    )
-    if place is None and compared.next_cursor is UNSET:
-        titles = {node.key: node.title for content in contents for node in content.nodes.values()}
-        from_label, to_label = (_format_version_name(row.number, row.label) for row in (before, after))
-        compared.markdown = render_comparison(found, from_label=from_label, to_label=to_label, titles=titles)
-    return compared
-
-
-def _decode_position(
-    tx: Transaction, query: list[Any], cursor: str, before: VersionRow, after: VersionRow
-) -> PagePosition:
-    match decode_cursor(tx, NAME, query, cursor):
-        case [int() as before_rev, int() as after_rev, int() as part, int() as index]:
-            for row, rev in ((before, before_rev), (after, after_rev)):
-                if row.rev != rev:
-                    raise stale_draft(row, rev)  # pages of two states would mix into one that never existed
-            return part, index
-    raise InvalidCursor
-
-
-def _format_version_name(number: int, label: str) -> str:
-    """Return the label of a version, with its number if the label does not show it."""
-    return label if label == f"v{number}" else f"v{number} ({label})"
-
-
-OPERATION = declare(
-    diff,
-    name=NAME,
-    summary="Compare two versions by stable key.",
-    permission=Permission.PURPOSE_READ,
-    effect=Effect.READ,
-    tool=Tool("toc_version", Group.PURPOSE, "diff"),
-    command=Command(("purpose", "diff"), arguments=("source", "to"), names={"source": "from"}),
-    http=Route("GET", "/projects/{project}/purpose/diff"),
-)
+def _name_subject(assumption: Assumption) -> str:
+    return str(assumption.edge) if assumption.node is None else assumption.node

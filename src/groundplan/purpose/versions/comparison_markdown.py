@@ -46,8 +46,8 @@ def render_comparison(
 
 def _format_summary(comparison: Comparison) -> str:
     counts = [
-        f"{name}: {len(one.added)} added, {len(one.removed)} removed, {len(one.changed)} changed."
-        for name, one in comparison.changes_by_kind
+        f"{name}: {len(changes.added)} added, {len(changes.removed)} removed, {len(changes.changed)} changed."
+        for name, changes in comparison.changes_by_kind
     ]
     return " ".join([*counts, f"Rewired nodes: {len(comparison.rewired)}."])
 
@@ -58,79 +58,87 @@ def _build_sections(comparison: Comparison, format_name: Callable[[str], str]) -
         yield (
             title,
             [
-                *(f"**{one.key}** ({one.node_type}) {escape_inline(one.title)}" for one in listed),
-                *(f"{format_code_span(one.key)} ({one.edge_type})" for one in between),
+                *(f"**{node.key}** ({node.node_type}) {escape_inline(node.title)}" for node in listed),
+                *(f"{format_code_span(edge.key)} ({edge.edge_type})" for edge in between),
             ],
         )
-    yield "Retitled", [f"**{key}**: {_format_change(one)}" for key, one in _select_changes(nodes.changed, "title")]
+    yield (
+        "Retitled",
+        [f"**{key}**: {_format_change(change)}" for key, change in _select_changes(nodes.changed, "title")],
+    )
     yield (
         "Retyped",
         [
-            *(f"{format_name(key)}: {_format_change(one)}" for key, one in _select_changes(nodes.changed, "node_type")),
             *(
-                f"{format_code_span(key)}: {_format_change(one)}"
-                for key, one in _select_changes(edges.changed, "edge_type")
+                f"{format_name(key)}: {_format_change(change)}"
+                for key, change in _select_changes(nodes.changed, "node_type")
+            ),
+            *(
+                f"{format_code_span(key)}: {_format_change(change)}"
+                for key, change in _select_changes(edges.changed, "edge_type")
             ),
         ],
     )
     others = _select_changes(nodes.changed, "description", "narrative", "owner", "metadata")
-    yield "Changed", [f"{format_name(key)}, {one.field}: {_format_change(one)}" for key, one in others]
+    yield "Changed", [f"{format_name(key)}, {change.field}: {_format_change(change)}" for key, change in others]
     yield (
         "Rewired",
-        [f"{format_name(one.key)}: {_format_reconnection(one)}" for one in comparison.rewired],
+        [f"{format_name(node.key)}: {_format_reconnection(node)}" for node in comparison.rewired],
     )
     edge_texts = _select_changes(edges.changed, "mechanism", "confidence")
     yield (
         "Mechanism and confidence",
-        [f"{format_code_span(key)}, {one.field}: {_format_change(one)}" for key, one in edge_texts],
+        [f"{format_code_span(key)}, {change.field}: {_format_change(change)}" for key, change in edge_texts],
     )
     yield "Assumptions", [*_format_assumptions(comparison)]
     yield "Indicators", [*_format_indicators(comparison)]
 
 
 def _format_assumptions(comparison: Comparison) -> Iterator[str]:
-    found = comparison.assumptions
-    yield from (f"added {_format_assumption(one)}" for one in found.added)
-    yield from (f"removed {_format_assumption(one)}" for one in found.removed)
-    yield from _format_changes(found.changed)
+    changes = comparison.assumptions
+    yield from (f"added {_format_assumption(assumption)}" for assumption in changes.added)
+    yield from (f"removed {_format_assumption(assumption)}" for assumption in changes.removed)
+    yield from _format_changes(changes.changed)
 
 
-def _format_assumption(one: ListedAssumption) -> str:
-    risk = "" if one.risk_level is UNSET else f", risk {one.risk_level}"
-    return f"**{one.key}** on {format_code_span(one.on)}{risk}: {escape_inline(one.assumption_text)}"
+def _format_assumption(assumption: ListedAssumption) -> str:
+    risk = "" if assumption.risk_level is UNSET else f", risk {assumption.risk_level}"
+    return (
+        f"**{assumption.key}** on {format_code_span(assumption.on)}{risk}: {escape_inline(assumption.assumption_text)}"
+    )
 
 
 def _format_indicators(comparison: Comparison) -> Iterator[str]:
-    found = comparison.indicators
-    yield from (f"added {_format_indicator(one)}" for one in found.added)
-    yield from (f"removed {_format_indicator(one)}" for one in found.removed)
-    yield from _format_changes(found.changed)
+    changes = comparison.indicators
+    yield from (f"added {_format_indicator(indicator)}" for indicator in changes.added)
+    yield from (f"removed {_format_indicator(indicator)}" for indicator in changes.removed)
+    yield from _format_changes(changes.changed)
 
 
-def _format_indicator(one: ListedIndicator) -> str:
-    return f"**{one.key}** of {format_code_span(one.node)}: {escape_inline(one.name)}"
+def _format_indicator(indicator: ListedIndicator) -> str:
+    return f"**{indicator.key}** of {format_code_span(indicator.node)}: {escape_inline(indicator.name)}"
 
 
 def _format_changes(changed: Iterable[Changed]) -> Iterator[str]:
-    for one in changed:
-        for change in one.fields:
-            yield f"**{one.key}**, {_FIELD_LABELS.get(change.field, change.field)}: {_format_change(change)}"
+    for item in changed:
+        for change in item.fields:
+            yield f"**{item.key}**, {_FIELD_LABELS.get(change.field, change.field)}: {_format_change(change)}"
 
 
 def _select_changes(changed: Iterable[Changed], *names: str) -> Iterator[tuple[str, FieldDifference]]:
-    for one in changed:
-        yield from ((one.key, change) for change in one.fields if change.field in names)
+    for item in changed:
+        yield from ((item.key, change) for change in item.fields if change.field in names)
 
 
-def _format_reconnection(one: RewiredNode) -> str:
-    return "; ".join([*_format_neighbours("causes", one.causes), *_format_neighbours("effects", one.effects)])
+def _format_reconnection(node: RewiredNode) -> str:
+    return "; ".join([*_format_neighbours("causes", node.causes), *_format_neighbours("effects", node.effects)])
 
 
-def _format_neighbours(side: str, one: NeighbourChanges) -> Iterator[str]:
-    if one.added:
-        yield f"{side} gained {', '.join(one.added)}"
-    if one.removed:
-        yield f"{side} lost {', '.join(one.removed)}"
+def _format_neighbours(side: str, changes: NeighbourChanges) -> Iterator[str]:
+    if changes.added:
+        yield f"{side} gained {', '.join(changes.added)}"
+    if changes.removed:
+        yield f"{side} lost {', '.join(changes.removed)}"
 
 
 def _format_change(change: FieldDifference) -> str:

@@ -75,7 +75,7 @@ def choose_profile(tx: Transaction, requested: Profile | None, origin: VersionRo
 
 
 def refuse_light_profile(tx: Transaction, profile: Profile, *, has_draft: bool) -> None:
-    """Raise an error if the profile of a draft that is there, or is to begin, is lighter than the project allows."""
+    """Raise ProfileTooLight if the profile of a new or existing draft is lighter than the project allows."""
     least = get_least_profile(tx)
     if is_lighter(profile, least):
         raise ProfileTooLight(profile, least, tx.project.name, has_draft=has_draft)

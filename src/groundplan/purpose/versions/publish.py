@@ -54,7 +54,9 @@ class GateFailed(RuleViolated):
     code = "gate_failed"
 
     def __init__(self, results: list[GateResult], budget: Budget, project: str) -> None:
-        blocking = [f"{one.code}: {one.message}" for result in results for one in result.checks if one.is_blocking]
+        blocking = [
+            f"{check.code}: {check.message}" for result in results for check in result.checks if check.is_blocking
+        ]
         blocking += [f"gate {result.gate}: {result.message}" for result in results if result.message]
         details = _GateDetails(results)
         trim(details, budget)
@@ -150,7 +152,7 @@ def publish(tx: Transaction, request: PublishDraft) -> Published:
         run_gate(gate, content, observations, profile=row.profile, external_facts=outside, today=today)
         for gate in list_required_gates(get_policies(tx))
     ]
-    results = [found.describe(tx.preferences.vocabulary) for found in findings]
+    results = [gate_findings.describe(tx.preferences.vocabulary) for gate_findings in findings]
     if request.detail is None:
         results = [result.without_passed() for result in results]
     if not all(result.passed for result in results):
@@ -161,7 +163,7 @@ def publish(tx: Transaction, request: PublishDraft) -> Published:
         label=label,
         content_hash=digest,
         context_run=run_id,
-        gates=msgspec.json.encode([found.describe(OPERATION_NAMES) for found in findings]).decode(),
+        gates=msgspec.json.encode([gate_findings.describe(OPERATION_NAMES) for gate_findings in findings]).decode(),
         outside=msgspec.json.encode(outside).decode(),
         project_rev=tx.rev,
     )

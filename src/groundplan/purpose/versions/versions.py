@@ -103,18 +103,18 @@ def read_versions(tx: Transaction) -> list[VersionRow]:
 
 def resolve_version(tx: Transaction, ref: VersionRef | None) -> VersionRow | None:
     """Return the version for a ref, by default the draft, else the latest published. None if there is no version."""
-    found = {row.number: row for row in read_versions(tx)}
-    draft = next((row for row in found.values() if row.is_draft), None)
-    published = max((number for number, row in found.items() if not row.is_draft), default=None)
+    by_number = {row.number: row for row in read_versions(tx)}
+    draft = next((row for row in by_number.values() if row.is_draft), None)
+    published = max((number for number, row in by_number.items() if not row.is_draft), default=None)
     match ref:
         case None:
-            return draft or (None if published is None else found[published])
+            return draft or (None if published is None else by_number[published])
         case "draft" if draft is not None:
             return draft
         case "published" if published is not None:
-            return found[published]
-        case int() if ref in found:
-            return found[ref]
+            return by_number[published]
+        case int() if ref in by_number:
+            return by_number[ref]
     raise missing_version(tx, ref)
 
 

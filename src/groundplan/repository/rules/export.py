@@ -69,29 +69,29 @@ def to_exported_atom(atom: Any, molecule: Any) -> ExportedAtom:
         knowledge=atom.knowledge,
         part_of=None if molecule is None else molecule.name,
         molecule_knowledge="" if molecule is None else molecule.knowledge,
-        related=tuple((one.name, one.reason) for one in atom.related_atoms if one.name is not None),
+        related=tuple((relation.name, relation.reason) for relation in atom.related_atoms if relation.name is not None),
     )
 
 
 def resolve_project_id(session: Session, project: str) -> str:
     """Return the id of a project given by id or name."""
-    for one in session.call("project.list", archived=True).projects:
-        if normalize_name(project) in (one.id, one.name):
-            return str(one.id)
+    for row in session.call("project.list", archived=True).projects:
+        if normalize_name(project) in (row.id, row.name):
+            return str(row.id)
     raise NotFound("project", project)
 
 
 def _load_all(session: Session, project: str, entity: str) -> list[Any]:
     """Return all entities of a kind, sorted by name. It must be complete: an export treats missing ones as deleted."""
     for _ in range(ATTEMPTS):
-        found, count = _load_pages(session, project, entity)
-        if len(found) == count:
-            return list(found.values())
+        entities, count = _load_pages(session, project, entity)
+        if len(entities) == count:
+            return list(entities.values())
     raise KnowledgeMoving
 
 
 def _load_pages(session: Session, project: str, entity: str) -> tuple[dict[str, Any], int]:
-    found: dict[str, Any] = {}
+    entities: dict[str, Any] = {}
     offset: Any = 0
     while True:
         page = session.call(
@@ -102,10 +102,10 @@ def _load_pages(session: Session, project: str, entity: str) -> tuple[dict[str, 
             limit=PAGE_SIZE,
             offset=offset,
         )
-        found.update((one.id, one) for one in page.items)
+        entities.update((item.id, item) for item in page.items)
         offset = page.next_offset
         if offset is UNSET:
-            return found, page.count
+            return entities, page.count
 
 
 NOT_CARRIED = "its name or knowledge contains one of its own marks as a line; remove that line from the atom"
@@ -150,11 +150,11 @@ def export(
     project_id = subjects[0].project_id if subjects else resolve_project_id(session, project)
     folder = Folder(out)
     pieces, refused = _render_pieces(subjects, form)
-    plan = _plan(folder, project_id, form, [one for one in subjects if one.atom_id in pieces], pieces, force=force)
+    plan = _plan(folder, project_id, form, [atom for atom in subjects if atom.atom_id in pieces], pieces, force=force)
     plan.refused += refused
     if not check:
         plan.changes = [change for change in plan.changes if _apply_change(change, folder, plan)]
-    drifted = {one.path for one in plan.drifted}
+    drifted = {issue.path for issue in plan.drifted}
     changed = {change.path for change in plan.changes}
     return ExportedRules(
         written=sorted(to_display_path(change.path) for change in plan.changes if change.text is not None),
@@ -162,18 +162,18 @@ def export(
         unchanged=sorted(to_display_path(path) for path in plan.unchanged if path not in drifted),
         drifted=_sort_for_answer(plan.drifted),
         refused=_sort_for_answer(plan.refused),
-        repaired=_sort_for_answer([one for one in plan.repaired if one.path in changed]),
+        repaired=_sort_for_answer([issue for issue in plan.repaired if issue.path in changed]),
     )
 
 
 def _render_pieces(subjects: list[ExportedAtom], form: RuleFormat) -> tuple[dict[str, Piece], list[FileIssue]]:
     pieces, refused = {}, []
     written: set[tuple[str, str | None, str]] = set()  # the knowledge of molecules, by place
-    for one in subjects:
-        place = formats.choose_file(one.patterns) if form is RuleFormat.AGENTS else one.atom_id
-        text = place, one.part_of, one.molecule_knowledge
+    for atom in subjects:
+        place = formats.choose_file(atom.patterns) if form is RuleFormat.AGENTS else atom.atom_id
+        text = place, atom.part_of, atom.molecule_knowledge
         # The blocks of a file are read together, so the first of a molecule speaks for the others.
-        subject = replace(one, molecule_knowledge="") if text in written else one
+        subject = replace(atom, molecule_knowledge="") if text in written else atom
         piece = render_piece(subject, form)
         if survives_round_trip(piece, subject, form):
             pieces[subject.atom_id] = piece
@@ -194,20 +194,20 @@ def _plan(
 ) -> ExportPlan:
     known = KnownContent(pieces, form)
     if own := OWN_FILES.get(form):
-        by_atom = {one.atom_id: (one.name, pieces[one.atom_id]) for one in subjects}
+        by_atom = {atom.atom_id: (atom.name, pieces[atom.atom_id]) for atom in subjects}
         try:
             return plan_files(folder, own, project_id, by_atom, known, force=force)
         except UnusableFile as error:
             raise RulesOutOfReach(own.folder, error.reason) from None
     by_file: dict[str, dict[str, Piece]] = {}
-    for one in subjects:
-        by_file.setdefault(formats.choose_file(one.patterns), {})[one.atom_id] = pieces[one.atom_id]
+    for atom in subjects:
+        by_file.setdefault(formats.choose_file(atom.patterns), {})[atom.atom_id] = pieces[atom.atom_id]
     return plan_blocks(folder, project_id, by_file, known, force=force)
 
 
 def _sort_for_answer(issues: list[FileIssue]) -> list[FileIssue]:
-    named = [replace(one, path=to_display_path(one.path)) for one in issues]
-    return sorted(named, key=lambda one: (one.path, one.atom_id))
+    named = [replace(issue, path=to_display_path(issue.path)) for issue in issues]
+    return sorted(named, key=lambda issue: (issue.path, issue.atom_id))
 
 
 def _apply_change(change: FileChange, folder: Folder, plan: ExportPlan) -> bool:

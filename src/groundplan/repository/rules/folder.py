@@ -90,12 +90,12 @@ class Folder:
 
     def find_files(self, name: str) -> list[str]:
         """Return the sorted paths of all files with this name. Links are not followed."""
-        found = []
+        names = []
         for above, folders, files in os.walk(self.root):
             folders[:] = [folder for folder in folders if folder not in SKIPPED_FOLDERS]
             if name in files:
-                found.append((Path(above) / name).relative_to(self.root).as_posix())
-        return sorted(found)
+                names.append((Path(above) / name).relative_to(self.root).as_posix())
+        return sorted(names)
 
     @contextmanager
     def _open_folder(self, steps: list[str], *, make: bool) -> Iterator[int]:

@@ -65,11 +65,11 @@ def _list_directories(pattern: str) -> list[list[str]]:
     return [[name for name in head.split("/") if name] for head in heads]
 
 
-def _find_common_prefix(one: list[str], other: list[str]) -> list[str]:
+def _find_common_prefix(first: list[str], second: list[str]) -> list[str]:
     same = 0
-    while same < min(len(one), len(other)) and one[same] == other[same]:
+    while same < min(len(first), len(second)) and first[same] == second[same]:
         same += 1
-    return one[:same]
+    return first[:same]
 
 
 # --- Claude Code: `.claude/rules/**/*.md`, with the patterns in the list `paths`; a rule without it applies to all ----

@@ -56,10 +56,10 @@ def is_true(value: str | list[str] | None) -> bool:
 
 def parse_patterns(value: str | list[str]) -> tuple[str, ...]:
     """Return the patterns of a field: the items of a list, or of a text separated by commas."""
-    found = tuple(value) if isinstance(value, list) else tuple(_split_at_commas(value))
-    if not found:
+    patterns = tuple(value) if isinstance(value, list) else tuple(_split_at_commas(value))
+    if not patterns:
         raise UnreadableRule("has a list of patterns with no pattern in it")
-    return found
+    return patterns
 
 
 def find_patterns(fields: Fields, expected: str) -> str | list[str] | None:
@@ -130,7 +130,7 @@ def _convert(field: Field) -> str | list[str]:
     if field.name in PATTERN_FIELDS:
         _check_patterns(field)
     if isinstance(field.value, tuple):
-        return [] if Nested() in field.value else [one.text for one in field.value if isinstance(one, FieldText)]
+        return [] if Nested() in field.value else [text.text for text in field.value if isinstance(text, FieldText)]
     if isinstance(field.value, Nested):
         return []  # a field of another tool, which is ignored
     return "" if field.value.is_plain and field.value.text in _NULL_WORDS else field.value.text.rstrip("\n")

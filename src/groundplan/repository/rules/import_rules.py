@@ -28,7 +28,7 @@ from groundplan.repository.rules.export import (
 )
 from groundplan.repository.rules.formats import RuleFormat, render_piece
 from groundplan.repository.rules.marks import Mark
-from groundplan.repository.rules.read_rules import FoundRule, SkippedFile, read_rules
+from groundplan.repository.rules.read_rules import FileRule, SkippedFile, read_rules
 from groundplan.repository.rules.rule import normalize_line_breaks, normalize_name, normalize_patterns
 from groundplan.session import Session
 
@@ -79,19 +79,19 @@ def import_rules(session: Session, project: str, task: str, form: RuleFormat, pa
     done = ImportedRules()
     atoms = _ProjectAtoms(session, project)
     molecules = _ProjectMolecules(session, project, task, done)
-    for one in read_rules(paths, form):
-        if isinstance(one, SkippedFile):
-            done.skipped.append(one)
+    for rule in read_rules(paths, form):
+        if isinstance(rule, SkippedFile):
+            done.skipped.append(rule)
             continue
-        done.warnings += [f"{one.file} {warning}" for warning in one.warnings]
+        done.warnings += [f"{rule.file} {warning}" for warning in rule.warnings]
         try:
-            with _name_in_warnings(session, one.file):
-                _import_rule(session, atoms, molecules, one, task, form, done)
+            with _name_in_warnings(session, rule.file):
+                _import_rule(session, atoms, molecules, rule, task, form, done)
         except Conflict as error:
-            done.skipped.append(SkippedFile(one.file, error.message))
+            done.skipped.append(SkippedFile(rule.file, error.message))
         except (Invalid, RuleViolated) as error:
-            done.skipped.append(SkippedFile(one.file, error.message))
-            atoms.forget(one)
+            done.skipped.append(SkippedFile(rule.file, error.message))
+            atoms.forget(rule)
     return done
 
 
@@ -110,44 +110,44 @@ def _import_rule(
     session: Session,
     atoms: _ProjectAtoms,
     molecules: _ProjectMolecules,
-    found: FoundRule,
+    rule: FileRule,
     task: str,
     form: RuleFormat,
     done: ImportedRules,
 ) -> None:
-    if not found.patterns:
-        molecules.import_rule(found)
+    if not rule.patterns:
+        molecules.import_rule(rule)
         return
-    atom = atoms.find_atom(found)
-    mark = found.mark if atom is not None and found.mark is not None and found.mark.atom_id == atom.id else None
-    if atom is not None and mark is not None and not found.is_edited:  # it is an unedited export of the atom
-        done.unchanged.append(ImportedAtom(found.file, atom.id, atom.name))
+    atom = atoms.find_atom(rule)
+    mark = rule.mark if atom is not None and rule.mark is not None and rule.mark.atom_id == atom.id else None
+    if atom is not None and mark is not None and not rule.is_edited:  # it is an unedited export of the atom
+        done.unchanged.append(ImportedAtom(rule.file, atom.id, atom.name))
         return
-    if mark is None and atoms.is_left_over(found):
-        done.skipped.append(SkippedFile(found.file, BLOCK_LEFT_OVER if form is RuleFormat.AGENTS else FILE_LEFT_OVER))
+    if mark is None and atoms.is_left_over(rule):
+        done.skipped.append(SkippedFile(rule.file, BLOCK_LEFT_OVER if form is RuleFormat.AGENTS else FILE_LEFT_OVER))
         return
-    first = atoms.first_rule_for(found, atom)
-    differing = {} if atom is None else _diff_rule(found, atom)
-    edited_molecule = None if mark is None else _find_edited_molecule(session, found, mark, atom, form)
+    first = atoms.first_rule_for(rule, atom)
+    differing = {} if atom is None else _diff_rule(rule, atom)
+    edited_molecule = None if mark is None else _find_edited_molecule(session, rule, mark, atom, form)
     if atom is not None and not differing and edited_molecule is None:
-        done.unchanged.append(ImportedAtom(found.file, atom.id, atom.name))
-    elif first is not found:
-        done.skipped.append(SkippedFile(found.file, _explain_duplicate(found, first)))
+        done.unchanged.append(ImportedAtom(rule.file, atom.id, atom.name))
+    elif first is not rule:
+        done.skipped.append(SkippedFile(rule.file, _explain_duplicate(rule, first)))
     elif atom is None:
         created = session.call(
             "knowledge.create",
             entityType="atom",
             projectId=atoms.project,
-            name=found.name,
-            paths=list(found.patterns),
-            knowledge=found.rule.knowledge,
+            name=rule.name,
+            paths=list(rule.patterns),
+            knowledge=rule.rule.knowledge,
             createdByTaskId=task,
-            moleculeId=molecules.resolve(found),
+            moleculeId=molecules.resolve(rule),
         ).atom
         atoms.put(created)
-        done.created.append(ImportedAtom(found.file, created.id, created.name))
+        done.created.append(ImportedAtom(rule.file, created.id, created.name))
     elif mark is not None and not _is_unchanged_since_export(session, mark, atom, form):
-        done.skipped.append(SkippedFile(found.file, BOTH_CHANGED))
+        done.skipped.append(SkippedFile(rule.file, BOTH_CHANGED))
     else:
         if differing:
             atom = session.call(
@@ -155,25 +155,25 @@ def _import_rule(
             ).atom
             atoms.put(atom)
         if edited_molecule is not None:
-            molecules.update(edited_molecule, found)
-        done.updated.append(ImportedAtom(found.file, atom.id, atom.name))
+            molecules.update(edited_molecule, rule)
+        done.updated.append(ImportedAtom(rule.file, atom.id, atom.name))
 
 
-def _explain_duplicate(found: FoundRule, first: FoundRule) -> str:
-    other = "another part of it" if first.file == found.file else first.file
-    subject = "atom" if found.patterns else "molecule"
-    return f"is about the same {subject} as {other}, which comes first; merge the two there, or rename this one"
+def _explain_duplicate(rule: FileRule, first: FileRule) -> str:
+    place = "another part of it" if first.file == rule.file else first.file
+    subject = "atom" if rule.patterns else "molecule"
+    return f"is about the same {subject} as {place}, which comes first; merge the two there, or rename this one"
 
 
-def _diff_rule(found: FoundRule, atom: Any) -> dict[str, Any]:
+def _diff_rule(rule: FileRule, atom: Any) -> dict[str, Any]:
     """Return the fields in which the rule differs from the atom. Parts that the rule lacks are not changes."""
     differing: dict[str, Any] = {}
-    if found.rule.knowledge != normalize_line_breaks(atom.knowledge):
-        differing["knowledge"] = found.rule.knowledge
-    if found.rule.name and normalize_name(found.rule.name) != atom.name:
-        differing["name"] = found.rule.name
-    if found.mark is not None and found.rule.patterns and normalize_patterns(found.rule.patterns) != atom.paths:
-        differing["paths"] = list(found.rule.patterns)
+    if rule.rule.knowledge != normalize_line_breaks(atom.knowledge):
+        differing["knowledge"] = rule.rule.knowledge
+    if rule.rule.name and normalize_name(rule.rule.name) != atom.name:
+        differing["name"] = rule.rule.name
+    if rule.mark is not None and rule.rule.patterns and normalize_patterns(rule.rule.patterns) != atom.paths:
+        differing["paths"] = list(rule.rule.patterns)
     return differing
 
 
@@ -185,18 +185,18 @@ def _is_unchanged_since_export(session: Session, mark: Mark, atom: Any, form: Ru
     subject = to_exported_atom(atom, load_molecule_of(session, atom))
     # In a file with several blocks, only the first of a molecule has the knowledge of the molecule.
     subjects = (subject, replace(subject, molecule_knowledge=""))
-    return any(render_piece(one, form).mark.sha256 == mark.sha256 for one in subjects)
+    return any(render_piece(exported, form).mark.sha256 == mark.sha256 for exported in subjects)
 
 
-def _find_edited_molecule(session: Session, found: FoundRule, mark: Mark, atom: Any, form: RuleFormat) -> Any:
+def _find_edited_molecule(session: Session, rule: FileRule, mark: Mark, atom: Any, form: RuleFormat) -> Any:
     """Return the molecule of the atom if the rule has an edit of its knowledge, else None.
 
     It is an edit if the plan still has all that was exported; otherwise the text in the rule may just be outdated.
     """
-    molecule = load_molecule_of(session, atom) if found.rule.molecule_knowledge else None
-    if molecule is None or found.rule.part_of != molecule.name:
+    molecule = load_molecule_of(session, atom) if rule.rule.molecule_knowledge else None
+    if molecule is None or rule.rule.part_of != molecule.name:
         return None
-    is_same = found.rule.molecule_knowledge == normalize_line_breaks(molecule.knowledge)
+    is_same = rule.rule.molecule_knowledge == normalize_line_breaks(molecule.knowledge)
     exported = render_piece(to_exported_atom(atom, molecule), form)
     return None if is_same or exported.mark.sha256 != mark.sha256 else molecule
 
@@ -209,45 +209,47 @@ class _ProjectMolecules:
         self._project = project
         self._task = task
         self._done = done
-        self._first_rules: dict[str, FoundRule] = {}
+        self._first_rules: dict[str, FileRule] = {}
 
     @cached_property
     def _by_name(self) -> dict[str, Any]:
-        return {one.name: one for one in reversed(load_molecules(self._session, self._project))}
+        return {molecule.name: molecule for molecule in reversed(load_molecules(self._session, self._project))}
 
-    def import_rule(self, found: FoundRule) -> None:
+    def import_rule(self, rule: FileRule) -> None:
         """Import a rule that is not about files in particular as a molecule."""
-        name, knowledge = normalize_name(found.name), found.rule.knowledge
-        first = self._first_rules.setdefault(name, found)
+        name, knowledge = normalize_name(rule.name), rule.rule.knowledge
+        first = self._first_rules.setdefault(name, rule)
         molecule = self._by_name.get(name)
         if molecule is None:
-            self._create(name, knowledge, found)
+            self._create(name, knowledge, rule)
         elif normalize_line_breaks(molecule.knowledge) == knowledge:
             return
-        elif first is found:
-            self._update(molecule, knowledge, found)
+        elif first is rule:
+            self._update(molecule, knowledge, rule)
         else:
-            self._done.skipped.append(SkippedFile(found.file, _explain_duplicate(found, first)))
+            self._done.skipped.append(SkippedFile(rule.file, _explain_duplicate(rule, first)))
 
-    def resolve(self, found: FoundRule) -> str | None:
+    def resolve(self, rule: FileRule) -> str | None:
         """Return the id of the molecule that a rule names, created if there is none, or None if it names none."""
-        if found.rule.part_of is None:
+        if rule.rule.part_of is None:
             return None
-        name, knowledge = normalize_name(found.rule.part_of), found.rule.molecule_knowledge or ""
+        name, knowledge = normalize_name(rule.rule.part_of), rule.rule.molecule_knowledge or ""
         molecule = self._by_name.get(name)
         if molecule is None:
-            molecule = self._create(name, knowledge, found)
+            molecule = self._create(name, knowledge, rule)
         elif (
-            knowledge and not molecule.knowledge and any(one.molecule_id == molecule.id for one in self._done.molecules)
+            knowledge
+            and not molecule.knowledge
+            and any(written.molecule_id == molecule.id for written in self._done.molecules)
         ):
-            self.update(molecule, found)  # created by a rule before that did not have the text
+            self.update(molecule, rule)  # created by a rule before that did not have the text
         return str(molecule.id)
 
-    def update(self, molecule: Any, found: FoundRule) -> None:
+    def update(self, molecule: Any, rule: FileRule) -> None:
         """Give a molecule the knowledge that a rule has."""
-        self._update(molecule, found.rule.molecule_knowledge, found)
+        self._update(molecule, rule.rule.molecule_knowledge, rule)
 
-    def _create(self, name: str, knowledge: str, found: FoundRule) -> Any:
+    def _create(self, name: str, knowledge: str, rule: FileRule) -> Any:
         molecule = self._by_name[name] = self._session.call(
             "knowledge.create",
             entityType="molecule",
@@ -256,10 +258,10 @@ class _ProjectMolecules:
             knowledge=knowledge,
             createdByTaskId=self._task,
         ).molecule
-        self._report(molecule, found)
+        self._report(molecule, rule)
         return molecule
 
-    def _update(self, molecule: Any, knowledge: str | None, found: FoundRule) -> None:
+    def _update(self, molecule: Any, knowledge: str | None, rule: FileRule) -> None:
         updated = self._session.call(
             "knowledge.update",
             entityType="molecule",
@@ -269,11 +271,11 @@ class _ProjectMolecules:
             lastTaskId=self._task,
         ).molecule
         self._by_name[updated.name] = updated
-        self._report(updated, found)
+        self._report(updated, rule)
 
-    def _report(self, molecule: Any, found: FoundRule) -> None:
-        if all(one.molecule_id != molecule.id for one in self._done.molecules):
-            self._done.molecules.append(ImportedMolecule(found.file, molecule.id, molecule.name))
+    def _report(self, molecule: Any, rule: FileRule) -> None:
+        if all(reported.molecule_id != molecule.id for reported in self._done.molecules):
+            self._done.molecules.append(ImportedMolecule(rule.file, molecule.id, molecule.name))
 
 
 class _ProjectAtoms:
@@ -284,7 +286,7 @@ class _ProjectAtoms:
         self._session = session
         self._identity_by_atom: dict[str, _Identity] = {}
         self._atoms_by_identity: dict[_Identity, dict[str, None]] = {}
-        self._first_rules: dict[str | _Identity, FoundRule] = {}
+        self._first_rules: dict[str | _Identity, FileRule] = {}
         cursor: dict[str, str] = {}
         while True:
             page = session.call("knowledge.list", projectId=project, limit=PAGE_SIZE, **cursor)
@@ -304,40 +306,40 @@ class _ProjectAtoms:
         if identity in self._first_rules:
             self._first_rules.setdefault(atom.id, self._first_rules[identity])
 
-    def find_atom(self, found: FoundRule) -> Any:
+    def find_atom(self, rule: FileRule) -> Any:
         """Return the atom of a rule, or None."""
-        if found.mark is not None and found.mark.atom_id in self._identity_by_atom:
-            atom_id: str | None = found.mark.atom_id
+        if rule.mark is not None and rule.mark.atom_id in self._identity_by_atom:
+            atom_id: str | None = rule.mark.atom_id
         else:
-            atom_id = next(iter(self._atoms_by_identity.get(_make_identity(found.name, found.patterns), ())), None)
+            atom_id = next(iter(self._atoms_by_identity.get(_make_identity(rule.name, rule.patterns), ())), None)
         if atom_id is None:
             return None
         return self._session.call("knowledge.get", entityType="atom", id=atom_id, includeChangelog=False).atom
 
-    def is_left_over(self, found: FoundRule) -> bool:
+    def is_left_over(self, rule: FileRule) -> bool:
         """Return whether a rule is an unedited export of an atom of this project that was deleted since."""
-        if found.mark is None or found.is_edited or found.mark.atom_id in self._identity_by_atom:
+        if rule.mark is None or rule.is_edited or rule.mark.atom_id in self._identity_by_atom:
             return False
-        return found.mark.project_id == self._project_id
+        return rule.mark.project_id == self._project_id
 
     @cached_property
     def _project_id(self) -> str:
         return resolve_project_id(self._session, self.project)
 
-    def first_rule_for(self, found: FoundRule, atom: Any) -> FoundRule:
-        """Return the first rule for the atom, even if it was not imported; this rule if there was none before."""
+    def first_rule_for(self, rule: FileRule, atom: Any) -> FileRule:
+        """Return the rule that came first for the atom: an earlier one, imported or not, or this one."""
         if atom is None:
-            about: list[str | _Identity] = [_make_identity(found.name, found.patterns)]
+            about: list[str | _Identity] = [_make_identity(rule.name, rule.patterns)]
         else:  # the name and patterns that it gives to the atom count too
-            about = [atom.id, _make_identity(found.rule.name or atom.name, found.rule.patterns or atom.paths)]
-        first = next((self._first_rules[one] for one in about if one in self._first_rules), found)
-        if first is found:
-            self._first_rules.update(dict.fromkeys(about, found))
+            about = [atom.id, _make_identity(rule.rule.name or atom.name, rule.rule.patterns or atom.paths)]
+        first = next((self._first_rules[key] for key in about if key in self._first_rules), rule)
+        if first is rule:
+            self._first_rules.update(dict.fromkeys(about, rule))
         return first
 
-    def forget(self, found: FoundRule) -> None:
-        """Drop a rule that the plan refused, so that another rule can be the first for its atom."""
-        self._first_rules = {about: one for about, one in self._first_rules.items() if one is not found}
+    def forget(self, rule: FileRule) -> None:
+        """Forget a rule that the plan refused, so that a later rule can be the first for its atom."""
+        self._first_rules = {about: first for about, first in self._first_rules.items() if first is not rule}
 
 
 def _make_identity(name: str, patterns: Iterable[str]) -> _Identity:

@@ -66,9 +66,9 @@ class Piece:
         """The text of a block, with both marks."""
         return f"{self.mark}\n{self.body}{format_end_mark(self.mark.atom_id)}\n"
 
-    def has_same_content(self, other: Piece) -> bool:
+    def has_same_content(self, piece: Piece) -> bool:
         """Return whether both have the same atom, front matter and body."""
-        return (self.mark.atom_id, self.front, self.body) == (other.mark.atom_id, other.front, other.body)
+        return (self.mark.atom_id, self.front, self.body) == (piece.mark.atom_id, piece.front, piece.body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,20 +129,22 @@ def parse_text(text: str) -> list[str | RuleBlock | UnclosedBlock]:
     lines[-1] = lines[-1][:-1]
     marks = {number: mark for number, line in enumerate(lines) if (mark := _parse_mark(line)) is not None}
     ends = _find_block_ends(lines, marks)
-    found: list[str | RuleBlock | UnclosedBlock] = []
+    parts: list[str | RuleBlock | UnclosedBlock] = []
     begin = 0
     for number, mark in marks.items():
         if number < begin:
             continue  # inside a block, where marks of other atoms are plain text
         last = ends[number]
-        found.append("".join(lines[begin:number]))
+        parts.append("".join(lines[begin:number]))
         begin = number + 1 if last is None else last + 1
-        whole = "".join(lines[number:begin])
+        block_text = "".join(lines[number:begin])
         if last is None:
-            found.append(UnclosedBlock(whole, mark))
+            parts.append(UnclosedBlock(block_text, mark))
         else:
-            found.append(RuleBlock(whole, Piece(mark, "", normalize_line_breaks("".join(lines[number + 1 : last])))))
-    return [part for part in (*found, "".join(lines[begin:])) if part]
+            parts.append(
+                RuleBlock(block_text, Piece(mark, "", normalize_line_breaks("".join(lines[number + 1 : last]))))
+            )
+    return [part for part in (*parts, "".join(lines[begin:])) if part]
 
 
 def _find_block_ends(lines: list[str], marks: dict[int, Mark]) -> dict[int, int | None]:
@@ -151,18 +153,18 @@ def _find_block_ends(lines: list[str], marks: dict[int, Mark]) -> dict[int, int 
     for number, line in enumerate(lines):
         if end := _END.fullmatch(line.rstrip("\r\n")):
             ends.setdefault(end[1], []).append(number)
-    found: dict[int, int | None] = {}
+    last_lines: dict[int, int | None] = {}
     next_begin: dict[str, int] = {}
     for number, mark in reversed(marks.items()):
         atom_ends = ends.get(mark.atom_id, [])
         index = bisect_right(atom_ends, number)
         last = atom_ends[index] if index < len(atom_ends) else None
         is_later = last is None or last > next_begin.get(mark.atom_id, len(lines))
-        found[number] = None if is_later else last
+        last_lines[number] = None if is_later else last
         next_begin[mark.atom_id] = number
-    return found
+    return last_lines
 
 
 def _parse_mark(line: str) -> Mark | None:
-    found = _MARK.fullmatch(line.rstrip("\r\n"))
-    return None if found is None else Mark(found[1], int(found[2]), found[3], found[4])
+    match = _MARK.fullmatch(line.rstrip("\r\n"))
+    return None if match is None else Mark(match[1], int(match[2]), match[3], match[4])

@@ -83,8 +83,8 @@ class KnownContent:
         return not piece.is_edited or self._matches_own_atom(piece) or bool(self.list_other_atoms(piece))
 
     def list_other_atoms(self, piece: Piece) -> list[str]:
-        """Return the other atoms with the content of a piece, apart from the one in its mark."""
-        return [one for one in self._atoms.get(self._get_meaning(piece), ()) if one != piece.mark.atom_id]
+        """Return the atoms with the content of a piece, without the atom in its mark."""
+        return [atom_id for atom_id in self._atoms.get(self._get_meaning(piece), ()) if atom_id != piece.mark.atom_id]
 
     def _matches_own_atom(self, piece: Piece) -> bool:
         wanted = self._pieces.get(piece.mark.atom_id)
@@ -132,18 +132,20 @@ def plan_files(
         for name, file in existing.items()
         if isinstance(file, _ExistingFile) and file.piece is not None
     }
-    others = [name.removesuffix(own.suffix) for name, one in pieces.items() if one.mark.project_id != project_id]
+    others = [
+        name.removesuffix(own.suffix) for name, written in pieces.items() if written.mark.project_id != project_id
+    ]
     plan = ExportPlan()
     names = assign_slugs([(atom_id, name) for atom_id, (name, _) in named_pieces.items()], others)
     for atom_id, (_, piece) in named_pieces.items():
         name = f"{names[atom_id]}{own.suffix}"
         _plan_one(plan, f"{own.generated_folder}/{name}", piece, existing.get(name), known_content, force=force)
         pieces.pop(name, None)
-    for name, found in pieces.items():
-        if found.mark.project_id != project_id:
+    for name, obsolete in pieces.items():
+        if obsolete.mark.project_id != project_id:
             continue
-        if not known_content.covers(found) and not force:
-            plan.drifted.append(FileIssue(f"{own.generated_folder}/{name}", found.mark.atom_id, ATOM_GONE))
+        if not known_content.covers(obsolete) and not force:
+            plan.drifted.append(FileIssue(f"{own.generated_folder}/{name}", obsolete.mark.atom_id, ATOM_GONE))
         else:
             plan.changes.append(FileChange(f"{own.generated_folder}/{name}", None))
     return plan
@@ -161,9 +163,9 @@ def _plan_one(
     match existing:
         case UnusableFile():
             plan.refused.append(FileIssue(path, piece.mark.atom_id, existing.reason))
-        case _ExistingFile(piece=Piece() as found) if found.has_same_content(piece) and not found.is_edited:
+        case _ExistingFile(piece=Piece() as stored) if stored.has_same_content(piece) and not stored.is_edited:
             plan.unchanged.append(path)
-        case _ExistingFile(piece=Piece() as found) if not known_content.covers(found) and not force:
+        case _ExistingFile(piece=Piece() as stored) if not known_content.covers(stored) and not force:
             plan.drifted.append(FileIssue(path, piece.mark.atom_id, HAND_EDITED))
         case _ExistingFile(piece=None) if not force:
             plan.drifted.append(FileIssue(path, piece.mark.atom_id, NOT_OURS, can_be_overwritten=False))
@@ -220,7 +222,10 @@ def plan_blocks(
             if isinstance(part, UnclosedBlock):
                 plan.repaired.append(FileIssue(path, part.mark.atom_id, REPAIRED))  # by dropping this line
             elif isinstance(part, RuleBlock) and part.mark.project_id == project_id:
-                page.add_block(part, [one for one in known_content.list_other_atoms(part.piece) if one not in existing])
+                page.add_block(
+                    part,
+                    [other_id for other_id in known_content.list_other_atoms(part.piece) if other_id not in existing],
+                )
             else:
                 page.add_text(part if isinstance(part, str) else part.text)
         page.finish(text)
@@ -235,12 +240,12 @@ def _has_unclosed_blocks(
     With `force`, those of this project are repaired; a file with those of other projects is always skipped.
     """
     openings = [part for part in parts if isinstance(part, UnclosedBlock)]
-    others = [one for one in openings if one.mark.project_id != project_id]
+    others = [opening for opening in openings if opening.mark.project_id != project_id]
     if not openings or (force and not others):
         return False
-    for one in openings:
-        left = FileIssue(path, one.mark.atom_id, one.reason, can_be_overwritten=False)
-        (plan.refused if one in others else plan.drifted).append(left)
+    for opening in openings:
+        left = FileIssue(path, opening.mark.atom_id, opening.reason, can_be_overwritten=False)
+        (plan.refused if opening in others else plan.drifted).append(left)
     return True
 
 
@@ -279,7 +284,7 @@ class _SharedFile:
         self._gaps[-1] += text
 
     def add_block(self, block: RuleBlock, heirs: Iterable[str]) -> None:
-        """Add a block of this project. Its position goes to its atom, or to an heir: one with the same content."""
+        """Add a block of this project at the position of its atom, or of an atom with the same content."""
         self._had_blocks = True
         atom_id = self._find_first_unplaced(block.mark.atom_id, *heirs)
         if atom_id is not None:
@@ -295,7 +300,7 @@ class _SharedFile:
 
     def _find_first_unplaced(self, *atom_ids: str) -> str | None:
         """Return the first atom that belongs in this file and has no position yet."""
-        return next((one for one in atom_ids if one in self._pieces and one not in self._placed), None)
+        return next((atom_id for atom_id in atom_ids if atom_id in self._pieces and atom_id not in self._placed), None)
 
     def _place_block(self, block: RuleBlock, atom_id: str) -> None:
         self._placed.add(atom_id)

@@ -26,7 +26,7 @@ _NAME_FIELDS = ("name", "title", "description")  # where a rule without a headin
 
 
 @dataclass(frozen=True, slots=True)
-class FoundRule:
+class FileRule:
     """A rule, its file, and the defaults for its name and patterns."""
 
     file: str
@@ -56,7 +56,7 @@ class SkippedFile:
     reason: str
 
 
-def read_rules(paths: Sequence[str], form: RuleFormat) -> Iterator[FoundRule | SkippedFile]:
+def read_rules(paths: Sequence[str], form: RuleFormat) -> Iterator[FileRule | SkippedFile]:
     """Return all rules of the given files and directories, sorted by path."""
     named = [Path(path) for path in paths]
     for path in named:
@@ -72,12 +72,12 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def _iter_rules(given_path: list[Path], form: RuleFormat) -> Iterator[FoundRule | SkippedFile]:
-    found: dict[str, tuple[Path, Path]] = {}
+def _iter_rules(given_path: list[Path], form: RuleFormat) -> Iterator[FileRule | SkippedFile]:
+    files: dict[str, tuple[Path, Path]] = {}
     for path in given_path:
         for file in _iter_files(path, form):
-            found.setdefault(str(file.absolute()), (file, path))
-    for _, (file, path) in sorted(found.items()):
+            files.setdefault(str(file.absolute()), (file, path))
+    for _, (file, path) in sorted(files.items()):
         try:
             yield from _read_file_rules(file, _find_root(path), form)
         except (UnreadableRule, UnusableFile) as error:
@@ -102,7 +102,7 @@ def _is_rule_file(file: Path, own: OwnFiles) -> bool:
 
 
 def _is_general(file: Path, own: OwnFiles) -> bool:
-    """Return whether a file is the one of its tool that is for all files."""
+    """Return whether a file is the general instructions file of its tool."""
     general = () if own.general_file is None else tuple(own.general_file.split("/"))
     return bool(general) and Path(os.path.normpath(file.absolute())).parts[-len(general) :] == general
 
@@ -130,7 +130,7 @@ def _find_owner(file: Path, own: OwnFiles) -> Path | None:
     return None
 
 
-def _read_file_rules(file: Path, root: Path, form: RuleFormat) -> Iterator[FoundRule | SkippedFile]:
+def _read_file_rules(file: Path, root: Path, form: RuleFormat) -> Iterator[FileRule | SkippedFile]:
     text = _read_text(file)
     own = OWN_FILES.get(form)
     if own is not None:
@@ -155,13 +155,13 @@ def _relative_directory(directory: Path, root: Path) -> str:
     return "/".join(directory.relative_to(root).parts) if directory.is_relative_to(root) else ""
 
 
-def _parse_rules(file: Path, text: str, own: OwnFiles, directory: str, form: RuleFormat) -> Iterator[FoundRule]:
+def _parse_rules(file: Path, text: str, own: OwnFiles, directory: str, form: RuleFormat) -> Iterator[FileRule]:
     piece = marks.parse_file(text)
     path = to_display_path(str(file))
     name = file.name.removesuffix(own.suffix) if file.name.endswith(own.suffix) else file.stem
     if piece is not None:
         rule = parse_piece(piece, form)
-        yield FoundRule(path, rule, name, rule.patterns or (), piece.mark, piece.is_edited)
+        yield FileRule(path, rule, name, rule.patterns or (), piece.mark, piece.is_edited)
         return
     front, body = front_matter.split(text)
     fields = front_matter.parse_fields(front) if front else {}
@@ -174,7 +174,7 @@ def _parse_rules(file: Path, text: str, own: OwnFiles, directory: str, form: Rul
     patterns = tuple(f"{above}{_strip_dot_slash(pattern)}" for pattern in own_patterns)
     warnings = tuple(_find_other_fields(fields, own))
     for section in split_rule(rule, name):
-        yield FoundRule(path, section, name, patterns, warnings=warnings)
+        yield FileRule(path, section, name, patterns, warnings=warnings)
         warnings = ()  # once a file
 
 
@@ -193,7 +193,7 @@ def _strip_dot_slash(pattern: str) -> str:
     return pattern
 
 
-def _parse_blocks(file: Path, text: str, directory: str) -> Iterator[FoundRule]:
+def _parse_blocks(file: Path, text: str, directory: str) -> Iterator[FileRule]:
     here = formats.build_patterns(directory)
     parts = marks.parse_text(text)
     for part in parts:
@@ -201,8 +201,8 @@ def _parse_blocks(file: Path, text: str, directory: str) -> Iterator[FoundRule]:
             raise UnreadableRule(part.reason)
     for piece in (part.piece for part in parts if isinstance(part, RuleBlock)):
         rule = parse_piece(piece, RuleFormat.AGENTS)
-        yield FoundRule(to_display_path(str(file)), rule, formats.AGENTS_FILE, here, piece.mark, piece.is_edited)
+        yield FileRule(to_display_path(str(file)), rule, formats.AGENTS_FILE, here, piece.mark, piece.is_edited)
     handwritten = "".join(part for part in parts if isinstance(part, str))
     if handwritten.strip():
         for rule in split_rule(parse_handwritten(handwritten), formats.AGENTS_FILE):
-            yield FoundRule(to_display_path(str(file)), rule, formats.AGENTS_FILE, here)
+            yield FileRule(to_display_path(str(file)), rule, formats.AGENTS_FILE, here)

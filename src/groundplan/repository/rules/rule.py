@@ -101,7 +101,7 @@ def list_display_lines(body: str) -> list[str]:
 
 
 def _split_parts(body: str) -> tuple[str, list[str], str]:
-    """Return the heading, the generated lines below it, and the rest; only the rest if there is no heading on top."""
+    """Return the first heading, the generated lines below it, and the rest; without a first heading only the rest."""
     first, _, rest = body.partition("\n")
     if not first.startswith("# "):
         return "", [], body
@@ -111,7 +111,7 @@ def _split_parts(body: str) -> tuple[str, list[str], str]:
         lines.append(line)
         rest = behind
         line, _, behind = rest.partition("\n")
-    if line == QUOTE and any(one.startswith(PART_OF_PREFIX) for one in lines):
+    if line == QUOTE and any(quoted.startswith(PART_OF_PREFIX) for quoted in lines):
         while line.startswith(QUOTE):
             lines.append(line)
             rest = behind
@@ -132,7 +132,7 @@ def parse_handwritten(body: str) -> Rule:
 
 
 def normalize_rule(rule: Rule) -> Rule:
-    """Return the part of a rule that is of its atom, with the normalized name and patterns that the plan stores."""
+    """Return the part of a rule that belongs to its atom, with its name and patterns as the plan stores them."""
     return Rule(
         rule.knowledge,
         None if rule.name is None else normalize_name(rule.name),
@@ -182,7 +182,7 @@ NAME_CHARS_MAX = 255
 
 
 def split_rule(rule: Rule, default_name: str) -> list[Rule]:
-    """Return a rule itself if it is short enough, else one for each of its sections, named after both.
+    """Return a short rule as it is, and a long one as a rule for each section, named after both.
 
     Sections that are too long are split again at the next level of headings.
     """
@@ -216,7 +216,7 @@ def _iter_sections(text: str, title: str, name: str) -> Iterator[tuple[str, str]
     cuts = [heading for heading in headings if heading.level == level]
     lines = text.split("\n")
     yield from _iter_sections("\n".join(lines[: cuts[0].line]), title, name)
-    for cut, end in zip(cuts, (*(one.line for one in cuts[1:]), len(lines)), strict=True):
+    for cut, end in zip(cuts, (*(following.line for following in cuts[1:]), len(lines)), strict=True):
         below = f"{title} / {cut.title}" if title else cut.title
         # The levels below are deeper, so there are at most six calls within each other.
         yield from _iter_sections("\n".join(lines[cut.line + 1 : end]), below, name)
@@ -244,15 +244,15 @@ def assign_slugs(atoms: Sequence[tuple[str, str]], used_slugs: Collection[str] =
     plain = {atom_id: slugify(name) for atom_id, name in atoms}
     uses = Counter(plain.values())
     uses.update(used_slugs)
-    found = {}
+    slugs = {}
     for atom_id, name in plain.items():
-        found[atom_id] = name
+        slugs[atom_id] = name
         if not name or uses[name] > 1:
-            found[atom_id] = f"{name or 'atom'}-{atom_id[:ID_CHARS].lower()}"
-    uses = Counter(found.values())
+            slugs[atom_id] = f"{name or 'atom'}-{atom_id[:ID_CHARS].lower()}"
+    uses = Counter(slugs.values())
     uses.update(used_slugs)
     # Eight characters of two ids are rarely equal; the full ids never are.
-    return {atom_id: name if uses[name] == 1 else f"{name}-{atom_id.lower()}" for atom_id, name in found.items()}
+    return {atom_id: name if uses[name] == 1 else f"{name}-{atom_id.lower()}" for atom_id, name in slugs.items()}
 
 
 def slugify(name: str) -> str:

@@ -46,11 +46,11 @@ def format_block(body: str, *, comment: str) -> str:
 
 def replace_block(text: str, block: str) -> EditedText | None:
     """Return the text with its block brought up to date, or None if it has none."""
-    found = _find_block(text)
-    if found is None or isinstance(found, EditedText):
-        return found
+    match = _find_block(text)
+    if match is None or isinstance(match, EditedText):
+        return match
     wanted = apply_line_breaks(block, detect_line_breaks(text))
-    return EditedText(text[: found.start()] + wanted + text[found.end() :])
+    return EditedText(text[: match.start()] + wanted + text[match.end() :])
 
 
 def append_block(text: str, block: str) -> str:
@@ -61,32 +61,32 @@ def append_block(text: str, block: str) -> str:
 
 def remove_block(text: str) -> EditedText:
     """Return the text without its block and the blank line before it; the same text if it has none."""
-    found = _find_block(text)
-    if found is None:
+    match = _find_block(text)
+    if match is None:
         return EditedText(text)
-    if isinstance(found, EditedText):
-        return found
-    before = text[: found.start()]
+    if isinstance(match, EditedText):
+        return match
+    before = text[: match.start()]
     for blank in ("\r\n\r\n", "\n\n"):
         if before.endswith(blank):
             before = before[: -len(blank) // 2]
             break
-    return EditedText(before + text[found.end() :])
+    return EditedText(before + text[match.end() :])
 
 
 def _find_block(text: str) -> re.Match[str] | EditedText | None:
-    """Return the block of a text, or why it must be left alone."""
+    """Return the match of the block in a text, None if it has none, or the text with the reason to leave it alone."""
     begins = len(_BEGIN.findall(text))
     if not begins:
         return None
-    found = _MARKED.search(text)
+    match = _MARKED.search(text)
     if begins > 1:
         return EditedText(text, "has the block of Groundplan twice; delete one of them")
-    if found is None:
+    if match is None:
         return EditedText(text, "has a block of Groundplan without its last line; delete the block")
-    if _digest(found["body"]) != found["digest"]:
+    if _digest(match["body"]) != match["digest"]:
         return EditedText(text, f"{HAND_EDITED} inside the block of Groundplan; delete the block to get a new one")
-    return found
+    return match
 
 
 def _digest(body: str) -> str:

@@ -86,7 +86,7 @@ class KeptFile(NamedTuple):
 
 
 class FileRecord(msgspec.Struct):
-    """What a file was before the set-up and after it, and the folders that were made for it."""
+    """The text of a file before and after the set-up, and the folders that were created for it."""
 
     before: str | None
     after: str | None
@@ -132,9 +132,9 @@ class PlannedSetup(NamedTuple):
     changes: list[SetupChange]
     kept: list[KeptFile]
 
-    def join(self, other: PlannedSetup) -> PlannedSetup:
+    def join(self, planned: PlannedSetup) -> PlannedSetup:
         """Return the changes of both."""
-        return PlannedSetup(self.changes + other.changes, self.kept + other.kept)
+        return PlannedSetup(self.changes + planned.changes, self.kept + planned.kept)
 
     def to_data(self) -> dict[str, Any]:
         """Return the changes and the kept files for `--json`."""
@@ -146,12 +146,12 @@ class PlannedSetup(NamedTuple):
 
 
 def plan_additions(parts: Iterable[SetupPart]) -> PlannedSetup:
-    """Return what has to change so that every part is there and up to date."""
+    """Return the changes that add every part or bring it up to date."""
     return _plan(parts, lambda part, text: part.add(text))
 
 
 def plan_removals(parts: Iterable[SetupPart], record: SetupRecord) -> PlannedSetup:
-    """Return what has to change so that no part is there any more."""
+    """Return the changes that remove every part."""
 
     def remove(part: SetupPart, text: str | None) -> EditedText:
         written = record.files.get(part.key)
@@ -163,7 +163,7 @@ def plan_removals(parts: Iterable[SetupPart], record: SetupRecord) -> PlannedSet
 
 
 def apply_changes(changes: Sequence[SetupChange], record: SetupRecord) -> None:
-    """Write the files, all of them or none, and remember what they were."""
+    """Write all files or none, and record their earlier contents."""
     made = {change.part.key: _list_missing_folders(change.part) for change in changes}
     done: list[SetupChange] = []
     try:

@@ -27,7 +27,7 @@ DIFFERS = f"has another entry named {SERVER}, which was not written by this comm
 
 
 class AiClient(NamedTuple):
-    """A client: its file, the names that lead to the entry, and what shows that somebody uses it."""
+    """An AI client: its settings file, the path of names to the entry, and the signs that it is in use."""
 
     name: str
     file: str
@@ -84,29 +84,32 @@ def _add_to_json(client: AiClient, text: str | None) -> EditedText:
     if text is None or not text.strip(BYTE_ORDER_MARK + " \t\r\n"):
         return EditedText(add_member("{}\n", client.names, client.entry))
     try:
-        found = read_member(text, client.names)
-        if found is None:
+        entry = read_member(text, client.names)
+        if entry is None:
             return EditedText(add_member(text, client.names, client.entry))
     except BrokenJson as error:
         return EditedText(text, error.reason)
-    return EditedText(text, None if found == client.entry else DIFFERS)
+    return EditedText(text, None if entry == client.entry else DIFFERS)
 
 
 def _remove_from_json(client: AiClient, text: str) -> EditedText:
     try:
-        found = read_member(text, client.names)
-        if found == client.entry:
+        entry = read_member(text, client.names)
+        if entry == client.entry:
             return EditedText(remove_member(text, client.names))
     except BrokenJson as error:
         return EditedText(text, error.reason)
-    return EditedText(text, DIFFERS if found is not None else None)
+    return EditedText(text, DIFFERS if entry is not None else None)
 
 
 def _add_to_toml(client: AiClient, text: str) -> EditedText:
     broken = _explain_broken_toml(text)
     if broken is not None:
         return EditedText(text, broken)
-    lines = [f"[{'.'.join(client.names)}]", *(f"{name} = {_format_toml(one)}" for name, one in client.entry.items())]
+    lines = [
+        f"[{'.'.join(client.names)}]",
+        *(f"{name} = {_format_toml(value)}" for name, value in client.entry.items()),
+    ]
     block = format_block("".join(f"{line}\n" for line in lines), comment="#")
     edited = replace_block(text, block)
     if edited is None:

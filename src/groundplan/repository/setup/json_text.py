@@ -97,7 +97,7 @@ def remove_member(text: str, names: Sequence[str]) -> str:
         parent = parent.members[name].value
     member = parent.members[names[-1]]
     end, has_comma = _skip_comma(text, member.end)
-    before = max((one.end for one in parent.members.values() if one.end < member.start), default=None)
+    before = max((sibling.end for sibling in parent.members.values() if sibling.end < member.start), default=None)
     text = _cut_line(text, member.start, end)
     if before is None or has_comma:
         return text
@@ -111,7 +111,7 @@ def format_member(name: str, value: Any, indent: str, unit: str) -> str:
 
 
 def _insert_first(text: str, parent: JsonObject, name: str, value: Any) -> str:
-    """Insert a member in front of all others, where no comma of another one has to change."""
+    """Insert a member before all others, so that no other comma has to change."""
     inside = parent.start + 1
     first = min((member.start for member in parent.members.values()), default=None)
     outer = _get_indent(text, parent.start)
@@ -140,8 +140,8 @@ def _cut_line(text: str, start: int, end: int) -> str:
 
 def _skip_comma(text: str, end: int) -> tuple[int, bool]:
     """Return where a member ends with its comma, and whether it has one."""
-    found = _IGNORED.match(text, end)
-    at = found.end() if found else end
+    match = _IGNORED.match(text, end)
+    at = match.end() if match else end
     return (at + 1, True) if text[at : at + 1] == "," else (end, False)
 
 
@@ -152,15 +152,15 @@ def _get_indent(text: str, at: int) -> str:
 
 
 def _detect_indent(text: str) -> str:
-    found = re.search(r"\{[^\S\n]*\n([ \t]+)\"", text)
-    return found[1] if found else INDENT_DEFAULT
+    match = re.search(r"\{[^\S\n]*\n([ \t]+)\"", text)
+    return match[1] if match else INDENT_DEFAULT
 
 
 def _format_value(value: Any, indent: str, unit: str) -> str:
     if not isinstance(value, dict):
         return _dump(value)
     inner = indent + unit
-    lines = ",\n".join(f"{inner}{format_member(name, one, inner, unit)}" for name, one in value.items())
+    lines = ",\n".join(f"{inner}{format_member(name, item, inner, unit)}" for name, item in value.items())
     return f"{{\n{lines}\n{indent}}}"
 
 
@@ -171,7 +171,7 @@ def _dump(value: Any) -> str:
 def _decode(value: Any) -> Any:
     if isinstance(value, JsonObject):
         return value.decode()
-    return [_decode(one) for one in value] if isinstance(value, list) else value
+    return [_decode(item) for item in value] if isinstance(value, list) else value
 
 
 class _Reader:
@@ -181,8 +181,8 @@ class _Reader:
 
     def skip(self) -> str:
         """Skip blanks and comments, and return the next character; empty at the end."""
-        found = _IGNORED.match(self.text, self.at)
-        self.at = found.end() if found else self.at
+        match = _IGNORED.match(self.text, self.at)
+        self.at = match.end() if match else self.at
         return self.text[self.at : self.at + 1]
 
     def refuse(self, reason: str) -> NoReturn:
@@ -200,11 +200,11 @@ class _Reader:
                 return self._read_string()
             case "":
                 self.refuse("the text ends too early")
-        found = _SCALAR.match(self.text, self.at)
-        if found is None:
+        match = _SCALAR.match(self.text, self.at)
+        if match is None:
             self.refuse("a value was expected")
-        self.at = found.end()
-        return json.loads(found[0])
+        self.at = match.end()
+        return json.loads(match[0])
 
     def _read_object(self, depth: int) -> JsonObject:
         made = JsonObject(self.at)

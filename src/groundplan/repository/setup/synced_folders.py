@@ -42,10 +42,10 @@ _MARKS = {
 def find_sync_program(folder: Path) -> str | None:
     """Return the name of the program that copies a folder to other machines, or None if there seems to be none."""
     for above in (folder, *folder.parents):
-        found = next((program for start, program in _FOLDER_NAMES.items() if _is_called(above, start)), None)
-        found = found or next((program for mark, program in _MARKS.items() if os.path.lexists(above / mark)), None)
-        if found:
-            return found
+        service = next((program for start, program in _FOLDER_NAMES.items() if _is_called(above, start)), None)
+        service = service or next((program for mark, program in _MARKS.items() if os.path.lexists(above / mark)), None)
+        if service:
+            return service
     return None
 
 

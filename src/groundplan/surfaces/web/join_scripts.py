@@ -65,9 +65,9 @@ def join_scripts(sources: Mapping[str, str]) -> dict[str, str]:
 
 def read_module(name: str, source: str) -> Module:
     """Return a module, taken apart."""
-    imports = [(_read_names(found), found["module"]) for found in _IMPORT.finditer(source)]
+    imports = [(_read_names(match), match["module"]) for match in _IMPORT.finditer(source)]
     body = _IMPORT.sub("", source)
-    exports = [found["name"] for found in _EXPORT.finditer(body)]
+    exports = [match["name"] for match in _EXPORT.finditer(body)]
     body = _EXPORT.sub("", body)
     if left := _OTHER.search(body):
         raise UnreadableScript(
@@ -77,10 +77,10 @@ def read_module(name: str, source: str) -> Module:
     return Module(name, imports, body.strip(), exports)
 
 
-def _read_names(found: re.Match[str]) -> str:
-    if found["whole"]:
-        return str(found["whole"])
-    names = [name.strip() for name in (found["names"] or "").split(",") if name.strip()]
+def _read_names(match: re.Match[str]) -> str:
+    if match["whole"]:
+        return str(match["whole"])
+    names = [name.strip() for name in (match["names"] or "").split(",") if name.strip()]
     return "{ " + ", ".join(name.replace(" as ", ": ") for name in names) + " }"
 
 

@@ -139,7 +139,7 @@ class ProjectPages:
         area = _find_area(request)
         projects = session.call("project.list", archived=True).projects
         name = request.path_params["project"]
-        project = next((one for one in projects if name in (one.name, one.id)), None)
+        project = next((project for project in projects if name in (project.name, project.id)), None)
         if project is None:
             raise NotFound("project", name)
         visit = Visit(session, project, _quote_path(request), dict(request.query_params), refusal, answer)

@@ -193,16 +193,16 @@ def inline_picture(svg: str, label: str, selected: str = "") -> str:
 
     A picture from `purpose.render` is safe: every text in it is escaped.
     """
-    found = _STYLE.sub("", svg, count=1)
-    found = found.replace(_OPENING, f'<svg aria-label="{escape_markup(label)}"', 1)
+    picture = _STYLE.sub("", svg, count=1)
+    picture = picture.replace(_OPENING, f'<svg aria-label="{escape_markup(label)}"', 1)
     # On a page `data-key` is a key that presses an element.
-    found = found.replace('class="gp-card" data-key="', 'class="gp-card" data-card="')
+    picture = picture.replace('class="gp-card" data-key="', 'class="gp-card" data-card="')
     for name in ("data-card", "data-edge"):
         mark = f' {name}="{escape_markup(selected)}"'
-        if selected and mark in found:
+        if selected and mark in picture:
             group = "gp-card" if name == "data-card" else "gp-edge"
-            found = found.replace(f'class="{group}"{mark}', f'class="{group} selected"{mark}')
-    return found
+            picture = picture.replace(f'class="{group}"{mark}', f'class="{group} selected"{mark}')
+    return picture
 
 
 def build_variables() -> str:

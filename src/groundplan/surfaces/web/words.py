@@ -131,6 +131,7 @@ HIDDEN_FIELDS = {"id", "key", "on", "n", "as_of_until", "updated_at", "created_a
 HIDDEN_ENDS = ("_id", "_key")
 CHANGES_MAX = 4
 VALUE_CHARS_MAX = 90
+WRITTEN_CHARS_MAX = 4_000
 LIST_OF_REFS = re.compile(r'\["[\w/.~>-]+"(?:, ?"[\w/.~>-]+")*\]')
 TITLE_CHARS_MAX = 110
 WORDS = {  # each begins an instruction such as “edit the facts to set /site/owner”
@@ -234,8 +235,8 @@ class ActorChanges(NamedTuple):
 def describe_events(visit: Visit, events: Sequence[EventRecord]) -> list[EventLine]:
     """Return events in plain words, with the titles of what they are about."""
     refs = list(dict.fromkeys(event.subject for event in events))
-    found = visit.call("briefing.titles", refs=refs).found if refs else []
-    titles = {one.ref: one for one in found}
+    titled = visit.call("briefing.titles", refs=refs).found if refs else []
+    titles = {item.ref: item for item in titled}
     base = get_base(visit.project.name)
     return [_describe(event, titles.get(event.subject), base, visit.project.name) for event in events]
 
@@ -247,9 +248,9 @@ def group_events(lines: Iterable[EventLine]) -> list[ActorChanges]:
         verbs.setdefault((line.actor, line.subject), []).append(line)
     grouped: dict[tuple[str, str], list[EventLine]] = {}
     for (actor, _), done in verbs.items():
-        said = _join(list(dict.fromkeys(line.verb for line in reversed(done))))
-        grouped.setdefault((actor, said), []).append(done[0])
-    return [ActorChanges(actor, said, items, items[0].at) for (actor, said), items in grouped.items()]
+        verb_words = _join(list(dict.fromkeys(line.verb for line in reversed(done))))
+        grouped.setdefault((actor, verb_words), []).append(done[0])
+    return [ActorChanges(actor, verb_words, items, items[0].at) for (actor, verb_words), items in grouped.items()]
 
 
 def _join(words: Sequence[str]) -> str:
@@ -286,16 +287,16 @@ def _find_title(event: EventRecord, titled: Any, changes: Sequence[Change], proj
         return f"version {event.subject[1:]}"
     values = {change.field: change.after or change.before for change in changes}
     known = (values.get(field) for field in TITLE_FIELDS)
-    return next((one for one in known if isinstance(one, str)), OTHERWISE.get(slice_, event.subject))
+    return next((text for text in known if isinstance(text, str)), OTHERWISE.get(slice_, event.subject))
 
 
 def _describe_changes(changes: Sequence[Change]) -> tuple[list[FieldChange], int]:
-    told = [
+    shown = [
         FieldChange(change.field.replace("_", " "), describe_value(change.before), describe_value(change.after))
         for change in changes
         if change.field not in HIDDEN_FIELDS and not change.field.endswith(HIDDEN_ENDS)
     ]
-    return told[:CHANGES_MAX], max(len(told) - CHANGES_MAX, 0)
+    return shown[:CHANGES_MAX], max(len(shown) - CHANGES_MAX, 0)
 
 
 def describe_value(value: Any) -> str:
@@ -312,12 +313,24 @@ def describe_value(value: Any) -> str:
         case str():
             return _shorten(value, VALUE_CHARS_MAX)
         case list():
-            return _shorten(", ".join(describe_value(one) for one in value), VALUE_CHARS_MAX)
+            return _shorten(", ".join(describe_value(item) for item in value), VALUE_CHARS_MAX)
         case {"type": kind, "ref": ref}:  # evidence
             return f"{kind}: {ref}"
-        case dict() if all(isinstance(one, str | int | float) for one in value.values()):
-            return _shorten(", ".join(f"{name} {describe_value(one)}" for name, one in value.items()), VALUE_CHARS_MAX)
+        case dict() if all(isinstance(item, str | int | float) for item in value.values()):
+            return _shorten(
+                ", ".join(f"{name} {describe_value(item)}" for name, item in value.items()), VALUE_CHARS_MAX
+            )
     return _shorten(json.dumps(value, ensure_ascii=False), VALUE_CHARS_MAX)
+
+
+def write_value(value: Any, chars_max: int = WRITTEN_CHARS_MAX) -> str:
+    """Return a value as it is stored: text as it is, several texts as lines, the rest as JSON."""
+    if value is None or value == []:
+        return ""
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        value = "\n".join(value)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
+    return text if len(text) <= chars_max else f"{text[:chars_max]}…"
 
 
 def _shorten(text: str, chars_max: int) -> str:
@@ -380,7 +393,7 @@ class PageVocabulary(Vocabulary):
 def _say_edit(instruction: str) -> str:
     for pattern, words in PARTS.items():
         instruction = re.sub(pattern, words, instruction)
-    return TYPES.sub(lambda found: found[0].lower(), instruction)
+    return TYPES.sub(lambda match: match[0].lower(), instruction)
 
 
 def _get_infinitive(verb: str) -> str:

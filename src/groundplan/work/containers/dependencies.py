@@ -149,8 +149,8 @@ def _record_change(
     readiness.snapshot([begins.n])
     touch(tx, begins.n)
     tx.record(op, begins.id, changed(type_, before and before.id, after and after.id))
-    other = after or before
-    if type_ == DEPENDS_ON and other is not None and not other.resolved:
+    end = after or before
+    if type_ == DEPENDS_ON and end is not None and not end.resolved:
         readiness.adjust_open_dependencies([begins.n], by=1 if after else -1)
     readiness.settle()
 
@@ -218,28 +218,28 @@ def _resolve_project(tx: Transaction, request: ManageDependency) -> str:
     )
 
 
-def refuse_container_cycle(moments: WaitingMoments, waiting: WorkNodeRow, other: WorkNodeRow, *, field: str) -> None:
+def refuse_container_cycle(moments: WaitingMoments, waiting: WorkNodeRow, awaited: WorkNodeRow, *, field: str) -> None:
     """Raise CycleDetected if `waiting` would wait for itself through `other`."""
-    found = moments.find_loop_closed_by(waiting.n, other.n)
-    if found is not None:
-        loop = moments.describe(found)
+    moment_loop = moments.find_loop_closed_by(waiting.n, awaited.n)
+    if moment_loop is not None:
+        loop = moments.describe(moment_loop)
         raise CycleDetected(loop, hint=None if loop.uses_tree else CYCLE_HINT, field=field)
 
 
 # --- Set the relations of a container, in whichever direction they are stored ---
 
 
-def set_relations(tx: Transaction, node: WorkNodeRow, given: Sequence[str] | str) -> list[Change]:
+def set_relations(tx: Transaction, node: WorkNodeRow, refs: Sequence[str] | str) -> list[Change]:
     """Replace the relations of a container and return the changes to record."""
-    others: dict[int, str] = {}
-    for ref in parse_list(given, ("relatedTo",), items_max=IDS_MAX, chars_max=255):
-        other = find_any_container(tx, ref, field="relatedTo")
-        if other.n in (node.n, ROOT_N):
-            which = "the container itself" if other.n == node.n else "the project"
+    after: dict[int, str] = {}
+    for ref in parse_list(refs, ("relatedTo",), items_max=IDS_MAX, chars_max=255):
+        related = find_any_container(tx, ref, field="relatedTo")
+        if related.n in (node.n, ROOT_N):
+            which = "the container itself" if related.n == node.n else "the project"
             raise invalid_argument(("relatedTo",), f"names {which}; name other tasks and features")
-        others[other.n] = other.id
-    place = {"project_id": tx.project.id, "n": node.n}
-    before: dict[int, str] = dict(tx.all(sql.related_numbers, **place))
+        after[related.n] = related.id
+    node_key = {"project_id": tx.project.id, "n": node.n}
+    before: dict[int, str] = dict(tx.all(sql.related_numbers, **node_key))
     if len(before) > IDS_MAX:  # more than the caller can have seen
         wrong = f"would replace {len(before)} relations, the limit is {IDS_MAX}"
         relation = {"fromId": node.id, "type": "RELATES_TO"}
@@ -248,15 +248,15 @@ def set_relations(tx: Transaction, node: WorkNodeRow, given: Sequence[str] | str
             NextStep("dependency.delete", "removes single ones", relation),
         )
         raise invalid_argument(("relatedTo",), wrong, code="too_many", next_steps=steps, limit=IDS_MAX)
-    if others.keys() == before.keys():
+    if after.keys() == before.keys():
         return []
     for n, other_id in before.items():
-        if n not in others:
+        if n not in after:
             _remove_relation(tx, node, n, other_id)
-    for n in others:
+    for n in after:
         if n not in before:
             add_edge(tx, node.n, RELATES_TO, n)
-    return [changed(RELATES_TO, [before[n] for n in sorted(before)], [others[n] for n in sorted(others)])]
+    return [changed(RELATES_TO, [before[n] for n in sorted(before)], [after[n] for n in sorted(after)])]
 
 
 def _remove_relation(tx: Transaction, node: WorkNodeRow, other_n: int, other_id: str) -> None:
@@ -342,7 +342,7 @@ def list_dependencies(tx: Transaction, request: QueryDependencies) -> Dependenci
 def _load_ends(tx: Transaction, query: Query, node: WorkNodeRow) -> tuple[list[ContainerDependency], int]:
     """Return the first containers that the query finds, and how many more exist."""
     ends = tx.all(query, _DependencyRow, project_id=tx.project.id, n=node.n, at_most=DEPENDENCIES_SHOWN_MAX)
-    found = [
+    dependencies = [
         ContainerDependency(
             end.id,
             to_container_type(end.kind),
@@ -352,7 +352,7 @@ def _load_ends(tx: Transaction, query: Query, node: WorkNodeRow) -> tuple[list[C
         )
         for end in ends
     ]
-    return found, ends[0].total - len(ends) if ends else 0
+    return dependencies, ends[0].total - len(ends) if ends else 0
 
 
 # --- Operations ---

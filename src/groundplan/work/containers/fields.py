@@ -111,8 +111,8 @@ def parse_priority(value: str, path: ArgumentPath = ("priority",)) -> Priority:
     if word in Priority.__members__:
         return Priority(word)
     allowed = [priority.value for priority in Priority]
-    near = find_nearest(word, allowed)
-    hint = f"; did you mean {near!r}?" if near else ""
+    nearest = find_nearest(word, allowed)
+    hint = f"; did you mean {nearest!r}?" if nearest else ""
     wrong = f"must be {join_alternatives(allowed)}, not {describe_value(value)}{hint}"
     raise invalid_argument(path, wrong, allowed=allowed)
 

@@ -45,11 +45,10 @@ from groundplan.work.containers.pipeline import (
     refuse_statuses_in_use,
 )
 from groundplan.work.containers.refs import get_container_type, resolve_container, resolve_container_project
-from groundplan.work.containers.tags import set_tags
 from groundplan.work.containers.views import (
+    ContainerAnswer,
     Entity,
     FeatureTransition,
-    OneContainer,
     get_feature_transition,
     list_entities,
     load_container_into,
@@ -61,7 +60,16 @@ from groundplan.work.graph.update import is_same_json
 from groundplan.work.kinds import ROOT_N, get_complexity, get_feature_of_children, get_priority
 from groundplan.work.link_targets import Pointers, PurposeKeys
 from groundplan.work.links import describe_new_links, insert_links, load_targets, read_requested, set_links
-from groundplan.work.nodes import DEPENDS_ON, WorkNodeRow, fetch_node, generate_ids, insert_nodes, touch
+from groundplan.work.nodes import (
+    DEPENDS_ON,
+    WorkNodeRow,
+    add_tags,
+    fetch_node,
+    generate_ids,
+    insert_nodes,
+    set_tags,
+    touch,
+)
 from groundplan.work.positions import blocks_descendants
 from groundplan.work.readiness import Readiness
 from groundplan.work.refs import remove_aliases
@@ -119,7 +127,7 @@ class CreateContainer(Struct, rename="camel", forbid_unknown_fields=True):
     op_id: OpId = field(name="op_id", default=None)
 
 
-class CreatedContainer(OneContainer, kw_only=True):
+class CreatedContainer(ContainerAnswer, kw_only=True):
     """The created container. A new task reopens a closed feature."""
 
     feature_transition: FeatureTransition | UnsetType = UNSET
@@ -184,13 +192,13 @@ def _build_properties(request: CreateContainer) -> dict[str, Any]:
     if request.complexity is not None and not is_task:
         raise invalid_argument(("complexity",), "is for tasks only; leave it out")
     priority = Priority.MEDIUM if request.priority is None else parse_priority(request.priority)
-    given = {
+    properties = {
         "priority": PRIORITY_NUMBERS[priority],
         "complexity": request.complexity,
         "summary": request.summary,
         "description": request.description,
     }
-    return {name: value for name, value in given.items() if value is not None}
+    return {name: value for name, value in properties.items() if value is not None}
 
 
 def _resolve_parent(tx: Transaction, request: CreateContainer) -> WorkNodeRow:
@@ -229,7 +237,7 @@ def _insert_node(
 
 
 def _set_tags(tx: Transaction, node: WorkNodeRow, tags: list[str]) -> list[Change]:
-    change = set_tags(tx, node, tags)
+    change = set_tags(tx, node.n, tags)
     return [] if change is None else [change]
 
 
@@ -289,7 +297,7 @@ def _store_description(tx: Transaction, project_id: str, description: str | None
         properties = encode_properties({"description": description}, ("description",))
         changes.append(changed("properties.description", None, description))
     if tags:
-        tx.run_many(sql.tag_root, [{"project_id": project_id, "n": ROOT_N, "tag": tag} for tag in tags])
+        add_tags(tx, project_id, {ROOT_N: tags})
         changes.append(changed("tags", [], sorted(tags)))
     if changes:
         root_id = tx.scalar(sql.describe_root, project_id=project_id, properties=properties)
@@ -329,7 +337,7 @@ class UpdateContainer(Struct, rename="camel", forbid_unknown_fields=True):
     op_id: OpId = field(name="op_id", default=None)
 
 
-class UpdatedContainer(OneContainer, kw_only=True):
+class UpdatedContainer(ContainerAnswer, kw_only=True):
     """The updated container. A task that moves into a closed feature reopens it."""
 
     feature_transition: FeatureTransition | UnsetType = UNSET
@@ -423,19 +431,21 @@ def _resolve_summary(request: UpdateContainer) -> str | None:
 
 def _build_changed_properties(request: UpdateContainer) -> dict[str, Any]:
     """Return the properties to set; None removes one."""
-    found: dict[str, Any] = {}
+    properties: dict[str, Any] = {}
     for name in ("summary", "description", "complexity"):
         value = getattr(request, name)
         if value is not UNSET and not (name == "summary" and request.container_type is ContainerType.PROJECT):
-            found[name] = value
+            properties[name] = value
     if request.priority is not UNSET:
-        found["priority"] = None if request.priority is None else PRIORITY_NUMBERS[parse_priority(request.priority)]
-    return found
+        properties["priority"] = (
+            None if request.priority is None else PRIORITY_NUMBERS[parse_priority(request.priority)]
+        )
+    return properties
 
 
 def _apply_other_changes(tx: Transaction, node: WorkNodeRow, request: UpdateContainer) -> Iterator[Change]:
     """Apply the requested tags, relations, links and pipelines, and yield the changes."""
-    if request.tags is not UNSET and (change := set_tags(tx, node, parse_tags(request.tags or []))):
+    if request.tags is not UNSET and (change := set_tags(tx, node.n, parse_tags(request.tags or []))):
         yield change
     if request.related_to is not UNSET:
         yield from set_relations(tx, node, request.related_to or [])
@@ -532,7 +542,7 @@ def delete(tx: Transaction, request: DeleteContainer) -> DeletedContainer:
         readiness.remove_open_children(node.parent_n)
     dependents = _disconnect(tx, readiness, ids, open_ns={row.n for row in rows if not row.resolved})
     links = _remove_links(tx, ids.values())
-    _remove(tx, ids)
+    _delete_nodes(tx, ids)
     for node_id in ids.values():
         tx.record(WorkOp.DELETED, node_id, changed("deleted", None, True), *links.get(node_id, ()))
     released = list_entities(tx, readiness.settle().unblocked & dependents)
@@ -566,20 +576,20 @@ def _disconnect(tx: Transaction, readiness: Readiness, ids: dict[int, str], *, o
 
 def _remove_links(tx: Transaction, node_ids: Collection[str]) -> dict[str, list[Change]]:
     """Delete the links of these nodes, and return them as changes, by node."""
-    found: dict[str, dict[LinkType, list[str]]] = {}
+    links_by_source: dict[str, dict[LinkType, list[str]]] = {}
     for link in list_links_from(tx, node_ids):
-        found.setdefault(link.source, {}).setdefault(link.type, []).append(link.target)
-    if found:
-        remove_links_of_many(tx, found)
+        links_by_source.setdefault(link.source, {}).setdefault(link.type, []).append(link.target)
+    if links_by_source:
+        remove_links_of_many(tx, links_by_source)
     return {
         source: [changed(type_.value, targets, []) for type_, targets in by_type.items()]
-        for source, by_type in found.items()
+        for source, by_type in links_by_source.items()
     }
 
 
-def _remove(tx: Transaction, ids: dict[int, str]) -> None:
+def _delete_nodes(tx: Transaction, ids: dict[int, str]) -> None:
     remove_aliases(tx, ids)
-    place = {"project_id": tx.project.id, "ns": to_json_array(ids)}
+    nodes = {"project_id": tx.project.id, "ns": to_json_array(ids)}
     for query in (
         sql.record_deleted_sections,
         sql.remove_section_tags_of,
@@ -589,7 +599,7 @@ def _remove(tx: Transaction, ids: dict[int, str]) -> None:
         sql.remove_features_of,
         sql.remove_nodes,
     ):
-        tx.run(query, **place)
+        tx.run(query, **nodes)
     tx.run_many(sql.record_deleted_nodes, [{"id": node_id, "project_id": tx.project.id} for node_id in ids.values()])
 
 

@@ -133,11 +133,6 @@ DELETE FROM work_nodes
 INSERT INTO work_deleted (tenant_id, id, project_id, thing)
 VALUES (:tenant_id, :id, :project_id, 'node');
 
--- name: tag_root
--- Add a tag to the root of a new project.
-INSERT INTO work_node_tags (tenant_id, project_id, node_n, tag)
-VALUES (:tenant_id, :project_id, :n, :tag);
-
 -- name: describe_root
 -- Set the properties of the root of a new project.
 UPDATE work_nodes

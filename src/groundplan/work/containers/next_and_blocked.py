@@ -50,21 +50,21 @@ def next_task(tx: Transaction, request: NextTask) -> Task | None:
     Raises:
         NotFound: the feature does not exist.
     """
-    place = resolve_scope(tx, request.feature_id)
+    scope = resolve_scope(tx, request.feature_id)
     least, below = get_priority_range(request.priority)
-    found: list[tuple[float, int, str, str, int]] = []
-    for project_id in place.project_ids:
-        asked = {"project_id": project_id, "least": least, "below": below}
-        if place.feature_n is None:
-            rows = tx.all(sql.next_tasks, _FreeTask, **asked)
+    candidates: list[tuple[float, int, str, str, int]] = []
+    for project_id in scope.project_ids:
+        parameters = {"project_id": project_id, "least": least, "below": below}
+        if scope.feature_n is None:
+            rows = tx.all(sql.next_tasks, _FreeTask, **parameters)
         else:
-            rows = tx.all(sql.next_tasks_of_feature, _FreeTask, **asked, feature_n=place.feature_n)
+            rows = tx.all(sql.next_tasks_of_feature, _FreeTask, **parameters, feature_n=scope.feature_n)
         if rows:  # within a project the lower number is older, whatever the clock said
             best = min(rows, key=lambda row: (-row.priority, row.complexity, row.n))
-            found.append((-best.priority, best.complexity, best.created_at, project_id, best.n))
-    if not found:
+            candidates.append((-best.priority, best.complexity, best.created_at, project_id, best.n))
+    if not candidates:
         return None
-    *_, project_id, n = min(found)
+    *_, project_id, n = min(candidates)
     task = load_containers(tx, project_id, [n])[n]
     assert isinstance(task, Task)  # noqa: S101 - a ready node is neither the root nor a feature
     return task
@@ -86,17 +86,17 @@ class _OpenFeature(Struct):
 
 def next_feature(tx: Transaction, request: NextFeature) -> Feature | None:
     """Return the best feature that is not blocked, if there is one."""
-    place = resolve_scope(tx)
+    scope = resolve_scope(tx)
     least, below = get_priority_range(request.priority)
-    found = []
-    for project_id in place.project_ids:
+    candidates = []
+    for project_id in scope.project_ids:
         rows = tx.all(sql.next_features, _OpenFeature, project_id=project_id, least=least, below=below)
         if rows:  # within a project the lower number is older, whatever the clock said
             best = min(rows, key=lambda row: (row.is_new, -row.priority, row.n))
-            found.append((best.is_new, -best.priority, best.created_at, project_id, best.n))
-    if not found:
+            candidates.append((best.is_new, -best.priority, best.created_at, project_id, best.n))
+    if not candidates:
         return None
-    *_, project_id, n = min(found)
+    *_, project_id, n = min(candidates)
     feature = load_containers(tx, project_id, [n])[n]
     assert isinstance(feature, Feature)  # noqa: S101 - the query returns only features
     return feature
@@ -155,15 +155,15 @@ def blocked_tasks(tx: Transaction, request: QueryBlockedTasks) -> BlockedTasks:
     Raises:
         NotFound: the feature does not exist.
     """
-    found, count = _list_blocked(tx, request, resolve_scope(tx, request.feature_id), is_feature=False)
-    items = [item for item in found if isinstance(item, Task)]
+    containers, count = _list_blocked(tx, request, resolve_scope(tx, request.feature_id), is_feature=False)
+    items = [item for item in containers if isinstance(item, Task)]
     return BlockedTasks(items, count, compute_next_offset(request.offset, len(items), count))
 
 
 def blocked_features(tx: Transaction, request: QueryBlockedFeatures) -> BlockedFeatures:
     """Return the blocked features of a project or of all projects that the caller sees."""
-    found, count = _list_blocked(tx, request, resolve_scope(tx), is_feature=True)
-    items = [item for item in found if isinstance(item, Feature)]
+    containers, count = _list_blocked(tx, request, resolve_scope(tx), is_feature=True)
+    items = [item for item in containers if isinstance(item, Feature)]
     return BlockedFeatures(items, count, compute_next_offset(request.offset, len(items), count))
 
 
@@ -171,16 +171,16 @@ def _list_blocked(
     tx: Transaction, request: QueryBlockedTasks | QueryBlockedFeatures, scope: SearchScope, *, is_feature: bool
 ) -> tuple[list[Container], int]:
     """Return a page of blocked containers that fits the answer, and their number on all pages."""
-    found = []
+    positions = []
     count = 0
-    wanted = request.offset + request.limit
+    page_end = request.offset + request.limit
     for project_id in scope.project_ids:
-        asked = {"project_id": project_id, "is_feature": is_feature, "feature_n": scope.feature_n}
-        rows = tx.all(sql.blocked_containers, _BlockedRow, **asked, at_most=wanted)
+        parameters = {"project_id": project_id, "is_feature": is_feature, "feature_n": scope.feature_n}
+        rows = tx.all(sql.blocked_containers, _BlockedRow, **parameters, at_most=page_end)
         count += rows[0].total if rows else 0
-        found += [(-row.priority, row.created_at, row.n, project_id) for row in rows]
+        positions += [(-row.priority, row.created_at, row.n, project_id) for row in rows]
     # The rows of one project are already in order; there the lower number is older, whatever the clock said.
-    best = (found if len(scope.project_ids) == 1 else sorted(found))[request.offset : wanted]
+    best = (positions if len(scope.project_ids) == 1 else sorted(positions))[request.offset : page_end]
     containers = load_containers_at(tx, [(project_id, n) for *_, n, project_id in best])
     frame = BlockedTasks([], count, next_offset=count)
     return tx.budget.reserve(frame).take_rows(containers, at_least=1), count

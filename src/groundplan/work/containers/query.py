@@ -40,8 +40,8 @@ from groundplan.work.containers.refs import (
 from groundplan.work.containers.sections.context_files import extract_context_files
 from groundplan.work.containers.sections.section import Section, load_sections
 from groundplan.work.containers.views import (
+    ContainerAnswer,
     Feature,
-    OneContainer,
     ProjectContainer,
     Task,
     compute_next_offset,
@@ -98,8 +98,10 @@ def count_feature_tasks(tx: Transaction, project_id: str, ns: Collection[int]) -
     # Claims are counted on each read, because they expire by the clock alone. There are never many.
     for feature_n, count in tx.all(sql.claimed_counts, project_id=project_id):
         started.setdefault(feature_n, Counter())[ACTIVE] += count
-    found = tx.all(sql.task_counts_of_features, _FeatureTaskCountsRow, project_id=project_id, ns=to_json_array(ns))
-    return {tasks.n: _build_counts(tasks, started.get(tasks.n, Counter())) for tasks in found}
+    rows_of_features = tx.all(
+        sql.task_counts_of_features, _FeatureTaskCountsRow, project_id=project_id, ns=to_json_array(ns)
+    )
+    return {tasks.n: _build_counts(tasks, started.get(tasks.n, Counter())) for tasks in rows_of_features}
 
 
 def _build_counts(tasks: _TaskCountsRow, started: Counter[str]) -> TaskCounts:
@@ -122,13 +124,13 @@ class GetContainer(Struct, rename="camel", forbid_unknown_fields=True):
     budget: AnswerBudget = None
 
 
-class ContainerDetails(OneContainer, kw_only=True):
+class ContainerDetails(ContainerAnswer, kw_only=True):
     """A container with the requested details."""
 
     trimming: ClassVar[Trimming] = Trimming(
         *briefing.TRIMMING,
         DropField("sections[].content"),
-        *OneContainer.trimming,
+        *ContainerAnswer.trimming,
         DropField("sections[].usage_description"),
         DropField("sections[].tags"),
         CutLists(("sections",)),
@@ -204,10 +206,10 @@ def search(tx: Transaction, request: SearchContainers) -> ContainerPage:
         NotFound: the feature does not exist.
         Invalid: a filter does not apply to this container type.
     """
-    place = resolve_scope(tx, request.feature_id)
+    scope = resolve_scope(tx, request.feature_id)
     if request.container_type is ContainerType.PROJECT:
-        return _build_page(tx, request, _find_projects(tx, request, place))
-    return _build_page(tx, request, find_matches(tx, request, place))
+        return _build_page(tx, request, _find_projects(tx, request, scope))
+    return _build_page(tx, request, find_matches(tx, request, scope))
 
 
 class ContainerMatches(NamedTuple):
@@ -222,7 +224,7 @@ def find_matches(tx: Transaction, request: SearchContainers, scope: SearchScope)
     if request.container_type is ContainerType.FEATURE and request.feature_id is not None:
         raise invalid_argument(("featureId",), "is for tasks only; leave it out")
     least, below = get_priority_range(request.priority)
-    asked: dict[str, Any] = {
+    parameters: dict[str, Any] = {
         "status": _parse_status(tx, request, scope),
         "least": least,
         "below": below,
@@ -231,19 +233,19 @@ def find_matches(tx: Transaction, request: SearchContainers, scope: SearchScope)
     }
     if request.container_type is ContainerType.FEATURE:
         page, total = sql.search_features, sql.count_features
-        asked["project_ids"] = to_json_array(scope.project_ids)
+        parameters["project_ids"] = to_json_array(scope.project_ids)
     elif scope.feature_n is None:
         page, total = sql.search_tasks, sql.count_tasks
-        asked["project_ids"] = to_json_array(scope.project_ids)
+        parameters["project_ids"] = to_json_array(scope.project_ids)
     else:
         page, total = sql.search_tasks_of_feature, sql.count_tasks_of_feature
-        asked |= {"project_id": scope.project_ids[0], "feature_n": scope.feature_n}
+        parameters |= {"project_id": scope.project_ids[0], "feature_n": scope.feature_n}
     counted = _count_by_status(tx, request, scope)
     if counted == 0:
         return ContainerMatches([], 0)
-    rows = tx.all(page, **asked, at_most=request.limit, skipped=request.offset)
+    rows = tx.all(page, **parameters, at_most=request.limit, skipped=request.offset)
     if counted is None:
-        counted = int(tx.scalar(total, **asked))
+        counted = int(tx.scalar(total, **parameters))
     return ContainerMatches([(project_id, n) for project_id, n in rows], counted)
 
 
@@ -349,7 +351,7 @@ class TaskLine(Struct, rename="camel"):
     version: int
 
 
-class ContainerOverview(OneContainer, kw_only=True):
+class ContainerOverview(ContainerAnswer, kw_only=True):
     """A container with a page of its contents."""
 
     task_counts: TaskCounts | UnsetType = UNSET
@@ -412,8 +414,18 @@ def _build_feature_lines(tx: Transaction, locations: ContainerMatches) -> list[F
     counts = count_feature_tasks(tx, tx.project.id, ns)
     lines = []
     for n in ns:
-        if isinstance(it := containers[n], Feature):
-            lines.append(FeatureLine(it.id, it.name, it.status, it.priority, _is_blocked(it), it.version, counts[n]))
+        if isinstance(container := containers[n], Feature):
+            lines.append(
+                FeatureLine(
+                    container.id,
+                    container.name,
+                    container.status,
+                    container.priority,
+                    _is_blocked(container),
+                    container.version,
+                    counts[n],
+                )
+            )
     return lines
 
 

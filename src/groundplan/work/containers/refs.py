@@ -86,7 +86,7 @@ def resolve_scope(tx: Transaction, feature_id: str | None = None) -> SearchScope
 
 
 def _rename_not_found(error: NotFound, thing: ContainerType, *, field: str) -> NotFound:
-    near = error.details.get("near", ())
+    similar = error.details.get("near", ())
     search = NextStep("container.search", "finds them by text", {"containerType": thing.value})
     next_steps = search if error.next_steps else ()
-    return NotFound(thing, error.details["ref"], near=near, hint=error.hint, next_steps=next_steps, field=field)
+    return NotFound(thing, error.details["ref"], near=similar, hint=error.hint, next_steps=next_steps, field=field)

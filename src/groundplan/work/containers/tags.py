@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from difflib import get_close_matches
 from enum import StrEnum
 from typing import Annotated, ClassVar
 
@@ -12,7 +13,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import CutLists, LeftOut, Trimming, encode
-from groundplan.kernel.audit import Change, changed
+from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import MixedProjects, NextStep, NotFound
 from groundplan.kernel.input_gate.text_limits import Name, too_many_characters
 from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
@@ -24,7 +25,6 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.work.containers.fields import TAG_CHARS_MAX
 from groundplan.work.events import WorkOp
-from groundplan.work.nodes import WorkNodeRow
 
 ENTITIES_MAX = 100  # in one answer
 TAGS_SCANNED_MAX = 2_000
@@ -33,20 +33,6 @@ TagRef = Annotated[str, Meta(min_length=1, max_length=255)]
 
 
 sql = load_queries(__file__)
-
-
-def set_tags(tx: Transaction, node: WorkNodeRow, tags: list[str]) -> Change | None:
-    """Replace the tags of a container and return the change to record, or None if nothing changed."""
-    place = {"project_id": tx.project.id, "n": node.n}
-    before = tx.scalars(sql.tags_of_container, **place)
-    after = sorted(set(tags))
-    if before == after:
-        return None
-    if gone := set(before) - set(after):
-        tx.run(sql.remove_tags, **place, tags=to_json_array(sorted(gone)))
-    if new := set(after) - set(before):
-        tx.run(sql.add_tags, **place, tags=to_json_array(sorted(new)))
-    return changed("tags", before, after)
 
 
 # --- Count and find what has a tag ---
@@ -89,37 +75,37 @@ def list_visible_projects(tx: Transaction, *, archived: bool = False) -> dict[st
 
 def count_tags(tx: Transaction, project_ids: Iterable[str], tagged_type: TaggedType | None = None) -> Counter[str]:
     """Return how often each tag is used in some projects, by all entities or by one type."""
-    place = {"project_ids": to_json_array(project_ids)}
+    projects = {"project_ids": to_json_array(project_ids)}
     counts: Counter[str] = Counter()
     if tagged_type is None:
-        counts.update(dict(tx.all(sql.container_tags, **place)))
+        counts.update(dict(tx.all(sql.container_tags, **projects)))
     elif tagged_type is not TaggedType.SECTION:
-        counts.update(dict(tx.all(sql.container_tags_by_kind, **place, kind=tagged_type.value.lower())))
+        counts.update(dict(tx.all(sql.container_tags_by_kind, **projects, kind=tagged_type.value.lower())))
     if tagged_type in (None, TaggedType.SECTION):
-        counts.update(dict(tx.all(sql.section_tags, **place)))
+        counts.update(dict(tx.all(sql.section_tags, **projects)))
     return counts
 
 
 def count_uses_by_project(tx: Transaction, project_ids: Iterable[str], tag: str) -> Counter[str]:
     """Return how often a tag is used in each project; projects without it are left out."""
-    place = {"project_ids": to_json_array(project_ids), "tag": tag}
-    uses: Counter[str] = Counter(dict(tx.all(sql.count_containers, **place)))
-    uses.update(dict(tx.all(sql.count_sections, **place)))
+    parameters = {"project_ids": to_json_array(project_ids), "tag": tag}
+    uses: Counter[str] = Counter(dict(tx.all(sql.count_containers, **parameters)))
+    uses.update(dict(tx.all(sql.count_sections, **parameters)))
     return uses
 
 
 def list_entities_with_tag(tx: Transaction, projects: Mapping[str, str], tag: str) -> list[TaggedEntity]:
     """Return the first entities with a tag in some projects: containers, then sections."""
-    place = {"project_ids": to_json_array(projects), "tag": tag}
-    found: list[TaggedEntity] = []
-    for row in tx.all(sql.containers_with_tag, _TaggedRow, **place, at_most=ENTITIES_MAX):
+    parameters = {"project_ids": to_json_array(projects), "tag": tag}
+    entities: list[TaggedEntity] = []
+    for row in tx.all(sql.containers_with_tag, _TaggedRow, **parameters, at_most=ENTITIES_MAX):
         entity = TaggedEntity(row.id, TaggedType(row.kind.upper()), row.summary, row.project_id)
         if entity.type is TaggedType.PROJECT:
             entity.id, entity.title = row.project_id, projects[row.project_id]
-        found.append(entity)
-    for project_id, id_, title in tx.all(sql.sections_with_tag, **place, at_most=ENTITIES_MAX - len(found)):
-        found.append(TaggedEntity(id_, TaggedType.SECTION, title, project_id))
-    return found
+        entities.append(entity)
+    for project_id, id_, title in tx.all(sql.sections_with_tag, **parameters, at_most=ENTITIES_MAX - len(entities)):
+        entities.append(TaggedEntity(id_, TaggedType.SECTION, title, project_id))
+    return entities
 
 
 def count_unlisted(count: int, entities: Collection[TaggedEntity]) -> LeftOut:
@@ -129,12 +115,10 @@ def count_unlisted(count: int, entities: Collection[TaggedEntity]) -> LeftOut:
 
 def missing_tag(tx: Transaction, project_ids: Iterable[str], tag: str, field: str) -> NotFound:
     """Return the error for a tag that is not used, with similar tags."""
-    from difflib import get_close_matches  # imported here because only this error needs it
-
     counts = count_tags(tx, project_ids).most_common(TAGS_SCANNED_MAX)
     spelled: dict[str, str] = {name.casefold(): name for name, _ in reversed(counts)}
-    near = [spelled[folded] for folded in get_close_matches(tag.casefold(), spelled, n=2)]
-    return NotFound("tag", tag, near=near, next_steps=NextStep("tag.list", "lists the tags"), field=field)
+    similar = [spelled[folded] for folded in get_close_matches(tag.casefold(), spelled, n=2)]
+    return NotFound("tag", tag, near=similar, next_steps=NextStep("tag.list", "lists the tags"), field=field)
 
 
 # --- List tags, most used first ---
@@ -167,8 +151,8 @@ class Tags(Struct, rename="camel"):
 def list_tags(tx: Transaction, request: ListTags) -> Tags:
     """Return the tags of a project, or of all unarchived projects that the actor sees."""
     counts = count_tags(tx, resolve_projects(tx), request.entity_type)
-    found = [TagCount(tag, counts[tag]) for tag in sorted(counts, key=lambda tag: (-counts[tag], tag))]
-    return Tags(found, len(found))
+    tag_counts = [TagCount(tag, counts[tag]) for tag in sorted(counts, key=lambda tag: (-counts[tag], tag))]
+    return Tags(tag_counts, len(tag_counts))
 
 
 # --- List what has a tag ---
@@ -245,13 +229,13 @@ def rename_tag(tx: Transaction, request: RenameTag) -> RenamedTag:
         MixedProjects: several projects use it, and the request names none.
     """
     answer = preview_rename(tx, request)
-    place = {"project_id": tx.project.id, "tag": answer.old_tag}
+    parameters = {"project_id": tx.project.id, "tag": answer.old_tag}
     _record_container_changes(tx, answer)
     _record_section_changes(tx, answer)
-    tx.run(sql.add_new_tag_to_containers, **place, renamed=answer.new_tag)
-    tx.run(sql.remove_from_containers, **place)
-    tx.run(sql.add_new_tag_to_sections, **place, renamed=answer.new_tag)
-    tx.run(sql.remove_from_sections, **place)
+    tx.run(sql.add_new_tag_to_containers, **parameters, renamed=answer.new_tag)
+    tx.run(sql.remove_from_containers, **parameters)
+    tx.run(sql.add_new_tag_to_sections, **parameters, renamed=answer.new_tag)
+    tx.run(sql.remove_from_sections, **parameters)
     return answer
 
 
@@ -320,10 +304,10 @@ def _locate_rename(tx: Transaction, request: RenameTag) -> str:
         return request.project_id
     if request.op_id is not None and not request.dry_run:
         # On a retry the tag is already renamed, so take the project from the stored answer.
-        sent = make_idempotent_request(
+        idempotent = make_idempotent_request(
             request.op_id, RENAME.name, msgspec.structs.replace(request, op_id=None), dump=encode, load=_RENAMED.decode
         )
-        if (answer := find_stored_answer(tx, sent)) is not None:
+        if (answer := find_stored_answer(tx, idempotent)) is not None:
             return ProjectId(answer.project_id)
     tag = request.old_tag.strip()
     # Archived projects count only if no other project uses the tag; then the caller learns that it is archived.

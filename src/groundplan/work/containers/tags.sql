@@ -73,29 +73,6 @@ SELECT s.project_id, s.id, s.title
  ORDER BY s.project_id, s.node_n, s.ordinal
  LIMIT :at_most;
 
--- name: tags_of_container
--- The tags of one container.
-SELECT t.tag
-  FROM work_node_tags AS t
- WHERE t.tenant_id = :tenant_id
-   AND t.project_id = :project_id
-   AND t.node_n = :n
- ORDER BY t.tag;
-
--- name: add_tags
--- Add tags to a container.
-INSERT INTO work_node_tags (tenant_id, project_id, node_n, tag)
-SELECT :tenant_id, :project_id, :n, given.value
-  FROM each(:tags) AS given;
-
--- name: remove_tags
--- Remove tags from a container.
-DELETE FROM work_node_tags
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND node_n = :n
-   AND tag IN (SELECT value FROM each(:tags));
-
 -- name: tags_of_tagged_containers
 -- All tags of the containers that have this tag. The cross join makes SQLite start with the tag.
 SELECT c.n, c.id, o.tag

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
@@ -178,7 +179,7 @@ class TemplateProtected(RuleViolated):
         super().__init__(message, field="id", id=template.id)
 
 
-def _find(tx: Transaction, ref: str, *, field: str = "id") -> Template:
+def _find_template(tx: Transaction, ref: str, *, field: str = "id") -> Template:
     """Return the template with this id, without its sections."""
     built_in = _load_built_in()
     id_ = parse_uuid(ref) or ref
@@ -190,7 +191,9 @@ def _find(tx: Transaction, ref: str, *, field: str = "id") -> Template:
     return _to_template(row)
 
 
-def _find_with_sections(tx: Transaction, ref: str, *, field: str = "id") -> tuple[Template, list[TemplateSection]]:
+def _find_template_with_sections(
+    tx: Transaction, ref: str, *, field: str = "id"
+) -> tuple[Template, list[TemplateSection]]:
     """Return the template with this id and its sections in order, from one consistent read."""
     built_in = _load_built_in()
     id_ = parse_uuid(ref) or ref
@@ -204,9 +207,9 @@ def _find_with_sections(tx: Transaction, ref: str, *, field: str = "id") -> tupl
     return _to_template(rows[0]), [_to_section(row) for row in rows if row.section_id is not None]
 
 
-def _find_own(tx: Transaction, ref: str, *, may_be_protected: bool = False) -> Template:
+def _find_own_template(tx: Transaction, ref: str, *, may_be_protected: bool = False) -> Template:
     """Return the template with this id if the organization owns it and it may be changed."""
-    template = _find(tx, ref)
+    template = _find_template(tx, ref)
     if template.id in _load_built_in():
         raise TemplateBuiltIn(template)
     if template.is_protected and not may_be_protected:
@@ -224,13 +227,11 @@ def _refuse_taken_name(tx: Transaction, name: str, *, except_id: str | None = No
 
 def _missing_template(tx: Transaction, ref: str, field: str) -> NotFound:
     """Return the error for an unknown id. It suggests ids by name, because callers may send a name."""
-    from difflib import get_close_matches  # imported here because only this error needs it
-
     ids = {template.name: template.id for template in _load_built_in().values()}
     ids.update(tx.all(sql.template_names, at_most=NAMES_SCANNED_MAX))
-    near = [ids[name] for name in get_close_matches(ref, ids, n=2)]
+    similar = [ids[name] for name in get_close_matches(ref, ids, n=2)]
     step = NextStep("template.list", "lists the templates")
-    return NotFound("template", ref, near=near, next_steps=step, field=field)
+    return NotFound("template", ref, near=similar, next_steps=step, field=field)
 
 
 def _load_built_in() -> Mapping[str, Template]:
@@ -256,8 +257,8 @@ def get(tx: Transaction, request: GetTemplate) -> OneTemplate:
         NotFound: the template does not exist.
     """
     if not request.include_sections:
-        return OneTemplate(_find(tx, request.id))
-    template, sections = _find_with_sections(tx, request.id)
+        return OneTemplate(_find_template(tx, request.id))
+    template, sections = _find_template_with_sections(tx, request.id)
     template.sections = sections
     return OneTemplate(template)
 
@@ -362,7 +363,7 @@ def update(tx: Transaction, request: UpdateTemplate) -> OneTemplate:
         TemplateProtected: it is protected, and the request does more than remove the protection.
         TemplateExists: the name is taken.
     """
-    before = _find_own(tx, request.id, may_be_protected=True)
+    before = _find_own_template(tx, request.id, may_be_protected=True)
     values = {name: getattr(request, name) for name in request.__struct_fields__ if name not in ("id", "op_id")}
     values = {name: value for name, value in values.items() if value is not UNSET}
     if "tags" in values:
@@ -371,7 +372,7 @@ def update(tx: Transaction, request: UpdateTemplate) -> OneTemplate:
         raise TemplateProtected(before)
     if "name" in values:
         _refuse_taken_name(tx, values["name"], except_id=before.id)
-    return _save(tx, before, **values)
+    return _save_template(tx, before, **values)
 
 
 class SwitchTemplate(Struct, rename="camel", forbid_unknown_fields=True):
@@ -389,7 +390,7 @@ def enable(tx: Transaction, request: SwitchTemplate) -> OneTemplate:
         TemplateBuiltIn: it ships with Groundplan.
         TemplateProtected: it is protected.
     """
-    return _save(tx, _find_own(tx, request.id), is_enabled=True)
+    return _save_template(tx, _find_own_template(tx, request.id), is_enabled=True)
 
 
 def disable(tx: Transaction, request: SwitchTemplate) -> OneTemplate:
@@ -400,10 +401,10 @@ def disable(tx: Transaction, request: SwitchTemplate) -> OneTemplate:
         TemplateBuiltIn: it ships with Groundplan.
         TemplateProtected: it is protected.
     """
-    return _save(tx, _find_own(tx, request.id), is_enabled=False)
+    return _save_template(tx, _find_own_template(tx, request.id), is_enabled=False)
 
 
-def _save(tx: Transaction, before: Template, **values: Any) -> OneTemplate:
+def _save_template(tx: Transaction, before: Template, **values: Any) -> OneTemplate:
     """Store new values of a template; do nothing if they are the same."""
     after = msgspec.structs.replace(before, **values)
     then, now = _to_event_fields(before), _to_event_fields(after)
@@ -439,8 +440,8 @@ def delete(tx: Transaction, request: DeleteTemplate) -> DeletedTemplate:
         TemplateBuiltIn: it ships with Groundplan.
         TemplateProtected: it is protected.
     """
-    id_ = _find_own(tx, request.id).id
-    template, sections = _find_with_sections(tx, id_)
+    id_ = _find_own_template(tx, request.id).id
+    template, sections = _find_template_with_sections(tx, id_)
     tx.run(sql.delete_sections, id=id_)
     tx.run(sql.delete_template, id=id_)
     changes = [changed(name, value, None) for name, value in _to_event_fields(template).items()]
@@ -502,7 +503,7 @@ def add_section(tx: Transaction, request: AddTemplateSection) -> AddedSection:
     tags = sorted(parse_tags(request.tags))
     # A container would reject malformed content later, where the template cannot be corrected.
     refuse_malformed(request.content_sample, request.content_format, ("contentSample",))
-    template = _find_own(tx, request.id)
+    template = _find_own_template(tx, request.id)
     used = tx.scalars(sql.ordinals, id=template.id)
     if len(used) >= TEMPLATE_SECTIONS_MAX:
         raise TemplateFull(template.id)
@@ -548,10 +549,10 @@ class TemplateForOtherType(RuleViolated):
     contract_code = "INVALID_OPERATION"
 
     def __init__(self, template: Template, entity_type: EntityType) -> None:
-        target, given = template.target_entity_type.value, entity_type.value
+        target, container_type = template.target_entity_type.value, entity_type.value
         super().__init__(
-            f"template {template.name!r} is for {target}, not for {given}",
-            next_steps=NextStep("template.list", "lists templates for this type", {"targetEntityType": given}),
+            f"template {template.name!r} is for {target}, not for {container_type}",
+            next_steps=NextStep("template.list", "lists templates for this type", {"targetEntityType": container_type}),
             field="templateId",
             templateId=template.id,
             targetEntityType=target,
@@ -598,7 +599,7 @@ def apply(tx: Transaction, request: ApplyTemplate) -> AppliedTemplate:
         TooManySections: the container would have too many.
     """
     node = resolve_container(tx, request.entity_type, request.entity_id)
-    template, sections = _find_with_sections(tx, request.template_id, field="templateId")
+    template, sections = _find_template_with_sections(tx, request.template_id, field="templateId")
     if template.target_entity_type is not request.entity_type:
         raise TemplateForOtherType(template, request.entity_type)
     if not template.is_enabled:

@@ -20,7 +20,7 @@ from groundplan.work.containers.fields import ContainerType, Priority, priority_
 from groundplan.work.containers.pipeline import DEFAULT_PIPELINES, Pipelines, load_pipelines
 from groundplan.work.kinds import get_status, is_claim_live, parse_complexity
 from groundplan.work.links import ShownLink, load_shown_links
-from groundplan.work.nodes import WorkNodeRow
+from groundplan.work.nodes import WorkNodeRow, load_tags
 from groundplan.work.readiness import FeatureStatusChange, Readiness
 
 HOLD = "NO_OP"  # stands for a hold in lists of blockers
@@ -125,11 +125,11 @@ class ContainerRow(Struct):
 
 def load_containers_at(tx: Transaction, locations: Sequence[tuple[str, int]]) -> list[Container]:
     """Return containers by (project id, number), in the given order."""
-    found: dict[tuple[str, int], Container] = {}
+    containers: dict[tuple[str, int], Container] = {}
     for project_id in {project_id for project_id, _ in locations}:
         ns = [n for of_project, n in locations if of_project == project_id]
-        found |= {(project_id, n): loaded for n, loaded in load_containers(tx, project_id, ns).items()}
-    return [found[place] for place in locations]
+        containers |= {(project_id, n): loaded for n, loaded in load_containers(tx, project_id, ns).items()}
+    return [containers[location] for location in locations]
 
 
 def load_containers(tx: Transaction, project_id: str, ns: Collection[int]) -> dict[int, Container]:
@@ -142,33 +142,31 @@ def load_containers(tx: Transaction, project_id: str, ns: Collection[int]) -> di
 def build_containers(tx: Transaction, project_id: str, rows: Collection[ContainerRow]) -> dict[int, Container]:
     """Build the containers of one project from their rows, by number."""
     ns = to_json_array(row.n for row in rows)
-    tags: dict[int, list[str]] = {}
-    for n, tag in tx.all(sql.tags_of, project_id=project_id, ns=ns):
-        tags.setdefault(n, []).append(tag)
+    tags = load_tags(tx, (row.n for row in rows), project_id=project_id)
     blockers: dict[int, list[str]] = {}
     if any(row.open_deps for row in rows):
-        for n, other in tx.all(sql.blockers_of, project_id=project_id, ns=ns, at_most=BLOCKERS_SHOWN_MAX):
-            blockers.setdefault(n, []).append(other)
+        for n, blocker_id in tx.all(sql.blockers_of, project_id=project_id, ns=ns, at_most=BLOCKERS_SHOWN_MAX):
+            blockers.setdefault(n, []).append(blocker_id)
     related = load_related(tx, project_id, [row.n for row in rows])
-    found: dict[int, Container] = {}
+    containers: dict[int, Container] = {}
     for row in rows:
         if row.type is ContainerType.PROJECT:
-            found[row.n] = _build_project(tx, row, tags.get(row.n, []))
+            containers[row.n] = _build_project(tx, row, tags.get(row.n, []))
         else:
             related_ids, total = related.get(row.n, ([], 0))
             item = _build_work_item(row, tags.get(row.n, []), blockers.get(row.n, []), related_ids, now=tx.now)
             if total > len(related_ids):
                 item.related_to_total = total
-            found[row.n] = item
-    return found
+            containers[row.n] = item
+    return containers
 
 
 def load_related(tx: Transaction, project_id: str, ns: Collection[int]) -> dict[int, tuple[list[str], int]]:
     """Return the first related containers of some containers, and their total, by number."""
     related: dict[int, tuple[list[str], int]] = {}
-    place = {"project_id": project_id, "ns": to_json_array(ns)}
-    for n, other, total in tx.all(sql.related_of, **place, at_most=RELATED_SHOWN_MAX):
-        related.setdefault(n, ([], total))[0].append(other)
+    nodes = {"project_id": project_id, "ns": to_json_array(ns)}
+    for n, related_id, total in tx.all(sql.related_of, **nodes, at_most=RELATED_SHOWN_MAX):
+        related.setdefault(n, ([], total))[0].append(related_id)
     return related
 
 
@@ -190,13 +188,13 @@ def _build_work_item(
 ) -> Feature | Task:
     texts = _decode_properties(row)
     is_open = not row.resolved
-    held = [HOLD] if row.held_reason is not None and is_open else []
+    holds = [HOLD] if row.held_reason is not None and is_open else []
     common: dict[str, Any] = {
         "id": row.id,
         "project_id": row.project_id,
         "status": get_status(row, now=now),
         "priority": priority_from_number(row.priority),
-        "blocked_by": [*(blockers if is_open else ()), *held],
+        "blocked_by": [*(blockers if is_open else ()), *holds],
         "blocked_reason": _get_blocked_reason(row) if is_open else None,
         "blocked_above": True if row.blocked_above and is_open else UNSET,
         "related_to": related,
@@ -204,7 +202,7 @@ def _build_work_item(
         **_build_common_fields(row, texts),
     }
     if is_open and row.open_deps > len(blockers):
-        common["blocked_by_total"] = row.open_deps + len(held)
+        common["blocked_by_total"] = row.open_deps + len(holds)
     if row.type is ContainerType.FEATURE:
         return Feature(name=row.summary, **common)
     task = Task(feature_id=row.feature_id, title=row.summary, complexity=parse_complexity(texts), **common)
@@ -230,8 +228,8 @@ def _build_common_fields(row: ContainerRow, texts: Mapping[str, Any]) -> dict[st
 
 def _decode_properties(row: ContainerRow) -> dict[str, Any]:
     """Return the properties. The graph dialect may have stored any JSON in them."""
-    found: dict[str, Any] = {} if row.properties == "{}" else msgspec.json.decode(row.properties)
-    return found
+    properties: dict[str, Any] = {} if row.properties == "{}" else msgspec.json.decode(row.properties)
+    return properties
 
 
 def _get_text(properties: Mapping[str, Any], name: str) -> str | None:
@@ -254,7 +252,7 @@ def add_links(tx: Transaction, container: Container, n: int, node_id: str) -> No
 # --- One container in the answer of an operation ---
 
 
-class OneContainer(Struct, rename="camel", kw_only=True):
+class ContainerAnswer(Struct, rename="camel", kw_only=True):
     """The container of a request, in the field of its type."""
 
     trimming: ClassVar[Trimming] = Trimming(
@@ -271,7 +269,7 @@ class OneContainer(Struct, rename="camel", kw_only=True):
     task: Task | UnsetType = UNSET
 
 
-def set_container(answer: OneContainer, container: Container) -> None:
+def set_container(answer: ContainerAnswer, container: Container) -> None:
     """Set the field of the answer that matches the type of the container."""
     match container:
         case ProjectContainer():
@@ -282,7 +280,7 @@ def set_container(answer: OneContainer, container: Container) -> None:
             answer.task = container
 
 
-def load_container_into(answer: OneContainer, tx: Transaction, n: int, *, links_of: str | None = None) -> None:
+def load_container_into(answer: ContainerAnswer, tx: Transaction, n: int, *, links_of: str | None = None) -> None:
     """Load a container of the current project, with the links of its node if its id is given (`links_of`)."""
     container = load_containers(tx, tx.project.id, [n])[n]
     if links_of is not None:
@@ -386,8 +384,8 @@ def load_blockers(tx: Transaction, node: WorkNodeRow) -> Blockers:
     """Return what blocks a container of the current project."""
     ids: list[str] = []
     if node.open_deps:
-        place = {"project_id": tx.project.id, "ns": to_json_array([node.n])}
-        ids = [other for _, other in tx.all(sql.blockers_of, **place, at_most=BLOCKERS_SHOWN_MAX)]
+        node_key = {"project_id": tx.project.id, "ns": to_json_array([node.n])}
+        ids = [blocker_id for _, blocker_id in tx.all(sql.blockers_of, **node_key, at_most=BLOCKERS_SHOWN_MAX)]
     above: list[str] = []
     if node.blocked_above:
         inherits = get_policies(tx).inherit_dependencies

@@ -18,15 +18,6 @@ SELECT {c.container}, f.id AS feature_id
    AND c.project_id = :project_id
    AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
--- name: tags_of
--- The tags of some containers.
-SELECT t.node_n, t.tag
-  FROM work_node_tags AS t
- WHERE t.tenant_id = :tenant_id
-   AND t.project_id = :project_id
-   AND t.node_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
- ORDER BY t.node_n, t.tag;
-
 -- name: blockers_of
 -- The open dependencies of some containers, the first :at_most of each.
 SELECT from_n, id

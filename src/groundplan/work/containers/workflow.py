@@ -45,9 +45,9 @@ from groundplan.work.containers.refs import (
 from groundplan.work.containers.views import (
     HOLD,
     Blockers,
+    ContainerAnswer,
     Entity,
     FeatureTransition,
-    OneContainer,
     Transition,
     get_feature_transition,
     list_entities,
@@ -201,10 +201,10 @@ def _suggest_step(node: WorkNodeRow, status: str) -> NextStep:
 # --- Change of status ---
 
 
-class TransitionAnswer(OneContainer, kw_only=True):
+class TransitionAnswer(ContainerAnswer, kw_only=True):
     """A change of status and its effects."""
 
-    trimming: ClassVar[Trimming] = Trimming(*OneContainer.trimming, CutLists(UNBLOCKED_LISTS))
+    trimming: ClassVar[Trimming] = Trimming(*ContainerAnswer.trimming, CutLists(UNBLOCKED_LISTS))
 
     transition: Transition
     pipeline_position: str | None  # as 2/4; null for WILL_NOT_IMPLEMENT
@@ -439,7 +439,7 @@ class Terminated(TransitionAnswer, kw_only=True):
     """The terminated container and its dependents. They are unblocked without the result that they waited for."""
 
     trimming: ClassVar[Trimming] = Trimming(
-        *OneContainer.trimming, CutLists((*UNBLOCKED_LISTS, "affected_dependents", "feature_affected_dependents"))
+        *ContainerAnswer.trimming, CutLists((*UNBLOCKED_LISTS, "affected_dependents", "feature_affected_dependents"))
     )
 
     reason: str | UnsetType = UNSET
@@ -487,7 +487,7 @@ class Block(AtVersion, forbid_unknown_fields=True):
     op_id: OpId = field(name="op_id", default=None)
 
 
-class BlockAnswer(OneContainer, rename="camel", kw_only=True):
+class BlockAnswer(ContainerAnswer, rename="camel", kw_only=True):
     """The added blockers, and the number of all blockers."""
 
     added_blockers: list[str]
@@ -548,13 +548,13 @@ def _add_dependencies(
     changes: list[Change] = []
     added: list[str] = []
     for ref in refs:
-        other = find_any_container(tx, ref, field="blockedBy")
-        refuse_container_cycle(moments, node, other, field="blockedBy")
-        if add_edge(tx, node.n, DEPENDS_ON, other.n):
-            moments.add(node.n, other.n)
-            changes.append(changed(DEPENDS_ON, None, other.id))
-            added.append(other.id)
-            if not other.resolved:
+        blocker = find_any_container(tx, ref, field="blockedBy")
+        refuse_container_cycle(moments, node, blocker, field="blockedBy")
+        if add_edge(tx, node.n, DEPENDS_ON, blocker.n):
+            moments.add(node.n, blocker.n)
+            changes.append(changed(DEPENDS_ON, None, blocker.id))
+            added.append(blocker.id)
+            if not blocker.resolved:
                 readiness.adjust_open_dependencies([node.n], by=1)
     return changes, added
 
@@ -599,7 +599,7 @@ class Unblock(AtVersion, forbid_unknown_fields=True):
     op_id: OpId = field(name="op_id", default=None)
 
 
-class UnblockAnswer(OneContainer, rename="camel", kw_only=True):
+class UnblockAnswer(ContainerAnswer, rename="camel", kw_only=True):
     """The removed blockers, and those that remain."""
 
     removed_blockers: list[str]
@@ -635,11 +635,11 @@ def unblock(tx: Transaction, request: Unblock) -> UnblockAnswer:
     if holds and not node.open_deps:
         readiness.propagate_waiting(node.n, node.kind)
     readiness.settle()
-    left = load_blockers(tx, node)
+    remaining = load_blockers(tx, node)
     answer = UnblockAnswer(
         removed_blockers=removed,
-        remaining_blockers=left.all,
-        is_fully_unblocked=not left.all and not node.blocked_above,
+        remaining_blockers=remaining.all,
+        is_fully_unblocked=not remaining.all and not node.blocked_above,
     )
     load_container_into(answer, tx, node.n)
     return answer
@@ -651,12 +651,12 @@ def _remove_blockers(
     changes: list[Change] = []
     removed: list[str] = []
     for ref in refs:
-        other = find_any_container(tx, ref, field="blockedBy")
-        if not remove_edge(tx, node.n, DEPENDS_ON, other.n):
-            raise NotBlockedBy(node, other.id)
-        changes.append(changed(DEPENDS_ON, other.id, None))
-        removed.append(other.id)
-        if not other.resolved:
+        blocker = find_any_container(tx, ref, field="blockedBy")
+        if not remove_edge(tx, node.n, DEPENDS_ON, blocker.n):
+            raise NotBlockedBy(node, blocker.id)
+        changes.append(changed(DEPENDS_ON, blocker.id, None))
+        removed.append(blocker.id)
+        if not blocker.resolved:
             readiness.adjust_open_dependencies([node.n], by=-1)
     return changes, removed
 

@@ -67,21 +67,21 @@ def load_ancestor_paths(tx: Transaction, node: WorkNodeRow) -> list[AncestorPath
 def collect_paths(tx: Transaction, node: WorkNodeRow, above: Sequence[AncestorPaths]) -> TaskPaths:
     """Return the paths of a node: its links and Context Files, then the links of its ancestors."""
     own = dict.fromkeys([*node.links_value, *extract_context_files(load_sections(tx, node))])
-    inherited = dict.fromkeys(path for one in above for path in one.paths if path not in own)
+    inherited = dict.fromkeys(path for ancestor in above for path in ancestor.paths if path not in own)
     return TaskPaths(list(own), list(inherited))
 
 
 def load_resolved_before(tx: Transaction, node: WorkNodeRow, *, at_most: int, evidence_max: int) -> ResolvedNodes:
     """Return what was resolved before a node: its dependencies, the latest first, then siblings planned before it."""
-    place = {"project_id": tx.project.id, "n": node.n}
-    rows = tx.all(sql.resolved_dependencies, _ResolvedRow, **place, at_most=at_most)
+    node_key = {"project_id": tx.project.id, "n": node.n}
+    rows = tx.all(sql.resolved_dependencies, _ResolvedRow, **node_key, at_most=at_most)
     total = rows[0].total if rows else 0
     if node.parent_n is not None:
         beside = tx.all(
-            sql.resolved_siblings, _ResolvedRow, **place, parent_n=node.parent_n, looked_through=SIBLINGS_MAX
+            sql.resolved_siblings, _ResolvedRow, **node_key, parent_n=node.parent_n, looked_through=SIBLINGS_MAX
         )
-        known = {row.n for row in rows}
-        siblings = [row for row in beside if row.n not in known]
+        listed = {row.n for row in rows}
+        siblings = [row for row in beside if row.n not in listed]
         rows += siblings
         total += len(siblings)
     evidence = load_evidence(tx, to_json_array(row.n for row in rows)) if rows else {}

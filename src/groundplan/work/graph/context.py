@@ -309,24 +309,24 @@ def _count_children(tx: Transaction, level: Sequence[Branch]) -> None:
 
 
 def _load_next_level(tx: Transaction, level: Sequence[Branch], *, room: int) -> list[Branch]:
-    wanted: list[Branch] = []
+    parents: list[Branch] = []
     for branch in level:
         if room > 0 and branch.child_count:
-            wanted.append(branch)
+            parents.append(branch)
             room -= min(branch.child_count, CHILDREN_MAX)
-    if not wanted:
+    if not parents:
         return []
-    found: dict[int, list[Branch]] = {branch.n: [] for branch in wanted}
-    above = {branch.n: branch for branch in wanted}
+    children: dict[int, list[Branch]] = {branch.n: [] for branch in parents}
+    above = {branch.n: branch for branch in parents}
     rows = tx.all(
-        sql.first_children, ChildRow, project_id=tx.project.id, ns=_encode_numbers(wanted), of_each=CHILDREN_MAX
+        sql.first_children, ChildRow, project_id=tx.project.id, ns=_encode_numbers(parents), of_each=CHILDREN_MAX
     )
     for row in rows:
         tree = NodeTree(id=row.id, summary=row.summary, resolved=row.resolved)
         if row.state is not None:
             tree.state = msgspec.json.decode(row.state)
-        found[row.parent_n].append(Branch(row.n, tree, above[row.parent_n]))
-    below = [branch for siblings in found.values() for branch in siblings]
+        children[row.parent_n].append(Branch(row.n, tree, above[row.parent_n]))
+    below = [branch for siblings in children.values() for branch in siblings]
     return below[: len(below) + min(room, 0)]
 
 

@@ -43,7 +43,7 @@ class ReadDependencyGraph(Struct, forbid_unknown_fields=True):
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = LIMIT
 
     def __post_init__(self) -> None:
-        if sum(given is not None for given in (self.node, self.nodes, self.ancestor)) > 1:
+        if sum(argument is not None for argument in (self.node, self.nodes, self.ancestor)) > 1:
             raise ValueError("node, nodes and ancestor exclude each other; send only one of them")
         if self.direction != "both" and self.node is None:
             raise ValueError("direction needs node; leave it out, or name the node to start at")
@@ -74,7 +74,7 @@ class DependencyGraph(Struct):
 
 
 class LinkCountsRow(Struct):
-    """The numbers of links of a node."""
+    """The number of links of a node in each direction."""
 
     n: int
     open_deps: int
@@ -101,10 +101,10 @@ def read_dependency_graph(tx: Transaction, request: ReadDependencyGraph) -> Depe
         row.n: row
         for row in tx.all(sql.link_counts, LinkCountsRow, project_id=tx.project.id, ns=to_json_array(part.ns))
     }
-    found = {n: _to_graph_node(to_outline_node(tx, rows[n]), counts[n]) for n in part.ns}
-    nodes = tx.budget.share(3, of=5).take_rows(list(found.values()))
-    kept = part.ns[: len(nodes)]
-    links = list_links_between(tx, kept)
+    by_n = {n: _to_graph_node(to_outline_node(tx, rows[n]), counts[n]) for n in part.ns}
+    nodes = tx.budget.share(3, of=5).take_rows(list(by_n.values()))
+    shown = part.ns[: len(nodes)]
+    links = list_links_between(tx, shown)
     implied = find_implied(links)
     left_out = {
         "links": sum(node.waits_for + node.holds_up for node in nodes) - 2 * len(links),
@@ -112,7 +112,7 @@ def read_dependency_graph(tx: Transaction, request: ReadDependencyGraph) -> Depe
     }
     return DependencyGraph(
         nodes,
-        [GraphLink(found[a].id, found[b].id, implied=(a, b) in implied) for a, b in links],
+        [GraphLink(by_n[a].id, by_n[b].id, implied=(a, b) in implied) for a, b in links],
         {name: count for name, count in left_out.items() if count} or UNSET,
     )
 
@@ -132,15 +132,15 @@ def find_implied(links: Links) -> set[tuple[int, int]]:
 
 
 def _reach_beyond(ahead: Mapping[int, Sequence[int]], start: int) -> set[int]:
-    """Return what can be reached in two steps or more."""
-    found: set[int] = set()
-    todo = [far for near in ahead[start] if near != start for far in ahead.get(near, ()) if far != start]
+    """Return the nodes that are two steps or more ahead."""
+    reached: set[int] = set()
+    todo = [far for neighbour in ahead[start] if neighbour != start for far in ahead.get(neighbour, ()) if far != start]
     while todo:
-        here = todo.pop()
-        if here not in found and here != start:
-            found.add(here)
-            todo += ahead.get(here, ())
-    return found
+        n = todo.pop()
+        if n not in reached and n != start:
+            reached.add(n)
+            todo += ahead.get(n, ())
+    return reached
 
 
 def _select_nodes(tx: Transaction, request: ReadDependencyGraph) -> NodeSelection:
@@ -154,8 +154,8 @@ def _select_nodes(tx: Transaction, request: ReadDependencyGraph) -> NodeSelectio
         blocked = int(tx.scalar(sql.blocked_count, project_id=tx.project.id))
     else:
         ancestor_n = find_node_in_project(tx, request.ancestor).n
-        place = {"project_id": tx.project.id, "ancestor_n": ancestor_n, "at_most": request.limit}
-        rows = tx.all(sql.waiting_nodes_below, **place)
+        parameters = {"project_id": tx.project.id, "ancestor_n": ancestor_n, "at_most": request.limit}
+        rows = tx.all(sql.waiting_nodes_below, **parameters)
         waiting = [n for n, waits_itself, _ in rows if waits_itself]
         blocked = rows[0][2] if rows else 0
     return NodeSelection(_add_what_is_awaited(tx, waiting, request.limit), blocked)
@@ -164,28 +164,28 @@ def _select_nodes(tx: Transaction, request: ReadDependencyGraph) -> NodeSelectio
 def _walk_around(tx: Transaction, start: int, direction: Direction, *, at_most: int) -> list[int]:
     """Return a node and what is linked with it, the nearest first. A walk never turns: cousins are not lineage."""
     sides = {"both": (True, False), "waits_for": (True,), "holds_up": (False,)}[direction]
-    found = {start: None}
+    reached = {start: None}
     ahead = deque((start, is_before) for is_before in sides)
-    while ahead and len(found) < at_most:
+    while ahead and len(reached) < at_most:
         n, is_before = ahead.popleft()
-        for near, _ in _list_neighbours(tx, n, is_before=is_before, at_most=at_most):
-            if near not in found and len(found) < at_most:
-                found[near] = None
-                ahead.append((near, is_before))
-    return list(found)
+        for neighbour, _ in _list_neighbours(tx, n, is_before=is_before, at_most=at_most):
+            if neighbour not in reached and len(reached) < at_most:
+                reached[neighbour] = None
+                ahead.append((neighbour, is_before))
+    return list(reached)
 
 
 def _add_what_is_awaited(tx: Transaction, waiting: Sequence[int], at_most: int) -> list[int]:
-    """Return nodes that wait, each followed by the open nodes that it waits for."""
-    found: dict[int, None] = {}
+    """Return waiting nodes, each followed by the open nodes that it waits for."""
+    selected: dict[int, None] = {}
     for n in waiting:
-        if len(found) >= at_most:
+        if len(selected) >= at_most:
             break
-        found[n] = None
-        for near, is_resolved in _list_neighbours(tx, n, is_before=True, at_most=at_most):
-            if not is_resolved and len(found) < at_most:
-                found[near] = None
-    return list(found)
+        selected[n] = None
+        for awaited, is_resolved in _list_neighbours(tx, n, is_before=True, at_most=at_most):
+            if not is_resolved and len(selected) < at_most:
+                selected[awaited] = None
+    return list(selected)
 
 
 def _list_neighbours(tx: Transaction, n: int, *, is_before: bool, at_most: int) -> Sequence[tuple[int, bool]]:

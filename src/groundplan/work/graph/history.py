@@ -92,8 +92,8 @@ def locate_node(tx: Transaction, ref: str) -> tuple[str, str]:
     removed = find_removed_node(tx, ref)
     if removed is not None:
         return removed.project_id, ref
-    found = find_node(tx, ref)
-    return found.project_id, found.id
+    node = find_node(tx, ref)
+    return node.project_id, node.id
 
 
 def _format_event(event: StoredEvent, *, lean: bool) -> HistoryEvent:

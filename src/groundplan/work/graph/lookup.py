@@ -15,11 +15,11 @@ from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.authorize import find_visible_project_ids
-from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.graph.outline import OutlineNode, OutlineRow, load_rows, to_outline_node
 from groundplan.work.graph.search import ORDERS, Filter, Sort, build_search, fetch_page
 from groundplan.work.kinds import ROOT_N
+from groundplan.work.nodes import load_tags
 from groundplan.work.refs import (
     AmbiguousNode,
     NodeLocation,
@@ -35,8 +35,6 @@ PREFIX_CHARS_MIN = 3
 CANDIDATES_MAX = 50
 NAMED_MAX = 5  # titles in an error
 BEGINNING_CHARS_MAX = 32
-
-sql = load_queries(__file__)
 
 
 class Lookup(Struct, forbid_unknown_fields=True):
@@ -83,9 +81,7 @@ def look_up(tx: Transaction, request: Lookup) -> LookedUp:
         ns = _list_beginning(tx, request.beginning)
     else:
         ns = [_look_up_one(tx, ref) for ref in request.refs]
-    tags: dict[int, list[str]] = {}
-    for n, tag in tx.all(sql.tags_of_nodes, project_id=tx.project.id, ns=to_json_array(ns)):
-        tags.setdefault(n, []).append(tag)
+    tags = load_tags(tx, ns)
     nodes = [to_outline_node(tx, row) for row in load_rows(tx, ns)]
     for n, node in zip(ns, nodes, strict=True):
         node.tags = tags.get(n, UNSET)
@@ -93,19 +89,19 @@ def look_up(tx: Transaction, request: Lookup) -> LookedUp:
 
 
 def _list_beginning(tx: Transaction, beginning: str) -> list[int]:
-    here = frozenset({tx.project.id})
-    return [node.n for node in find_nodes_by_prefix(tx, beginning, here, at_most=CANDIDATES_MAX)]
+    this_project = frozenset({tx.project.id})
+    return [node.n for node in find_nodes_by_prefix(tx, beginning, this_project, at_most=CANDIDATES_MAX)]
 
 
 def _look_up_one(tx: Transaction, ref: str) -> int:
     """Return the number of the node that a ref names."""
-    found = _find_by_id(tx, ref)
-    if found is not None and found.project_id == tx.project.id:
-        return found.n
+    location = _find_by_id(tx, ref)
+    if location is not None and location.project_id == tx.project.id:
+        return location.n
     row = _find_by_title(tx, ref)
     if row is not None:
         return row.n
-    raise missing_node(tx, ref) if found is None else node_elsewhere(found, tx.project.id, beside=None)
+    raise missing_node(tx, ref) if location is None else node_elsewhere(location, tx.project.id, beside=None)
 
 
 def _find_by_title(tx: Transaction, ref: str) -> OutlineRow | None:
@@ -135,16 +131,16 @@ def _list_with_text(tx: Transaction, text: str) -> list[OutlineRow]:
 def _find_by_id(tx: Transaction, ref: str) -> NodeLocation | None:
     """Return the node with this id or beginning of an id; of several, the only one of this project."""
     try:
-        found = find_node_or_none(tx, ref)
+        location = find_node_or_none(tx, ref)
     except AmbiguousNode:
-        found = None
-    if found is not None or not PREFIX_CHARS_MIN <= len(ref) <= BEGINNING_CHARS_MAX:
-        return found
+        location = None
+    if location is not None or not PREFIX_CHARS_MIN <= len(ref) <= BEGINNING_CHARS_MAX:
+        return location
     matches = find_nodes_by_prefix(tx, ref, find_visible_project_ids(tx), at_most=CANDIDATES_MAX)
-    here = [node for node in matches if node.project_id == tx.project.id] or matches
-    if len(here) > 1:
-        raise AmbiguousNode(ref, [node.id for node in here[:NAMED_MAX]])
-    return here[0] if here else None
+    candidates = [node for node in matches if node.project_id == tx.project.id] or matches
+    if len(candidates) > 1:
+        raise AmbiguousNode(ref, [node.id for node in candidates[:NAMED_MAX]])
+    return candidates[0] if candidates else None
 
 
 OPERATION = declare(

@@ -136,8 +136,8 @@ def offer(tx: Transaction, request: Next) -> Offers:
         OverlapsInProgress: others work on files of the named node, and the project avoids that.
     """
     guard = OverlapGuard(tx)
-    picked = _pick(tx, request, guard)
-    return _build_offers(tx, request, picked, _fit_to_budget(tx, picked), guard, is_claimed=False)
+    candidates = _pick_nodes(tx, request, guard)
+    return _build_offers(tx, request, candidates, _fit_to_budget(tx, candidates), guard, is_claimed=False)
 
 
 def claim(tx: Transaction, request: Next) -> Offers:
@@ -152,10 +152,10 @@ def claim(tx: Transaction, request: Next) -> Offers:
         OverlapsInProgress: others work on files of the named node, and the project avoids that.
     """
     guard = OverlapGuard(tx)
-    picked = _pick(tx, request, guard)
-    taken = _fit_to_budget(tx, picked)
+    candidates = _pick_nodes(tx, request, guard)
+    nodes = _fit_to_budget(tx, candidates)
     until = compute_lease_end(tx)
-    for node in taken:
+    for node in nodes:
         before = node.claimed_by, node.claimed_until
         node.claimed_until = None if before == (tx.actor.id, None) else until  # a held claim stays held
         if not tx.run(sql.claim_node, project_id=tx.project.id, n=node.n, claimed_until=node.claimed_until):
@@ -167,10 +167,10 @@ def claim(tx: Transaction, request: Next) -> Offers:
         tx.record(WorkOp.CLAIMED, node.id, *changes, decision=request.decision)
         if node.feature_n is not None:
             begin_features(tx, node.feature_n, decision=request.decision)
-    return _build_offers(tx, request, picked, taken, guard, is_claimed=True)
+    return _build_offers(tx, request, candidates, nodes, guard, is_claimed=True)
 
 
-def _pick(tx: Transaction, request: Next, guard: OverlapGuard) -> list[WorkNodeRow]:
+def _pick_nodes(tx: Transaction, request: Next, guard: OverlapGuard) -> list[WorkNodeRow]:
     if request.node_id is not None:
         node = pick_named(tx, request.node_id)
         guard.check(node)
@@ -190,12 +190,12 @@ def _pick(tx: Transaction, request: Next, guard: OverlapGuard) -> list[WorkNodeR
     return guard.pick(find, wanted=request.count)
 
 
-def _fit_to_budget(tx: Transaction, picked: list[WorkNodeRow]) -> list[WorkNodeRow]:
+def _fit_to_budget(tx: Transaction, candidates: list[WorkNodeRow]) -> list[WorkNodeRow]:
     """Return the leading nodes that fit into half of the answer at their shortest, as each claim must be shown."""
-    if len(picked) < 2:
-        return picked
-    shortest = [(row.summary, SHORTEST_OFFER) for row in picked]
-    return picked[: len(tx.budget.share(1, of=2).take_rows(shortest, at_least=1))]
+    if len(candidates) < 2:
+        return candidates
+    shortest = [(row.summary, SHORTEST_OFFER) for row in candidates]
+    return candidates[: len(tx.budget.share(1, of=2).take_rows(shortest, at_least=1))]
 
 
 def encode_wanted_properties(properties: dict[str, Any]) -> str:
@@ -241,13 +241,13 @@ def _build_offers(
 
 
 def _build_offer(tx: Transaction, row: WorkNodeRow, *, lean: bool, is_claimed: bool) -> Offer:
-    above, done = fetch_surroundings(tx, row)
+    above, dependencies = fetch_surroundings(tx, row)
     row.parent = above[-1].id
     node = build_node(tx, row, lean=lean)
     # A node has one ancestor at each depth.
     left_out = {} if len(above) == row.depth else {"ancestors": row.depth - len(above)}
-    if len(done) > DEPENDENCIES_MAX:
-        del done[DEPENDENCIES_MAX:]
+    if len(dependencies) > DEPENDENCIES_MAX:
+        del dependencies[DEPENDENCIES_MAX:]
         total = tx.scalar(sql.count_resolved_dependencies, project_id=tx.project.id, n=row.n)
         left_out["resolved_deps"] = total - DEPENDENCIES_MAX
     offered = Offer(node=node, ancestors=[NodeSummary(ancestor.id, ancestor.summary) for ancestor in above])
@@ -261,11 +261,13 @@ def _build_offer(tx: Transaction, row: WorkNodeRow, *, lean: bool, is_claimed: b
     ]
     if not lean or node.context_links or inherited:
         offered.context_links = LinksBySource(node.context_links or [], inherited)
-    if not lean or done:
+    if not lean or dependencies:
         evidence = (
-            load_evidence(tx, to_json_array(dep.n for dep in done)) if any(dep.evidence_total for dep in done) else {}
+            load_evidence(tx, to_json_array(dep.n for dep in dependencies))
+            if any(dep.evidence_total for dep in dependencies)
+            else {}
         )
-        offered.resolved_deps = [_build_dependency(dep, evidence.get(dep.n, []), lean=lean) for dep in done]
+        offered.resolved_deps = [_build_dependency(dep, evidence.get(dep.n, []), lean=lean) for dep in dependencies]
     return offered
 
 
@@ -373,13 +375,13 @@ class NotActionable(Conflict):
 def _describe_ancestor(ancestor: BlockedAncestor) -> str:
     reasons = []
     if ancestor.waiting_for:
-        reasons.append(f"waits for {', '.join(map(_name, ancestor.waiting_for[:NAMED_MAX]))}")
+        reasons.append(f"waits for {', '.join(map(_describe_node, ancestor.waiting_for[:NAMED_MAX]))}")
     if ancestor.on_hold is not UNSET:
         reasons.append(f"is on hold ({quote_text(ancestor.on_hold)})")
-    return f"{_name(ancestor)} above it, which {' and '.join(reasons)}"
+    return f"{_describe_node(ancestor)} above it, which {' and '.join(reasons)}"
 
 
-def _name(node: NodeSummary | BlockedAncestor) -> str:
+def _describe_node(node: NodeSummary | BlockedAncestor) -> str:
     return f"{node.id} ({quote_text(node.summary)})"
 
 
@@ -402,12 +404,12 @@ class AlreadyClaimed(Conflict):
 def pick_named(tx: Transaction, ref: str) -> WorkNodeRow:
     """Return the named node of the current project."""
     node = fetch_node(tx, find_node_in_project(tx, ref).n)
-    place = {"project_id": tx.project.id, "n": node.n}
-    if tx.one_or_none(sql.ready_node, **place) is None:
+    node_key = {"project_id": tx.project.id, "n": node.n}
+    if tx.one_or_none(sql.ready_node, **node_key) is None:
         waiting_for = _load_waiting_for(tx, node.n, at_most=LISTED_MAX) if node.open_deps else []
-        open_children = tx.scalars(sql.open_children_of, **place, at_most=LISTED_MAX) if node.open_children else []
+        open_children = tx.scalars(sql.open_children_of, **node_key, at_most=LISTED_MAX) if node.open_children else []
         held_by = _load_blocked_ancestors(tx, node.n) if node.blocked_above and not node.resolved else []
-        raise NotActionable(node, [one.id for one in waiting_for], open_children, held_by)
+        raise NotActionable(node, [awaited.id for awaited in waiting_for], open_children, held_by)
     if is_claimed_by_another(tx, node.claimed_by, node.claimed_until):
         raise AlreadyClaimed(node, limit_lease_end(tx, node.claimed_until))
     return node
@@ -420,19 +422,19 @@ def _load_waiting_for(tx: Transaction, n: int, *, at_most: int) -> list[NodeSumm
 def _load_blocked_ancestors(tx: Transaction, n: int) -> list[BlockedAncestor]:
     """Return the ancestors that hold a node back, the nearest first, with at most LISTED_MAX nodes in all."""
     inherits = get_policies(tx).inherit_dependencies
-    place = {"project_id": tx.project.id, "n": n, "inherits": inherits, "at_most": ANCESTORS_LISTED_MAX}
-    found: list[BlockedAncestor] = []
-    left = LISTED_MAX
-    for row in tx.all(sql.blocked_ancestors_of, _AncestorRow, **place):
-        waiting_for = _load_waiting_for(tx, row.n, at_most=left)
-        left -= len(waiting_for)
-        shown = [NodeSummary(one.id, _shorten(one.summary)) for one in waiting_for]
-        on_hold = UNSET if row.held_reason is None else _shorten(row.held_reason)
-        found.append(BlockedAncestor(row.id, _shorten(row.summary), shown, on_hold))
-    return found
+    parameters = {"project_id": tx.project.id, "n": n, "inherits": inherits, "at_most": ANCESTORS_LISTED_MAX}
+    ancestors: list[BlockedAncestor] = []
+    room = LISTED_MAX
+    for row in tx.all(sql.blocked_ancestors_of, _AncestorRow, **parameters):
+        waiting_for = _load_waiting_for(tx, row.n, at_most=room)
+        room -= len(waiting_for)
+        shown = [NodeSummary(awaited.id, _shorten_text(awaited.summary)) for awaited in waiting_for]
+        on_hold = UNSET if row.held_reason is None else _shorten_text(row.held_reason)
+        ancestors.append(BlockedAncestor(row.id, _shorten_text(row.summary), shown, on_hold))
+    return ancestors
 
 
-def _shorten(text: str) -> str:
+def _shorten_text(text: str) -> str:
     return text if len(text) <= SUMMARY_CHARS_MAX else f"{text[: SUMMARY_CHARS_MAX - 1]}…"
 
 
@@ -476,11 +478,11 @@ SHOWN_PROPERTIES = (
 )
 
 
-def warn_about_filter(tx: Transaction, warnings: Warnings, given: dict[str, Any], *, is_found: bool) -> None:
-    """Add warnings about properties that no node has, or that answers only show; what was found needs no look."""
-    doubtful = [name for name, value in given.items() if value is None or not is_found]
+def warn_about_filter(tx: Transaction, warnings: Warnings, properties: dict[str, Any], *, is_found: bool) -> None:
+    """Add warnings about properties that no node has, and about those that answers show but no node stores."""
+    doubtful = [name for name, value in properties.items() if value is None or not is_found]
     for names, step in SHOWN_PROPERTIES:
-        if shown := [name for name in given if name in names]:
+        if shown := [name for name in properties if name in names]:
             doubtful = [name for name in doubtful if name not in shown]
             warnings.add(f"filter {join_names(shown)}", f"shown, but cannot be filtered here; {tx.describe(step)}")
     unknown = [name for name in doubtful if not _is_property(tx, name)]

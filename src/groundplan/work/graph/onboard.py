@@ -139,7 +139,7 @@ def _shorten_to(
 ) -> Orientation:
     parts: dict[str, Any] = {
         name: [
-            _cut(entry, chars) if isinstance(entry, str) else _shorten_entry(entry, chars, lean=lean)
+            _cut_line(entry, chars) if isinstance(entry, str) else _shorten_entry(entry, chars, lean=lean)
             for entry in getattr(orientation, name)[:count]
         ]
         for name, count in list_lengths.items()
@@ -162,14 +162,14 @@ def _shorten_entry(entry: AnyBrief, chars: int, *, lean: bool) -> AnyBrief:
             if lean:
                 shortened.agent = shortened.at = UNSET
         case BlockedBrief():
-            shortened.waits_for = [_shorten_entry(other, chars, lean=lean) for other in shortened.waits_for]
+            shortened.waits_for = [_shorten_entry(awaited, chars, lean=lean) for awaited in shortened.waits_for]
             shortened.hold, shortened.hold_excerpt = _make_excerpt(shortened.hold, chars)
         case ClaimBrief() if lean:
             shortened.claimed_at = UNSET
     return shortened
 
 
-def _cut(line: str, chars_max: int) -> str:
+def _cut_line(line: str, chars_max: int) -> str:
     return line if len(line) <= chars_max else line[: chars_max - 1] + "…"
 
 
@@ -253,7 +253,7 @@ def build_orientation(tx: Transaction) -> tuple[Orientation, dict[str, int]]:
     claims, tree = _load_claims(tx), _load_top_level(tx)
     marks = _describe_marks(tx)
     blocked = _blocked_rows(tx) if row.blocked else []
-    whole = Orientation(
+    orientation = Orientation(
         project=ProjectBrief(
             id=project.id, name=project.name, goal=row.summary, archived_at=project.archived_at or UNSET
         ),
@@ -267,7 +267,7 @@ def build_orientation(tx: Transaction) -> tuple[Orientation, dict[str, int]]:
         hint=_suggest_first_step(tx) if row.total == 1 else _name_loop(tx, blocked),
     )
     open_in_tree = sum(not branch.resolved for branch in tree)
-    return whole, {
+    return orientation, {
         **({"marks": marks.left_out} if marks.lines else {}),
         "my_claims": max(len(claims) - LISTS_MAX["my_claims"], 0),
         "tree": row.open_children - open_in_tree,
@@ -341,12 +341,12 @@ def _explain_blocked(tx: Transaction, row: BlockedNodeRow) -> BlockedBrief:
 def _find_blocking_ancestor(tx: Transaction, n: int) -> tuple[int, str | UnsetType, str | None]:
     """Return the number and id of the waiting ancestor that blocks a node, and the reason of its hold, if any."""
     parameters = {"project_id": tx.project.id, "n": n, "inherits": get_policies(tx).inherit_dependencies}
-    found = tx.one_or_none(sql.blocking_ancestor, **parameters, looked_through=LEVELS_SCANNED_MAX)
-    return found or (n, UNSET, None)
+    row = tx.one_or_none(sql.blocking_ancestor, **parameters, looked_through=LEVELS_SCANNED_MAX)
+    return row or (n, UNSET, None)
 
 
 def _load_recent(tx: Transaction) -> list[RecentBrief]:
-    found = list_headlines(
+    events = list_headlines(
         tx,
         ops=EVENT_PREFIX,
         shown_ops=[WorkOp.RESOLVED, WorkOp.DROPPED],
@@ -355,7 +355,7 @@ def _load_recent(tx: Transaction) -> list[RecentBrief]:
         shown_per_write_max=SHOWN_PER_WRITE_MAX,
         at_most=LISTS_MAX["recent"],
     )
-    ids = to_json_array(event.subject for event in found)
+    ids = to_json_array(event.subject for event in events)
     summaries: dict[str, str] = dict(tx.all(sql.summaries, ids=ids))
     return [
         RecentBrief(
@@ -366,7 +366,7 @@ def _load_recent(tx: Transaction) -> list[RecentBrief]:
             at=event.at,
             decision=UNSET if event.decision is None else event.decision,
         )
-        for event in found
+        for event in events
     ]
 
 
@@ -386,7 +386,7 @@ class Onboard(Struct, forbid_unknown_fields=True):
 def onboard(tx: Transaction, request: Onboard) -> Orientation:
     """Return an overview of one project; without a name, of the only one, or the projects to choose from."""
     if tx.has_project:
-        return _shorten(tx, request, *build_orientation(tx))
+        return _fit_to_session(tx, request, *build_orientation(tx))
     projects = list_projects(tx, ListProjects()).projects
     if not projects:
         return Orientation(projects=[], hint=f"there is no project yet; {tx.describe(FIRST_PROJECT)}")
@@ -405,11 +405,13 @@ def onboard(tx: Transaction, request: Onboard) -> Orientation:
         )
         for project in latest
     ]
-    whole = Orientation(projects=choices, hint=SEVERAL_PROJECTS)
-    return _shorten(tx, request, whole, {"projects": len(projects) - len(choices)})
+    orientation = Orientation(projects=choices, hint=SEVERAL_PROJECTS)
+    return _fit_to_session(tx, request, orientation, {"projects": len(projects) - len(choices)})
 
 
-def _shorten(tx: Transaction, request: Onboard, orientation: Orientation, unlisted: Mapping[str, int]) -> Orientation:
+def _fit_to_session(
+    tx: Transaction, request: Onboard, orientation: Orientation, unlisted: Mapping[str, int]
+) -> Orientation:
     lean = tx.preferences.lean if request.lean is None else request.lean
     return shorten_orientation(orientation, unlisted, tokens_max=tx.preferences.answer_tokens_max, lean=lean)
 

@@ -90,7 +90,7 @@ class ListOutline(Struct, forbid_unknown_fields=True):
     cursor: str | None = None
 
     def __post_init__(self) -> None:
-        if sum(given is not None for given in (self.parent, self.lane, self.node, self.filter)) > 1:
+        if sum(argument is not None for argument in (self.parent, self.lane, self.node, self.filter)) > 1:
             raise ValueError("parent, lane, filter and node exclude each other; send only one of them")
         if self.sort is not None and self.filter is None:
             raise ValueError("sort is for a filter; the other lists have their own order")
@@ -168,32 +168,32 @@ def outline(tx: Transaction, request: ListOutline) -> Outline:
     if request.node is not None:
         (row,) = load_rows(tx, [find_node_in_project(tx, request.node).n])
         return Outline([to_outline_node(tx, row)], 1)
-    wanted = _choose_search(tx, request)
+    lane_search = _choose_search(tx, request)
     belongs_to = [tx.project.id, request.lane, request.parent, request.filter, request.sort]
-    position = ORDERS[wanted.sort].start
+    position = ORDERS[lane_search.sort].start
     if request.cursor is not None:
-        position = from_cursor(wanted.sort, decode_cursor(tx, NAME, belongs_to, request.cursor))
-    search = build_search(tx, wanted.filter)
+        position = from_cursor(lane_search.sort, decode_cursor(tx, NAME, belongs_to, request.cursor))
+    search = build_search(tx, lane_search.filter)
     counted = _count_ready(tx) if request.lane is Lane.READY else search.total
     if counted == 0:
         return Outline([], 0)
-    ns, found_total = fetch_page(tx, search, wanted.sort, position, at_most=request.limit + 1)
+    ns, found_total = fetch_page(tx, search, lane_search.sort, position, at_most=request.limit + 1)
     if counted is None:
         counted = count_total(tx, search) if found_total is None or request.cursor is not None else found_total
-    found = Outline([], counted)
+    answer = Outline([], counted)
     with_parent = request.lane is not None or request.filter is not None
     page = take_page(
-        tx.budget.reserve(found),
+        tx.budget.reserve(answer),
         load_rows(tx, ns[: request.limit]),
-        cursor_after=lambda row: encode_cursor(tx, NAME, belongs_to, *to_cursor(_get_position(wanted.sort, row))),
+        cursor_after=lambda row: encode_cursor(tx, NAME, belongs_to, *to_cursor(_get_position(lane_search.sort, row))),
         item=lambda row: to_outline_node(tx, row, with_parent=with_parent),
         has_more=len(ns) > request.limit,
     )
-    found.nodes = [to_outline_node(tx, row, with_parent=with_parent) for row in page.rows]
-    found.next_cursor = page.next_cursor
+    answer.nodes = [to_outline_node(tx, row, with_parent=with_parent) for row in page.rows]
+    answer.next_cursor = page.next_cursor
     if not with_parent:
-        _add_counts_below(tx, page.rows, found.nodes)
-    return found
+        _add_counts_below(tx, page.rows, answer.nodes)
+    return answer
 
 
 def _add_counts_below(tx: Transaction, rows: Sequence[OutlineRow], nodes: Sequence[OutlineNode]) -> None:
@@ -221,8 +221,8 @@ def _choose_search(tx: Transaction, request: ListOutline) -> LaneSearch:
         return LANES[request.lane]
     if request.filter is not None:
         # What a filter finds is below the root, as everything in the other lists is.
-        wanted = replace(request.filter, ancestor=request.filter.ancestor or _fetch_root_id(tx))
-        return LaneSearch(wanted, request.sort or Sort.READINESS)
+        node_filter = replace(request.filter, ancestor=request.filter.ancestor or _fetch_root_id(tx))
+        return LaneSearch(node_filter, request.sort or Sort.READINESS)
     parent = request.parent or _fetch_root_id(tx)
     return LaneSearch(Filter(parent=find_node_in_project(tx, parent).id), Sort.CREATED)
 
@@ -313,7 +313,7 @@ PageKey = tuple[str, str, int, str, tuple[int, ...]]  # organization, project, i
 
 
 class BelowRow(Struct, frozen=True):
-    """How many nodes of a tree were met, its top included, and how many of them are open below the top."""
+    """The number of nodes of a tree with its top, and how many of them below the top are open."""
 
     top: int
     walked: int
@@ -321,7 +321,7 @@ class BelowRow(Struct, frozen=True):
 
 
 class CountedPages:
-    """The numbers of the pages that were asked for last."""
+    """The counts of the pages that were read last."""
 
     def __init__(self, pages_max: int = CACHED_PAGES_MAX) -> None:
         self.pages_max = pages_max
@@ -332,12 +332,12 @@ class CountedPages:
         return len(self._pages)
 
     def get(self, key: PageKey) -> Mapping[int, BelowRow] | None:
-        """Return the numbers of a page, if they are known."""
+        """Return the counts of a page, or None."""
         with self._lock:
             return self._pages.get(key)
 
     def put(self, key: PageKey, counts: Mapping[int, BelowRow]) -> None:
-        """Keep the numbers of a page, and drop the oldest if there are too many."""
+        """Keep the counts of a page, and drop the oldest page if there are too many."""
         with self._lock:
             self._pages[key] = counts
             while len(self._pages) > self.pages_max:
@@ -345,7 +345,7 @@ class CountedPages:
 
 
 def count_below(tx: Transaction, tops: Sequence[int]) -> Mapping[int, BelowRow]:
-    """Return the numbers by the node on top; none at all if to count them would take long. Only for reads."""
+    """Return the counts of trees by the number of the top; empty if counting would take long. Only for reads."""
     cache: CountedPages = tx.cache.get(CACHE_KEY) or tx.cache.setdefault(CACHE_KEY, CountedPages())
     key = (tx.actor.organization, tx.project.id, tx.project.rev, tx.project.updated_at, tuple(tops))
     counts = cache.get(key)

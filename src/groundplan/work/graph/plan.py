@@ -20,7 +20,14 @@ from groundplan.policies import get_policies
 from groundplan.work.answers import Warnings, list_within_budget
 from groundplan.work.containers.fields import parse_tags
 from groundplan.work.events import WorkOp
-from groundplan.work.graph.planned_nodes import ExistingNode, NewNode, PlanNode, TaggedPlanNode, assign_order_keys
+from groundplan.work.graph.planned_nodes import (
+    ExistingNode,
+    NewNode,
+    PlanNode,
+    TaggedPlanNode,
+    assign_order_keys,
+    build_planned_waits,
+)
 from groundplan.work.kinds import (
     PRIORITY_IGNORED,
     get_complexity,
@@ -29,7 +36,7 @@ from groundplan.work.kinds import (
     ranks_as_absent,
 )
 from groundplan.work.links import describe_new_links, insert_links, load_targets, read_requested
-from groundplan.work.nodes import NodeSummary, WorkNodeRow, generate_ids, insert_nodes
+from groundplan.work.nodes import NodeSummary, WorkNodeRow, add_tags, generate_ids, insert_nodes
 from groundplan.work.planned_overlaps import warn_about_planned_overlaps
 from groundplan.work.positions import blocks_descendants
 from groundplan.work.readiness import Readiness
@@ -39,8 +46,6 @@ from groundplan.work.waiting.cycles import (
     CycleDetected,
     Loop,
     describe_loop,
-    finish_moment,
-    start_moment,
 )
 from groundplan.work.waiting.moments import find_cycle
 
@@ -141,7 +146,7 @@ def plan(tx: Transaction, request: PlanNodes) -> Planned:
     now = {node.n: node for node in existing.values()}
     _compute_readiness(tx, in_order, now)
     unordered = assign_order_keys(in_order, now)
-    _insert(tx, in_order)
+    _insert_new_nodes(tx, in_order)
     _insert_links(tx, nodes)
     for node in nodes:
         tx.record(WorkOp.CREATED, node.id, *_build_changes(node), decision=request.decision)
@@ -156,12 +161,12 @@ def plan(tx: Transaction, request: PlanNodes) -> Planned:
     except CycleDetected as error:
         # The caller knows only refs: the new ids disappear with the refused plan.
         raise CycleDetected(error.loop.rename({node.id: node.request.ref for node in nodes})) from None
-    warnings = _warn(tx, nodes, now)
+    warnings = _build_warnings(tx, nodes, now)
     created = [CreatedNode(node.request.ref, node.id) for node in nodes]
     return Planned(created, *list_within_budget(tx, settled.reopened), warnings.lines())
 
 
-def _warn(tx: Transaction, nodes: Sequence[NewNode], now: Mapping[int, ExistingNode]) -> Warnings:
+def _build_warnings(tx: Transaction, nodes: Sequence[NewNode], now: Mapping[int, ExistingNode]) -> Warnings:
     warnings = Warnings()
     for node in nodes:
         if ranks_as_absent(node.properties):
@@ -193,14 +198,14 @@ def _load_existing(tx: Transaction, request: PlanNodes) -> dict[str, ExistingNod
         refs[node.ref] = index
     outside = {ref for ref in _iter_refs(request.nodes) if ref not in refs}
     by_id = _fetch_by_id(tx, outside)
-    found = {ref: by_id[ref] for ref in outside if ref in by_id}
+    by_ref = {ref: by_id[ref] for ref in outside if ref in by_id}
     # A ref that is not a whole id may be the prefix of one; if it is not, this raises.
-    id_by_prefix = {ref: find_node_in_project(tx, ref).id for ref in outside if ref not in found}
+    id_by_prefix = {ref: find_node_in_project(tx, ref).id for ref in outside if ref not in by_ref}
     if id_by_prefix:
         by_id = _fetch_by_id(tx, id_by_prefix.values())
-        found.update({ref: by_id[node_id] for ref, node_id in id_by_prefix.items()})
-    found[ROOT_REF] = tx.one(sql.root, ExistingNode, project_id=tx.project.id)
-    return found
+        by_ref.update({ref: by_id[node_id] for ref, node_id in id_by_prefix.items()})
+    by_ref[ROOT_REF] = tx.one(sql.root, ExistingNode, project_id=tx.project.id)
+    return by_ref
 
 
 def _fetch_by_id(tx: Transaction, ids: Iterable[str]) -> dict[str, ExistingNode]:
@@ -254,8 +259,8 @@ def _sort_parents_first(nodes: Sequence[NewNode]) -> list[NewNode]:
     for node in in_order:  # the list grows during the loop
         in_order += children.get(node.n, ())
     if len(in_order) < len(nodes):
-        seen = {node.n for node in in_order}
-        cycle = find_cycle({node.n: [node.parent.n] for node in nodes if node.n not in seen}) or []
+        placed = {node.n for node in in_order}
+        cycle = find_cycle({node.n: [node.parent.n] for node in nodes if node.n not in placed}) or []
         by_n = {node.n: node.request.ref for node in nodes}
         raise CycleDetected(Loop([by_n[n] for n in cycle]), hint=" (parent_ref)")
     return in_order
@@ -265,17 +270,7 @@ def _refuse_loops_within(tx: Transaction, nodes: Sequence[NewNode]) -> None:
     """Raise CycleDetected when new nodes wait for each other, without any existing node."""
     if all(isinstance(node.parent, ExistingNode) and all(to.n < node.n for to in node.targets) for node in nodes):
         return  # none is below another one, and each depends on earlier ones alone
-    inherits = get_policies(tx).inherit_dependencies
-    waits: dict[int, list[int]] = {}
-    for node in nodes:
-        targets = [finish_moment(target.n) for target in node.targets if isinstance(target, NewNode)]
-        waits.setdefault(start_moment(node.n), []).extend(targets)
-        waits.setdefault(finish_moment(node.n), []).append(start_moment(node.n))
-        if isinstance(node.parent, NewNode):
-            waits.setdefault(finish_moment(node.parent.n), []).append(finish_moment(node.n))
-            if inherits:
-                waits[start_moment(node.n)].append(start_moment(node.parent.n))
-    moments = find_cycle(waits)
+    moments = find_cycle(build_planned_waits(tx, nodes))
     if moments is not None:
         raise CycleDetected(describe_loop(moments, {node.n: node.request.ref for node in nodes}))
 
@@ -307,7 +302,7 @@ def _compute_readiness(tx: Transaction, in_order: Sequence[NewNode], now: Mappin
         node.blocked_above = parent.blocked_above + (parent.waits and blocks_descendants(tx, parent.kind))
 
 
-def _insert(tx: Transaction, in_order: Sequence[NewNode]) -> None:
+def _insert_new_nodes(tx: Transaction, in_order: Sequence[NewNode]) -> None:
     project_id = tx.project.id
     insert_nodes(
         tx,
@@ -340,9 +335,8 @@ def _insert(tx: Transaction, in_order: Sequence[NewNode]) -> None:
     ]
     if edges:
         tx.run_many(sql.add_edges, edges)
-    tags = [{"project_id": project_id, "n": node.n, "tag": tag} for node in in_order for tag in node.tags]
-    if tags:
-        tx.run_many(sql.add_node_tags, tags)
+    if tags := {node.n: node.tags for node in in_order if node.tags}:
+        add_tags(tx, project_id, tags)
 
 
 def _insert_links(tx: Transaction, nodes: Sequence[NewNode]) -> None:

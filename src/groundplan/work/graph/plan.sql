@@ -22,11 +22,6 @@ c.project_id, c.id, c.n, c.kind, c.feature_n, c.depth, c.resolved, c.blocked_abo
 INSERT INTO work_edges (tenant_id, project_id, from_n, type, to_n)
 VALUES (:tenant_id, :project_id, :from_n, :type, :to_n);
 
--- name: add_node_tags
--- Insert the tags of new nodes.
-INSERT INTO work_node_tags (tenant_id, project_id, node_n, tag)
-VALUES (:tenant_id, :project_id, :n, :tag);
-
 -- name: last_n
 -- The number of the newest node.
 SELECT last_n

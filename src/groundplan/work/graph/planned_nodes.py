@@ -8,9 +8,11 @@ from typing import Any
 from msgspec import Struct, field
 
 from groundplan.kernel.links import LinkType
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.policies import get_policies
 from groundplan.work.link_targets import Pointers, PurposeKeys
 from groundplan.work.requests import Links, NodeRef, Summary
-from groundplan.work.waiting.moments import sort_last_steps_first
+from groundplan.work.waiting.moments import group_steps, iter_waits, sort_last_steps_first
 from groundplan.work.waiting.order import make_key_below, make_keys_between
 
 
@@ -78,6 +80,15 @@ class NewNode(Struct):
         return not (self.open_children or self.open_deps or self.blocked_above)
 
 
+def build_planned_waits(tx: Transaction, nodes: Sequence[NewNode]) -> dict[int, list[int]]:
+    """Return for each moment of new nodes the moments of new nodes that it waits for directly."""
+    inherits = get_policies(tx).inherit_dependencies
+    parents = [(node.n, node.parent.n if isinstance(node.parent, NewNode) else None) for node in nodes]
+    rows = [(n, parent, parent if inherits else None) for n, parent in parents]
+    dependencies = [(node.n, target.n) for node in nodes for target in node.targets if isinstance(target, NewNode)]
+    return group_steps(iter_waits(rows, dependencies))
+
+
 def assign_order_keys(in_order: Sequence[NewNode], now: Mapping[int, ExistingNode]) -> list[int]:
     """Give each new node a key, and return the ends of waits that may be against the order.
 
@@ -96,7 +107,7 @@ def assign_order_keys(in_order: Sequence[NewNode], now: Mapping[int, ExistingNod
             above[node.n] = node.parent.order_key
     unordered = []
     for number, n in enumerate(sort_last_steps_first(waits) or (), min(by_n)):
-        awaited: list[NewNode | ExistingNode] = [by_n[other] for other in waits[n]]
+        awaited: list[NewNode | ExistingNode] = [by_n[awaited_n] for awaited_n in waits[n]]
         existing = [now[target.n] for target in by_n[n].targets if isinstance(target, ExistingNode)]
         awaited += [node for node in existing if not node.resolved]
         if not _assign_key(by_n[n], number, above[n], awaited):
@@ -108,7 +119,7 @@ def _assign_key(node: NewNode, number: int, above: str | None, awaited: Sequence
     """Give a node a key less than `above`, and return whether it is greater than those of what the node waits for."""
     if above is None:
         return False
-    low = max((one.order_key or "" for one in awaited), default="")
+    low = max((node_awaited.order_key or "" for node_awaited in awaited), default="")
     node.order_key = make_key_below(above, number)
     if node.order_key is not None and low < node.order_key:
         return True

@@ -69,7 +69,7 @@ class FoundNodes(Struct):
     next_cursor: str | UnsetType = UNSET
 
 
-class FoundRow(Struct):
+class MatchRow(Struct):
     """A node of the page, with its sort keys."""
 
     n: int
@@ -108,27 +108,27 @@ def query(tx: Transaction, request: QueryNodes) -> FoundNodes:
         counted = None  # the total includes the nodes before the cursor
     elif len(ns) <= request.limit:
         counted = len(ns)
-    found = FoundNodes([], count_total(tx, search) if counted is None else counted)
+    answer = FoundNodes([], count_total(tx, search) if counted is None else counted)
     lean = tx.preferences.lean if request.lean is None else request.lean
     listed_page = take_page(
-        tx.budget.reserve(found),
+        tx.budget.reserve(answer),
         [(row, _to_found_node(row, now=tx.now, lean=lean)) for row in _load_rows(tx, ns[: request.limit])],
         cursor_after=lambda pair: encode_cursor(tx, NAME, belongs_to, *to_cursor(_get_position(request.sort, pair[0]))),
         item=itemgetter(1),
         has_more=len(ns) > request.limit,
     )
-    found.nodes, found.next_cursor = [node for _, node in listed_page.rows], listed_page.next_cursor
-    return found
+    answer.nodes, answer.next_cursor = [node for _, node in listed_page.rows], listed_page.next_cursor
+    return answer
 
 
-def _load_rows(tx: Transaction, ns: list[int]) -> list[FoundRow]:
+def _load_rows(tx: Transaction, ns: list[int]) -> list[MatchRow]:
     if not ns:
         return []
-    by_n = {row.n: row for row in tx.all(sql.page_rows, FoundRow, project_id=tx.project.id, ns=to_json_array(ns))}
+    by_n = {row.n: row for row in tx.all(sql.page_rows, MatchRow, project_id=tx.project.id, ns=to_json_array(ns))}
     return [by_n[n] for n in ns]
 
 
-def _to_found_node(row: FoundRow, *, now: str, lean: bool) -> FoundNode:
+def _to_found_node(row: MatchRow, *, now: str, lean: bool) -> FoundNode:
     properties: dict[str, Any] = msgspec.json.decode(row.properties)
     add_claim_properties(properties, row, now=now)
     return FoundNode(
@@ -142,7 +142,7 @@ def _to_found_node(row: FoundRow, *, now: str, lean: bool) -> FoundNode:
     )
 
 
-def _get_position(sort: Sort, row: FoundRow) -> Position:
+def _get_position(sort: Sort, row: MatchRow) -> Position:
     values = {
         "after_ready": row.is_ready,
         "after_priority": row.priority,

@@ -125,7 +125,7 @@ def build_search(tx: Transaction, filter_: Filter) -> NodeSearch:
         source = text.source
     if source is Source.PROJECT and conditions["parent_n"]:
         source = Source.CHILDREN
-    known = {
+    stored_counts = {
         "resolved": counts.resolved,
         "is_blocked": counts.blocked,
         "is_ready": counts.actionable,
@@ -136,8 +136,8 @@ def build_search(tx: Transaction, filter_: Filter) -> NodeSearch:
     match [(name, value) for name, value in conditions.items() if value is not None]:
         case []:
             known_total = counts.total
-        case [(name, value)] if name in known:
-            known_total = known[name] if value else counts.total - known[name]
+        case [(name, value)] if name in stored_counts:
+            known_total = stored_counts[name] if value else counts.total - stored_counts[name]
         case _:
             known_total = None
     is_only_text = sum(value is not None for value in conditions.values()) == 1
@@ -204,9 +204,9 @@ def _build_conditions(tx: Transaction, filter_: Filter) -> dict[str, Any]:
     }
     for name, implied in IMPLIED.items():
         if conditions[name]:
-            for other, value in implied.items():
-                if conditions[other] is value:
-                    conditions[other] = None
+            for implied_name, value in implied.items():
+                if conditions[implied_name] is value:
+                    conditions[implied_name] = None
     return conditions
 
 
@@ -277,7 +277,7 @@ def build_index_query(trigrams: Sequence[Trigram], frequencies: Sequence[float])
     rarest, _ = by_frequency[0]
     matched: list[Trigram] = []
     for frequency, trigram in by_frequency:
-        is_apart = all(abs(trigram.at - other.at) >= TRIGRAM_CHARS for other in matched)
+        is_apart = all(abs(trigram.at - chosen.at) >= TRIGRAM_CHARS for chosen in matched)
         if is_apart and frequency <= rarest * MATCHED_SPREAD and len(matched) < MATCHED_MAX:
             matched.append(trigram)
     return " AND ".join(map(index_term, matched))
@@ -325,21 +325,21 @@ def fetch_page(
 ) -> tuple[list[int], int | None]:
     """Return the numbers of the nodes after a position, and how many there are in all if that costs nothing extra."""
     order = ORDERS[sort]
-    asked = {**search.parameters, **position}
+    parameters = {**search.parameters, **position}
     if sort is Sort.READINESS and search.source is Source.PROJECT:
-        return _fetch_ready_first(tx, asked, at_most=at_most), None
+        return _fetch_ready_first(tx, parameters, at_most=at_most), None
     if search.source is Source.PROJECT:
-        return tx.scalars(order.project_query, **asked, at_most=at_most), None
+        return tx.scalars(order.project_query, **parameters, at_most=at_most), None
     if sort is Sort.READINESS and search.matches_max is not None and position["after_ready"]:
-        found, total = _fetch_ready_with_text(tx, search, asked, at_most=at_most)
-        if found:
-            return found, total
-    rows = tx.all(order.chosen_query, **asked, at_most=at_most)
+        ns, total = _fetch_ready_with_text(tx, search, parameters, at_most=at_most)
+        if ns:
+            return ns, total
+    rows = tx.all(order.chosen_query, **parameters, at_most=at_most)
     return [n for n, _ in rows], next((counted for _, counted in rows), 0)
 
 
 def _fetch_ready_with_text(
-    tx: Transaction, search: NodeSearch, asked: Mapping[str, Any], *, at_most: int
+    tx: Transaction, search: NodeSearch, parameters: Mapping[str, Any], *, at_most: int
 ) -> tuple[list[int], int | None]:
     """Return the page of a search for nothing but a text if the best ready nodes fill it, and how many have the text.
 
@@ -352,7 +352,7 @@ def _fetch_ready_with_text(
         looked_at = _compute_looked_at(search.last_n, total, at_most=at_most)
     if looked_at is None:
         return [], total
-    rows = tx.all(sql.ready_nodes_with_text, **asked, looked_at=looked_at)
+    rows = tx.all(sql.ready_nodes_with_text, **parameters, looked_at=looked_at)
     is_full = sum(is_unclaimed for _, is_unclaimed in rows) >= at_most
     return [n for n, _ in rows[:at_most]] if is_full else [], total
 
@@ -364,15 +364,15 @@ def _compute_looked_at(last_n: int, matches: float, *, at_most: int) -> int | No
 
 
 def _fetch_ready_first(tx: Transaction, parameters: Mapping[str, Any], *, at_most: int) -> list[int]:
-    found: list[int] = []
+    ns: list[int] = []
     behind_ready: Mapping[str, Any] = parameters
     if parameters["after_ready"]:
         if not (parameters["resolved"] or parameters["is_blocked"] or parameters["is_ready"] is False):
-            found = tx.scalars(sql.ready_nodes, **parameters, at_most=at_most)
+            ns = tx.scalars(sql.ready_nodes, **parameters, at_most=at_most)
         behind_ready = {**parameters, **ORDERS[Sort.READINESS].start}
-    if len(found) < at_most and not parameters["is_ready"]:
-        found += tx.scalars(sql.unready_nodes, **behind_ready, at_most=at_most - len(found))
-    return found
+    if len(ns) < at_most and not parameters["is_ready"]:
+        ns += tx.scalars(sql.unready_nodes, **behind_ready, at_most=at_most - len(ns))
+    return ns
 
 
 def count_total(tx: Transaction, search: NodeSearch) -> int:
@@ -412,16 +412,16 @@ READ_PER_PROJECT_MIN = 1_000
 
 def find_nodes(tx: Transaction, projects: Sequence[str], words: SearchWords) -> list[TextMatch]:
     """Return nodes of some projects that match, newest first. For words without trigrams only new nodes are read."""
-    asked = build_parameters(projects, words)
-    matches = tx.all(sql.nodes_with_id, TextMatch, **asked)
+    parameters = build_parameters(projects, words)
+    matches = tx.all(sql.nodes_with_id, TextMatch, **parameters)
     if match := _build_match(words):
-        found = tx.all(sql.nodes_with_words, TextMatch, **asked, match=match)
+        with_words = tx.all(sql.nodes_with_words, TextMatch, **parameters, match=match)
     else:
         read_max = max(READ_MAX // max(len(projects), 1), READ_PER_PROJECT_MIN)
-        found = tx.all(sql.nodes_with_short_words, TextMatch, **asked, read_max=read_max)
-    if len(found) >= asked["per_project"]:  # the node with exactly this summary may be older than all of them
-        matches += tx.all(sql.nodes_with_summary, TextMatch, **asked)
-    return drop_repeated([*matches, *found])
+        with_words = tx.all(sql.nodes_with_short_words, TextMatch, **parameters, read_max=read_max)
+    if len(with_words) >= parameters["per_project"]:  # the node with exactly this summary may be older than all of them
+        matches += tx.all(sql.nodes_with_summary, TextMatch, **parameters)
+    return drop_repeated([*matches, *with_words])
 
 
 def _build_match(words: SearchWords) -> str:
@@ -429,7 +429,9 @@ def _build_match(words: SearchWords) -> str:
     terms: dict[str, None] = {}
     for word in words.words:
         # The index folds characters in its own way, so those of ASCII are preferred.
-        trigrams = [one for one in list_trigrams(word) if one.chars.isascii()] or list_trigrams(word)
+        trigrams = [trigram for trigram in list_trigrams(word) if trigram.chars.isascii()] or list_trigrams(word)
         if len(word) >= TRIGRAM_CHARS:
-            terms.update(dict.fromkeys(index_term(one) for one in (trigrams[0], trigrams[-1])[:WORD_TRIGRAMS_MAX]))
+            terms.update(
+                dict.fromkeys(index_term(trigram) for trigram in (trigrams[0], trigrams[-1])[:WORD_TRIGRAMS_MAX])
+            )
     return " AND ".join(terms)

@@ -170,13 +170,13 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
         if readiness.has_unwritten_counts(node.n):
             readiness.write_counts(node.n)
             node = fetch_node(tx, node.n)
-        _check(tx, node, item)
+        _check_revision_and_claim(tx, node, item)
         if item.resolved is True and not node.resolved:
             completes_task = completes_task or node.kind in (None, TASK)
             if node.open_deps:
                 early.append(node.n)
         links = _set_links(tx, node, requested[index], targets, index)
-        rev = _apply(tx, node, item, index, readiness, warnings, links=links, decision=request.decision)
+        rev = _apply_update(tx, node, item, index, readiness, warnings, links=links, decision=request.decision)
         updated.append(UpdatedNode(node.id, rev))
     if not is_single:
         _refresh_revisions(tx, updated)
@@ -198,7 +198,7 @@ def _refresh_revisions(tx: Transaction, updated: list[UpdatedNode]) -> None:
         entry.rev = revs[entry.node_id]
 
 
-def _check(tx: Transaction, node: WorkNodeRow, item: Update) -> None:
+def _check_revision_and_claim(tx: Transaction, node: WorkNodeRow, item: Update) -> None:
     if item.expected_rev is not UNSET and item.expected_rev != node.rev:
         raise StaleRevision(
             f"node {node.id}", "read it again", current=node.rev, expected=item.expected_rev, node_id=node.id
@@ -217,7 +217,7 @@ def refuse_open_children(tx: Transaction, node: WorkNodeRow) -> None:
         raise UnresolvedChildren(node, children)
 
 
-def _apply(
+def _apply_update(
     tx: Transaction,
     node: WorkNodeRow,
     item: Update,
@@ -289,10 +289,10 @@ def _merge_properties(
 ) -> Iterable[Change]:
     path = ("updates", index, "properties")
     before = node.properties_value
-    kept = validate_properties(properties, path)
-    after = {key: value for key, value in before.items() if key not in properties} | kept
+    present = validate_properties(properties, path)
+    after = {key: value for key, value in before.items() if key not in properties} | present
     # An existing key keeps its position.
-    after = {key: after[key] for key in [*before, *kept] if key in after}
+    after = {key: after[key] for key in [*before, *present] if key in after}
     changed_keys = [key for key in properties if not is_same_json(before.get(key), after.get(key))]
     if not changed_keys:
         return []

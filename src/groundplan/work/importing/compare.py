@@ -120,16 +120,16 @@ def add_missing_evidence(state: ImportState, file: str) -> None:
     """Give new items that were finished in their tool without evidence the file as evidence, if it is required."""
     if not state.requires_evidence:
         return
-    found = []
+    finished = []
     for entry in state.entries.values():
         node = entry.node
         if entry.is_new and node.is_task and node.resolved and not node.is_dropped and not entry.new_evidence:
             entry.new_evidence.append(SourceEvidence(IMPORTED, f"finished in {state.tool}: {file}"))
-            found.append(node.n)
-    if found:
+            finished.append(node.n)
+    if finished:
         state.warnings.append(
-            f"this project requires evidence to resolve a task: {len(found)} items were finished in {state.tool} "
-            f"without any, and have the file itself as evidence: {state.name_some(found)}"
+            f"this project requires evidence to resolve a task: {len(finished)} items were finished in {state.tool} "
+            f"without any, and have the file itself as evidence: {state.name_some(finished)}"
         )
 
 
@@ -143,7 +143,7 @@ def add_changed_entries(
     bases: Mapping[str, ImportBase],
     nodes: Mapping[int, StoredNode],
 ) -> None:
-    """Compare items that changed in the file since the last import with their nodes, and add what follows."""
+    """Compare the items that changed in the file with their nodes, and add entries for the changes."""
     for item in items:
         n = state.last[item.source_id].node_n
         base = bases[item.source_id]
@@ -178,7 +178,7 @@ def add_changed_entries(
 
 
 def add_stored_entry(state: ImportState, source_id: str, stored: StoredNode, base: ImportBase) -> ImportEntry:
-    """Return the entry of an item that was imported before, which is made if there is none so far."""
+    """Return the entry of an item that was imported before, and create it if it is missing."""
     entry = state.touch(stored.row.n)
     entry.source_id, entry.stored = source_id, stored
     entry.set_last_base(base)
@@ -195,7 +195,7 @@ def read_fate(stored: StoredNode) -> str:
 
 
 def _list_here(state: ImportState, stored: StoredNode) -> dict[str, Any]:
-    """Return the fields of a stored node in the words of an item."""
+    """Return the fields of a stored node under the names that an item has for them."""
     row = stored.row
     fields: dict[str, Any] = {"title": row.summary, "fate": read_fate(stored), "state": row.state_value}
     if row.parent_n != ROOT_N and row.parent_n is not None:
@@ -281,7 +281,9 @@ def _compare_lists(state: ImportState, entry: ImportEntry, item: SourceItem) -> 
     _compare_context_links(entry, base.context_links, fresh.context_links)
     known = {*base.evidence}
     digests = digest_evidence(item.evidence)
-    entry.new_evidence += [one for one, digest in zip(item.evidence, digests, strict=True) if digest not in known]
+    entry.new_evidence += [
+        evidence for evidence, digest in zip(item.evidence, digests, strict=True) if digest not in known
+    ]
     base.loops = [target for target in base.loops if target in fresh.depends_on]
     for name in ("depends_on", "links", "tags", "context_links", "evidence"):
         setattr(base, name, getattr(fresh, name))
@@ -304,7 +306,7 @@ def _compare_context_links(entry: ImportEntry, base: list[str], there: list[str]
 
 @dataclass(slots=True)
 class FieldMerge:
-    """What a comparison says about the fields of an item."""
+    """The result of comparing the fields of an item: the values to take over, and the conflicts."""
 
     taken: dict[str, Any] = field(default_factory=dict)  # None removes a field
     conflicts: list[ImportConflict] = field(default_factory=list)

@@ -54,7 +54,7 @@ class ExportedLink(Struct):
 
 
 class ExportedItem(Struct, kw_only=True):
-    """A node with everything that belongs to it. `sources` has its source id in each tool that it was imported from."""
+    """A node with all its parts. `sources` has its source id by the tool that it was imported from."""
 
     id: str
     title: str
@@ -114,7 +114,7 @@ def export_work(tx: Transaction, request: ExportWork) -> ExportedWork:
     for n, tool, base in tx.all(sql.bases_with_loops, **place):
         if items[n].fate != "open":  # else the hold was released here
             loops = msgspec.json.decode(base, type=ImportBase).loops
-            items[n].loops = [by_source[tool, one] for one in loops if (tool, one) in by_source]
+            items[n].loops = [by_source[tool, target] for target in loops if (tool, target) in by_source]
     return ExportedWork(tx.project.name, list(items.values()))
 
 

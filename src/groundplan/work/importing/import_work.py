@@ -193,10 +193,10 @@ def _prepare(tx: Transaction, request: ImportWork) -> ImportState:
     last = load_last_imports(tx, project_id, request.tool)
     new = [item for item in items if item.source_id not in last]
     changed = [item for item in items if item.source_id in last and _differs(item, last[item.source_id])]
-    deleted = [one for one in request.deleted if one.source_id in last]
+    deleted = [deletion for deletion in request.deleted if deletion.source_id in last]
     state = ImportState(request.tool, PlanGraph({}), last)
     state.requires_evidence = get_policies(tx).evidence == "require"
-    state.numbers = {source_id: one.node_n for source_id, one in last.items() if one.node_n is not None}
+    state.numbers = {source_id: row.node_n for source_id, row in last.items() if row.node_n is not None}
     state.sources = {n: source_id for source_id, n in state.numbers.items()}
     _note_gone(state, request)
     if not (new or changed or deleted):
@@ -206,7 +206,7 @@ def _prepare(tx: Transaction, request: ImportWork) -> ImportState:
     state.differing = load_differing(tx, project_id, request.tool) if last else {}
     add_new_entries(state, new, ids, first_n=tx.scalar(sql.last_n, project_id=project_id) + 1)
     if changed or deleted:
-        source_ids = [*(item.source_id for item in changed), *(one.source_id for one in deleted)]
+        source_ids = [*(item.source_id for item in changed), *(deletion.source_id for deletion in deleted)]
         bases = load_bases(tx, project_id, request.tool, source_ids)
         ns = [n for source_id in source_ids if (n := last[source_id].node_n) is not None]
         add_changed_entries(state, changed, deleted, bases, load_nodes(tx, project_id, ns))
@@ -223,11 +223,11 @@ def _list_items(request: ImportWork) -> list[SourceItem]:
 
 
 def _refuse_duplicates(items: Sequence[SourceItem], deleted: Sequence[DeletedItem]) -> None:
-    seen: set[str] = set()
+    source_ids: set[str] = set()
     for source_id in (*(item.source_id for item in items), *(item.source_id for item in deleted)):
-        if source_id in seen:
+        if source_id in source_ids:
             raise DuplicateItem(source_id)
-        seen.add(source_id)
+        source_ids.add(source_id)
 
 
 def _differs(item: SourceItem, last: LastImport) -> bool:
@@ -235,10 +235,10 @@ def _differs(item: SourceItem, last: LastImport) -> bool:
 
 
 def _note_gone(state: ImportState, request: ImportWork) -> None:
-    """Name the items that the file no longer has; their nodes stay as they are."""
-    there = {item.source_id for item in _list_items(request)} | {one.source_id for one in request.deleted}
-    for source_id, one in state.last.items():
-        if source_id not in there and one.node_n is not None:
+    """Note the items that are gone from the file; their nodes stay as they are."""
+    there = {item.source_id for item in _list_items(request)} | {deletion.source_id for deletion in request.deleted}
+    for source_id, row in state.last.items():
+        if source_id not in there and row.node_n is not None:
             state.placed.append(ImportNote(source_id, "gone", "gone from the file; its node stays as it is"))
 
 
@@ -380,7 +380,7 @@ class KnowledgeCounts(NamedTuple):
 
 
 def make_task(tool: str) -> SourceItem:
-    """Return the item that the knowledge of a tool is created by: every atom and molecule needs a task."""
+    """Return the task that atoms and molecules of an import are created by, because each of them needs one."""
     return SourceItem(source_id=TASK, title=f"Take over knowledge from {tool}", fate="done")
 
 
@@ -396,26 +396,28 @@ def take_over_knowledge(
     tool = f"{state.tool} knowledge"
     last = load_last_imports(tx, tx.project.id, tool)
     drafts = [
-        KnowledgeDraft(one.name, one.knowledge, [], [(other.name, other.reason) for other in one.related])
-        for one in molecules
+        KnowledgeDraft(
+            molecule.name, molecule.knowledge, [], [(relation.name, relation.reason) for relation in molecule.related]
+        )
+        for molecule in molecules
     ]
-    drafts += [KnowledgeDraft(one.name, one.knowledge, one.paths, []) for one in atoms]
+    drafts += [KnowledgeDraft(atom.name, atom.knowledge, atom.paths, []) for atom in atoms]
     drafts = _number_equal_names(drafts)
-    bases = load_bases(tx, tx.project.id, tool, [key for one in drafts if (key := _make_key(one)) in last])
+    bases = load_bases(tx, tx.project.id, tool, [key for draft in drafts if (key := _make_key(draft)) in last])
     drafts = [
-        msgspec.structs.replace(one, last_digest=last[key].digest, last_related=bases[key].links)
-        if (key := _make_key(one)) in last
-        else one
-        for one in drafts
+        msgspec.structs.replace(draft, last_digest=last[key].digest, last_related=bases[key].links)
+        if (key := _make_key(draft)) in last
+        else draft
+        for draft in drafts
     ]
     n = state.numbers.get(TASK)
     task_id = None if dry_run or n is None else _get_node_id(tx, state, n)
     outcomes = import_knowledge(tx, KnowledgeImport(task_id, drafts))
-    for draft, one in zip(drafts, outcomes, strict=True):
-        if one.outcome == "conflict":
+    for draft, result in zip(drafts, outcomes, strict=True):
+        if result.outcome == "conflict":
             there = shorten(draft.knowledge)
             state.conflicts.append(
-                ImportConflict(one.name, "knowledge", _describe_base(draft), shorten(one.here), there)
+                ImportConflict(result.name, "knowledge", _describe_base(draft), shorten(result.here), there)
             )
     if not dry_run:
         rows = [
@@ -424,34 +426,35 @@ def take_over_knowledge(
                 "tool": tool,
                 "source_id": _make_key(draft),
                 "node_n": n,
-                "digest": one.digest,
+                "digest": result.digest,
                 "base": msgspec.json.encode(ImportBase(links=draft.related)).decode(),
             }
-            for draft, one in zip(drafts, outcomes, strict=True)
-            if one.outcome in ("created", "updated") or (one.outcome == "unchanged" and _is_new(draft, one.digest))
+            for draft, result in zip(drafts, outcomes, strict=True)
+            if result.outcome in ("created", "updated")
+            or (result.outcome == "unchanged" and _is_new(draft, result.digest))
         ]
         run_in_chunks(tx, sql.save_imports, rows)
-    made = [one.outcome for one in outcomes]
+    made = [result.outcome for result in outcomes]
     return KnowledgeCounts(made.count("created"), made.count("updated"))
 
 
 def _is_new(draft: KnowledgeDraft, digest: str) -> bool:
-    """Return whether a draft says something else than the last import."""
+    """Return whether a draft differs from that of the last import."""
     return digest != draft.last_digest or draft.related != draft.last_related
 
 
 def _describe_base(draft: KnowledgeDraft) -> str | None:
-    """Return what a report says about the knowledge at the last import: texts are kept as digests."""
+    """Return the digest of the text at the last import for a report; the text itself is not kept."""
     return None if draft.last_digest is None else f"sha256:{draft.last_digest}"
 
 
 def _number_equal_names(drafts: list[KnowledgeDraft]) -> list[KnowledgeDraft]:
-    """Return the drafts with names of their own: the name is what a later import finds them by."""
-    seen: Counter[str] = Counter()
+    """Return the drafts with unique names, because a later import finds them by name."""
+    uses: Counter[str] = Counter()
     numbered = []
     for draft in drafts:
-        seen[_make_key(draft)] += 1
-        number = seen[_make_key(draft)]
+        uses[_make_key(draft)] += 1
+        number = uses[_make_key(draft)]
         name = draft.name if number == 1 else f"{draft.name[:NAME_KEPT_CHARS]} [{number}]"
         numbered.append(msgspec.structs.replace(draft, name=name))
     return numbered

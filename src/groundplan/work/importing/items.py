@@ -125,7 +125,7 @@ class SourceAtom(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class ImportBase(Struct, omit_defaults=True):
-    """What the file said about an item at the last import; and what was written where the two differ."""
+    """The fields of an item at the last import, and those that were written differently."""
 
     fields: dict[str, Any] = {}
     depends_on: list[str] = []
@@ -144,7 +144,7 @@ def compute_digest(value: Any) -> str:
 
 
 def digest_item(item: SourceItem) -> str:
-    """Return a digest of what an item says; its place in the file does not count, nor does the order of sets."""
+    """Return a digest of the contents of an item, without its place in the file and the order of its tags and links."""
     sets = {"depends_on": sorted({*item.depends_on}), "tags": sorted({*item.tags}), "links": _sort_links(item)}
     return compute_digest(msgspec.structs.replace(item, file="", line=None, **sets))
 
@@ -154,7 +154,7 @@ def _sort_links(item: SourceItem) -> list[SourceLink]:
 
 
 def shorten(value: Any) -> Any:
-    """Return a value as it is kept: a long one as a digest."""
+    """Return a value, or its digest if it is long."""
     if isinstance(value, str) and len(value) <= KEPT_CHARS_MAX:
         return value
     if isinstance(value, str | dict | list):
@@ -163,9 +163,9 @@ def shorten(value: Any) -> Any:
     return value
 
 
-def is_same(one: Any, other: Any) -> bool:
-    """Return whether two values are the same JSON, of which either may be kept as a digest."""
-    return bool(compute_digest(shorten(one)) == compute_digest(shorten(other)))
+def is_same(first: Any, second: Any) -> bool:
+    """Return whether two values are equal JSON; either may be a digest."""
+    return bool(compute_digest(shorten(first)) == compute_digest(shorten(second)))
 
 
 def describe_fate(fate: str, hold_reason: str | None) -> str:
@@ -202,16 +202,16 @@ def list_fields(item: SourceItem, tool: str) -> dict[str, Any]:
 
 def list_sections(item: SourceItem) -> dict[str, str]:
     """Return the sections of an item by title; one that repeats a title is numbered."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     numbers: dict[str, int] = {}  # the last number of each title, so that many equal ones are not counted again
     for section in item.sections:
         title, number = section.title, numbers.get(section.title, 1)
-        while title in found:
+        while title in texts:
             number += 1
             title = f"{section.title} [{number}]"
         numbers[section.title] = number
-        found[title] = section.text
-    return found
+        texts[title] = section.text
+    return texts
 
 
 def digest_evidence(evidence: Iterable[SourceEvidence]) -> list[str]:
@@ -220,7 +220,7 @@ def digest_evidence(evidence: Iterable[SourceEvidence]) -> list[str]:
 
 
 def build_base(item: SourceItem, tool: str) -> ImportBase:
-    """Return what is kept of an item for the next import."""
+    """Return the fields of an item that the next import compares with."""
     return ImportBase(
         fields={name: shorten(value) for name, value in list_fields(item, tool).items()},
         depends_on=sorted({*item.depends_on}),

@@ -23,7 +23,7 @@ from groundplan.work.waiting.moments import find_cycle
 
 
 def place(state: ImportState) -> None:
-    """Give every node of the import a parent under which it can be."""
+    """Give every node of the import a parent that can have it: open ancestors for open nodes, and no loops."""
     _break_parent_loops(state)
     _refuse_closing_local_work(state)
     _refuse_closing_without_evidence(state)
@@ -34,7 +34,7 @@ def place(state: ImportState) -> None:
 
 
 def _break_parent_loops(state: ImportState) -> None:
-    """Put an item below the root whose parents lead back to it."""
+    """Move an item below the root if its parents form a loop."""
     nodes = state.graph.nodes
     checked = {ROOT_N}
     for entry in list(state.entries.values()):
@@ -45,7 +45,7 @@ def _break_parent_loops(state: ImportState) -> None:
             n = nodes[n].parent_n or ROOT_N
         if n in path:
             loop = list(path)[list(path).index(n) :]
-            first = min((one for one in loop if one in state.entries), default=n)
+            first = min((number for number in loop if number in state.entries), default=n)
             at = loop.index(first)
             in_loop = state.touch(first)
             in_loop.source_parent = state.name(nodes[first].parent_n or ROOT_N)
@@ -54,9 +54,9 @@ def _break_parent_loops(state: ImportState) -> None:
         checked.update(path)
 
 
-def _hold_in_loop(state: ImportState, entry: ImportEntry, path: list[int], what: str) -> None:
+def _hold_in_loop(state: ImportState, entry: ImportEntry, path: list[int], edge: str) -> None:
     names = " -> ".join(shorten_path([state.name(n) for n in path]))
-    state.placed.append(ImportNote(str(entry.source_id), "loop", f"{what} left out, because it closes a loop: {names}"))
+    state.placed.append(ImportNote(str(entry.source_id), "loop", f"{edge} left out, because it closes a loop: {names}"))
     node = entry.node
     if not node.resolved and not node.is_held:
         node.is_held = True
@@ -68,7 +68,7 @@ def _refuse_closing_local_work(state: ImportState) -> None:
     closed = [entry for entry in state.entries.values() if entry.is_closed]
     children = state.graph.list_children() if closed else {}
     depth = {entry.node.n: entry.node.stored.depth if entry.node.stored else 0 for entry in closed}
-    for entry in sorted(closed, key=lambda one: -depth[one.node.n]):
+    for entry in sorted(closed, key=lambda finished: -depth[finished.node.n]):
         node = entry.node
         if any(state.graph.is_open(child) and child not in state.sources for child in children.get(node.n, ())):
             _refuse_fate(state, entry)
@@ -100,7 +100,7 @@ def _refuse_fate(state: ImportState, entry: ImportEntry) -> None:
 
 
 def _keep_fate(state: ImportState, entry: ImportEntry, there: str) -> None:
-    """Set the fate of a stored node back, and report the conflict."""
+    """Restore the fate that a stored node had, and report the conflict."""
     node, before = entry.node, entry.before
     assert before is not None  # noqa: S101 - the node is stored
     node.resolved, node.is_dropped = before.resolved, before.is_dropped
@@ -114,7 +114,7 @@ def _keep_fate(state: ImportState, entry: ImportEntry, there: str) -> None:
 
 
 def _keep_parent(state: ImportState, entry: ImportEntry) -> None:
-    """Set the parent of a stored node back, and report the conflict."""
+    """Restore the parent that a stored node had, and report the conflict."""
     node, before = entry.node, entry.before
     assert before is not None  # noqa: S101 - the node is stored
     there, here = state.name(node.parent_n or ROOT_N), state.name(before.parent_n or ROOT_N)
@@ -131,13 +131,13 @@ def _open_groups(state: ImportState) -> None:
     """Open the groups of the file that have open items below them."""
     nodes = state.graph.nodes
     groups = {n for n in state.sources if nodes[n].kind == FEATURE}
-    seen = {ROOT_N}
+    visited = {ROOT_N}
     for node in list(nodes.values()):
         if node.resolved or node.n in groups:
             continue
         n = node.parent_n or ROOT_N
-        while n not in seen:
-            seen.add(n)
+        while n not in visited:
+            visited.add(n)
             if n in groups and nodes[n].resolved:
                 state.touch(n)
                 nodes[n].resolved, nodes[n].is_dropped = False, False
@@ -158,14 +158,14 @@ def _set_group_status(state: ImportState, groups: Iterable[PlanNodeState]) -> No
 
 def _find_features_with_done_items(state: ImportState) -> set[int]:
     nodes = state.graph.nodes
-    found: set[int] = set()
+    features: set[int] = set()
     for node in nodes.values():
         if node.resolved and not node.is_dropped and node.kind != FEATURE:
             n = node.parent_n or ROOT_N
-            while n not in found:
-                found.add(n)
+            while n not in features:
+                features.add(n)
                 n = nodes[n].parent_n or ROOT_N
-    return found
+    return features
 
 
 def _return_below_parents(state: ImportState) -> None:
@@ -188,7 +188,7 @@ def _return_below_parents(state: ImportState) -> None:
         path = [target]
         while path[-1] not in (ROOT_N, n):
             path.append(nodes[path[-1]].parent_n or ROOT_N)
-        to_n = next((one for one in path if not nodes[one].resolved), ROOT_N)
+        to_n = next((above for above in path if not nodes[above].resolved), ROOT_N)
         is_far = nodes[n].resolved and to_n != target  # a finished node can be below a finished one
         opened = state.entries.get(to_n)
         if opened is None or not opened.is_opened_in_file or to_n == nodes[n].parent_n:
@@ -228,7 +228,7 @@ def _move_below_open_parents(state: ImportState) -> None:
 
 
 def _note_parent(state: ImportState, source_id: str, detail: str | None) -> None:
-    """Note where a node was placed instead of what was noted before; nothing, if it stays where it was."""
+    """Replace the note about the parent of a node; a node that stays where it was has none."""
     state.placed = [note for note in state.placed if (note.source_id, note.what) != (source_id, "parent")]
     if detail is not None:
         state.placed.append(ImportNote(source_id, "parent", detail))
@@ -274,7 +274,7 @@ def restore_loop_edges(state: ImportState, nodes: Mapping[int, StoredNode]) -> N
 
 
 def _restore_entry(state: ImportState, source_id: str, stored: StoredNode, base: ImportBase) -> ImportEntry | None:
-    """Return the entry of an item in a loop without the hold for it; None if the item waits for nothing, or no more."""
+    """Return the entry of an item in a loop without its hold; None if it no longer waits for anything."""
     entry = state.entries.get(stored.row.n)
     if entry is None:
         if stored.row.held_reason is None:
@@ -321,7 +321,7 @@ def _leave_out(state: ImportState, entry: ImportEntry, to_n: int) -> None:
 
 
 def _set_back_loops_of_stored_edges(state: ImportState) -> None:
-    """Set back what the file moved or reopened, if stored dependencies would be a loop then."""
+    """Undo moves and reopened items of the file that would turn stored dependencies into a loop."""
     if not any(entry.is_moved or entry.is_reopened for entry in state.entries.values()):
         return
     new = {(n, to_n) for n, entry in state.entries.items() for type_, to_n in entry.new_edges if type_ == DEPENDS_ON}
@@ -330,8 +330,8 @@ def _set_back_loops_of_stored_edges(state: ImportState) -> None:
     set_back: set[int] = set()
     while (cycle := find_cycle(graph.build_moments(inherits=state.inherits))) is not None:
         in_loop = [entry for moment in cycle if (entry := state.entries.get(moment // 2)) is not None]
-        changed = [one for one in in_loop if one.is_moved or one.is_reopened]
-        entry = next((one for one in changed if one.node.n not in set_back), None)
+        changed = [candidate for candidate in in_loop if candidate.is_moved or candidate.is_reopened]
+        entry = next((candidate for candidate in changed if candidate.node.n not in set_back), None)
         if entry is None:
             return  # a loop that was there before
         set_back.add(entry.node.n)
@@ -346,7 +346,7 @@ def _set_back_loops_of_stored_edges(state: ImportState) -> None:
 
 
 def _set_back_ancestors(state: ImportState, n: int) -> None:
-    """Set back the moves above a node whose own was set back, while its parents lead back to it."""
+    """Undo moves of the ancestors of a node while its parents form a loop."""
     nodes = state.graph.nodes
     while True:
         path = {n: None}
@@ -354,7 +354,7 @@ def _set_back_ancestors(state: ImportState, n: int) -> None:
         while above != ROOT_N and above not in path:
             path[above] = None
             above = nodes[above].parent_n or ROOT_N
-        moved = [entry for one in path if (entry := state.entries.get(one)) is not None and entry.is_moved]
+        moved = [entry for number in path if (entry := state.entries.get(number)) is not None and entry.is_moved]
         if above == ROOT_N or not moved:
             return
         _keep_parent(state, moved[0])

@@ -21,8 +21,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.importing.items import ImportBase, SourceEvidence, SourceItem
 from groundplan.work.kinds import ACTIVE, DROPPED, FEATURE, ROOT_N
 from groundplan.work.nodes import WorkNodeRow
-from groundplan.work.waiting.cycles import finish_moment, start_moment
-from groundplan.work.waiting.moments import MomentGraph
+from groundplan.work.waiting.moments import MomentGraph, finish_moment, start_moment
 
 T = TypeVar("T")
 
@@ -34,7 +33,7 @@ sql = load_queries(__file__)
 
 
 class DerivedColumns(NamedTuple):
-    """What follows for a node from its ancestors, its children and its dependencies."""
+    """The columns of a node that are derived from its ancestors, children and dependencies."""
 
     depth: int
     feature_n: int | None
@@ -67,12 +66,12 @@ class PlanNodeState:
         return self.is_task and not self.resolved and not waits and self.status in (None, ACTIVE)
 
     def is_blocked(self, derived: DerivedColumns) -> bool:
-        """Return whether the node is open and waits, itself or below an ancestor that does."""
+        """Return whether the node is open, and it or an ancestor waits for a dependency."""
         return not self.resolved and bool(self.is_held or derived.open_deps or derived.blocked_above)
 
 
 class LoopEdge(NamedTuple):
-    """A dependency that would close a loop, and the loop: numbers of nodes, the first one again at the end."""
+    """A dependency that would close a loop, and the nodes of the loop, the first one repeated at the end."""
 
     source: int
     target: int
@@ -106,17 +105,17 @@ class PlanGraph:
         """Return the derived columns of all nodes, parents first; `inherits` is the policy inherit_dependencies."""
         children = self.list_children()
         open_children = Counter(node.parent_n for node in self.nodes.values() if not node.resolved)
-        found: dict[int, DerivedColumns] = {}
+        derived: dict[int, DerivedColumns] = {}
         above: list[tuple[int, int, int | None, int]] = [(ROOT_N, 0, None, 0)]
         for n, depth, feature_n, blocked_above in above:  # the list grows during the loop
             node = self.nodes[n]
             open_deps = sum(1 for _ in self.iter_open_targets(n))
-            found[n] = DerivedColumns(depth, feature_n, open_children[n], open_deps, blocked_above)
+            derived[n] = DerivedColumns(depth, feature_n, open_children[n], open_deps, blocked_above)
             is_feature = node.kind == FEATURE
             blocks = (inherits or is_feature) and (open_deps > 0 or node.is_held)
             below = (depth + 1, n if is_feature else feature_n, blocked_above + blocks)
             above += [(child, *below) for child in children.get(n, ())]
-        return found
+        return derived
 
     # --- Loops ---
 
@@ -169,15 +168,15 @@ class PlanGraph:
                 if component[moment] in looping
             }
         )
-        found = []
+        loop_edges = []
         for source, target in suspects:
             start, finish = start_moment(source), finish_moment(target)
             path = graph.find_path(finish, start)
             if path is None:
                 graph.add(start, finish)
             else:
-                found.append(LoopEdge(source, target, _to_nodes([start, *path])))
-        return found
+                loop_edges.append(LoopEdge(source, target, _to_nodes([start, *path])))
+        return loop_edges
 
 
 def _to_nodes(moments: list[int]) -> list[int]:
@@ -188,7 +187,7 @@ def _to_nodes(moments: list[int]) -> list[int]:
 
 
 def find_components(steps: dict[int, list[int]]) -> dict[int, int]:
-    """Return a number for each moment that is equal for those that lead to each other (Tarjan, without recursion)."""
+    """Return the number of the strongly connected component of each moment (Tarjan, without recursion)."""
     order: dict[int, int] = {}
     low: dict[int, int] = {}
     component: dict[int, int] = {}
@@ -226,7 +225,7 @@ def find_components(steps: dict[int, list[int]]) -> dict[int, int]:
 
 
 class LastImport(NamedTuple):
-    """An item that was imported before: its node, unless that was removed here, and the digest of what it said."""
+    """An item of an earlier import: its digest, and its node unless that was removed here."""
 
     node_n: int | None
     digest: str
@@ -276,16 +275,16 @@ def load_last_imports(tx: Transaction, project_id: str, tool: str) -> dict[str, 
 
 
 def load_bases(tx: Transaction, project_id: str, tool: str, source_ids: Collection[str]) -> dict[str, ImportBase]:
-    """Return what the last import said about some items."""
-    found: dict[str, ImportBase] = {}
+    """Return the bases that the last import kept of some items."""
+    bases: dict[str, ImportBase] = {}
     for chunk in split_rows(source_ids):
         rows = tx.all(sql.bases, project_id=project_id, tool=tool, source_ids=to_json_array(chunk))
-        found |= {source_id: msgspec.json.decode(base, type=ImportBase) for source_id, base in rows}
-    return found
+        bases |= {source_id: msgspec.json.decode(base, type=ImportBase) for source_id, base in rows}
+    return bases
 
 
 def load_differing(tx: Transaction, project_id: str, tool: str) -> dict[str, ImportBase]:
-    """Return the bases of the items for which the last import wrote something else than the file says."""
+    """Return the bases of the items that the last import wrote differently from the file."""
     rows = tx.all(sql.differing_bases, project_id=project_id, tool=tool)
     return {source_id: msgspec.json.decode(base, type=ImportBase) for source_id, base in rows}
 
@@ -313,18 +312,18 @@ def load_graph(tx: Transaction, project_id: str) -> PlanGraph:
 
 def load_nodes(tx: Transaction, project_id: str, ns: Sequence[int]) -> dict[int, StoredNode]:
     """Return nodes with everything that an import may change."""
-    found: dict[int, StoredNode] = {}
+    nodes: dict[int, StoredNode] = {}
     for chunk in split_rows(ns):
         place: dict[str, Any] = {"project_id": project_id, "ns": to_json_array(chunk)}
         for row in tx.all(sql.nodes, WorkNodeRow, **place):
-            found[row.n] = StoredNode(row, set(), [], [])
+            nodes[row.n] = StoredNode(row, set(), [], [])
         for n, type_, to_n in tx.all(sql.edges_from, **place):
-            found[n].edges.add((type_, to_n))
+            nodes[n].edges.add((type_, to_n))
         for n, tag in tx.all(sql.tags_of, **place):
-            found[n].tags.append(tag)
+            nodes[n].tags.append(tag)
         for section in tx.all(sql.sections_of, StoredSection, **place):
-            found[section.node_n].sections.append(section)
-    return found
+            nodes[section.node_n].sections.append(section)
+    return nodes
 
 
 def run_in_chunks(tx: Transaction, query: Query, rows: Iterable[dict[str, Any]]) -> None:
@@ -344,7 +343,7 @@ def split_rows(rows: Iterable[T]) -> Iterator[list[T]]:
 
 
 class ImportNote(Struct):
-    """What came in otherwise than it was in the file, or was lost: the field, and a sentence."""
+    """A note about a field that came in differently from the file or was lost, with a sentence."""
 
     source_id: str
     what: str
@@ -403,7 +402,7 @@ class ImportEntry:
         return self.base != self.last_base
 
     def set_last_base(self, base: ImportBase) -> None:
-        """Set what the last import said about the item; it is the base of the next one, until this one changes it."""
+        """Set the base of the last import, which stays the base of the next one unless this import changes it."""
         self.last_base = base
         kept = {"fields": dict(base.fields), "written": dict(base.written), "loops": list(base.loops)}
         self.base = msgspec.structs.replace(base, **kept)
@@ -448,7 +447,7 @@ class ImportEntry:
 
 @dataclass(slots=True)
 class ImportState:
-    """What the steps of one import share."""
+    """The state that the steps of one import share."""
 
     tool: str
     graph: PlanGraph
@@ -466,14 +465,14 @@ class ImportState:
     sources: dict[int, str] = field(default_factory=dict)  # the reverse of `numbers`
 
     def touch(self, n: int) -> ImportEntry:
-        """Return the entry of a node, which is made if the import did not change the node so far."""
+        """Return the entry of a node, and create it if the import did not change the node so far."""
         if n not in self.entries:
             node = self.graph.nodes[n]
             self.entries[n] = ImportEntry(node, self.sources.get(n), before=replace(node))
         return self.entries[n]
 
     def name_some(self, numbers: Sequence[int]) -> str:
-        """Return the names of nodes in a list that is not too long for a sentence."""
+        """Return the names of the first nodes as a list for a sentence."""
         return ", ".join(map(self.name, numbers[:NAMED_MAX])) + (", …" if len(numbers) > NAMED_MAX else "")
 
     def name(self, n: int) -> str:

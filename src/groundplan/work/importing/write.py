@@ -54,14 +54,14 @@ class FeatureTasksRow(NamedTuple):
 
 
 def write_entries(tx: Transaction, state: ImportState, derived: Derived, *, decision: str) -> list[ImportEntry]:
-    """Write all entries in the current project, and return those that changed a node or made one."""
+    """Write all entries in the current project, and return those that created or changed a node."""
     new = [entry for entry in state.entries.values() if entry.is_new]
     touched = [entry for entry in state.entries.values() if not entry.is_new]
     _load_rows(tx, state, touched)
     # What was written beside a conflict is no base: the next import would take it for what is in the file.
     conflicts: dict[str | None, set[str]] = {}
-    for one in state.conflicts:
-        conflicts.setdefault(one.source_id, set()).add(one.field)
+    for conflict in state.conflicts:
+        conflicts.setdefault(conflict.source_id, set()).add(conflict.field)
     for entry in state.entries.values():
         if entry.base is not None:
             _note_written(state, entry, without=conflicts.get(entry.source_id, ()))
@@ -196,7 +196,9 @@ def _describe_parts(state: ImportState, entry: ImportEntry) -> Iterator[Change]:
         after = sorted({*before, *entry.new_tags} - {*entry.gone_tags})
         yield changed("tags", before, after)
     if entry.new_evidence:
-        yield changed("evidence", None, [{"type": one.type, "ref": one.text} for one in entry.new_evidence])
+        yield changed(
+            "evidence", None, [{"type": evidence.type, "ref": evidence.text} for evidence in entry.new_evidence]
+        )
     if entry.new_sections:
         yield changed("sections", None, list(entry.new_sections))
     if entry.gone_sections:
@@ -216,7 +218,7 @@ def _group_edges(edges: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
 
 
 def _load_rows(tx: Transaction, state: ImportState, entries: list[ImportEntry]) -> None:
-    """Load the rows of nodes that change because of others, and what the last import said about them."""
+    """Load the rows and bases of the nodes that change only because others do."""
     missing = [entry for entry in entries if entry.stored is None]
     nodes = load_nodes(tx, tx.project.id, [entry.node.n for entry in missing])
     source_ids = [entry.source_id for entry in missing if entry.source_id is not None]
@@ -310,8 +312,8 @@ def _write_parts(tx: Transaction, entries: list[ImportEntry]) -> None:
 def _list_evidence(tx: Transaction, entries: list[ImportEntry]) -> Iterator[EvidenceRow]:
     for entry in entries:
         first = entry.stored.row.evidence_total + 1 if entry.stored else 1
-        for k, one in enumerate(entry.new_evidence, first):
-            yield EvidenceRow(entry.node.n, k, one.type, one.text, tx.actor.id, tx.now)
+        for k, evidence in enumerate(entry.new_evidence, first):
+            yield EvidenceRow(entry.node.n, k, evidence.type, evidence.text, tx.actor.id, tx.now)
 
 
 def _list_new_sections(entries: list[ImportEntry]) -> Iterator[dict[str, Any]]:
@@ -377,7 +379,7 @@ def _list_imports(tx: Transaction, state: ImportState, entries: list[ImportEntry
 
 
 def _note_written(state: ImportState, entry: ImportEntry, *, without: Collection[str]) -> None:
-    """Keep in the base of an item what the import writes where that differs from the file: its fate and its parent."""
+    """Keep the written fate and parent in the base of an item where they differ from the file."""
     assert entry.base is not None  # noqa: S101 - the entry of an item
     base, node = entry.base, entry.node
     written: dict[str, Any] = {}
@@ -410,7 +412,7 @@ class WantedAlias(NamedTuple):
 def add_aliases(tx: Transaction, project_id: str, wanted: Sequence[WantedAlias]) -> list[ImportNote]:
     """Add aliases to nodes, unless they are used already; return a note for each that is refused."""
     taken, refused = check_aliases(tx, project_id, wanted)
-    rows = ({"project_id": project_id, "alias": one.alias, "node_n": one.n} for one in taken)
+    rows = ({"project_id": project_id, "alias": alias.alias, "node_n": alias.n} for alias in taken)
     run_in_chunks(tx, sql.add_aliases, rows)
     return refused
 
@@ -418,32 +420,32 @@ def add_aliases(tx: Transaction, project_id: str, wanted: Sequence[WantedAlias])
 def check_aliases(
     tx: Transaction, project_id: str, wanted: Sequence[WantedAlias]
 ) -> tuple[list[WantedAlias], list[ImportNote]]:
-    """Return the aliases that can be added, and a note for each that cannot; one that the node has is neither."""
+    """Return the aliases to add, and a note for each refused one; aliases that a node has already are in neither."""
     known: dict[str, int] = {}
     ours: set[str] = set()
     visible = find_visible_project_ids(tx)
-    for chunk in split_rows(dict.fromkeys(one.alias for one in wanted)):
+    for chunk in split_rows(dict.fromkeys(alias.alias for alias in wanted)):
         encoded = to_json_array(chunk)
         known |= dict(tx.all(sql.aliases_among, project_id=project_id, aliases=encoded))
-        found = tx.all(sql.nodes_with_ids, ids=encoded)
-        ours |= {node_id for owner, node_id in found if visible is None or owner in visible}
+        rows = tx.all(sql.nodes_with_ids, ids=encoded)
+        ours |= {node_id for owner, node_id in rows if visible is None or owner in visible}
     taken, refused = [], []
-    for one in wanted:
-        owner = known.get(one.alias)
-        if owner == one.n:
+    for alias in wanted:
+        owner = known.get(alias.alias)
+        if owner == alias.n:
             continue
         if owner is not None:
-            refused.append(ImportNote(one.source_id, "alias", f"{one.alias} is the alias of another node"))
-        elif one.alias in ours or _is_prefix(tx, one.alias, visible):
-            refused.append(ImportNote(one.source_id, "alias", f"{one.alias} looks like an id of Groundplan"))
+            refused.append(ImportNote(alias.source_id, "alias", f"{alias.alias} is the alias of another node"))
+        elif alias.alias in ours or _is_prefix(tx, alias.alias, visible):
+            refused.append(ImportNote(alias.source_id, "alias", f"{alias.alias} looks like an id of Groundplan"))
         else:
-            known[one.alias] = one.n
-            taken.append(one)
+            known[alias.alias] = alias.n
+            taken.append(alias)
     return taken, refused
 
 
 def _is_prefix(tx: Transaction, alias: str, visible_project_ids: frozenset[str] | None) -> bool:
-    """Return whether an alias would be read as the beginning of an id so far."""
+    """Return whether an alias is the beginning of an existing id."""
     if len(alias) < PREFIX_CHARS_MIN or not _LETTERS.issuperset(alias):
         return False
     return bool(find_nodes_by_prefix(tx, alias, visible_project_ids, at_most=PREFIX_MATCHES_MAX))

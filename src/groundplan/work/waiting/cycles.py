@@ -1,9 +1,8 @@
 """Cycle detection: a plan that could never be finished is refused, and the error shows the loop.
 
-Each open node has two moments, its start (twice its number) and its finish (one more). A finish waits for the start of
-the node and for the finishes of its children. A start waits for the finishes of the dependencies; below a feature also
-for the start of the feature, and under the policy `inherit_dependencies` for the start of the parent. A loop among the
-moments can never be finished. Resolved nodes wait for nothing, and nothing waits for them.
+Each open node has two moments, its start and its finish, which wait for others as `moments.py` says: below a feature
+also for the start of the feature, and under the policy `inherit_dependencies` for the start of the parent. A loop among
+the moments can never be finished. Resolved nodes wait for nothing, and nothing waits for them.
 
 A loop through a node consists of moments that wait for the node, and of moments that the node waits for. So a walk in
 one of the two directions finds every loop, and the smaller one is taken. One statement fetches each moment of a walk
@@ -14,7 +13,7 @@ once; the loop is then searched in memory. Most writes need no walk: keys prove 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from typing import Any, NamedTuple
 
@@ -23,7 +22,14 @@ from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.work.nodes import list_open_nodes
-from groundplan.work.waiting.moments import MomentGraph, find_cycle, find_path
+from groundplan.work.waiting.moments import (
+    MomentGraph,
+    find_cycle,
+    find_path,
+    finish_moment,
+    iter_waits,
+    start_moment,
+)
 from groundplan.work.waiting.order import ProjectOrder
 
 sql = load_queries(__file__)
@@ -68,11 +74,11 @@ class CycleDetected(RuleViolated):
         shortened = shorten_path(loop.path)
         if loop.uses_tree and loop.dependencies:
             details["depends_on"] = [list(pair) for pair in loop.dependencies]
-        explanation = _explain(loop) if hint is None else hint
+        explanation = _explain_loop(loop) if hint is None else hint
         super().__init__(f"cycle: {' -> '.join(shortened)}{explanation}", path=shortened, **details)
 
 
-def _explain(loop: Loop) -> str:
+def _explain_loop(loop: Loop) -> str:
     """Return why a loop through the tree is one, and which dependencies to remove."""
     if not (loop.uses_tree and loop.dependencies):
         return ""
@@ -102,16 +108,6 @@ def shorten_path(path: Sequence[str]) -> list[str]:
         return list(path)
     half = PATH_SHOWN_MAX // 2
     return [*path[:half], f"… {len(path) - 2 * half} more …", *path[-half:]]
-
-
-def start_moment(n: int) -> int:
-    """Return the moment at which a node may start."""
-    return n * 2
-
-
-def finish_moment(n: int) -> int:
-    """Return the moment at which a node is finished."""
-    return n * 2 + 1
 
 
 class WaitingMoments:
@@ -266,8 +262,8 @@ def _begin_with_dependency(moments: Sequence[int]) -> Sequence[int]:
 def _list_dependency_steps(moments: Sequence[int]) -> list[Sequence[int]]:
     """Return the first steps of a loop that are dependencies, as many as an error shows."""
     kinds = _get_kinds(moments)
-    found = islice(re.finditer(DEPENDENCY_STEP, kinds), DEPENDENCIES_SHOWN_MAX)
-    return [moments[match.start() : match.end()] for match in found]
+    matches = islice(re.finditer(DEPENDENCY_STEP, kinds), DEPENDENCIES_SHOWN_MAX)
+    return [moments[match.start() : match.end()] for match in matches]
 
 
 def _get_kinds(moments: Sequence[int]) -> bytes:
@@ -296,22 +292,11 @@ def _load_waiters(tx: Transaction, moments: Iterable[int], *, limit: int | None 
 
     Returns nothing if they are more than the limit.
     """
-    waiters: dict[int, list[int]] = {}
-    for moment in _walk(tx, sql.waiting_moments, moments, limit):
-        waiters[moment] = [moment + 1] if moment % 2 == 0 else []
-    ns = to_json_array({moment // 2 for moment in waiters})
-    inherits = get_policies(tx).inherit_dependencies
-    for n, parent, feature in tx.all(sql.parents_among, project_id=tx.project.id, ns=ns):
-        if parent is None:
-            continue
-        if finish_moment(n) in waiters:
-            waiters[finish_moment(n)].append(finish_moment(parent))
-        above = parent if inherits else feature
-        if above is not None and start_moment(n) in waiters and start_moment(above) in waiters:
-            waiters[start_moment(above)].append(start_moment(n))
-    for source, target in tx.all(sql.dependents_among, project_id=tx.project.id, ns=ns):
-        if finish_moment(target) in waiters and start_moment(source) in waiters:
-            waiters[finish_moment(target)].append(start_moment(source))
+    reached = _walk(tx, sql.waiting_moments, moments, limit)
+    waiters: dict[int, list[int]] = {moment: [] for moment in reached}
+    for moment, awaited in _list_waits_among(tx, reached, sql.dependents_among):
+        if moment in waiters and awaited in waiters:
+            waiters[awaited].append(moment)
     return waiters
 
 
@@ -320,31 +305,28 @@ def _load_waits(tx: Transaction, moments: Iterable[int], *, limit: int | None = 
 
     Returns nothing if they are more than the limit.
     """
-    waits: dict[int, list[int]] = {}
-    for moment in _walk(tx, sql.awaited_moments, moments, limit):
-        waits[moment] = [moment - 1] if moment % 2 else []
-    ns = to_json_array({moment // 2 for moment in waits})
-    inherits = get_policies(tx).inherit_dependencies
-    for n, parent, feature in tx.all(sql.parents_among, project_id=tx.project.id, ns=ns):
-        if parent is None:
-            continue
-        if finish_moment(n) in waits and finish_moment(parent) in waits:
-            waits[finish_moment(parent)].append(finish_moment(n))
-        above = parent if inherits else feature
-        if above is not None and start_moment(n) in waits:
-            waits[start_moment(n)].append(start_moment(above))
-    for source, target in tx.all(sql.dependencies_among, project_id=tx.project.id, ns=ns):
-        if start_moment(source) in waits and finish_moment(target) in waits:
-            waits[start_moment(source)].append(finish_moment(target))
+    reached = _walk(tx, sql.awaited_moments, moments, limit)
+    waits: dict[int, list[int]] = {moment: [] for moment in reached}
+    for moment, awaited in _list_waits_among(tx, reached, sql.dependencies_among):
+        if moment in waits and awaited in waits:
+            waits[moment].append(awaited)
     return waits
 
 
+def _list_waits_among(tx: Transaction, moments: Sequence[int], dependencies: Query) -> Iterator[tuple[int, int]]:
+    """Yield the waits of the nodes that have these moments, with their dependencies as the query finds them."""
+    among = {"project_id": tx.project.id, "ns": to_json_array({moment // 2 for moment in moments})}
+    inherits = get_policies(tx).inherit_dependencies
+    nodes = [(n, parent, parent if inherits else feature) for n, parent, feature in tx.all(sql.parents_among, **among)]
+    return iter_waits(nodes, tx.all(dependencies, **among))
+
+
 def _walk(tx: Transaction, query: Query, moments: Iterable[int], limit: int | None) -> list[int]:
-    found = tx.scalars(
+    reached = tx.scalars(
         query,
         project_id=tx.project.id,
         moments=to_json_array(moments),
         inherits=get_policies(tx).inherit_dependencies,
         at_most=NO_LIMIT if limit is None else limit + 1,
     )
-    return [] if limit is not None and len(found) > limit else found
+    return [] if limit is not None and len(reached) > limit else reached

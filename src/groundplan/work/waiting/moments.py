@@ -1,4 +1,7 @@
-"""Graphs of moments: cycles, and paths for many questions about one graph that changes little between them.
+"""The relation of waiting between moments, and its cycles and paths: for many questions about one graph.
+
+A node has two moments: it may start, and it is finished. `iter_waits` is the only place that says which moment waits
+for which.
 
 A thousand new dependencies ask a thousand times whether a path exists. Two things spare most of these walks. Moments
 have ranks that grow along every step, so a goal of a lower rank is out of reach. And a path that was found once answers
@@ -8,16 +11,54 @@ every question about two of its moments.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 PATHS_KEPT_MAX = 16
 
 Steps = Mapping[int, Sequence[int]]
 
 
+def start_moment(n: int) -> int:
+    """Return the moment at which a node may start: twice its number."""
+    return n * 2
+
+
+def finish_moment(n: int) -> int:
+    """Return the moment at which a node is finished."""
+    return n * 2 + 1
+
+
+def iter_waits(
+    nodes: Iterable[tuple[int, int | None, int | None]], dependencies: Iterable[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """Yield each moment with a moment that it waits for directly.
+
+    `nodes` has the number of each node, of its parent, and of the ancestor whose waiting it inherits. A node is
+    finished after its start and after its children. It may start after its dependencies are finished, and after that
+    ancestor may start.
+    """
+    for n, parent, inherited in nodes:
+        yield finish_moment(n), start_moment(n)
+        if parent is not None:
+            yield finish_moment(parent), finish_moment(n)
+        if inherited is not None:
+            yield start_moment(n), start_moment(inherited)
+    for source, target in dependencies:
+        yield start_moment(source), finish_moment(target)
+
+
+def group_steps(steps: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+    """Return the steps by the moment that they lead from; every moment is a key."""
+    grouped: dict[int, list[int]] = {}
+    for moment, after in steps:
+        grouped.setdefault(moment, []).append(after)
+        grouped.setdefault(after, [])
+    return grouped
+
+
 def find_cycle(steps: Steps) -> list[int] | None:
     """Return any cycle, with its first moment again at the end, or None. Each step is visited once."""
-    done: set[int] = set()
+    finished: set[int] = set()
     for first in steps:
         on_path: dict[int, None] = {}  # ordered from `first` on
         todo: list[tuple[int, bool]] = [(first, False)]
@@ -25,11 +66,11 @@ def find_cycle(steps: Steps) -> list[int] | None:
             moment, is_left = todo.pop()
             if is_left:
                 del on_path[moment]
-                done.add(moment)
+                finished.add(moment)
             elif moment in on_path:
                 path = list(on_path)
                 return [*path[path.index(moment) :], moment]
-            elif moment not in done:
+            elif moment not in finished:
                 on_path[moment] = None
                 todo.append((moment, True))
                 todo += [(after, False) for after in steps.get(moment, ())]
@@ -43,12 +84,12 @@ def sort_last_steps_first(steps: Steps) -> list[int] | None:
     for first in steps:
         todo = [first]
         while todo:
-            one = todo[-1]
-            if one in order:
+            moment = todo[-1]
+            if moment in order:
                 todo.pop()
                 continue
-            entered.add(one)
-            ahead = [after for after in steps.get(one, ()) if after not in order]
+            entered.add(moment)
+            ahead = [after for after in steps.get(moment, ()) if after not in order]
             if not ahead:
                 order[todo.pop()] = None
             elif not entered.isdisjoint(ahead):
@@ -70,14 +111,14 @@ def find_path(steps: Steps, source: int, goal: int) -> list[int] | None:
 
 def _walk(steps: Steps, source: int, ranks: Mapping[int, int], rank_max: int) -> Iterator[tuple[int, int]]:
     """Yield the moments from the source on, nearest first and up to a rank, each with the one before it."""
-    seen = {source}
+    reached = {source}
     ahead = deque([source])
     yield source, source
     while ahead:
         moment = ahead.popleft()
         for after in steps.get(moment, ()):
-            if after not in seen and ranks.get(after, rank_max) <= rank_max:
-                seen.add(after)
+            if after not in reached and ranks.get(after, rank_max) <= rank_max:
+                reached.add(after)
                 ahead.append(after)
                 yield after, moment
 
@@ -90,7 +131,7 @@ def _trace_back(came_from: Mapping[int, int], source: int, goal: int) -> list[in
 
 
 class MomentGraph:
-    """Moments with the steps from each of them, closed under these steps."""
+    """A graph of moments, with every moment that its steps lead to."""
 
     def __init__(self) -> None:
         self._steps: dict[int, list[int]] = {}
@@ -113,8 +154,8 @@ class MomentGraph:
 
     def clear(self) -> None:
         """Remove everything."""
-        for kept in (self._steps, self._ranks, self._unranked, self._paths):
-            kept.clear()
+        for collection in (self._steps, self._ranks, self._unranked, self._paths):
+            collection.clear()
         self._is_cyclic = False
 
     def add(self, moment: int, after: int) -> None:
@@ -148,9 +189,9 @@ class MomentGraph:
         if self._is_out_of_reach(source, goal):
             return None
         if self._are_paths_shortest:
-            for known in self._paths:  # a part of a shortest path is a shortest path
-                if known.get(source, len(known)) < known.get(goal, -1):
-                    return list(known)[known[source] : known[goal] + 1]
+            for stored in self._paths:  # a part of a shortest path is a shortest path
+                if stored.get(source, len(stored)) < stored.get(goal, -1):
+                    return list(stored)[stored[source] : stored[goal] + 1]
         came_from: dict[int, int] = {}
         for moment, before in self._walk_to(source, goal):
             came_from[moment] = before

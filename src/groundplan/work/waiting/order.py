@@ -230,13 +230,13 @@ class ProjectOrder:
         if keys[awaited] < keys[waiting]:
             return True
         region = self._find_region(waiting, awaited, keys)
-        if region is None or {waiting, awaited} <= region.ns or (moved := region.assign_keys()) is None:
+        if region is None or {waiting, awaited} <= region.ns or (new_keys := region.assign_keys()) is None:
             return False
-        self._write_keys(moved)
+        self._write_keys(new_keys)
         return True
 
     def _find_region(self, waiting: int, awaited: int, keys: Mapping[int, str]) -> AffectedRegion | None:
-        """Return the smaller of two sets of nodes, one of which must move, or None if both are large.
+        """Return the smaller of the two sets of nodes that could move, or None if both are large.
 
         They are what the awaited node waits for and is not before the waiting one, or what waits for the waiting one
         and is not behind the awaited one. A set with both nodes has a path between them.
@@ -252,14 +252,14 @@ class ProjectOrder:
         return None
 
     def _collect(self, region: AffectedRegion, query: Query, at_most: int) -> bool:
-        """Add what the nodes of a region lead to, and return whether that is complete."""
+        """Add all nodes that a region leads to, or return False at the limit."""
         bound = region.low if region.is_raised else region.high
         ahead: Iterable[int] = list(region.ns)
         for _ in range(LEVELS_MAX):
             steps = self._tx.all(query, WaitingStep, **self._place, ns=to_json_array(ahead), at_most=at_most + 1)
             if len(steps) > at_most:
                 return False
-            found: dict[int, None] = {}
+            new_ns: dict[int, None] = {}
             for waiting, awaited, key in steps:
                 if key is None:
                     return False
@@ -267,17 +267,17 @@ class ProjectOrder:
                 if (key <= bound) if region.is_raised else (key >= bound):
                     region.waits.setdefault(waiting, []).append(awaited)
                     if reached not in region.ns:
-                        found[reached] = None
+                        new_ns[reached] = None
                 elif region.is_raised:
                     region.high = min(region.high, key)
                 else:
                     region.low = max(region.low, key)
-            region.ns |= found.keys()
+            region.ns |= new_ns.keys()
             if len(region.ns) > at_most:
                 return False
-            if not found:
+            if not new_ns:
                 return True
-            ahead = found
+            ahead = new_ns
         return False
 
     # --- Rows ---

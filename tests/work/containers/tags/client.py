@@ -18,9 +18,8 @@ from groundplan.session import Session
 from groundplan.work.containers import tags
 from groundplan.work.containers import tags as listing
 from groundplan.work.containers.sections.section import NewSection, add_sections
-from groundplan.work.containers.tags import set_tags
 from groundplan.work.events import WorkOp
-from groundplan.work.nodes import fetch_node
+from groundplan.work.nodes import fetch_node, set_tags
 from groundplan.work.refs import find_node
 from tests.engines import Engine
 
@@ -77,7 +76,7 @@ class TagsClient:
             self.ids[name] = self.session.call("work.plan", project=self.project, nodes=nodes).created[0].id
 
         def tag(tx: Transaction) -> None:
-            change = set_tags(tx, fetch_node(tx, find_node(tx, self.ids[name]).n), list(tags))
+            change = set_tags(tx, find_node(tx, self.ids[name]).n, list(tags))
             if change is not None:
                 tx.record(WorkOp.TAGGED, self.ids[name], change)
 
@@ -90,7 +89,7 @@ class TagsClient:
 
         def tag(tx: Transaction) -> None:
             for n, one in enumerate(made, 2):
-                set_tags(tx, fetch_node(tx, n), list(tags))
+                set_tags(tx, n, list(tags))
                 tx.record(WorkOp.TAGGED, one.id)
 
         self.write(tag)

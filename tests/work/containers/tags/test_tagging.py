@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.tags import set_tags
 from groundplan.work.events import WorkOp
-from groundplan.work.nodes import fetch_node
+from groundplan.work.nodes import set_tags
 from tests.engines import Engine
 from tests.work.containers.tags.client import TagsClient, all_rows
 
@@ -18,7 +17,7 @@ def test_the_rows_become_exactly_these_tags_and_the_change_is_given(engine: Engi
 
     def tag(tx: Transaction) -> None:
         for tags in (["b", "a"], ["b", "c"], ["c", "b"], []):
-            given.append(set_tags(tx, fetch_node(tx, 2), tags))
+            given.append(set_tags(tx, 2, tags))
         tx.record(WorkOp.TAGGED, client.ids["walk"])
 
     client.write(tag)
@@ -36,6 +35,6 @@ def test_it_records_nothing_by_itself(engine: Engine, client: TagsClient) -> Non
     client.task("walk", "a")
     before = all_rows(engine)
 
-    client.write(lambda tx: set_tags(tx, fetch_node(tx, 2), ["b"]))  # a write that records nothing is rolled back
+    client.write(lambda tx: set_tags(tx, 2, ["b"]))  # a write that records nothing is rolled back
 
     assert all_rows(engine) == before

@@ -175,13 +175,13 @@ class DocumentBuilder:
         if cleaned is None:
             self.skip("assumption", "its text is empty", ref)
             return
-        one = DocumentAssumption(ref, cleaned, risk_level=risk_level, owner=self.clean_word(owner, "owner", ref))
-        one.review_by = review_by
+        assumption = DocumentAssumption(ref, cleaned, risk_level=risk_level, owner=self.clean_word(owner, "owner", ref))
+        assumption.review_by = review_by
         if edge is None:
-            one.node = node
+            assumption.node = node
         else:
-            one.source, one.target, one.edge_type = edge
-        self._assumptions[ref] = one
+            assumption.source, assumption.target, assumption.edge_type = edge
+        self._assumptions[ref] = assumption
 
     def add_indicator(self, ref: str, node: str, name: str, **fields: Any) -> None:
         """Add an indicator on a node that was added before. `unit`, `frequency` and `owner` are single lines."""
@@ -211,17 +211,17 @@ class DocumentBuilder:
         cleaned = self.clean_text(note, SENTENCE_BYTES_MAX, "note of a measurement", indicator)
         self._measurements.append(DocumentMeasurement(indicator, value, as_of, cleaned))
 
-    def skip(self, what: str, why: str, example: str) -> None:
+    def skip(self, thing: str, why: str, example: str) -> None:
         """Record that an item was skipped or changed."""
         self._skips_left -= 1
         if self._skips_left < 0:
             raise too_many("items that cannot be imported", SKIPPED_MAX)
-        one = self._skipped.setdefault((what, why), SkippedItem(what, why, 0, []))
-        one.count += 1
-        if len(one.examples) < EXAMPLES_MAX:
-            one.examples.append(quote_text(example)[1:-1])
+        skipped = self._skipped.setdefault((thing, why), SkippedItem(thing, why, 0, []))
+        skipped.count += 1
+        if len(skipped.examples) < EXAMPLES_MAX:
+            skipped.examples.append(quote_text(example)[1:-1])
 
-    def clean_text(self, raw: str | None, bytes_max: int, what: str, where: str) -> str | None:
+    def clean_text(self, raw: str | None, bytes_max: int, thing: str, ref: str) -> str | None:
         """Return a text that can be stored, shortened if it is too long; None if it is blank."""
         if raw is None:
             return None
@@ -229,15 +229,15 @@ class DocumentBuilder:
         if not cleaned.strip():
             return None
         if len(cleaned.encode()) > bytes_max:
-            self.skip(what, f"longer than {bytes_max} bytes; shortened", where)
+            self.skip(thing, f"longer than {bytes_max} bytes; shortened", ref)
             cleaned = cleaned.encode()[: bytes_max - len(ELLIPSIS.encode())].decode(errors="ignore") + ELLIPSIS
         return cleaned
 
-    def clean_word(self, raw: str | None, what: str, where: str) -> str | None:
+    def clean_word(self, raw: str | None, thing: str, ref: str) -> str | None:
         """Return a name or a unit that can be stored, shortened if it is too long."""
         line = normalize_line(raw or "")
         if len(line) > WORD_CHARS_MAX:
-            self.skip(what, f"longer than {WORD_CHARS_MAX} characters; shortened", where)
+            self.skip(thing, f"longer than {WORD_CHARS_MAX} characters; shortened", ref)
             line = line[: WORD_CHARS_MAX - 1].rstrip() + ELLIPSIS
         return line or None
 
@@ -292,11 +292,11 @@ def decode_text(raw: bytes) -> str:
 
 def decode_json(raw: bytes) -> Any:
     """Decode a file of strict JSON."""
-    whole = decode_text(raw).encode()
-    if sum(map(whole.count, (b",", b"[", b"{", b"]", b"}"))) > PIECES_MAX:
+    content = decode_text(raw).encode()
+    if sum(map(content.count, (b",", b"[", b"{", b"]", b"}"))) > PIECES_MAX:
         raise too_many("commas and brackets", PIECES_MAX)
     try:
-        return decode(whole, bytes_max=FILE_BYTES_MAX)
+        return decode(content, bytes_max=FILE_BYTES_MAX)
     except Invalid as error:
         raise UnreadableFile(error.message.replace("the request", "it", 1), **error.details) from None
 
@@ -325,8 +325,8 @@ _WORD = re.compile(r"[a-z]+")
 
 def parse_node_type(label: str) -> NodeType | None:
     """Return the type that a label names: `GOAL`, `Outcomes`, `Long-term results`. None unless it names exactly one."""
-    found = {_WORDS[word] for word in _WORD.findall(label.casefold()) if word in _WORDS}
-    return found.pop() if len(found) == 1 else None
+    types = {_WORDS[word] for word in _WORD.findall(label.casefold()) if word in _WORDS}
+    return types.pop() if len(types) == 1 else None
 
 
 def infer_node_types(
@@ -346,8 +346,8 @@ def infer_node_types(
 def _infer_by_distance(refs: Iterable[str], causal: Iterable[tuple[str, str]]) -> dict[str, NodeType]:
     """Infer types by the longest path to a last node. Visits each edge once."""
     numbers = {ref: number for number, ref in enumerate(refs)}
-    ends = [(numbers[one], numbers[other]) for one, other in causal if one in numbers and other in numbers]
-    ends = [(one, other) for one, other in ends if one != other]
+    ends = [(numbers[source], numbers[target]) for source, target in causal if source in numbers and target in numbers]
+    ends = [(source, target) for source, target in ends if source != target]
     out: list[list[int]] = [[] for _ in numbers]
     is_touched = [False] * len(numbers)
     for edge, (source, target) in enumerate(ends):
@@ -356,8 +356,8 @@ def _infer_by_distance(refs: Iterable[str], causal: Iterable[tuple[str, str]]) -
     sources, targets = [source for source, _ in ends], [target for _, target in ends]
     component = find_components(Graph([*numbers], numbers, sources, targets, out, []))
     members: list[list[int]] = [[] for _ in range(max(component, default=-1) + 1)]
-    for number, one in enumerate(component):
-        members[one].append(number)
+    for number, part in enumerate(component):
+        members[part].append(number)
     # Components are numbered in reverse topological order, so successors have smaller numbers.
     steps = [0] * len(members)
     for here, inside in enumerate(members):

@@ -67,64 +67,64 @@ class _Canvas:
 
 def read_canvas(raw: bytes) -> ReadDocument:
     """Read the theory on a canvas."""
-    found = decode_json(raw)
-    if not isinstance(found, dict):
+    document = decode_json(raw)
+    if not isinstance(document, dict):
         raise UnreadableFile("it is not a JSON Canvas, which is an object with nodes and edges")
     builder = DocumentBuilder()
     canvas = _Canvas()
     ids: set[str] = set()
-    for one in _get_objects(found, "nodes"):
-        id_ = one.get("id")
+    for card in _get_objects(document, "nodes"):
+        id_ = card.get("id")
         if not isinstance(id_, str) or not id_:
             raise UnreadableFile("one of its nodes has no id; every node of a JSON Canvas needs one")
         if id_ in ids:
             raise UnreadableFile(f"two items are called {quote_text(id_)}; names must be unique", name=id_)
         ids.add(id_)
-        _read_card(one, id_, canvas, builder)
+        _read_card(card, id_, canvas, builder)
         if max(len(canvas.nodes), len(canvas.assumptions)) > ITEMS_MAX:
             raise too_many("cards", ITEMS_MAX)
-    for one in _get_objects(found, "edges"):
-        _read_line(one, canvas, builder)
+    for line in _get_objects(document, "edges"):
+        _read_line(line, canvas, builder)
     _add_items(canvas, builder)
     return builder.build()
 
 
 def _get_objects(document: dict[str, Any], name: str) -> list[dict[str, Any]]:
     listed = document.get(name) or []
-    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+    if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
         raise UnreadableFile(f"it is not a JSON Canvas: {name} must be a list of objects")
     if len(listed) > LISTED_MAX:
         raise too_many(name, LISTED_MAX)
     return listed
 
 
-def _read_card(one: dict[str, Any], id_: str, canvas: _Canvas, builder: DocumentBuilder) -> None:
-    box = _parse_box(one)
-    match one.get("type"):
+def _read_card(stored: dict[str, Any], id_: str, canvas: _Canvas, builder: DocumentBuilder) -> None:
+    box = _parse_box(stored)
+    match stored.get("type"):
         case "group":
-            label = _get_text(one, "label")
+            label = _get_text(stored, "label")
             builder.skip("group", "only the type that its name gives to the cards inside is imported", label or id_)
             group_type = parse_node_type(label)
             canvas.groups[id_] = _Group(group_type, *box) if group_type is not None and box is not None else None
             return
         case "text":
-            text = _get_text(one, "text")
+            text = _get_text(stored, "text")
             if len(text) > CARD_CHARS_MAX:
                 builder.skip("card", f"longer than {CARD_CHARS_MAX} characters; shortened", id_)
             card = parse_card(text[:CARD_CHARS_MAX])
         case "file":
-            path = _get_text(one, "file")
+            path = _get_text(stored, "file")
             name = path.rpartition("/")[2].removesuffix(".md")
-            whole = path + _get_text(one, "subpath")
-            card = NodeCard(name, whole if whole != name else "")
+            address = path + _get_text(stored, "subpath")
+            card = NodeCard(name, address if address != name else "")
         case "link":
-            card = NodeCard(_get_text(one, "url"), "")
+            card = NodeCard(_get_text(stored, "url"), "")
         case _:
             builder.skip("card", "of a type that JSON Canvas 1.0 does not have", id_)
             return
     if isinstance(card, AssumptionCard):
         # The text of the card decides; without it the colour that the author chose.
-        risk = card.risk_level or _RISKS.get(_get_text(one, "color"))
+        risk = card.risk_level or _RISKS.get(_get_text(stored, "color"))
         canvas.assumptions[id_] = card._replace(risk_level=risk)
         return
     canvas.nodes[id_] = card
@@ -133,20 +133,20 @@ def _read_card(one: dict[str, Any], id_: str, canvas: _Canvas, builder: Document
         canvas.middles[id_] = (left + right) / 2, (top + bottom) / 2
 
 
-def _read_line(one: dict[str, Any], canvas: _Canvas, builder: DocumentBuilder) -> None:
-    source, target = _get_text(one, "fromNode"), _get_text(one, "toNode")
+def _read_line(line: dict[str, Any], canvas: _Canvas, builder: DocumentBuilder) -> None:
+    source, target = _get_text(line, "fromNode"), _get_text(line, "toNode")
     edge_label = f"{source} -> {target}"
     if source in canvas.groups or target in canvas.groups:
         builder.skip("edge", "its source or target is a group", edge_label)
         return
-    edge_type, mechanism = parse_label(_get_text(one, "label"))
+    edge_type, mechanism = parse_label(_get_text(line, "label"))
     if target in canvas.assumptions and source not in canvas.assumptions:
         canvas.lines_from.setdefault(target, []).append(source)
         return
     if source in canvas.assumptions:
         canvas.lines_to.setdefault(source, []).append((target, edge_type))
         return
-    is_back, is_forth = one.get("fromEnd") == "arrow", one.get("toEnd") != "none"
+    is_back, is_forth = line.get("fromEnd") == "arrow", line.get("toEnd") != "none"
     if is_back and not is_forth:
         source, target = target, source
     elif not is_forth:
@@ -158,15 +158,15 @@ def _read_line(one: dict[str, Any], canvas: _Canvas, builder: DocumentBuilder) -
 
 def _add_items(canvas: _Canvas, builder: DocumentBuilder) -> None:
     inside = _infer_types_by_group(canvas, builder)
-    said = {id_: inside.get(id_) for id_ in canvas.nodes}
-    causal = ((one.source, one.target) for one in canvas.arrows if one.edge_type.is_causal)
-    types = infer_node_types(builder, said, causal)
+    declared = {id_: inside.get(id_) for id_ in canvas.nodes}
+    causal = ((arrow.source, arrow.target) for arrow in canvas.arrows if arrow.edge_type.is_causal)
+    types = infer_node_types(builder, declared, causal)
     for id_, card in canvas.nodes.items():
         builder.add_node(id_, types[id_], card.title, description=card.description)
     between: dict[tuple[str, str], list[EdgeType]] = {}
-    for one in canvas.arrows:
-        if builder.add_edge(*one[:3], mechanism=one.mechanism):
-            between.setdefault((one.source, one.target), []).append(one.edge_type)
+    for arrow in canvas.arrows:
+        if builder.add_edge(*arrow[:3], mechanism=arrow.mechanism):
+            between.setdefault((arrow.source, arrow.target), []).append(arrow.edge_type)
     for id_, assumed in canvas.assumptions.items():
         _gather_assumption(id_, assumed, canvas, between, builder)
 
@@ -197,10 +197,10 @@ def _gather_assumption(
 
 def _infer_types_by_group(canvas: _Canvas, builder: DocumentBuilder) -> dict[str, NodeType]:
     """Return the type of each card inside typed groups; the smallest group decides."""
-    found: dict[str, NodeType] = {}
+    types: dict[str, NodeType] = {}
     looks_left = COMPARISONS_MAX
     outside = canvas.middles
-    groups = sorted((group for group in canvas.groups.values() if group is not None), key=lambda one: one.area)
+    groups = sorted((group for group in canvas.groups.values() if group is not None), key=lambda group: group.area)
     for place, group in enumerate(groups):
         looks_left -= len(outside)
         if looks_left < 0:
@@ -210,22 +210,22 @@ def _infer_types_by_group(canvas: _Canvas, builder: DocumentBuilder) -> dict[str
         inside = [
             id_ for id_, (x, y) in outside.items() if group.left <= x <= group.right and group.top <= y <= group.bottom
         ]
-        found |= dict.fromkeys(inside, group.node_type)
+        types |= dict.fromkeys(inside, group.node_type)
         if inside:
-            outside = {id_: middle for id_, middle in outside.items() if id_ not in found}
-    return found
+            outside = {id_: middle for id_, middle in outside.items() if id_ not in types}
+    return types
 
 
-def _parse_box(one: dict[str, Any]) -> tuple[float, float, float, float] | None:
+def _parse_box(card: dict[str, Any]) -> tuple[float, float, float, float] | None:
     """Return left, top, right and bottom, if they are given."""
-    values: list[Any] = [one.get(name) for name in ("x", "y", "width", "height")]
+    values: list[Any] = [card.get(name) for name in ("x", "y", "width", "height")]
     if not all(isinstance(value, int | float) for value in values):
         return None
     x, y, width, height = (float(value) for value in values)
     return x, y, x + width, y + height
 
 
-def _get_text(one: dict[str, Any], name: str) -> str:
+def _get_text(item: dict[str, Any], name: str) -> str:
     """Return a text, empty if there is none."""
-    value = one.get(name)
+    value = item.get(name)
     return value if isinstance(value, str) else ""

@@ -56,9 +56,9 @@ def read_files(format_: FileFormat, files: Sequence[SourceFile]) -> ReadDocument
         contents.append(raw)
         if is_too_large:
             break
-    whole = BETWEEN_SHEETS.join(contents)
-    with _name_files_in_errors(files, whole, format_):
-        return read_file(format_, whole)
+    content = BETWEEN_SHEETS.join(contents)
+    with _name_files_in_errors(files, content, format_):
+        return read_file(format_, content)
 
 
 @contextmanager
@@ -67,15 +67,15 @@ def _name_files_in_errors(files: Sequence[SourceFile], raw: bytes, format_: File
     try:
         yield
     except Invalid as error:
-        sentence = f"{', '.join(one.label for one in files)}: {error.message}"
+        sentence = f"{', '.join(file.label for file in files)}: {error.message}"
         if not isinstance(error, UnreadableFile):
             sentence += "; nothing was imported"
-        details = {**error.details, "file": ", ".join(one.name for one in files)}
+        details = {**error.details, "file": ", ".join(file.name for file in files)}
         detected = detect_format(raw)
         if detected is FileFormat.XLSX:
             sentence += f"; it looks like a workbook, so {SHEETS_AS_CSV}"
         elif detected is None:
-            details["formats"] = [one for one in READABLE if one is not format_]
+            details["formats"] = [readable for readable in READABLE if readable is not format_]
         elif detected is not format_:
             sentence += f"; it looks like {detected}"
             details["formats"] = [detected]
@@ -98,7 +98,7 @@ def read_native(raw: bytes) -> ReadDocument:
 
 def remove_waivers(reading: ReadDocument, why: str) -> None:
     """Remove the waivers from a document, which only an owner may import, and record them as skipped."""
-    codes = [one.code for one in reading.document.waivers]
+    codes = [waiver.code for waiver in reading.document.waivers]
     reading.document.waivers = []
     if codes:
         reading.skipped.append(SkippedItem("waiver", why, len(codes), codes[:EXAMPLES_MAX]))

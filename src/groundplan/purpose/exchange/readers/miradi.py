@@ -128,7 +128,7 @@ class MiradiItem:
     def get_ids(self, *fields: str) -> list[str]:
         """Return the Ids of the first list that exists under these names."""
         lists = (self._fields[field].children for field in fields if field in self._fields)
-        return [one.text.strip() for one in next(lists, [])]
+        return [item.text.strip() for item in next(lists, [])]
 
     def get_reference(self, field: str) -> tuple[str, str]:
         """Return the kind and the Id of a reference, or NO_REFERENCE."""
@@ -169,24 +169,24 @@ class MiradiProject:
     def get_pool(self, kind: str) -> dict[str, MiradiItem]:
         """Return all items of a kind, by Id."""
         if kind not in self._pools:
-            found: dict[str, MiradiItem] = {}
-            for thing in self._iter_items(kind):
-                if thing.id in found:
-                    raise UnreadableFile(f"two of its {quote_text(kind)} have the Id {quote_text(thing.id)}")
-                found[thing.id] = thing
-                if len(found) > POOL_MAX:
+            items: dict[str, MiradiItem] = {}
+            for item in self._iter_items(kind):
+                if item.id in items:
+                    raise UnreadableFile(f"two of its {quote_text(kind)} have the Id {quote_text(item.id)}")
+                items[item.id] = item
+                if len(items) > POOL_MAX:
                     raise too_many(f"items of the kind {quote_text(kind)}", POOL_MAX)
-            self._pools[kind] = found
+            self._pools[kind] = items
         return self._pools[kind]
 
     def list_unread(self) -> Iterator[tuple[str, str]]:
         """Yield kind and label of each item in the pools that were not read."""
         for kind, elements in self._elements.items():
             if kind not in self._pools:
-                yield from ((kind, _label_element(one)) for one in elements)
+                yield from ((kind, _label_element(element)) for element in elements)
 
     def _iter_items(self, kind: str) -> Iterator[MiradiItem]:
-        yield from (MiradiItem(one) for one in self._elements.get(kind, ()) if one.tag == kind)
+        yield from (MiradiItem(element) for element in self._elements.get(kind, ()) if element.tag == kind)
 
 
 def to_words(kind: str) -> str | None:
@@ -208,7 +208,7 @@ def extract_text(formatted: Element) -> str:
         if piece.tag in _BLOCK_TAGS:
             parts.append(_BULLET if piece.tag == "li" else "\n")
             waiting.append("\n")
-        waiting.extend(_SPACE.sub(" ", one) if isinstance(one, str) else one for one in reversed(piece.pieces))
+        waiting.extend(_SPACE.sub(" ", part) if isinstance(part, str) else part for part in reversed(piece.pieces))
     lines = (" ".join(line.split()) for line in "".join(parts).split("\n"))
     return "\n".join(line for line in lines if line)
 
@@ -241,7 +241,7 @@ class _MiradiReader:
         self._project = project
         self._builder = DocumentBuilder()
         self._placed = {
-            one.id: one.get_reference("WrappedFactorId") for one in project.get_pool("DiagramFactor").values()
+            drawn.id: drawn.get_reference("WrappedFactorId") for drawn in project.get_pool("DiagramFactor").values()
         }
         self._views = read_views(project, self._placed, self._builder)
 
@@ -255,9 +255,9 @@ class _MiradiReader:
                 self._builder.skip("factor without a link", "imported anyway", factor.item.label)
         self._gather_indicators(factors)
         self._gather_assumptions({factor.ref for factor in factors})
-        for kind, (what, why) in _SKIPPED_KINDS.items():
-            for thing in self._get_pool(kind).values():
-                self._builder.skip(what, why, thing.label)
+        for kind, (called, why) in _SKIPPED_KINDS.items():
+            for item in self._get_pool(kind).values():
+                self._builder.skip(called, why, item.label)
         self._count_unread()
         return self._builder.build()
 
@@ -267,9 +267,9 @@ class _MiradiReader:
 
     def _iter_factors(self, linked: set[str]) -> Iterator[_Factor]:
         for kind in _NODE_TYPES:
-            for thing in self._get_pool(kind).values():
-                if kind != "Activity" or _make_ref(kind, thing.id) in linked:
-                    yield _Factor(kind, thing)
+            for item in self._get_pool(kind).values():
+                if kind != "Activity" or _make_ref(kind, item.id) in linked:
+                    yield _Factor(kind, item)
 
     def _gather_nodes(self, factors: list[_Factor]) -> None:
         described_refs = {factor.ref for factor in factors}  # nodes are not described again
@@ -291,21 +291,21 @@ class _MiradiReader:
                     factor.item.label,
                 )
         for kind, (called, _) in _DESCRIBED_KINDS.items():
-            for thing in self._get_pool(kind).values():
-                if _make_ref(kind, thing.id) not in described_refs:
-                    self._builder.skip(called.lower(), "no imported item lists it", thing.label)
+            for item in self._get_pool(kind).values():
+                if _make_ref(kind, item.id) not in described_refs:
+                    self._builder.skip(called.lower(), "no imported item lists it", item.label)
 
     def _describe_details(self, factor: _Factor, described_refs: set[str]) -> Iterator[str]:
         """Yield descriptions of the items that belong to a factor and were not described before."""
         for kind, (called, lists) in _DESCRIBED_KINDS.items():
             for identifier in factor.item.get_ids(*lists):
-                thing = self._get_pool(kind).get(identifier)
+                item = self._get_pool(kind).get(identifier)
                 ref = _make_ref(kind, identifier)
-                if thing is None or ref in described_refs:
+                if item is None or ref in described_refs:
                     continue
                 described_refs.add(ref)
-                self._builder.skip(called.lower(), "added to the description of its factor", thing.label)
-                yield f"{called}: {thing.name or thing.label}\n{thing.get_text('Details')}".rstrip()
+                self._builder.skip(called.lower(), "added to the description of its factor", item.label)
+                yield f"{called}: {item.name or item.label}\n{item.get_text('Details')}".rstrip()
 
     def _build_metadata(self, factor: _Factor) -> dict[str, Any]:
         kind = factor.kind
@@ -320,15 +320,15 @@ class _MiradiReader:
 
     def _group_links(self) -> dict[tuple[str, str], list[MiradiItem]]:
         """Return the links of all diagrams by source and target."""
-        found: dict[tuple[str, str], list[MiradiItem]] = {}
+        links: dict[tuple[str, str], list[MiradiItem]] = {}
         for link in self._get_pool("DiagramLink").values():
             source, target = (self._get_end(link, field) for field in ("FromDiagramFactorId", "ToDiagramFactorId"))
             why = self._explain_unlinkable(link, {source[0], target[0]})
             if why is None:
-                found.setdefault((_make_ref(*source), _make_ref(*target)), []).append(link)
+                links.setdefault((_make_ref(*source), _make_ref(*target)), []).append(link)
             else:
                 self._builder.skip("link", why, f"{self._get_label(*source)} -> {self._get_label(*target)}")
-        return found
+        return links
 
     def _get_end(self, link: MiradiItem, field: str) -> tuple[str, str]:
         """Return the kind and Id of the factor at an end of a link."""
@@ -338,7 +338,9 @@ class _MiradiReader:
         if "" in kinds:
             return "its source or target is not in the file"
         if "GroupBox" in kinds:
-            is_of_members = any(one in self._get_pool("DiagramLink") for one in link.get_ids("GroupedDiagramLinkIds"))
+            is_of_members = any(
+                member in self._get_pool("DiagramLink") for member in link.get_ids("GroupedDiagramLinkIds")
+            )
             return (
                 f"it connects a group box, whose members {'have their own links' if is_of_members else 'have no links'}"
             )
@@ -346,19 +348,19 @@ class _MiradiReader:
 
     def _get_label(self, kind: str, identifier: str) -> str:
         is_known = any(kind in known for known in (_NODE_TYPES, _SKIPPED_KINDS, _ASSUMPTION_KINDS))
-        thing = self._get_pool(kind).get(identifier) if is_known else None
-        return "?" if thing is None else thing.label
+        item = self._get_pool(kind).get(identifier) if is_known else None
+        return "?" if item is None else item.label
 
     def _gather_edges(self, links: dict[tuple[str, str], list[MiradiItem]]) -> set[str]:
         """Add the edges; return the nodes that they connect."""
         linked: set[str] = set()
         for (source, target), drawn in links.items():
-            annotations = dict.fromkeys(filter(None, (one.get_text("Annotation") for one in drawn)))
-            confidence = Confidence.LOW if any(one.is_true("IsUncertainLink") for one in drawn) else None
+            annotations = dict.fromkeys(filter(None, (arrow.get_text("Annotation") for arrow in drawn)))
+            confidence = Confidence.LOW if any(arrow.is_true("IsUncertainLink") for arrow in drawn) else None
             if not self._builder.add_edge(source, target, mechanism="\n".join(annotations), confidence=confidence):
                 continue
             linked |= {source, target}
-            if any(one.is_true("IsBidirectionalLink") for one in drawn):
+            if any(arrow.is_true("IsBidirectionalLink") for arrow in drawn):
                 self._builder.add_edge(target, source, EdgeType.FEEDBACK)
         return linked
 
@@ -369,36 +371,37 @@ class _MiradiReader:
         for factor in factors:
             owners = [factor.item]
             owners += filter(
-                None, (attributes.pop(one, None) for one in factor.item.get_ids("KeyEcologicalAttributeIds"))
+                None,
+                (attributes.pop(attribute, None) for attribute in factor.item.get_ids("KeyEcologicalAttributeIds")),
             )
-            for identifier in (one for owner in owners for one in owner.get_ids("IndicatorIds")):
-                thing = waiting.pop(identifier, None)
-                if thing is None:
+            for identifier in (id_ for owner in owners for id_ in owner.get_ids("IndicatorIds")):
+                item = waiting.pop(identifier, None)
+                if item is None:
                     self._builder.skip(
                         "indicator", "it is not in the file, or belongs to another factor", factor.item.label
                     )
                 else:
-                    indicators.add(_make_ref("Indicator", identifier), factor.ref, thing)
-        for thing in waiting.values():
-            self._builder.skip("indicator", "its factor was not imported", thing.label)
+                    indicators.add(_make_ref("Indicator", identifier), factor.ref, item)
+        for item in waiting.values():
+            self._builder.skip("indicator", "its factor was not imported", item.label)
         indicators.skip_others()
 
     def _gather_assumptions(self, node_refs: set[str]) -> None:
-        for kind, what in _ASSUMPTION_KINDS.items():
-            for thing in self._get_pool(kind).values():
-                about = thing.get_ids(*_SUBJECT_LISTS)
+        for kind, called in _ASSUMPTION_KINDS.items():
+            for item in self._get_pool(kind).values():
+                about = item.get_ids(*_SUBJECT_LISTS)
                 if not about:
-                    self._builder.skip(what, "it names no factor or link", thing.label)
+                    self._builder.skip(called, "it names no factor or link", item.label)
                     continue
-                refs = dict.fromkeys(_make_ref(*self._placed.get(one, NO_REFERENCE)) for one in about)
+                refs = dict.fromkeys(_make_ref(*self._placed.get(subject, NO_REFERENCE)) for subject in about)
                 nodes = [ref for ref in refs if ref in node_refs]
                 if not nodes:
-                    self._builder.skip(what, "its node or edge was not imported", thing.label)
+                    self._builder.skip(called, "its node or edge was not imported", item.label)
                     continue
                 if len(nodes) > 1:
-                    self._builder.skip(what, "it is about several factors; kept at the first one", thing.label)
-                text = "\n".join(filter(None, (thing.name, thing.get_text("Details"))))
-                self._builder.add_assumption(_make_ref(kind, thing.id), text, node=nodes[0])
+                    self._builder.skip(called, "it is about several factors; kept at the first one", item.label)
+                text = "\n".join(filter(None, (item.name, item.get_text("Details"))))
+                self._builder.add_assumption(_make_ref(kind, item.id), text, node=nodes[0])
 
     def _count_unread(self) -> None:
         kinds: dict[str, str] = {}
@@ -423,7 +426,7 @@ def read_views(
 
     Two diagrams with one name get numbers, because a view is called by its name.
     """
-    found: dict[tuple[str, str], list[str]] = {}
+    views_of: dict[tuple[str, str], list[str]] = {}
     used: set[str] = set()
     for kind in _DIAGRAM_KINDS:
         for diagram in project.get_pool(kind).values():
@@ -435,14 +438,14 @@ def read_views(
                 number += 1
                 name = f"{plain} ({number})"
             used.add(name)
-            factors = dict.fromkeys(placed[one] for one in diagram.get_ids("DiagramFactorIds") if one in placed)
+            factors = dict.fromkeys(placed[id_] for id_ in diagram.get_ids("DiagramFactorIds") if id_ in placed)
             for factor in factors:
-                views = found.setdefault(factor, [])
+                views = views_of.setdefault(factor, [])
                 if len(views) < VIEWS_PER_NODE_MAX:
                     views.append(name)
                 else:
                     builder.skip("view of a factor", f"it is on more than {VIEWS_PER_NODE_MAX} diagrams", name)
-    return found
+    return views_of
 
 
 # One number: digits with points or groups of three, a sign, and after it no other digit.
@@ -451,7 +454,7 @@ _DAY_CHARS = len("2026-11-15")
 
 
 class FutureStatus(NamedTuple):
-    """What an indicator should reach: the day, and the text of the value."""
+    """A future status of an indicator: its day, and the text of its value."""
 
     day: str
     text: str
@@ -479,7 +482,7 @@ class MiradiIndicators:
         """Add an indicator on a node, and its measurements."""
         status = self._find_future_status(indicator)
         target = None if status is None else parse_number(status.text)
-        lines = [self._describe_method(one) for one in indicator.get_ids("MethodIds") if one in self._methods]
+        lines = [self._describe_method(id_) for id_ in indicator.get_ids("MethodIds") if id_ in self._methods]
         if status is not None and (status.day or target is None):
             lines.append(f"Future status{f' by {status.day}' if status.day else ''}: {status.text}")
         self._builder.add_indicator(
@@ -492,15 +495,17 @@ class MiradiIndicators:
 
     def skip_others(self) -> None:
         """Report the measurements that no imported indicator lists."""
-        for one in self._measurements.values():
-            self._builder.skip("measurement", "its indicator was not imported", one.label)
+        for measurement in self._measurements.values():
+            self._builder.skip("measurement", "its indicator was not imported", measurement.label)
 
     def _find_future_status(self, indicator: MiradiItem) -> FutureStatus | None:
-        """Return the last future status of an indicator that says something."""
-        items = [self._statuses[one] for one in indicator.get_ids("FutureStatusIds") if one in self._statuses]
-        found = [FutureStatus(_get_day(one, "Date"), one.get_text("Summary")) for one in items]
-        found.append(FutureStatus(_get_day(indicator, "FutureStatusDate"), indicator.get_text("FutureStatusSummary")))
-        return max((one for one in found if one.text), default=None)
+        """Return the latest future status of an indicator that has a text."""
+        items = [self._statuses[id_] for id_ in indicator.get_ids("FutureStatusIds") if id_ in self._statuses]
+        statuses = [FutureStatus(_get_day(item, "Date"), item.get_text("Summary")) for item in items]
+        statuses.append(
+            FutureStatus(_get_day(indicator, "FutureStatusDate"), indicator.get_text("FutureStatusSummary"))
+        )
+        return max((status for status in statuses if status.text), default=None)
 
     def _describe_method(self, identifier: str) -> str:
         method = self._methods[identifier]
@@ -521,8 +526,8 @@ class MiradiIndicators:
 
 def parse_number(text: str) -> float | None:
     """Return the number that a text is, such as `45`, `45 %` or `1,200 boats`; None if it has none or several."""
-    found = _NUMBER.match(text.strip())
-    return None if found is None else float(re.sub("[, ]", "", found[1]))
+    match = _NUMBER.match(text.strip())
+    return None if match is None else float(re.sub("[, ]", "", match[1]))
 
 
 def _get_day(item: MiradiItem, field: str) -> str:

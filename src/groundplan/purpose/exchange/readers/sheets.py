@@ -102,10 +102,10 @@ class _CellReader:
 
     def skip(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """Skip a pattern at the current position, if it matches."""
-        found = pattern.match(self._text, self._at)
-        if found is not None:
-            self._at = found.end()
-        return found
+        match = pattern.match(self._text, self._at)
+        if match is not None:
+            self._at = match.end()
+        return match
 
     def peek_line(self) -> str:
         """Return the text from here to the end of the line."""
@@ -114,15 +114,15 @@ class _CellReader:
 
     def read_rows(self, separator: str) -> Iterator[Row]:
         """Yield the rows from here, without trailing empty cells."""
-        one = re.escape(separator)
+        escaped = re.escape(separator)
         # Possessive: quoted text is matched once, without backtracking.
-        pattern = rf' *"([^"]*+(?:""[^"]*+)*+)" *({one}|\r\n|\r|\n|\Z)|([^{one}\r\n]*)({one}|\r\n|\r|\n|\Z)'
+        pattern = rf' *"([^"]*+(?:""[^"]*+)*+)" *({escaped}|\r\n|\r|\n|\Z)|([^{escaped}\r\n]*)({escaped}|\r\n|\r|\n|\Z)'
         row: Row = []
-        for found in re.compile(pattern).finditer(self._text, self._at):
-            quoted, end, plain, plain_end = found.groups()
+        for match in re.compile(pattern).finditer(self._text, self._at):
+            quoted, end, plain, plain_end = match.groups()
             if quoted is None:
                 if '"' in plain and plain.lstrip(" ").startswith('"'):
-                    raise self._unclosed_quote(found.start())
+                    raise self._unclosed_quote(match.start())
                 row.append(plain)
                 end = plain_end
             else:
@@ -131,7 +131,7 @@ class _CellReader:
             if self._cells_left < 0:
                 raise too_many("cells", CELLS_MAX)
             if end != separator:
-                self._at = found.end()
+                self._at = match.end()
                 yield _trim_row(row)
                 row = []
             if not end:
@@ -244,9 +244,9 @@ def read_csv(raw: bytes) -> ReadDocument:
     links = [_parse_link(row, builder) for row in sheets[Sheet.LINKS]]
     _gather_factors(sheets[Sheet.FACTORS], links, builder)
     types: dict[tuple[str, str], list[EdgeType]] = {}
-    for one in links:
-        if builder.add_edge(*one[:3], mechanism=one.mechanism, confidence=one.confidence):
-            types.setdefault((one.source, one.target), []).append(one.edge_type)
+    for edge in links:
+        if builder.add_edge(*edge[:3], mechanism=edge.mechanism, confidence=edge.confidence):
+            types.setdefault((edge.source, edge.target), []).append(edge.edge_type)
     for place, row in enumerate(sheets[Sheet.ASSUMPTIONS], 1):
         _gather_assumption(row, place, types, builder)
     for place, row in enumerate(sheets[Sheet.INDICATORS], 1):
@@ -256,7 +256,7 @@ def read_csv(raw: bytes) -> ReadDocument:
 
 def _read_sheets(text: str, builder: DocumentBuilder) -> Sheets:
     """Return the rows of each sheet, by our column names."""
-    found: Sheets = {sheet: [] for sheet in Sheet}
+    sheets: Sheets = {sheet: [] for sheet in Sheet}
     has_factors = False
     for header, *rows in parse_blocks(text):
         sheet, places = _recognise_sheet(header)
@@ -268,13 +268,13 @@ def _read_sheets(text: str, builder: DocumentBuilder) -> Sheets:
         for place, name in enumerate(header):
             if place not in places and _normalize_name(name):
                 builder.skip("column", f"unknown in a sheet of {sheet}", name.strip())
-        if len(found[sheet]) + len(rows) > ITEMS_MAX:
+        if len(sheets[sheet]) + len(rows) > ITEMS_MAX:
             raise too_many(f"{sheet}", ITEMS_MAX)
-        found[sheet] += _read_records(header, places, rows, builder)
+        sheets[sheet] += _read_records(header, places, rows, builder)
     if not has_factors:
         example = ",".join(COLUMNS[Sheet.FACTORS])
         raise UnreadableFile(f"it has no sheet of factors; add one with a header such as {example}")
-    return found
+    return sheets
 
 
 def _recognise_sheet(header: Row) -> tuple[Sheet | None, dict[int, str]]:
@@ -284,14 +284,14 @@ def _recognise_sheet(header: Row) -> tuple[Sheet | None, dict[int, str]]:
     for sheet, synonyms in _SYNONYMS.items():
         ours = {_normalize_name(column): column for column in COLUMNS[sheet]}
         places: dict[int, str] = {}
-        taken: set[str] = set()
+        columns: set[str] = set()
         for known in (ours, synonyms):  # our own column names take precedence over synonyms
             for place, name in enumerate(names):
                 column = known.get(name)
-                if column is not None and column not in taken and place not in places:
+                if column is not None and column not in columns and place not in places:
                     places[place] = column
-                    taken.add(column)
-        if any(needed <= taken for needed in _REQUIRED_COLUMNS[sheet]) and len(places) > len(best[1]):
+                    columns.add(column)
+        if any(needed <= columns for needed in _REQUIRED_COLUMNS[sheet]) and len(places) > len(best[1]):
             best = sheet, places
     return best
 
@@ -309,19 +309,19 @@ def _read_records(
 
 def _parse_link(row: Record, builder: DocumentBuilder) -> _Link:
     source, target = normalize_line(row["source"]), normalize_line(row["target"])
-    edge_type = _make_choice_type(EdgeType, row.get("type", ""), "type of a link", builder)
+    edge_type = _parse_choice(EdgeType, row.get("type", ""), "type of a link", builder)
     return _Link(
         source,
         target,
         edge_type or EdgeType.CONTRIBUTES_TO,
         row.get("mechanism", ""),
-        _make_choice_type(Confidence, row.get("confidence", ""), "confidence", builder),
+        _parse_choice(Confidence, row.get("confidence", ""), "confidence", builder),
     )
 
 
 def _gather_factors(rows: list[Record], links: list[_Link], builder: DocumentBuilder) -> None:
     named: list[tuple[str, Record]] = []
-    said: dict[str, NodeType | None] = {}
+    declared: dict[str, NodeType | None] = {}
     for row in rows:
         title = normalize_line(row.get("title", ""))
         # Without keys, other sheets refer to factors by title.
@@ -331,11 +331,11 @@ def _gather_factors(rows: list[Record], links: list[_Link], builder: DocumentBui
             continue
         named.append((ref, row))
         word = row.get("type", "").strip()
-        said[ref] = parse_node_type(word)
-        if word and said[ref] is None:
+        declared[ref] = parse_node_type(word)
+        if word and declared[ref] is None:
             builder.skip("type", "unknown value", word)
-    causal = ((one.source, one.target) for one in links if one.edge_type.is_causal)
-    types = infer_node_types(builder, said, causal)
+    causal = ((edge.source, edge.target) for edge in links if edge.edge_type.is_causal)
+    types = infer_node_types(builder, declared, causal)
     for ref, row in named:
         builder.add_node(
             ref,
@@ -354,19 +354,19 @@ def _gather_assumption(
     ref = normalize_line(row.get("key", "")) or f"assumption {index}"
     node = normalize_line(row.get("node", "")) or None
     source, target = normalize_line(row.get("source", "")), normalize_line(row.get("target", ""))
-    edge_type = _make_choice_type(EdgeType, row.get("type", ""), "type of a link", builder)
+    edge_type = _parse_choice(EdgeType, row.get("type", ""), "type of a link", builder)
     if node is not None and (source or target):
         builder.skip("link of an assumption", "the assumption also names a node and is kept there", ref)
     if edge_type is None:
         # A link without a type is a contribution, or the only link between the two nodes.
         there = types.get((source, target), [])
-        edge_type = next((one for one in there if len(there) == 1), EdgeType.CONTRIBUTES_TO)
+        edge_type = there[0] if len(there) == 1 else EdgeType.CONTRIBUTES_TO
     builder.add_assumption(
         ref,
         row["assumption"],
         node=node,
         edge=None if node is not None else (source, target, edge_type),
-        risk_level=_make_choice_type(RiskLevel, row.get("risk", ""), "risk", builder),
+        risk_level=_parse_choice(RiskLevel, row.get("risk", ""), "risk", builder),
         owner=row.get("owner"),
         review_by=_parse_day(row.get("review_by", ""), builder),
     )
@@ -378,7 +378,7 @@ def _gather_indicator(row: Record, index: int, builder: DocumentBuilder) -> None
         normalize_line(row["node"]),
         row["name"],
         unit=row.get("unit"),
-        direction=_make_choice_type(IndicatorDirection, row.get("direction", ""), "direction", builder),
+        direction=_parse_choice(IndicatorDirection, row.get("direction", ""), "direction", builder),
         baseline=_parse_number(row.get("baseline", ""), "baseline", builder),
         baseline_verified=_parse_boolean(row.get("baseline_verified", ""), builder),
         target=_parse_number(row.get("target", ""), "target", builder),
@@ -388,41 +388,41 @@ def _gather_indicator(row: Record, index: int, builder: DocumentBuilder) -> None
     )
 
 
-def _make_choice_type(choices: type[Choice], cell: str, what: str, builder: DocumentBuilder) -> Choice | None:
-    said = _normalize_name(cell)
-    found = next((one for one in choices if _normalize_name(one) == said), None) if said else None
-    if found is None and cell.strip():
-        builder.skip(what, "unknown value", cell.strip())
-    return found
+def _parse_choice(choices: type[Choice], cell: str, column: str, builder: DocumentBuilder) -> Choice | None:
+    name = _normalize_name(cell)
+    match = next((choice for choice in choices if _normalize_name(choice) == name), None) if name else None
+    if match is None and cell.strip():
+        builder.skip(column, "unknown value", cell.strip())
+    return match
 
 
-def _parse_number(cell: str, what: str, builder: DocumentBuilder) -> float | None:
-    said = cell.strip()
-    if not said:
+def _parse_number(cell: str, column: str, builder: DocumentBuilder) -> float | None:
+    text = cell.strip()
+    if not text:
         return None
-    if len(said) <= _NUMBER_CHARS_MAX:
-        if _DECIMAL_COMMA.fullmatch(said):
-            said = said.replace(",", ".")
-        if _NUMBER.fullmatch(said) and isfinite(number := float(said)):
+    if len(text) <= _NUMBER_CHARS_MAX:
+        if _DECIMAL_COMMA.fullmatch(text):
+            text = text.replace(",", ".")
+        if _NUMBER.fullmatch(text) and isfinite(number := float(text)):
             return number + 0.0  # turns -0.0 into 0.0
-    builder.skip(what, "not a number that can be stored", said)
+    builder.skip(column, "not a number that can be stored", text)
     return None
 
 
 def _parse_boolean(cell: str, builder: DocumentBuilder) -> bool | None:
-    said = cell.strip()
-    found = _BOOLEANS.get(said.casefold())
-    if found is None and said:
-        builder.skip("baseline_verified", "neither true nor false", said)
-    return found
+    text = cell.strip()
+    value = _BOOLEANS.get(text.casefold())
+    if value is None and text:
+        builder.skip("baseline_verified", "neither true nor false", text)
+    return value
 
 
 def _parse_day(cell: str, builder: DocumentBuilder) -> str | None:
-    said = cell.strip()
+    text = cell.strip()
     try:
-        return parse_day(said, ("review_by",)) if said else None
+        return parse_day(text, ("review_by",)) if text else None
     except Invalid:
-        builder.skip("review_by", "not a date such as 2026-11-15", said)
+        builder.skip("review_by", "not a date such as 2026-11-15", text)
         return None
 
 
@@ -430,16 +430,16 @@ def _parse_metadata(cell: str, ref: str, builder: DocumentBuilder) -> dict[str, 
     if not cell.strip():
         return None
     try:
-        found = decode(cell.encode(), levels_above=_LEVELS_ABOVE_METADATA)
+        metadata = decode(cell.encode(), levels_above=_LEVELS_ABOVE_METADATA)
     except Invalid:
-        found = None
-    if not isinstance(found, dict):
+        metadata = None
+    if not isinstance(metadata, dict):
         builder.skip("metadata", "not a JSON object that can be stored", ref)
         return None
-    if len(msgspec.json.encode(found)) > TEXT_BYTES_MAX:
+    if len(msgspec.json.encode(metadata)) > TEXT_BYTES_MAX:
         builder.skip("metadata", f"longer than {TEXT_BYTES_MAX} bytes", ref)
         return None
-    return found
+    return metadata
 
 
 def _remove_guard(cell: str) -> str:

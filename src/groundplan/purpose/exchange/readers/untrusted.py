@@ -50,14 +50,14 @@ _END = Struct("<4s4H2IH")
 def read_member(raw: bytes, name: str) -> bytes:
     """Return the content of a member."""
     end, members = _read_directory(raw)
-    found = [one for one in members if one.orig_filename == name]
-    if not found:
+    matches = [member for member in members if member.orig_filename == name]
+    if not matches:
         raise UnreadableFile(f"there is no {quote_text(name)} in the zip archive")
-    if len(found) > 1:
-        raise UnreadableFile(f"the zip archive has {len(found)} members called {quote_text(name)}")
+    if len(matches) > 1:
+        raise UnreadableFile(f"the zip archive has {len(matches)} members called {quote_text(name)}")
     _refuse_overlaps(members, end)
-    behind = [one.header_offset for one in members if one.header_offset > found[0].header_offset]
-    return _extract(raw, found[0], min(behind, default=end))
+    behind = [member.header_offset for member in members if member.header_offset > matches[0].header_offset]
+    return _extract(raw, matches[0], min(behind, default=end))
 
 
 def _read_directory(raw: bytes) -> tuple[int, list[ZipInfo]]:
@@ -80,7 +80,7 @@ def _read_directory(raw: bytes) -> tuple[int, list[ZipInfo]]:
         raise _damaged("its directory cannot be read") from None
     if not is_whole or len(members) != count:
         raise _damaged("its directory does not have the declared length")
-    if any(one.volume for one in members):
+    if any(member.volume for member in members):
         raise _split()
     return start, members
 
@@ -96,8 +96,8 @@ def _find_end_of_directory(raw: bytes) -> int:
 
 def _refuse_overlaps(members: list[ZipInfo], end: int) -> None:
     places = sorted(
-        (one.header_offset, one.header_offset + _LOCAL.size + len(_encode_name(one)) + one.compress_size)
-        for one in members
+        (member.header_offset, member.header_offset + _LOCAL.size + len(_encode_name(member)) + member.compress_size)
+        for member in members
     )
     if any(behind > start for (_, behind), (start, _) in pairwise([*places, (end, end)])):
         raise _damaged("its members overlap")
@@ -277,14 +277,14 @@ class _TreeBuilder:
 
     def _parse_attributes(self, listed: list[str]) -> dict[str, str]:
         self._count(sum(map(len, listed)))
-        found: dict[str, str] = {}
+        attributes: dict[str, str] = {}
         for name, value in zip(listed[::2], listed[1::2], strict=True):
             prefix, colon, local = name.rpartition(":")
             if colon and prefix != "xmlns":
-                found.setdefault(local, value)
+                attributes.setdefault(local, value)
             elif not colon:
-                found[name] = value
-        return found
+                attributes[name] = value
+        return attributes
 
     def _count(self, chars: int) -> None:
         self._chars += chars

@@ -60,17 +60,21 @@ def write_canvas(theory: Theory) -> str:
 def _place_cards(content: Content) -> _CanvasPositions:
     """Place nodes as in the picture, with room below each for its assumptions and those of its outgoing edges."""
     below: dict[str, list[Assumption]] = {key: [] for key in content.nodes}
-    for one in content.assumptions.values():
-        home = one.node if one.edge is None else one.edge.source
+    for assumption in content.assumptions.values():
+        home = assumption.node if assumption.edge is None else assumption.edge.source
         if home in below:
-            below[home].append(one)
+            below[home].append(assumption)
     heights = {key: _compute_height(format_node(node)) for key, node in content.nodes.items()}
-    heights |= {one.key: _compute_height(format_assumption(one)) for under in below.values() for one in under}
+    heights |= {
+        assumption.key: _compute_height(format_assumption(assumption))
+        for under in below.values()
+        for assumption in under
+    }
     sizes = {
         key: CardSize(
             content.nodes[key].node_type,
             CARD_WIDTH + LABEL_ROOM,
-            heights[key] + sum(heights[one.key] + GAP for one in under),
+            heights[key] + sum(heights[assumption.key] + GAP for assumption in under),
         )
         for key, under in below.items()
     }
@@ -81,9 +85,11 @@ def _place_cards(content: Content) -> _CanvasPositions:
         x, y = round(layout.boxes[key].x), round(layout.boxes[key].y)
         cards[key] = _Box(x, y, CARD_WIDTH, heights[key])
         y += heights[key] + GAP
-        for one in under:
-            cards[one.key] = _Box(x + CARD_WIDTH - ASSUMPTION_WIDTH, y, ASSUMPTION_WIDTH, heights[one.key])
-            y += heights[one.key] + GAP
+        for assumption in under:
+            cards[assumption.key] = _Box(
+                x + CARD_WIDTH - ASSUMPTION_WIDTH, y, ASSUMPTION_WIDTH, heights[assumption.key]
+            )
+            y += heights[assumption.key] + GAP
     return _CanvasPositions(
         cards, {NodeType(band.node_type): _to_band_box(band, layout.height) for band in layout.bands}
     )
@@ -111,13 +117,13 @@ def _build_groups(positions: _CanvasPositions) -> Iterator[dict[str, Any]]:
 
 def _build_cards(content: Content, positions: _CanvasPositions) -> Iterator[dict[str, Any]]:
     for node in content.nodes.values():
-        said = {"id": node.key, "type": "text", "text": format_node(node)}
-        yield {**said, **positions.cards[node.key]._asdict(), "color": TYPE_COLOURS[node.node_type]}
-    for one in content.assumptions.values():
-        if one.key in positions.cards:
-            said = {"id": one.key, "type": "text", "text": format_assumption(one)}
-            colour = {} if one.risk_level is None else {"color": RISK_COLOURS[one.risk_level]}
-            yield {**said, **positions.cards[one.key]._asdict(), **colour}
+        card = {"id": node.key, "type": "text", "text": format_node(node)}
+        yield {**card, **positions.cards[node.key]._asdict(), "color": TYPE_COLOURS[node.node_type]}
+    for assumption in content.assumptions.values():
+        if assumption.key in positions.cards:
+            card = {"id": assumption.key, "type": "text", "text": format_assumption(assumption)}
+            colour = {} if assumption.risk_level is None else {"color": RISK_COLOURS[assumption.risk_level]}
+            yield {**card, **positions.cards[assumption.key]._asdict(), **colour}
 
 
 def _build_arrows(content: Content) -> Iterator[dict[str, Any]]:
@@ -137,14 +143,18 @@ def _build_arrows(content: Content) -> Iterator[dict[str, Any]]:
 
 def _build_lines(content: Content, positions: _CanvasPositions) -> Iterator[dict[str, Any]]:
     """Yield the lines between assumptions and their nodes or edges."""
-    for one in content.assumptions.values():
-        if one.key not in positions.cards:
+    for assumption in content.assumptions.values():
+        if assumption.key not in positions.cards:
             continue
-        if one.edge is None:
-            yield _build_line(one.key, str(one.node))
-        elif one.edge.target in positions.cards:
-            yield _build_line(one.edge.source, one.key)
-            yield {**_build_line(one.key, one.edge.target), "fromSide": "right", **_build_type_label(one.edge)}
+        if assumption.edge is None:
+            yield _build_line(assumption.key, str(assumption.node))
+        elif assumption.edge.target in positions.cards:
+            yield _build_line(assumption.edge.source, assumption.key)
+            yield {
+                **_build_line(assumption.key, assumption.edge.target),
+                "fromSide": "right",
+                **_build_type_label(assumption.edge),
+            }
 
 
 def _build_line(source: str, target: str) -> dict[str, Any]:

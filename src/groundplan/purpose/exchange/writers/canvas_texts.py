@@ -84,18 +84,18 @@ def format_node(node: PurposeNode) -> str:
     return f"{head}\n\n{_escape_text(node.description)}" if node.description else head
 
 
-def format_assumption(one: Assumption) -> str:
+def format_assumption(assumption: Assumption) -> str:
     """Return the text on the card of an assumption."""
-    risk = "" if one.risk_level is None else f", {one.risk_level.lower()} risk"
-    return f"**{one.key}** *Assumption{risk}*\n\n{_escape_text(one.assumption_text)}"
+    risk = "" if assumption.risk_level is None else f", {assumption.risk_level.lower()} risk"
+    return f"**{assumption.key}** *Assumption{risk}*\n\n{_escape_text(assumption.assumption_text)}"
 
 
 def format_edge_label(edge: PurposeEdge) -> str | None:
     """Return the label of an arrow."""
-    said = edge.mechanism
-    if edge.edge_type is EdgeType.CONTRIBUTES_TO and (not said or parse_label(said).edge_type is None):
-        return said or None
-    return f"{edge.edge_type}: {said}" if said else str(edge.edge_type)
+    text = edge.mechanism
+    if edge.edge_type is EdgeType.CONTRIBUTES_TO and (not text or parse_label(text).edge_type is None):
+        return text or None
+    return f"{edge.edge_type}: {text}" if text else str(edge.edge_type)
 
 
 def parse_card(text: str) -> NodeCard | AssumptionCard:
@@ -118,17 +118,17 @@ def parse_card(text: str) -> NodeCard | AssumptionCard:
 
 def parse_label(label: str) -> Label:
     """Parse the label of an arrow: a type in any case, and the mechanism after a colon."""
-    found = _TYPED_LABEL.fullmatch(label)
-    if found is None:
+    match = _TYPED_LABEL.fullmatch(label)
+    if match is None:
         return Label(None, label or None)
-    return Label(EdgeType(found[1].upper().replace(" ", "_")), found[2] or None)
+    return Label(EdgeType(match[1].upper().replace(" ", "_")), match[2] or None)
 
 
 def _escape_text(text: str) -> str:
     """Escape all Markdown in a text of several lines."""
     # After a number it is the following sign that starts a list, so escape that.
     return _BLOCK_MARKERS.sub(
-        lambda found: f"{found[1]}\\{found[2]}" if found[2] else f"{found[1]}{found[3]}\\",
+        lambda match: f"{match[1]}\\{match[2]}" if match[2] else f"{match[1]}{match[3]}\\",
         _MARKS.sub(_escape_match, text),
     )
 
@@ -145,9 +145,9 @@ def _strip_markdown(line: str) -> str:
     """Remove the markup of a line; keep it if nothing else remains or if the line is too long for a title."""
     if len(line) > _PLAIN_CHARS_MAX:
         return line.strip()
-    said = _LEADING_MARKS.sub("", line.strip(), count=1)
-    said = _LINK.sub(r"\1", _WIKI_LINK.sub(r"\1", said))
+    plain = _LEADING_MARKS.sub("", line.strip(), count=1)
+    plain = _LINK.sub(r"\1", _WIKI_LINK.sub(r"\1", plain))
     for _ in range(_EMPHASIS_DEPTH_MAX):
         for emphasis in _EMPHASES:
-            said = emphasis.sub(r"\2", said)
-    return _unescape(said).strip() or line.strip()
+            plain = emphasis.sub(r"\2", plain)
+    return _unescape(plain).strip() or line.strip()

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from textwrap import TextWrapper
 
 from groundplan.purpose.exchange.document import FORMAT
-from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.exchange.writers.captions import (
+from groundplan.purpose.exchange.theory import (
+    Theory,
     describe_assumption,
     describe_edge,
     describe_version,
@@ -84,7 +84,7 @@ def _format_clusters(theory: Theory) -> Iterator[str]:
 def _build_node_attributes(theory: Theory, node: PurposeNode, assumptions: list[Assumption]) -> dict[str, str]:
     shape, style = SHAPES[node.node_type]
     hue = TYPE_HUES[node.node_type]
-    marks = [describe_assumption(theory, one) for one in assumptions]
+    marks = [describe_assumption(theory, assumption) for assumption in assumptions]
     return {
         "label": _quote_lines([node.key, *_wrap_title(node.title), *marks]),
         "shape": shape,
@@ -100,13 +100,13 @@ def _format_edges(theory: Theory) -> Iterator[str]:
     assumed = theory.group_assumptions_by_subject()
     for edge in theory.content.edges:
         assumptions = assumed.get(edge.name, [])
-        said = describe_edge(edge) + [describe_assumption(theory, one) for one in assumptions]
+        parts = describe_edge(edge) + [describe_assumption(theory, assumption) for assumption in assumptions]
         # An arrow and its label have separate tooltips.
         fields = {
-            **({"label": _quote_lines(said)} if said else {}),
+            **({"label": _quote_lines(parts)} if parts else {}),
             **STYLES[edge.edge_type],
             **_build_tooltip(theory, "tooltip", edge.mechanism, assumptions),
-            **(_build_tooltip(theory, "labeltooltip", edge.mechanism, assumptions) if said else {}),
+            **(_build_tooltip(theory, "labeltooltip", edge.mechanism, assumptions) if parts else {}),
         }
         listed = f" [{_format_attributes(fields)}]" if fields else ""
         yield f"  {_quote_lines([edge.source])} -> {_quote_lines([edge.target])}{listed};"
@@ -114,13 +114,13 @@ def _format_edges(theory: Theory) -> Iterator[str]:
 
 def _build_tooltip(theory: Theory, name: str, text: str | None, assumptions: list[Assumption]) -> dict[str, str]:
     lines = (text or "").splitlines()
-    for one in assumptions:
-        lines += f"{describe_assumption(theory, one)}: {one.assumption_text}".splitlines()
+    for assumption in assumptions:
+        lines += f"{describe_assumption(theory, assumption)}: {assumption.assumption_text}".splitlines()
     return {name: _quote_lines(lines)} if any(lines) else {}
 
 
 def _format_note(theory: Theory) -> Iterator[str]:
-    waived = [line for one in theory.waivers for line in _wrap_note(f"Waived: {describe_waiver(one)}")]
+    waived = [line for waiver in theory.waivers for line in _wrap_note(f"Waived: {describe_waiver(waiver)}")]
     yield f"  label={_quote_lines([*_wrap_note(describe_version(theory)), *waived], _LEFT_BREAK)};"
     yield "  labelloc=b;"
     yield "  labeljust=l;"
@@ -133,5 +133,5 @@ def _format_attributes(fields: dict[str, str]) -> str:
 
 def _quote_lines(lines: Iterable[str], ending: str = _CENTERED_BREAK) -> str:
     """Join lines into one Graphviz string."""
-    said = [replace_invalid_xml(line).translate(_ESCAPES) for line in lines]
-    return f'"{ending.join(said)}{ending if ending == _LEFT_BREAK else ""}"'
+    escaped = [replace_invalid_xml(line).translate(_ESCAPES) for line in lines]
+    return f'"{ending.join(escaped)}{ending if ending == _LEFT_BREAK else ""}"'

@@ -79,14 +79,14 @@ def _format_graph(theory: Theory) -> Iterator[str]:
 
     def assumptions(on: str | EdgeName) -> list[Fields]:
         return [
-            {**_select_fields(one, ASSUMPTION_FIELDS), "status": theory.get_status(one.key)}
-            for one in assumed.get(on, ())
+            {**_select_fields(assumption, ASSUMPTION_FIELDS), "status": theory.get_status(assumption.key)}
+            for assumption in assumed.get(on, ())
         ]
 
     def indicators(of: str) -> list[Fields]:
-        return [_build_indicator_fields(theory, one) for one in measured.get(of, ())]
+        return [_build_indicator_fields(theory, indicator) for indicator in measured.get(of, ())]
 
-    waivers = [_select_fields(one, WAIVER_FIELDS) for one in theory.waivers]
+    waivers = [_select_fields(waiver, WAIVER_FIELDS) for waiver in theory.waivers]
     yield from _format_data("graph", {**theory._asdict(), "format": FORMAT, "waivers": waivers}, "    ")
     for node in theory.content.nodes.values():
         more = {"assumptions": assumptions(node.key), "indicators": indicators(node.key)}
@@ -99,10 +99,10 @@ def _format_graph(theory: Theory) -> Iterator[str]:
         yield "    </edge>"
 
 
-def _build_indicator_fields(theory: Theory, one: Indicator) -> Fields:
-    fields = _select_fields(one, INDICATOR_FIELDS)
-    if one.key in theory.latest:
-        fields["latest"] = _select_fields(theory.latest[one.key], MEASUREMENT_FIELDS)
+def _build_indicator_fields(theory: Theory, indicator: Indicator) -> Fields:
+    fields = _select_fields(indicator, INDICATOR_FIELDS)
+    if indicator.key in theory.latest:
+        fields["latest"] = _select_fields(theory.latest[indicator.key], MEASUREMENT_FIELDS)
     return fields
 
 

@@ -50,9 +50,9 @@ def write_html(theory: Theory) -> str:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n',
-        f"<title>{_write(title)}</title>\n",
+        f"<title>{_escape(title)}</title>\n",
         f"<style>{STYLE.replace('FONT', FONT)}@media print{{html:root{{{light}}}}}</style>\n</head>\n<body>\n",
-        f'<header><h1>{_write(title)}</h1><p class="quiet">{_write(about)}{_write(published)}</p></header>\n',
+        f'<header><h1>{_escape(title)}</h1><p class="quiet">{_escape(about)}{_escape(published)}</p></header>\n',
         f"<main>\n<figure>{drawn.svg}</figure>\n",
         *_list_assumptions(theory),
         *_list_nodes(theory),
@@ -61,7 +61,7 @@ def write_html(theory: Theory) -> str:
     return "".join(parts)
 
 
-def _write(text: str) -> str:
+def _escape(text: str) -> str:
     return escape_markup(text)
 
 
@@ -70,20 +70,22 @@ def _list_assumptions(theory: Theory) -> Iterator[str]:
     if not assumptions:
         return
     yield '<section aria-labelledby="assumptions"><h2 id="assumptions">Assumptions</h2>\n<ol>\n'
-    for one in assumptions.values():
-        yield f'<li id="{_write(one.key)}">{_write(one.assumption_text)} {_describe_assumption(theory, one)}</li>\n'
+    for assumption in assumptions.values():
+        text = f"{_escape(assumption.assumption_text)} {_describe_assumption(theory, assumption)}"
+        yield f'<li id="{_escape(assumption.key)}">{text}</li>\n'
     yield "</ol></section>\n"
 
 
-def _describe_assumption(theory: Theory, one: Assumption) -> str:
-    risk = f'<b class="risk-{_write((one.risk_level or "unsaid").lower())}">{_write(RISK_NAMES[one.risk_level])}</b>'
+def _describe_assumption(theory: Theory, assumption: Assumption) -> str:
+    level = (assumption.risk_level or "unsaid").lower()
+    risk = f'<b class="risk-{_escape(level)}">{_escape(RISK_NAMES[assumption.risk_level])}</b>'
     words = [
-        f"{one.key} on {one.edge or one.node}",
-        STATUS_NAMES[theory.get_status(one.key)],
-        *([f"owner {one.owner}"] if one.owner else []),
-        *([f"review by {one.review_by}"] if one.review_by else []),
+        f"{assumption.key} on {assumption.edge or assumption.node}",
+        STATUS_NAMES[theory.get_status(assumption.key)],
+        *([f"owner {assumption.owner}"] if assumption.owner else []),
+        *([f"review by {assumption.review_by}"] if assumption.review_by else []),
     ]
-    return f'{risk} <span class="quiet">{_write(", ".join(words))}</span>'
+    return f'{risk} <span class="quiet">{_escape(", ".join(words))}</span>'
 
 
 def _list_nodes(theory: Theory) -> Iterator[str]:
@@ -98,15 +100,18 @@ def _list_nodes(theory: Theory) -> Iterator[str]:
         nodes = theory.content.list_nodes_of_type(node_type)
         if not nodes:
             continue
-        yield f'<h3>{_write(name)}</h3>\n<table><thead><tr><th scope="col">What</th><th scope="col">Indicators</th>'
+        yield f'<h3>{_escape(name)}</h3>\n<table><thead><tr><th scope="col">What</th><th scope="col">Indicators</th>'
         yield '<th scope="col">Leads to</th><th scope="col">Assumptions</th></tr></thead>\n<tbody>\n'
         for node in nodes:
             edges = leads.get(node.key, [])
-            on = [*assumed.get(node.key, []), *(one for edge in edges for one in assumed.get(edge.name, []))]
+            on = [
+                *assumed.get(node.key, []),
+                *(assumption for edge in edges for assumption in assumed.get(edge.name, [])),
+            ]
             cells = (
-                _list_lines(_describe_indicator(theory, one) for one in indicators.get(node.key, [])),
+                _list_lines(_describe_indicator(theory, indicator) for indicator in indicators.get(node.key, [])),
                 _list_lines(_describe_edge(theory, edge) for edge in edges),
-                ", ".join(f'<a href="#{_write(one.key)}">{numbers[one.key]}</a>' for one in on),
+                ", ".join(f'<a href="#{_escape(assumption.key)}">{numbers[assumption.key]}</a>' for assumption in on),
             )
             row = "".join(f"<td>{cell}</td>" for cell in cells)
             yield f'<tr><th scope="row">{_describe_node(node)}</th>{row}</tr>\n'
@@ -115,27 +120,27 @@ def _list_nodes(theory: Theory) -> Iterator[str]:
 
 
 def _list_lines(lines: Iterator[str]) -> str:
-    found = "".join(f"<li>{line}</li>" for line in lines)
-    return f"<ul>{found}</ul>" if found else ""
+    items = "".join(f"<li>{line}</li>" for line in lines)
+    return f"<ul>{items}</ul>" if items else ""
 
 
 def _describe_node(node: PurposeNode) -> str:
-    more = f'<p class="quiet">{_write(node.description)}</p>' if node.description else ""
-    return f'{_write(node.title)} <span class="quiet">{_write(node.key)}</span>{more}'
+    more = f'<p class="quiet">{_escape(node.description)}</p>' if node.description else ""
+    return f'{_escape(node.title)} <span class="quiet">{_escape(node.key)}</span>{more}'
 
 
 def _describe_edge(theory: Theory, edge: PurposeEdge) -> str:
     target = theory.content.nodes.get(edge.target)
-    because = f' <span class="quiet">{_write(edge.mechanism)}</span>' if edge.mechanism else ""
-    return f"{_write(edge.target if target is None else target.title)}{because}"
+    because = f' <span class="quiet">{_escape(edge.mechanism)}</span>' if edge.mechanism else ""
+    return f"{_escape(edge.target if target is None else target.title)}{because}"
 
 
-def _describe_indicator(theory: Theory, one: Indicator) -> str:
-    unit = f" {one.unit}" if one.unit else ""
-    latest = theory.latest.get(one.key)
+def _describe_indicator(theory: Theory, indicator: Indicator) -> str:
+    unit = f" {indicator.unit}" if indicator.unit else ""
+    latest = theory.latest.get(indicator.key)
     words = [
-        *([] if one.baseline is None else [f"from {one.baseline:g}{unit}"]),
-        *([] if one.target is None else [f"to {one.target:g}{unit}"]),
+        *([] if indicator.baseline is None else [f"from {indicator.baseline:g}{unit}"]),
+        *([] if indicator.target is None else [f"to {indicator.target:g}{unit}"]),
         "not measured" if latest is None else f"{latest.value:g}{unit} on {get_day(latest.as_of)}",
     ]
-    return f'{_write(one.name)} <span class="quiet">{_write(", ".join(words))}</span>'
+    return f'{_escape(indicator.name)} <span class="quiet">{_escape(", ".join(words))}</span>'

@@ -16,8 +16,7 @@ from decimal import Decimal
 
 from groundplan.purpose.dates import get_day
 from groundplan.purpose.exchange.document import FORMAT
-from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.exchange.writers.captions import describe_version
+from groundplan.purpose.exchange.theory import Theory, describe_version
 from groundplan.purpose.markup import escape_xml
 from groundplan.purpose.model import Indicator, IndicatorDirection, NodeType, PurposeNode, normalize_numbers, sort_keys
 from groundplan.purpose.observing.records import Measurement
@@ -86,37 +85,39 @@ def _format_result(theory: Theory, node: PurposeNode, indicators: list[Indicator
     yield f'    <result type="{RESULT_TYPES[node.node_type]}" groundplan:key="{node.key}">'
     yield from _format_narrative("title", node.title, "      ")
     yield from _format_narrative("description", node.description, "      ")
-    for one in indicators:
-        yield from _format_indicator(one, theory.latest.get(one.key))
+    for indicator in indicators:
+        yield from _format_indicator(indicator, theory.latest.get(indicator.key))
     yield "    </result>"
 
 
-def _format_indicator(one: Indicator, latest: Measurement | None) -> Iterator[str]:
-    fields = {"measure": PERCENTAGE if (one.unit or "").casefold() in PERCENT_WORDS else UNITS}
-    if one.direction is not None:
-        fields["ascending"] = "1" if one.direction is IndicatorDirection.INCREASE else "0"
-    fields["groundplan:key"] = one.key
+def _format_indicator(indicator: Indicator, latest: Measurement | None) -> Iterator[str]:
+    fields = {"measure": PERCENTAGE if (indicator.unit or "").casefold() in PERCENT_WORDS else UNITS}
+    if indicator.direction is not None:
+        fields["ascending"] = "1" if indicator.direction is IndicatorDirection.INCREASE else "0"
+    fields["groundplan:key"] = indicator.key
     yield "      <indicator" + "".join(f' {name}="{value}"' for name, value in fields.items()) + ">"
-    yield from _format_narrative("title", one.name, "        ")
-    yield from _format_narrative("description", "\n".join(_describe_indicator(one)), "        ")
-    if one.baseline is not None:
+    yield from _format_narrative("title", indicator.name, "        ")
+    yield from _format_narrative("description", "\n".join(_describe_indicator(indicator)), "        ")
+    if indicator.baseline is not None:
         yield f"        <!-- {PUBLISHER_ADDS_YEAR} -->"
-        yield from _format_value("baseline", one.baseline, _VERIFIED_REMARKS[one.baseline_verified], "        ")
+        yield from _format_value(
+            "baseline", indicator.baseline, _VERIFIED_REMARKS[indicator.baseline_verified], "        "
+        )
     if latest is not None:
         yield from _format_latest(latest)
-    if one.target is not None:
+    if indicator.target is not None:
         yield "        <period>"
         yield f"          <!-- {PUBLISHER_ADDS_PERIOD} -->"
-        yield from _format_value("target", one.target, "", "          ")
+        yield from _format_value("target", indicator.target, "", "          ")
         yield "        </period>"
     yield "      </indicator>"
 
 
-def _describe_indicator(one: Indicator) -> Iterator[str]:
+def _describe_indicator(indicator: Indicator) -> Iterator[str]:
     """Yield the fields that the standard does not have, one per line."""
-    if one.unit is not None:
-        yield f"Unit: {one.unit}"
-    for name, text in (("Method", one.method), ("Frequency", one.frequency), ("Owner", one.owner)):
+    if indicator.unit is not None:
+        yield f"Unit: {indicator.unit}"
+    for name, text in (("Method", indicator.method), ("Frequency", indicator.frequency), ("Owner", indicator.owner)):
         if text is not None:
             yield f"{name}: {text}"
 

@@ -14,8 +14,7 @@ import msgspec
 
 from groundplan.purpose.dates import get_day
 from groundplan.purpose.exchange.document import FORMAT
-from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.exchange.writers.captions import describe_edge, describe_version, describe_waiver
+from groundplan.purpose.exchange.theory import Theory, describe_edge, describe_version, describe_waiver
 from groundplan.purpose.markup import escape_inline
 from groundplan.purpose.model import (
     TEXT_BYTES_MAX,
@@ -48,7 +47,7 @@ def write_logframe(theory: Theory) -> str:
             blocks.append("\n".join(_format_table(theory, nodes)))
     for title, lines in (
         ("What leads to what", [_format_edge(theory, edge) for edge in theory.content.edges]),
-        ("Waivers", [_format_text(describe_waiver(one)) for one in theory.waivers]),
+        ("Waivers", [_format_text(describe_waiver(waiver)) for waiver in theory.waivers]),
     ):
         if lines:
             blocks.append(f"## {title}")
@@ -67,25 +66,25 @@ def _format_table(theory: Theory, nodes: list[PurposeNode]) -> Iterator[str]:
     yield _format_row(COLUMNS)
     yield _format_row("---" for _ in COLUMNS)
     for node in nodes:
-        seen = indicators.get(node.key, [])
+        node_indicators = indicators.get(node.key, [])
         yield _format_row(
             (
                 _format_cell(_format_objective(node)),
-                _format_cell(_format_indicator(theory, one) for one in seen),
-                _format_cell(_format_verification(theory, one) for one in seen),
-                _format_cell(_format_assumption(theory, one) for one in assumed.get(node.key, ())),
+                _format_cell(_format_indicator(theory, indicator) for indicator in node_indicators),
+                _format_cell(_format_verification(theory, indicator) for indicator in node_indicators),
+                _format_cell(_format_assumption(theory, assumption) for assumption in assumed.get(node.key, ())),
             )
         )
 
 
 def _group_assumptions(theory: Theory) -> dict[str, list[Assumption]]:
     """Return the assumptions by row: that of their node, or of the source of their edge."""
-    found: dict[str, list[Assumption]] = {}
-    for one in theory.content.assumptions.values():
-        row = one.node if one.edge is None else one.edge.source
+    by_row: dict[str, list[Assumption]] = {}
+    for assumption in theory.content.assumptions.values():
+        row = assumption.node if assumption.edge is None else assumption.edge.source
         if row is not None:
-            found.setdefault(row, []).append(one)
-    return found
+            by_row.setdefault(row, []).append(assumption)
+    return by_row
 
 
 def _format_objective(node: PurposeNode) -> Iterator[str]:
@@ -96,33 +95,38 @@ def _format_objective(node: PurposeNode) -> Iterator[str]:
         yield f"Owner: {_format_text(node.owner)}"
 
 
-def _format_indicator(theory: Theory, one: Indicator) -> str:
-    unit = "" if one.unit is None else f" {_format_text(one.unit)}"
-    baseline = _format_number(one.baseline) + _VERIFIED_SUFFIXES[one.baseline_verified]
-    latest = theory.latest.get(one.key)
+def _format_indicator(theory: Theory, indicator: Indicator) -> str:
+    unit = "" if indicator.unit is None else f" {_format_text(indicator.unit)}"
+    baseline = _format_number(indicator.baseline) + _VERIFIED_SUFFIXES[indicator.baseline_verified]
+    latest = theory.latest.get(indicator.key)
     now = "not measured yet" if latest is None else f"latest {_format_number(latest.value)} on {get_day(latest.as_of)}"
-    way = "" if one.direction is None else f", should {one.direction}"
-    return f"**{one.key}** {_format_text(one.name)}: {baseline} → {_format_number(one.target)}{unit}{way}; {now}"
+    way = "" if indicator.direction is None else f", should {indicator.direction}"
+    numbers = f"{baseline} → {_format_number(indicator.target)}{unit}"
+    return f"**{indicator.key}** {_format_text(indicator.name)}: {numbers}{way}; {now}"
 
 
-def _format_verification(theory: Theory, one: Indicator) -> str:
-    said = [_format_text(text) for text in (one.method, one.frequency, one.owner) if text is not None]
-    latest = theory.latest.get(one.key)
+def _format_verification(theory: Theory, indicator: Indicator) -> str:
+    parts = [
+        _format_text(text) for text in (indicator.method, indicator.frequency, indicator.owner) if text is not None
+    ]
+    latest = theory.latest.get(indicator.key)
     if latest is not None and latest.source is not None:
-        said.append(f"latest from {_format_text(latest.source)}")
+        parts.append(f"latest from {_format_text(latest.source)}")
     if latest is not None and latest.note is not None:
-        said.append(f"note: {_format_text(latest.note)}")
-    return f"**{one.key}** {', '.join(said) or EMPTY_CELL}"
+        parts.append(f"note: {_format_text(latest.note)}")
+    return f"**{indicator.key}** {', '.join(parts) or EMPTY_CELL}"
 
 
-def _format_assumption(theory: Theory, one: Assumption) -> str:
-    risk = "risk not said" if one.risk_level is None else f"risk {one.risk_level}"
-    said = [_format_edge_name(one.edge), risk, STATUS_NAMES[theory.get_status(one.key)]]
-    if one.owner is not None:
-        said.append(f"owner {_format_text(one.owner)}")
-    if one.review_by is not None:
-        said.append(f"review by {one.review_by}")
-    return f"**{one.key}** {_format_text(one.assumption_text)} ({', '.join(part for part in said if part)})"
+def _format_assumption(theory: Theory, assumption: Assumption) -> str:
+    risk = "risk not said" if assumption.risk_level is None else f"risk {assumption.risk_level}"
+    parts = [_format_edge_name(assumption.edge), risk, STATUS_NAMES[theory.get_status(assumption.key)]]
+    if assumption.owner is not None:
+        parts.append(f"owner {_format_text(assumption.owner)}")
+    if assumption.review_by is not None:
+        parts.append(f"review by {assumption.review_by}")
+    return (
+        f"**{assumption.key}** {_format_text(assumption.assumption_text)} ({', '.join(part for part in parts if part)})"
+    )
 
 
 def _format_edge_name(name: EdgeName | None) -> str:
@@ -137,9 +141,9 @@ def _format_edge(theory: Theory, edge: PurposeEdge) -> str:
     ends = " → ".join(
         f"**{key}** {_format_text(theory.content.nodes[key].title)}" for key in (edge.source, edge.target)
     )
-    said = describe_edge(edge)
+    parts = describe_edge(edge)
     how = "" if edge.mechanism is None else f": {_format_text(edge.mechanism)}"
-    note = f" ({', '.join(said)})" if said else ""
+    note = f" ({', '.join(parts)})" if parts else ""
     return f"{ends}{note}{how}"
 
 

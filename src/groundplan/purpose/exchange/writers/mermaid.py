@@ -16,8 +16,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from groundplan.purpose.exchange.document import FORMAT
-from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.exchange.writers.captions import (
+from groundplan.purpose.exchange.theory import (
+    Theory,
     describe_assumption,
     describe_edge,
     describe_version,
@@ -53,7 +53,7 @@ def write_mermaid(theory: Theory) -> str:
     lines = [
         f"%% Groundplan theory of change, format: {FORMAT}",
         f"%% {_escape_comment(describe_version(theory))}",
-        *(f"%% Waived: {_escape_comment(describe_waiver(one))}" for one in theory.waivers),
+        *(f"%% Waived: {_escape_comment(describe_waiver(waiver))}" for waiver in theory.waivers),
         "flowchart LR",
         *_format_columns(theory),
         *_format_waivers(theory),
@@ -66,12 +66,12 @@ def write_mermaid(theory: Theory) -> str:
 def encode_text(text: str) -> str:
     """Escape text for a label: one line, with codes for all special characters."""
     line = " ".join(text.split())
-    return _DIRECTION.sub("#32;", _SPECIAL_CHARS.sub(lambda found: f"#{ord(found[0])};", line))
+    return _DIRECTION.sub("#32;", _SPECIAL_CHARS.sub(lambda match: f"#{ord(match[0])};", line))
 
 
 def _escape_comment(text: str) -> str:
     """Escape text for a comment, where only directives and HTML tags are special."""
-    return _COMMENT_SPECIAL_CHARS.sub(lambda found: f"#{ord(found[0])};", " ".join(text.split()))
+    return _COMMENT_SPECIAL_CHARS.sub(lambda match: f"#{ord(match[0])};", " ".join(text.split()))
 
 
 def _format_columns(theory: Theory) -> Iterator[str]:
@@ -82,7 +82,7 @@ def _format_columns(theory: Theory) -> Iterator[str]:
             continue
         yield f'  subgraph {name.lower()}["{name}"]'
         for node in nodes:
-            marks = [describe_assumption(theory, one) for one in assumed.get(node.key, ())]
+            marks = [describe_assumption(theory, assumption) for assumption in assumed.get(node.key, ())]
             opened, closed = SHAPES[node_type]
             label = _format_label((node.key, node.title, *marks))
             yield f"    {node.key}{opened}{label}{closed}:::{TYPE_HUES[node_type]}"
@@ -93,16 +93,18 @@ def _format_waivers(theory: Theory) -> Iterator[str]:
     if theory.waivers:
         opened, closed = WAIVER_SHAPE
         yield '  subgraph waivers["Waived"]'
-        for number, one in enumerate(theory.waivers, 1):
-            yield f"    waiver{number}{opened}{encode_text(describe_waiver(one))}{closed}:::waiver"
+        for number, waiver in enumerate(theory.waivers, 1):
+            yield f"    waiver{number}{opened}{encode_text(describe_waiver(waiver))}{closed}:::waiver"
         yield "  end"
 
 
 def _format_arrows(theory: Theory) -> Iterator[str]:
     assumed = theory.group_assumptions_by_subject()
     for edge in theory.content.edges:
-        said = describe_edge(edge) + [describe_assumption(theory, one) for one in assumed.get(edge.name, ())]
-        label = f'|"{_format_label(said)}"|' if said else ""
+        parts = describe_edge(edge) + [
+            describe_assumption(theory, assumption) for assumption in assumed.get(edge.name, ())
+        ]
+        label = f'|"{_format_label(parts)}"|' if parts else ""
         yield f"  {edge.source} {ARROWS[edge.edge_type]}{label} {edge.target}"
 
 
@@ -111,7 +113,7 @@ def _format_label(parts: Iterable[str]) -> str:
 
 
 def _format_classes() -> Iterator[str]:
-    colour = {name: one.light for name, one in COLOURS.items()}
+    colour = {name: colours.light for name, colours in COLOURS.items()}
     for hue in TYPE_HUES.values():
         text = colour.get(f"{hue}-text", colour["text"])
         yield f"  classDef {hue} fill:{colour[f'{hue}-fill']},stroke:{colour[f'{hue}-line']},color:{text}"

@@ -6,20 +6,17 @@ fonts of the machine. No files but fonts are opened: a picture references no fil
 
 from __future__ import annotations
 
-from importlib.resources import as_file, files
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from importlib.resources import as_file
+from typing import Literal, NamedTuple
 
 from groundplan.kernel.errors import Invalid
 from groundplan.purpose.exchange.formats import require_extra
+from groundplan.purpose.exchange.render import Rendered
 from groundplan.purpose.exchange.theory import Theory
+from groundplan.purpose.picture.font import FAMILY, FONTS, WEIGHTS
 from groundplan.purpose.picture.subjects import build_plan_picture
 from groundplan.purpose.picture.svg import draw
 
-if TYPE_CHECKING:
-    from groundplan.purpose.exchange.render import Rendered
-
-
-FONTS = "groundplan.purpose.picture.fonts"
 SCALE = 2  # sharp on most screens
 SCALE_MAX = 4
 PIXELS_MAX = 64_000_000  # takes about 600 MB of memory and fifteen seconds
@@ -61,12 +58,10 @@ def rasterize(drawn: Rendered, scale: int) -> Png:
     require_extra("png")
     from resvg_py import svg_to_bytes
 
-    from groundplan.purpose.picture.fonts.embed import FAMILY, WEIGHTS
-
     width, height = drawn.width * scale, drawn.height * scale
     if width * height > PIXELS_MAX:
         raise PngTooLarge(width * height)
-    with as_file(files(FONTS)) as folder:
+    with as_file(FONTS) as folder:
         paths = [str(folder / f"arimo-{weight}.ttf") for weight in WEIGHTS]
         content = svg_to_bytes(svg_string=drawn.svg, zoom=scale, sans_serif_family=FAMILY, font_files=paths)
     return Png(content, width, height)

@@ -81,28 +81,45 @@ def build_sheets(document: TheoryDocument) -> dict[Sheet, list[Row]]:
 
 
 def _build_factor_rows(document: TheoryDocument) -> Iterator[Row]:
-    for one in document.nodes:
+    for node in document.nodes:
         metadata = (
-            msgspec.json.encode(normalize_numbers(one.metadata), order="sorted").decode() if one.metadata else None
+            msgspec.json.encode(normalize_numbers(node.metadata), order="sorted").decode() if node.metadata else None
         )
-        yield one.key, one.node_type, one.title, one.description, one.narrative, one.owner, metadata
+        yield node.key, node.node_type, node.title, node.description, node.narrative, node.owner, metadata
 
 
 def _build_link_rows(document: TheoryDocument) -> Iterator[Row]:
-    for one in document.edges:
-        yield one.source, one.target, one.edge_type, one.mechanism, one.confidence
+    for edge in document.edges:
+        yield edge.source, edge.target, edge.edge_type, edge.mechanism, edge.confidence
 
 
 def _build_assumption_rows(document: TheoryDocument) -> Iterator[Row]:
-    for one in document.assumptions:
-        on = (one.node, one.source, one.target, one.edge_type)
-        yield one.key, *on, one.assumption_text, one.risk_level, one.owner, one.review_by
+    for assumption in document.assumptions:
+        on = (assumption.node, assumption.source, assumption.target, assumption.edge_type)
+        yield (
+            assumption.key,
+            *on,
+            assumption.assumption_text,
+            assumption.risk_level,
+            assumption.owner,
+            assumption.review_by,
+        )
 
 
 def _build_indicator_rows(document: TheoryDocument) -> Iterator[Row]:
-    for one in document.indicators:
-        numbers = (one.baseline, one.baseline_verified, one.target)
-        yield one.key, one.node, one.name, one.unit, one.direction, *numbers, one.method, one.frequency, one.owner
+    for indicator in document.indicators:
+        numbers = (indicator.baseline, indicator.baseline_verified, indicator.target)
+        yield (
+            indicator.key,
+            indicator.node,
+            indicator.name,
+            indicator.unit,
+            indicator.direction,
+            *numbers,
+            indicator.method,
+            indicator.frequency,
+            indicator.owner,
+        )
 
 
 def _format_lines(header: Iterable[Cell], rows: Iterable[Iterable[Cell]]) -> Iterator[str]:

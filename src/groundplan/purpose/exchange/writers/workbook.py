@@ -43,11 +43,11 @@ def build_workbook(document: TheoryDocument) -> bytes:
     """Return a theory as the bytes of a workbook."""
     book = Workbook(write_only=True)
     for sheet, rows in build_sheets(document).items():
-        _fill(book.create_sheet(sheet.capitalize()), COLUMNS[sheet], rows)
-    return _pack(book)
+        _write_rows(book.create_sheet(sheet.capitalize()), COLUMNS[sheet], rows)
+    return _save(book)
 
 
-def _fill(sheet: WriteOnlyWorksheet, header: tuple[str, ...], rows: list[Row]) -> None:
+def _write_rows(sheet: WriteOnlyWorksheet, header: tuple[str, ...], rows: list[Row]) -> None:
     # A write-only sheet needs its panes and column widths before its rows.
     sheet.freeze_panes = FIRST_BELOW_HEADER
     for number, cells in enumerate(zip(header, *rows, strict=True), 1):
@@ -58,7 +58,7 @@ def _fill(sheet: WriteOnlyWorksheet, header: tuple[str, ...], rows: list[Row]) -
         name.font = Font(bold=True)
     sheet.append(names)
     for row in rows:
-        sheet.append([_cell(sheet, value) for value in row])
+        sheet.append([_make_cell(sheet, value) for value in row])
 
 
 def _compute_width(cells: Iterable[Cell]) -> int:
@@ -67,7 +67,7 @@ def _compute_width(cells: Iterable[Cell]) -> int:
     return min(max(longest + 2, COLUMN_CHARS_MIN), COLUMN_CHARS_MAX)
 
 
-def _cell(sheet: WriteOnlyWorksheet, value: Cell) -> SheetCell | float | None:
+def _make_cell(sheet: WriteOnlyWorksheet, value: Cell) -> SheetCell | float | None:
     if not isinstance(value, str):
         number: float | None = normalize_numbers(value)
         return number
@@ -78,7 +78,7 @@ def _cell(sheet: WriteOnlyWorksheet, value: Cell) -> SheetCell | float | None:
     return cell
 
 
-def _pack(book: Workbook) -> bytes:
+def _save(book: Workbook) -> bytes:
     """Return the bytes of a workbook without the times that a usual save puts into it and into its ZIP entries."""
     book.properties = DocumentProperties(creator="Groundplan", created=FIXED_TIMESTAMP, modified=FIXED_TIMESTAMP)
     dated, undated = BytesIO(), BytesIO()

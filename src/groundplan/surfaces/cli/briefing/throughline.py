@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from groundplan.briefing.chain import ChainStep, Throughline, ThroughlinePicture, ThroughlineText
 from groundplan.briefing.outline import (
     describe_assumption,
     describe_dead_end,
@@ -14,7 +15,6 @@ from groundplan.briefing.outline import (
     describe_step,
     describe_work,
 )
-from groundplan.briefing.throughline import ChainStep, Throughline, ThroughlinePicture, ThroughlineText
 from groundplan.surfaces.cli.drawing import FOOTER, GAP, Lines, Part, Rows, TypeSwitch, View
 from groundplan.surfaces.cli.terminal import join_first
 

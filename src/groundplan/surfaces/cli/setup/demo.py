@@ -11,7 +11,6 @@ from pathlib import Path
 
 from groundplan import demo as example
 from groundplan.catalog import OPERATIONS, build_schema
-from groundplan.demo.knowledge import PATH
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.store.open_store import is_postgres, open_store, strip_password
 from groundplan.session import Session
@@ -26,10 +25,10 @@ def demo(invocation: Invocation) -> CommandResult:
     made = example.fill_database(db)
     with Session(open_store(db, build_schema), local_actor(example.OWNER, kind=ActorKind.PERSON)) as session:
         projects = session.call("project.list", archived=True).projects
-        members = session.call("member.list", scopeId=example.PROJECTS[0].name)
-        work = session.call("work.open", project=example.PROJECTS[0].name)
-        facts = _count_facts(session, example.PROJECTS[0].name)
-        theory = session.call("purpose.open", project=example.PROJECTS[0].name, detail="summary")
+        members = session.call("member.list", scopeId=example.PROJECT)
+        work = session.call("work.open", project=example.PROJECT)
+        facts = _count_facts(session, example.PROJECT)
+        theory = session.call("purpose.open", project=example.PROJECT, detail="summary")
     data = {
         "db": strip_password(db),
         "made": made,
@@ -49,12 +48,12 @@ def demo(invocation: Invocation) -> CommandResult:
 
         echo("An example plan is ready." if made else "The example exists already; nothing was changed.", "")
         View(Rows("projects", "name, role, goal"))(data)
-        echo("", f"Members of {example.PROJECTS[0].name}:", "")
+        echo("", f"Members of {example.PROJECT}:", "")
         draw_answer(members, OPERATIONS["member.list"].commands[0], OPERATIONS)
-        echo("", f"Work in {example.PROJECTS[0].name}:", "", format_counts(work.summary))
+        echo("", f"Work in {example.PROJECT}:", "", format_counts(work.summary))
         if facts:
-            echo("", f"Facts of {example.PROJECTS[0].name}:", "", _format_facts(facts))
-        echo("", f"Theory of change of {example.PROJECTS[0].name}:", "", *summarize_theory(theory))
+            echo("", f"Facts of {example.PROJECT}:", "", _format_facts(facts))
+        echo("", f"Theory of change of {example.PROJECT}:", "", *summarize_theory(theory))
         echo("", "Next steps:", *(f"  {line}" for line in _list_suggestions(db)))
 
     return CommandResult(data, draw)
@@ -89,7 +88,7 @@ def make_temporary_path() -> str:
 
 
 def _list_suggestions(db: str) -> list[str]:
-    name = example.PROJECTS[0].name
+    name = example.PROJECT
     program = find_program()
     # Each fits into 80 characters. A URL is not printed because it may hold a password.
     return [
@@ -102,7 +101,7 @@ def _list_suggestions(db: str) -> list[str]:
         f"{program} context view --project {name}",
         f"{program} purpose open --project {name}",
         f"{program} purpose diff 1 2 --project {name}",
-        f"{program} knowledge context {PATH} --project {example.PROJECTS[1].name}",
+        f"{program} knowledge context {example.PATH} --project {example.SOFTWARE_PROJECT}",
         f"{program} member add dana --project {name} --role viewer",
         f"{program} doctor",
         "# cleo is a viewer, so this is refused:",

@@ -28,7 +28,7 @@ class BackgroundPlay:
 
     def __init__(self, store: Store) -> None:
         self._is_over = threading.Event()
-        agent = PlayingAgent(Session(store, OWNER), example.PROJECTS[0].name)
+        agent = PlayingAgent(Session(store, OWNER), example.PROJECT)
         self._thread = threading.Thread(target=agent.play, args=(self._is_over.wait,), name="play", daemon=True)
 
     def __enter__(self) -> Self:
@@ -46,7 +46,7 @@ class BackgroundPlay:
 
 def list_demo_lines(db: str, address: str) -> list[str]:
     """Return what the terminal shows besides the addresses: the settings of an AI client, and three things to try."""
-    name = example.PROJECTS[0].name
+    name = example.PROJECT
     shown_db = URL_GIVEN if is_postgres(db) else str(Path(db).absolute())
     program = f"{find_program()} --db {shlex.quote(shown_db)}"
     return [

@@ -23,11 +23,11 @@ from groundplan.surfaces.cli.terminal import to_one_line
 from groundplan.surfaces.cli.work.links import list_links
 from groundplan.surfaces.cli.work.sections import SECTION
 from groundplan.work.containers.query import ContainerOverview, ContainerPage, TaskCounts
-from groundplan.work.containers.views import HOLD, Container, Feature, OneContainer, ProjectContainer, Task
+from groundplan.work.containers.views import HOLD, Container, ContainerAnswer, Feature, ProjectContainer, Task
 from groundplan.work.containers.workflow import WorkflowState
 
 
-def get_container(answer: OneContainer) -> Container:
+def get_container(answer: ContainerAnswer) -> Container:
     """Return the task, feature or project of an answer."""
     found = answer.task or answer.feature or answer.project
     if isinstance(found, UnsetType):

@@ -42,10 +42,10 @@ def lay_out(sizes: Sequence[float], within: Rectangle) -> list[Rectangle]:
     Sizes are taken into a strip along the shorter side as long as this makes its rectangles more square; then the rest
     of the area is divided in the same way.
     """
-    whole = sum(sizes)
-    if not whole or not within.width or not within.height:
+    total = sum(sizes)
+    if not total or not within.width or not within.height:
         return [Rectangle(within.x, within.y, 0.0, 0.0) for _ in sizes]
-    areas = [size / whole * within.width * within.height for size in sizes]
+    areas = [size / total * within.width * within.height for size in sizes]
     placed: list[Rectangle] = []
     rest, first = within, 0
     while first < len(areas):
@@ -119,63 +119,63 @@ def read_coverage(visit: Visit) -> Mapping[str, Any]:
     """Return the folder in the address, as a picture and as a list."""
     shown: dict[str, Any] = {"coverage": None, "cells": [], "states": STATES, "picture": PICTURE, "problem": ""}
     try:
-        found = visit.session.call(
+        coverage = visit.session.call(
             "knowledge.coverage", projectId=visit.project.name, folder=visit.query.get("folder", "")
         )
     except REFUSALS as error:
         return {**shown, "problem": error.message}
     is_list = visit.query.get("show") == "list"
     shown |= {
-        "coverage": found,
+        "coverage": coverage,
         "is_list": is_list,
-        "trail": _list_trail(found.folder),
+        "trail": _list_trail(coverage.folder),
         "state_of": get_state,
-        "sample": -(-found.total // found.kept) if found.kept else 1,
+        "sample": -(-coverage.total // coverage.kept) if coverage.kept else 1,
     }
     if is_list:
-        return {**shown, "uncovered": _sort_by_work(visit, found)}
-    return {**shown, "cells": draw_cells(visit, found.entries)}
+        return {**shown, "uncovered": _sort_by_work(visit, coverage)}
+    return {**shown, "cells": draw_cells(visit, coverage.entries)}
 
 
-def get_state(one: Any) -> str:
+def get_state(entry: Any) -> str:
     """Return how much of a folder or a file is covered."""
-    if not one.covered:
+    if not entry.covered:
         return "uncovered"
-    if one.covered < one.files:
+    if entry.covered < entry.files:
         return "partly"
-    return "overlapping" if one.overlapping else "covered"
+    return "overlapping" if entry.overlapping else "covered"
 
 
 def draw_cells(visit: Visit, entries: Sequence[Any]) -> list[Cell]:
     """Return the rectangles of the entries of a folder."""
-    places = lay_out([one.files for one in entries], PICTURE)
-    return [_draw_cell(visit, one, place) for one, place in zip(entries, places, strict=True)]
+    places = lay_out([entry.files for entry in entries], PICTURE)
+    return [_draw_cell(visit, entry, place) for entry, place in zip(entries, places, strict=True)]
 
 
-def _draw_cell(visit: Visit, one: Any, place: Rectangle) -> Cell:
+def _draw_cell(visit: Visit, entry: Any, place: Rectangle) -> Cell:
     inside = place.shrink(margin=GAP / 2)
-    name = _name(one)
-    state = get_state(one)
+    name = _name(entry)
+    state = get_state(entry)
     has_header = inside.height >= HEADER and inside.width >= HEADER_WIDTH_MIN
     return Cell(
         inside,
-        one.path,
+        entry.path,
         _fit(name, inside.width) if has_header else "",
-        f"{name} {_count(one)}",
+        f"{name} {_count(entry)}",
         state,
-        visit.link(folder=one.path, show=None) if one.is_folder else "",
-        _draw_parts(one, inside.shrink(margin=3, top=HEADER if has_header else 0)) if one.is_folder else (),
+        visit.link(folder=entry.path, show=None) if entry.is_folder else "",
+        _draw_parts(entry, inside.shrink(margin=3, top=HEADER if has_header else 0)) if entry.is_folder else (),
     )
 
 
-def _draw_parts(one: Any, inside: Rectangle) -> list[CellPart]:
+def _draw_parts(entry: Any, inside: Rectangle) -> list[CellPart]:
     if min(inside.width, inside.height) < INNER_SIDE_MIN:
         return []
-    parts = list(one.entries or ())
+    parts = list(entry.entries or ())
     sizes, states, names = [part.files for part in parts], [get_state(part) for part in parts], [*map(_name, parts)]
-    left = one.files - sum(sizes)
+    left = entry.files - sum(sizes)
     if left:  # the smallest entries, which the answer leaves out, are one part
-        covered = one.covered - sum(part.covered for part in parts)
+        covered = entry.covered - sum(part.covered for part in parts)
         sizes.append(left)
         states.append("covered" if covered == left else "partly" if covered else "uncovered")
         names.append("others")
@@ -187,9 +187,9 @@ def _draw_parts(one: Any, inside: Rectangle) -> list[CellPart]:
     ]
 
 
-def _name(one: Any) -> str:
-    name: str = one.path.rpartition("/")[2]
-    return f"{name}/" if one.is_folder else name
+def _name(entry: Any) -> str:
+    name: str = entry.path.rpartition("/")[2]
+    return f"{name}/" if entry.is_folder else name
 
 
 def _fit(name: str, width: float) -> str:
@@ -199,11 +199,11 @@ def _fit(name: str, width: float) -> str:
     return f"{name[: chars - 1]}…" if chars > LABEL_CHARS_MIN else ""
 
 
-def _count(one: Any) -> str:
-    if not one.is_folder:
-        return STATES[get_state(one)].replace(", some", "") if one.covered else "not covered"
-    several = f", {one.overlapping} by several atoms" if one.overlapping else ""
-    return f"{one.covered} of {one.files} files covered{several}"
+def _count(entry: Any) -> str:
+    if not entry.is_folder:
+        return STATES[get_state(entry)].replace(", some", "") if entry.covered else "not covered"
+    several = f", {entry.overlapping} by several atoms" if entry.overlapping else ""
+    return f"{entry.covered} of {entry.files} files covered{several}"
 
 
 def _list_trail(folder: str) -> list[tuple[str, str]]:
@@ -212,17 +212,17 @@ def _list_trail(folder: str) -> list[tuple[str, str]]:
     return [(name, "/".join(names[: depth + 1])) for depth, name in enumerate(names)]
 
 
-def _sort_by_work(visit: Visit, found: Any) -> list[UncoveredRow]:
+def _sort_by_work(visit: Visit, coverage: Any) -> list[UncoveredRow]:
     """Return the folders without knowledge: those that recent work names first, then those with most files."""
     recent = visit.call("briefing.coverage").uncovered_files
     by_folder: dict[str, list[str]] = {}
     for path in recent:
         by_folder.setdefault(path.rpartition("/")[0], []).append(path)
     rank = {folder: number for number, folder in enumerate(by_folder)}
-    rows = sorted(found.uncovered, key=lambda one: rank.get(one.path, len(rank)))  # stable: most files first
+    rows = sorted(coverage.uncovered, key=lambda row: rank.get(row.path, len(rank)))  # stable: most files first
     return [
-        UncoveredRow(one.path, one.files, by_folder.get(one.path, ()), f"{one.path}/**" if one.path else "*")
-        for one in rows
+        UncoveredRow(row.path, row.files, by_folder.get(row.path, ()), f"{row.path}/**" if row.path else "*")
+        for row in rows
     ]
 
 

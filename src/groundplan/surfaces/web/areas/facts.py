@@ -29,7 +29,7 @@ class FactRow(NamedTuple):
     """A line of a table: an input or a constraint, and what is suggested instead."""
 
     name: str
-    one: Any
+    fact: Any
     value: FactValue
     suggestions: list[tuple[Any, FactValue]]
     is_missing: bool = False
@@ -59,12 +59,14 @@ def read_facts(visit: Visit) -> Mapping[str, Any]:
     view = visit.session.call("context.view", **scope, runId=chosen.id)
     suggestions = view.suggestions or []
     rows = [
-        _make_row(pointer, one, [other for other in suggestions if other.pointer == pointer], view.missing)
-        for pointer, one in view.inputs_by_pointer.items()
+        _make_row(
+            pointer, fact, [suggestion for suggestion in suggestions if suggestion.pointer == pointer], view.missing
+        )
+        for pointer, fact in view.inputs_by_pointer.items()
     ]
     constraints = [
-        _make_row(one.key, one, [other for other in suggestions if other.key == one.key], ())
-        for one in view.constraints
+        _make_row(fact.key, fact, [suggestion for suggestion in suggestions if suggestion.key == fact.key], ())
+        for fact in view.constraints
     ]
     page = _read_page_number(visit.query.get("page"))
     shown |= {
@@ -103,9 +105,9 @@ def rebase_edit(session: Session, project: str, fields: Mapping[str, str]) -> Ma
     view = session.call("context.view", scopeId=project, runId=fields["runId"])
     rows = {
         "inputs.0.pointer": view.inputs_by_pointer,
-        "constraints.0.key": {one.key: one for one in view.constraints},
+        "constraints.0.key": {constraint.key: constraint for constraint in view.constraints},
         "sources.0.id": view.sources_by_id,
-        "artifacts.0.id": {one.id: one for made in view.artifacts_by_type.values() for one in made},
+        "artifacts.0.id": {artifact.id: artifact for made in view.artifacts_by_type.values() for artifact in made},
     }
     row = next((by_name.get(fields[name]) for name, by_name in rows.items() if name in fields), None)
     if row is None or mark_row(row) != fields[SHOWN_ROW]:
@@ -119,8 +121,8 @@ def _choose_run(visit: Visit, runs: list[Any], drafts: list[Any], in_force: Any)
     if wanted == DRAFT and drafts:
         return drafts[0]
     if wanted and wanted != DRAFT:
-        found = next((run for run in runs if run.id == wanted), None)
-        return found or visit.session.call("context.fetch_run", runId=wanted).run
+        listed = next((run for run in runs if run.id == wanted), None)
+        return listed or visit.session.call("context.fetch_run", runId=wanted).run
     return in_force or next(iter(drafts), None)
 
 
@@ -129,16 +131,18 @@ def is_address(uri: str) -> bool:
     return uri.lower().startswith(LINKED_SCHEMES)
 
 
-def _make_row(name: str, one: Any, suggestions: Iterable[Any], missing: Iterable[str]) -> FactRow:
-    offered = [(other, describe_fact_value(other.value_kind, get_value(other))) for other in suggestions]
-    return FactRow(name, one, describe_fact_value(one.value_kind, get_value(one)), offered, name in missing)
+def _make_row(name: str, fact: Any, suggestions: Iterable[Any], missing: Iterable[str]) -> FactRow:
+    offered = [
+        (suggestion, describe_fact_value(suggestion.value_kind, get_value(suggestion))) for suggestion in suggestions
+    ]
+    return FactRow(name, fact, describe_fact_value(fact.value_kind, get_value(fact)), offered, name in missing)
 
 
 def _group_by_domain(rows: Iterable[FactRow]) -> dict[str, list[FactRow]]:
-    found: dict[str, list[FactRow]] = {}
+    by_domain: dict[str, list[FactRow]] = {}
     for row in rows:
-        found.setdefault(row.one.domain, []).append(row)
-    return dict(sorted(found.items()))
+        by_domain.setdefault(row.fact.domain, []).append(row)
+    return dict(sorted(by_domain.items()))
 
 
 def _read_page_number(text: str | None) -> int:
@@ -164,18 +168,18 @@ def _read_diff(visit: Visit, chosen: Any, runs: list[Any]) -> Mapping[str, Any] 
     base = visit.query.get("compare")
     if not base:
         return None
-    found = visit.session.call("context.diff", **{"from": base, "to": chosen.id})
+    diff = visit.session.call("context.diff", **{"from": base, "to": chosen.id})
     rows = [
         DiffRow(
-            getattr(one, "pointer", None) or one.key,
-            [str(change).replace("_", " ") for change in (one.change, *(one.also or ()))],
-            _describe_state(one.before),
-            _describe_state(one.after),
-            list(one.fields or ()),
+            getattr(fact, "pointer", None) or fact.key,
+            [str(change).replace("_", " ") for change in (fact.change, *(fact.also or ()))],
+            _describe_state(fact.before),
+            _describe_state(fact.after),
+            list(fact.fields or ()),
         )
-        for one in (*found.inputs, *found.constraints)
+        for fact in (*diff.inputs, *diff.constraints)
     ]
-    return {"base": next((run for run in runs if run.id == base), None), "rows": rows, "sources": found.sources}
+    return {"base": next((run for run in runs if run.id == base), None), "rows": rows, "sources": diff.sources}
 
 
 def _describe_state(state: Any) -> tuple[FactValue, str] | None:
@@ -196,17 +200,17 @@ def _read_selected(visit: Visit, view: Any, rows: list[FactRow], constraints: li
         shown["constraint"] = next((row for row in constraints if row.name == key), None)
     elif source:
         shown["source"] = view.sources_by_id.get(source)
-        shown["backed"] = [row for row in rows if source in row.one.source_ids]
-        shown["backed_constraints"] = [row for row in constraints if row.one.source_id == source]
+        shown["backed"] = [row for row in rows if source in row.fact.source_ids]
+        shown["backed_constraints"] = [row for row in constraints if row.fact.source_id == source]
     elif artifact:
-        made = (one for several in view.artifacts_by_type.values() for one in several)
-        shown["artifact"] = next((one for one in made if one.id == artifact), None)
+        artifacts = (artifact for several in view.artifacts_by_type.values() for artifact in several)
+        shown["artifact"] = next((made for made in artifacts if made.id == artifact), None)
     row = shown["fact"] or shown["constraint"]
     if row:
-        shown["history"] = visit.call("event.list", subject=row.one.id, limit=EVENTS).events
+        shown["history"] = visit.call("event.list", subject=row.fact.id, limit=EVENTS).events
     if shown["trace"]:
         shown["line"] = read_throughline(visit, shown["trace"].pointer)
-        shown["trace_values"] = [describe_fact_value(one.value_kind, one.value) for one in shown["trace"].runs]
+        shown["trace_values"] = [describe_fact_value(run.value_kind, run.value) for run in shown["trace"].runs]
     return shown
 
 

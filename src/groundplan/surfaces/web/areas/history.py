@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from itertools import groupby
@@ -13,7 +12,7 @@ from groundplan.kernel.audit import Change
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.events import EventRecord, parse_position
 from groundplan.surfaces.web.visit import REFUSALS, Area, Visit, get_base
-from groundplan.surfaces.web.words import EventLine, FieldChange, describe_events
+from groundplan.surfaces.web.words import EventLine, FieldChange, describe_events, write_value
 
 ROWS = 50
 LATEST_ROWS = 10  # of a page that asks only for the way back of the last change
@@ -29,7 +28,6 @@ SLICES = {  # chips of the filter: the first word of an event → the area as th
 }
 EVENTS_READ = 200  # of an item, to know how it was
 WRITE_EVENTS_SHOWN = 20
-VALUE_CHARS_MAX = 4_000
 
 
 class UndoOffer(NamedTuple):
@@ -84,8 +82,8 @@ def read_history(visit: Visit) -> Mapping[str, Any]:
 def _find_days_beside(day: str) -> tuple[str, str] | None:
     """Return the day before and the day after a day, if it is one."""
     try:
-        one = date.fromisoformat(day)
-        return (one - timedelta(days=1)).isoformat(), (one + timedelta(days=1)).isoformat()
+        date_shown = date.fromisoformat(day)
+        return (date_shown - timedelta(days=1)).isoformat(), (date_shown + timedelta(days=1)).isoformat()
     except (ValueError, OverflowError):
         return None
 
@@ -115,17 +113,17 @@ def read_event(visit: Visit, event_id: str) -> Mapping[str, Any] | None:
     """Return everything about one event; None if there is no such event."""
     if parse_position(event_id) is None:
         return None
-    found = visit.call("event.list", until=event_id, limit=WRITE_EVENTS_SHOWN).events
-    if not found or found[0].id != event_id:
+    events = visit.call("event.list", until=event_id, limit=WRITE_EVENTS_SHOWN).events
+    if not events or events[0].id != event_id:
         return None
-    event, line = found[0], describe_events(visit, found[:1])[0]
+    event, line = events[0], describe_events(visit, events[:1])[0]
     rev = event_id.partition(".")[0]
-    same = [one for one in found if one.id.partition(".")[0] == rev][1:]
+    same = [other for other in events if other.id.partition(".")[0] == rev][1:]
     past, is_whole = _read_past(visit, event)
     return {
         "event": event,
         "line": line,
-        "changes": [one for one in map(_show, event.changes or ()) if one.before != one.after],
+        "changes": [change for change in map(_show, event.changes or ()) if change.before != change.after],
         "same": describe_events(visit, same),
         "past": past,
         "is_whole": is_whole,
@@ -149,9 +147,9 @@ def find_inverse(visit: Visit, event_id: str) -> Any:
 def _read_past(visit: Visit, event: EventRecord) -> tuple[list[PastValue], bool]:
     """Return the fields of an item after an event, and whether all of its earlier events were read."""
     page = visit.call("event.list", subject=event.subject, until=event.id, limit=EVENTS_READ)
-    values = fold_changes(one.changes or () for one in page.events)
-    shown = [PastValue(field.replace("_", " "), show_value(value)) for field, value in values.items()]
-    return [one for one in shown if one.value], not page.next_cursor
+    values = fold_changes(earlier.changes or () for earlier in page.events)
+    shown = [PastValue(field.replace("_", " "), write_value(value)) for field, value in values.items()]
+    return [past for past in shown if past.value], not page.next_cursor
 
 
 def fold_changes(newest_first: Iterable[Sequence[Change]]) -> dict[str, Any]:
@@ -164,17 +162,7 @@ def fold_changes(newest_first: Iterable[Sequence[Change]]) -> dict[str, Any]:
 
 
 def _show(change: Change) -> FieldChange:
-    return FieldChange(change.field.replace("_", " "), show_value(change.before), show_value(change.after))
-
-
-def show_value(value: Any) -> str:
-    """Return a value as a reader sees it: text as it is, the rest as JSON."""
-    if value is None or value == []:
-        return ""
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
-        value = "\n".join(value)
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
-    return text if len(text) <= VALUE_CHARS_MAX else f"{text[:VALUE_CHARS_MAX]}…"
+    return FieldChange(change.field.replace("_", " "), write_value(change.before), write_value(change.after))
 
 
 AREA = Area("history", "History", "y", "history.html", read_history)

@@ -50,7 +50,7 @@ LABELS = {
     "waivers.reason": "Why",
     "waivers.due": "Until",
 }
-CHOICES = {"reviews.status": [one.value for one in AssumptionStatus if one is not AssumptionStatus.UNTESTED]}
+CHOICES = {"reviews.status": [status.value for status in AssumptionStatus if status is not AssumptionStatus.UNTESTED]}
 DATES = {"waivers.due"}
 _INSTANT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d+)?Z")
 # Read operations with a variant that writes: its permission counts.

@@ -75,24 +75,24 @@ def read_members(visit: Visit) -> Mapping[str, Any]:
     else:
         members = visit.session.call("member.list", scopeId=visit.project.name).members
         shown["members"] = members
-        shown["owners"] = [one.user_id for one in members if one.role is Role.OWNER]
+        shown["owners"] = [member.user_id for member in members if member.role is Role.OWNER]
         shown["seen"] = _find_last_seen(_list_tokens(visit))
         shown["active"] = _find_last_changes(
-            visit, [one.user_id for one in members if one.user_id not in shown["seen"]]
+            visit, [member.user_id for member in members if member.user_id not in shown["seen"]]
         )
-        shown["others"] = _find_other_actors(visit, {one.user_id for one in members})
+        shown["others"] = _find_other_actors(visit, {member.user_id for member in members})
         shown["agent_role"] = (visit.call("work.open").policies or Policies()).agents
     return shown
 
 
 def _read_organization(visit: Visit) -> dict[str, Any]:
     """Return the organization with its people and open invitations."""
-    found = visit.session.call("organization.view")
+    organization_view = visit.session.call("organization.view")
     people = visit.session.call("organization.members")
-    administers = found.organization.role is OrganizationRole.ADMINISTRATOR
+    administers = organization_view.organization.role is OrganizationRole.ADMINISTRATOR
     return {
-        "of_organization": found.organization,
-        "settings": found.settings,
+        "of_organization": organization_view.organization,
+        "settings": organization_view.settings,
         "people": people.members,
         "more_people": people.next_cursor is not UNSET,
         "invitations": visit.session.call("invitation.list").invitations,
@@ -109,7 +109,7 @@ def _list_policies(visit: Visit) -> list[PolicyRow]:
     for field in structs.fields(Policies):
         value, hint = getattr(stored, field.name), hints[field.name]
         if get_origin(hint) is Literal:
-            choices = [(one, one) for one in get_args(hint)]
+            choices = [(choice, choice) for choice in get_args(hint)]
         else:
             choices = [("true", "yes"), ("false", "no")] if hint is bool else []
         meaning = describe_argument("work.open", f"policies.{field.name}").split("`")
@@ -148,20 +148,20 @@ def _find_last_seen(tokens: list[Any]) -> dict[str, str]:
 
 def _find_last_changes(visit: Visit, actors: list[str]) -> dict[str, str]:
     """Return when each actor last changed the project, as far as the newest events say; for those without a token."""
-    found = {}
+    changed_at = {}
     for actor in actors[:ACTIVITY_READ]:
         if events := visit.call("event.list", actor=actor, limit=1).events:
-            found[actor] = events[0].at
-    return found
+            changed_at[actor] = events[0].at
+    return changed_at
 
 
 def _find_other_actors(visit: Visit, members: set[str]) -> dict[str, str]:
     """Return when those who are not members last changed the project, as far as the newest events say."""
-    found: dict[str, str] = {}
+    changed_at: dict[str, str] = {}
     for event in visit.call("event.list", limit=EVENTS_READ).events:
         if event.actor not in members:
-            found[event.actor] = max(event.at, found.get(event.actor, ""))
-    return found
+            changed_at[event.actor] = max(event.at, changed_at.get(event.actor, ""))
+    return changed_at
 
 
 def _may_in_organization(visit: Visit, permission: Permission) -> bool:

@@ -19,18 +19,18 @@ def read_search(visit: Visit) -> Mapping[str, Any]:
     if not text:
         return shown
     try:
-        found = visit.call("briefing.search", text=text, limit=HITS_MAX)
+        result = visit.call("briefing.search", text=text, limit=HITS_MAX)
     except Invalid as error:
         return {**shown, "problem": error.message}
     base = get_base(visit.project.name)
     groups: dict[str, list[tuple[Any, str]]] = {}
-    for hit in found.hits:
+    for hit in result.hits:
         groups.setdefault(hit.slice, []).append((hit, find_place(base, hit.slice, hit.ref, hit.kind)))
-    more = set(found.more or ())
+    more = set(result.more or ())
     return {
         **shown,
         "groups": [(SLICES[slice_], slice_, hits, slice_ in more) for slice_, hits in groups.items()],
-        "total": len(found.hits),
+        "total": len(result.hits),
     }
 
 

@@ -13,8 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from groundplan.briefing.outline import REASONS, describe_work
-from groundplan.briefing.throughline import (
+from groundplan.briefing.chain import (
     ChainAssumption,
     ChainLink,
     ChainStep,
@@ -22,6 +21,7 @@ from groundplan.briefing.throughline import (
     StepType,
     Throughline,
 )
+from groundplan.briefing.outline import REASONS, describe_work
 from groundplan.context.schemas import RunStatus
 from groundplan.kernel.errors import GroundplanError, NotFound
 from groundplan.kernel.ids import parse_uuid
@@ -109,7 +109,7 @@ def read_page(visit: Visit) -> Mapping[str, Any]:
     except GroundplanError as error:
         if error.status not in (400, 404):
             raise
-        near = [(one, make_address(visit, one)) for one in error.details.get("near", ())]
+        near = [(nearby, make_address(visit, nearby)) for nearby in error.details.get("near", ())]
         return {**shown, "is_unknown": True, "near": near}
     return {**shown, "line": line, **_read_whole_line(visit, line)}
 
@@ -117,11 +117,11 @@ def read_page(visit: Visit) -> Mapping[str, Any]:
 def _read_whole_line(visit: Visit, line: ItemLine) -> dict[str, Any]:
     start = line.up.start if line.up is not None else None
     down = follow(visit, start, "down") if start is not None and line.item.kind in BELOW else None
-    lines = [one for one in (line.up, down) if one is not None]
-    titles = {step.ref: step.title for one in lines for step in one.chain}
+    lines = [half for half in (line.up, down) if half is not None]
+    titles = {step.ref: step.title for half in lines for step in half.chain}
     ends = [
-        EndView(titles.get(one.ref, one.ref), REASONS[one.reason], make_address(visit, one.ref))
-        for one in {end.ref + end.reason: end for each in lines for end in each.dead_ends}.values()
+        EndView(titles.get(end.ref, end.ref), REASONS[end.reason], make_address(visit, end.ref))
+        for end in {end.ref + end.reason: end for half in lines for end in half.dead_ends}.values()
     ]
     up_steps = line.up.chain[::-1] if line.up is not None else []
     return {
@@ -130,7 +130,7 @@ def _read_whole_line(visit: Visit, line: ItemLine) -> dict[str, Any]:
         "below": _build_steps(visit, down.chain if down is not None else [], start, skip_start=True),
         "work_below": describe_work(down.work) if down is not None and down.work else "",
         "ends": ends,
-        "left_out": sum(sum((one.left_out or {}).values()) for one in lines),
+        "left_out": sum(sum((half.left_out or {}).values()) for half in lines),
         "titles": titles,
         **_read_facts(visit, lines),
         "picture": _draw(visit, line.item.title, lines),
@@ -153,7 +153,7 @@ def _read_facts(visit: Visit, lines: Sequence[Throughline]) -> dict[str, Any]:
     shown: dict[str, Any] = {"fact_values": {}, "fact_place": f"{get_base(visit.project.name)}/facts?fact="}
     for pointer in pointers:
         trace = visit.session.call("context.trace", scopeId=visit.project.name, pointer=pointer)
-        current = next((one for one in trace.runs if one.status is not RunStatus.DRAFT), None)
+        current = next((run for run in trace.runs if run.status is not RunStatus.DRAFT), None)
         if current is not None:
             shown["fact_values"][pointer] = describe_fact_value(current.value_kind, current.value)
     return shown
@@ -185,7 +185,7 @@ def _read_gaps(visit: Visit) -> dict[str, Any]:
     titles = {node.key: node.title for node in nodes}
     unlinked = gaps.serving_nothing[:SERVING_NOTHING_SHOWN]
     titled = visit.call("briefing.titles", refs=unlinked).found if unlinked else []
-    titles_of_tasks = {one.ref: one.title for one in titled}
+    titles_of_tasks = {task.ref: task.title for task in titled}
     tasks = [UnlinkedTask(id_, titles_of_tasks[id_], make_address(visit, id_)) for id_ in unlinked]
     return {
         "nodes": nodes,
@@ -234,15 +234,15 @@ def make_address(visit: Visit, ref: str) -> str:
     return f"{get_base(visit.project.name)}/throughline?{urlencode({'ref': ref})}"
 
 
-def _build_linked_line(visit: Visit, tied: LinkedItem) -> ItemLine:
+def _build_linked_line(visit: Visit, linked: LinkedItem) -> ItemLine:
     """Return the line of an item that is no step itself: the line of the first that it is tied to."""
-    lines = [line for ref in tied.starts[:STARTS_MAX] if (line := _try_follow(visit, ref)) is not None]
+    lines = [line for ref in linked.starts[:STARTS_MAX] if (line := _try_follow(visit, ref)) is not None]
     starts = [to_item(visit, find_start(line)) for line in lines]
     best = next((line for line in lines if line.goals), lines[0] if lines else None)
     if best is None:
-        return ItemLine(tied.item, [], False, 0, [], None, make_address(visit, tied.item.ref))
-    shown = _build_line(visit, tied.item, best)
-    return shown._replace(path=[*shown.path, PathStep(tied.item, False, [])], starts=starts)
+        return ItemLine(linked.item, [], False, 0, [], None, make_address(visit, linked.item.ref))
+    shown = _build_line(visit, linked.item, best)
+    return shown._replace(path=[*shown.path, PathStep(linked.item, False, [])], starts=starts)
 
 
 def _try_follow(visit: Visit, ref: str) -> Throughline | None:
@@ -286,10 +286,12 @@ def _walk_back(steps: Mapping[str, ChainStep], before: Mapping[str, str | None],
 
 def _find_doubts(step: ChainStep, path: Iterable[ChainStep]) -> list[ChainAssumption]:
     """Return the assumptions in doubt of a step, and of its links that are on the path."""
-    refs = {one.ref for one in path}
+    refs = {other.ref for other in path}
     links: list[ChainLink] = [link for link in step.to if link.ref in refs]
-    found = [*(step.assumptions or ()), *(one for link in links for one in link.assumptions or ())]
-    return [one for one in found if one.status in IN_DOUBT or one.risk is RiskLevel.HIGH]
+    assumptions = [*(step.assumptions or ()), *(assumption for link in links for assumption in link.assumptions or ())]
+    return [
+        assumption for assumption in assumptions if assumption.status in IN_DOUBT or assumption.risk is RiskLevel.HIGH
+    ]
 
 
 def to_item(visit: Visit, step: ChainStep) -> Item:
@@ -314,15 +316,15 @@ def make_item(visit: Visit, slice_: str, ref: str, kind: str, title: str) -> Ite
 def _find_fact(visit: Visit, pointer: str) -> LinkedItem:
     trace = visit.session.call("context.trace", scopeId=visit.project.name, pointer=pointer)
     title = trace.runs[0].label if trace.runs else pointer
-    return LinkedItem(make_item(visit, "context", pointer, "fact", title), [one.ref for one in trace.resting])
+    return LinkedItem(make_item(visit, "context", pointer, "fact", title), [item.ref for item in trace.resting])
 
 
 def _find_note(visit: Visit, id_: str) -> LinkedItem:
-    found = _get_note(visit, "atom", id_) or _get_note(visit, "molecule", id_)
-    if found is None:
+    note = _get_note(visit, "atom", id_) or _get_note(visit, "molecule", id_)
+    if note is None:
         raise NotFound("note", id_)
-    tasks = dict.fromkeys((found.last_task_id, found.created_by_task_id))
-    return LinkedItem(make_item(visit, "knowledge", found.id, "note", found.name), [one for one in tasks if one])
+    tasks = dict.fromkeys((note.last_task_id, note.created_by_task_id))
+    return LinkedItem(make_item(visit, "knowledge", note.id, "note", note.name), [task for task in tasks if task])
 
 
 def _get_note(visit: Visit, kind: str, id_: str) -> Any:
@@ -343,16 +345,18 @@ def _find_part_of_plan(visit: Visit, key: str) -> LinkedItem | None:
             if indicator.key == key:
                 return LinkedItem(make_item(visit, "purpose", key, "indicator", indicator.name), [indicator.node])
         for subject in (*(theory.nodes or ()), *(theory.edges or ())):
-            for one in subject.assumptions or ():
-                if one.key == key:
+            for assumption in subject.assumptions or ():
+                if assumption.key == key:
                     start = getattr(subject, "key", None) or subject.source
-                    return LinkedItem(make_item(visit, "purpose", key, "assumption", one.assumption_text), [start])
+                    return LinkedItem(
+                        make_item(visit, "purpose", key, "assumption", assumption.assumption_text), [start]
+                    )
     return None
 
 
 def read_linked_work(visit: Visit, goals: Iterable[str]) -> dict[str, list[Item]]:
     """Return the tasks that serve each node below some goals, by the key of the node."""
-    found: dict[str, dict[str, Item]] = {}
+    tasks_by_key: dict[str, dict[str, Item]] = {}
     for goal in dict.fromkeys(goals):
         try:
             line = follow(visit, goal, "down")
@@ -361,8 +365,8 @@ def read_linked_work(visit: Visit, goals: Iterable[str]) -> dict[str, list[Item]
         for step in line.chain:
             for link in step.to:
                 if link.by is StepRelation.SERVES:
-                    found.setdefault(link.ref, {})[step.ref] = to_item(visit, step)
-    return {key: list(tasks.values()) for key, tasks in found.items()}
+                    tasks_by_key.setdefault(link.ref, {})[step.ref] = to_item(visit, step)
+    return {key: list(tasks.values()) for key, tasks in tasks_by_key.items()}
 
 
 AREA = Area("throughline", "Through-line", "", "throughline_page.html", read_page, frozenset({"work.update"}))

@@ -14,6 +14,7 @@ from groundplan.surfaces.web.areas.throughline import read_throughline
 from groundplan.surfaces.web.areas.work_graph import read_graph
 from groundplan.surfaces.web.forms import read_pairs, write_pairs
 from groundplan.surfaces.web.visit import REFUSALS, Area, Visit
+from groundplan.surfaces.web.words import write_value
 from groundplan.work.containers.pipeline import DEFAULT_PIPELINES
 from groundplan.work.graph.outline import Lane
 from groundplan.work.graph.search import Sort
@@ -181,14 +182,16 @@ def _list_status(visit: Visit, status: str) -> Mapping[str, Any]:
         page = visit.session.call("container.search", **place, offset=cursor if cursor.isdecimal() else "0")
     except REFUSALS as error:
         return {"found": None, "search_error": error.message}
-    nodes = [TaskRow(one.id, one.title, {CLAIMED_BY: one.claimed_by} if one.claimed_by else {}) for one in page.items]
+    nodes = [
+        TaskRow(item.id, item.title, {CLAIMED_BY: item.claimed_by} if item.claimed_by else {}) for item in page.items
+    ]
     return {"found": TaskPage(nodes, page.count, str(page.next_offset) if page.next_offset else None)}
 
 
 def _list_opened(visit: Visit, task: Mapping[str, Any] | None) -> list[str]:
     """Return the branches that the address opens; if it does not say, those that lead to the selected task."""
     if task is not None and "open" not in visit.query:
-        return [one.id for one in task["context"].ancestors or () if one.id != visit.project.id]
+        return [node.id for node in task["context"].ancestors or () if node.id != visit.project.id]
     return [ref for ref in visit.query.get("open", "").split(",") if ref not in ("", NOTHING_OPEN)][:OPEN_MAX]
 
 
@@ -235,11 +238,11 @@ def read_task(visit: Visit, node_id: str) -> Mapping[str, Any]:
         "properties": properties,
         "property_lines": write_pairs({k: v for k, v in properties.items() if k not in OWN_PROPERTIES}),
         "history": session.call("work.history", node_id=node.id, limit=HISTORY_SHOWN, lean=False, **history),
-        "own": {name: [one for one in getattr(node, name) or () if not one.inherited_from] for name in LINKS},
+        "own": {name: [link for link in getattr(node, name) or () if not link.inherited_from] for name in LINKS},
         "evidence": list(node.evidence or ())[: -EVIDENCE_SHOWN - 1 : -1],  # the newest first
         "evidence_total": node.evidence_total or len(node.evidence or ()),
         "host_of": host_of,
-        "say": say_value,
+        "say": lambda value: write_value(value, VALUE_CHARS),
         "encode": lambda value: msgspec.json.encode(value).decode(),  # the filter tojson would not escape quotes
         "pick": visit.query.get("pick") if visit.query.get("pick") in PICKS else None,
     }
@@ -262,19 +265,15 @@ def host_of(text: str) -> str | None:
     return parts.hostname if parts.scheme in ("http", "https") and not set(text.strip()) & set(' \n\t"<>\\') else None
 
 
-def say_value(value: Any) -> str:
-    """Return a stored value as a reader sees it."""
-    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    return f"{text[:VALUE_CHARS]} …" if len(text) > VALUE_CHARS else text
-
-
 def _read_container(visit: Visit, node_id: str, kind: str) -> Mapping[str, Any]:
     """Return the status, the tags and the sections of a task, and what is known about the files in them."""
     place = {"containerType": kind, "id": node_id}
     with_knowledge = {"includeGraphContext": True} if kind == "task" else {}
     details = visit.session.call("container.get", **place, includeSections=True, **with_knowledge)
     known = details.graph_context or None
-    atoms = [] if known is None else [atom for one in known.molecules for atom in one.atoms] + known.orphan_atoms
+    atoms = (
+        [] if known is None else [atom for molecule in known.molecules for atom in molecule.atoms] + known.orphan_atoms
+    )
     templates = visit.session.call("template.list", targetEntityType=kind.upper(), isEnabled=True).templates
     return {
         "kind": kind,
@@ -291,10 +290,10 @@ def _find_tasks(visit: Visit, text: str, *, without: str) -> list[Any]:
     """Return tasks by a text in their summaries, or by an id."""
     if not text:
         return []
-    found = list(visit.call("work.query", filter={"text": text}, limit=FOUND_SHOWN, lean=True).nodes)
+    nodes = list(visit.call("work.query", filter={"text": text}, limit=FOUND_SHOWN, lean=True).nodes)
     with suppress(*REFUSALS):  # it is no id, or the beginning of several
-        found = [*visit.call("work.outline", node=text).nodes, *found]
-    return [one for one in {one.id: one for one in found}.values() if one.id != without]
+        nodes = [*visit.call("work.outline", node=text).nodes, *nodes]
+    return [node for node in {node.id: node for node in nodes}.values() if node.id != without]
 
 
 def _read_target(visit: Visit, node_id: str) -> Any:

@@ -44,7 +44,7 @@ def read_graph(visit: Visit, context: Any) -> Mapping[str, Any]:
     if shows == PATH:
         return _read_critical_path(visit)
     if shows == BLOCKERS and context:
-        return _read_blockers(visit, context.node.id, [one.id for one in reversed(context.ancestors or ())])
+        return _read_blockers(visit, context.node.id, [ancestor.id for ancestor in reversed(context.ancestors or ())])
     around, branch = visit.query.get("around"), visit.query.get("branch")
     place = {"node": around} if around else {"ancestor": branch} if branch else {}
     graph = _read_part(visit, **place)
@@ -96,10 +96,10 @@ def _read_blockers(visit: Visit, selected: str, ancestors: list[str]) -> Mapping
     if not blockers and graph.nodes[0].state is NodeState.BLOCKED:
         for above in ancestors[:ANCESTORS_ASKED]:
             asked = _read_part(visit, node=above, direction="waits_for")
-            if found := find_blockers(asked.nodes, asked.links, above):
-                waiting, graph, blockers = above, asked, found
+            if open_tasks := find_blockers(asked.nodes, asked.links, above):
+                waiting, graph, blockers = above, asked, open_tasks
                 break
-    lit = frozenset({waiting, *(one.id for one in blockers)})
+    lit = frozenset({waiting, *(task.id for task in blockers)})
     direct = {link.waits_for for link in graph.links if link.node == waiting}
     return _describe(
         graph,
@@ -201,32 +201,32 @@ def find_blockers(nodes: Sequence[GraphNode], links: Sequence[GraphLink], start:
     """Return the open tasks that a task waits for through open tasks, those that it waits for itself first."""
     by_id = {node.id: node for node in nodes}
     is_open = {node.id for node in nodes if node.state not in CLOSED}
-    found: dict[str, None] = {}
+    reached: dict[str, None] = {}
     todo = [start]
     while todo:
         here = todo.pop(0)
         near = [link.waits_for for link in links if link.node == here and link.waits_for in is_open]
-        todo += [one for one in near if one not in found]
-        found |= dict.fromkeys(near)
-    return [by_id[one] for one in found]
+        todo += [id_ for id_ in near if id_ not in reached]
+        reached |= dict.fromkeys(near)
+    return [by_id[id_] for id_ in reached]
 
 
 def _reach(pairs: Sequence[tuple[str, str]], start: str) -> set[str]:
     ahead: dict[str, list[str]] = {}
     for before, after in pairs:
         ahead.setdefault(before, []).append(after)
-    found = {start}
+    reached = {start}
     todo = [start]
     while todo:
-        new = [one for one in ahead.get(todo.pop(), ()) if one not in found]
-        found.update(new)
+        new = [id_ for id_ in ahead.get(todo.pop(), ()) if id_ not in reached]
+        reached.update(new)
         todo += new
-    return found
+    return reached
 
 
 def _list_columns(boxes: Mapping[str, Box]) -> dict[float, list[str]]:
     columns: dict[float, list[str]] = {}
-    for key in sorted(boxes, key=lambda one: boxes[one].y):
+    for key in sorted(boxes, key=lambda id_: boxes[id_].y):
         columns.setdefault(boxes[key].x, []).append(key)
     return columns
 
@@ -244,7 +244,7 @@ def _draw_task(
     at = column.index(node.id)
 
     def sort_by_distance(ids: list[str]) -> list[str]:
-        return sorted(ids, key=lambda one: abs(boxes[one].y - box.y))
+        return sorted(ids, key=lambda id_: abs(boxes[id_].y - box.y))
 
     return TaskCard(
         node,

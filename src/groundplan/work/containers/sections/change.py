@@ -129,8 +129,10 @@ def add(tx: Transaction, request: AddSection) -> Section:
         NotFound: the container does not exist.
     """
     section = convert(request, NewSection, from_attributes=True)
-    (made,) = add_sections(tx, resolve_container(tx, request.entity_type, request.entity_id), [section], base_path=None)
-    return made
+    (added,) = add_sections(
+        tx, resolve_container(tx, request.entity_type, request.entity_id), [section], base_path=None
+    )
+    return added
 
 
 def bulk_create(tx: Transaction, request: AddSections) -> Sections:
@@ -195,12 +197,12 @@ def update(tx: Transaction, request: UpdateSection) -> Section:
         OtherContainer: it belongs to another container than the named one.
         NotFound: it does not exist.
     """
-    given = {name: value for name in UPDATABLE_FIELDS if (value := getattr(request, name)) is not UNSET}
-    if not given:
+    fields = {name: value for name in UPDATABLE_FIELDS if (value := getattr(request, name)) is not UNSET}
+    if not fields:
         raise invalid_argument((), f"change nothing; send at least one of {', '.join(UPDATABLE_FIELDS.values())}")
-    if "tags" in given:
-        given["tags"] = sorted(parse_tags(given["tags"]))
-    return _change(tx, request, given)
+    if "tags" in fields:
+        fields["tags"] = sorted(parse_tags(fields["tags"]))
+    return _update_section(tx, request, fields)
 
 
 def update_text(tx: Transaction, request: UpdateText) -> Section:
@@ -211,22 +213,22 @@ def update_text(tx: Transaction, request: UpdateText) -> Section:
         OtherContainer: it belongs to another container than the named one.
         NotFound: it does not exist.
     """
-    return _change(tx, request, {"content": request.content})
+    return _update_section(tx, request, {"content": request.content})
 
 
-def _change(tx: Transaction, request: UpdateSection | UpdateText, given: dict[str, Any]) -> Section:
+def _update_section(tx: Transaction, request: UpdateSection | UpdateText, fields: dict[str, Any]) -> Section:
     row = load_section_row(tx, request.section_id)
     node = fetch_node(tx, row.node_n)
     refuse_other_container(tx, row, node, request.entity_type, request.entity_id)
     refuse_stale("section", row.id, current=row.version, given=request.version)
     before = to_event_fields(row, load_section_tags(tx, [row.id]).get(row.id, []))
-    after = {**before, **given}
-    if "content" in given or "content_format" in given:
+    after = {**before, **fields}
+    if "content" in fields or "content_format" in fields:
         refuse_malformed(
-            after["content"], after["content_format"], ("content" if "content" in given else "contentFormat",)
+            after["content"], after["content_format"], ("content" if "content" in fields else "contentFormat",)
         )
-    if "ordinal" in given:
-        UsedOrdinals(tx, node).refuse(given["ordinal"], ("ordinal",), except_id=row.id)
+    if "ordinal" in fields:
+        UsedOrdinals(tx, node).refuse(fields["ordinal"], ("ordinal",), except_id=row.id)
     tags = after.pop("tags")
     written = replace(row, **after, version=row.version + 1, modified_at=tx.now, modified_by=tx.actor.id)
     # The statement compares the version too, so that no concurrent write is lost.
@@ -235,7 +237,7 @@ def _change(tx: Transaction, request: UpdateSection | UpdateText, given: dict[st
     if tags != before["tags"]:
         tx.run(sql.remove_tags, project_id=tx.project.id, ids=to_json_array([row.id]))
         tx.run(sql.add_tags, project_id=tx.project.id, id=row.id, tags=to_json_array(tags))
-    change = changed(f"sections.{row.id}", {name: before[name] for name in given}, given)
+    change = changed(f"sections.{row.id}", {name: before[name] for name in fields}, fields)
     tx.record(WorkOp.SECTION_CHANGED, node.id, change)
     return build_section(tx, node, written, tags)
 
@@ -260,17 +262,20 @@ def reorder(tx: Transaction, request: ReorderSections) -> Sections:
     ids = parse_ids(request.ordered_ids, "orderedIds")
     before = {section.id: section.ordinal for section in load_sections(tx, node, include_content=False)}
     _refuse_incomplete_order(ids, before)
-    moved = {id_: index for index, id_ in enumerate(ids) if before[id_] != index}
-    if moved:
+    new_ordinals = {id_: index for index, id_ in enumerate(ids) if before[id_] != index}
+    if new_ordinals:
         now: dict[str, Any] = {"modified_at": tx.now, "modified_by": tx.actor.id}
-        rows = load_section_rows(tx, list(moved)).values()
-        tags = load_section_tags(tx, list(moved))
+        rows = load_section_rows(tx, list(new_ordinals)).values()
+        tags = load_section_tags(tx, list(new_ordinals))
         # Ordinals are unique and every UPDATE raises the version by one, so updates alone cannot swap two sections and
         # raise each version only once. Moved sections are deleted and inserted again.
-        remove_sections(tx, moved)
-        insert_sections(tx, [replace(row, ordinal=moved[row.id], version=row.version + 1, **now) for row in rows], tags)
+        remove_sections(tx, new_ordinals)
+        insert_sections(
+            tx, [replace(row, ordinal=new_ordinals[row.id], version=row.version + 1, **now) for row in rows], tags
+        )
         changes = (
-            changed(f"sections.{id_}", {"ordinal": before[id_]}, {"ordinal": index}) for id_, index in moved.items()
+            changed(f"sections.{id_}", {"ordinal": before[id_]}, {"ordinal": index})
+            for id_, index in new_ordinals.items()
         )
         tx.record(WorkOp.SECTION_CHANGED, node.id, *changes)
     sections = load_sections(tx, node, include_content=False)
@@ -335,7 +340,7 @@ def delete(tx: Transaction, request: DeleteSection) -> DeletedSection:
     node = fetch_node(tx, row.node_n)
     refuse_other_container(tx, row, node, request.entity_type, request.entity_id)
     refuse_stale("section", row.id, current=row.version, given=request.version)
-    _remove(tx, {row.node_n: node}, [row])
+    _delete_rows(tx, {row.node_n: node}, [row])
     return DeletedSection(row.id)
 
 
@@ -348,17 +353,17 @@ def bulk_delete(tx: Transaction, request: DeleteSections) -> DeletedSections:
         Invalid: one belongs to another project than the first.
     """
     ids = parse_ids(request.section_ids, are_required=True)
-    found = load_section_rows(tx, ids)
-    refuse_unknown_ids(tx, ids, found)
-    rows = [found[id_] for id_ in ids]
+    rows_by_id = load_section_rows(tx, ids)
+    refuse_unknown_ids(tx, ids, rows_by_id)
+    rows = [rows_by_id[id_] for id_ in ids]
     nodes = {n: fetch_node(tx, n) for n in dict.fromkeys(row.node_n for row in rows)}
     for row in rows:
         refuse_other_container(tx, row, nodes[row.node_n], request.entity_type, request.entity_id)
-    _remove(tx, nodes, rows)
+    _delete_rows(tx, nodes, rows)
     return DeletedSections(ids, len(ids))
 
 
-def _remove(tx: Transaction, nodes: dict[int, WorkNodeRow], rows: Collection[SectionRow]) -> None:
+def _delete_rows(tx: Transaction, nodes: dict[int, WorkNodeRow], rows: Collection[SectionRow]) -> None:
     ids = [row.id for row in rows]
     tags = load_section_tags(tx, ids)
     delete_sections(tx, ids)

@@ -66,14 +66,14 @@ class TitledText(Protocol):
 
 def extract_context_files(sections: Iterable[TitledText]) -> list[str]:
     """Return the paths in the sections with the title Context Files, without duplicates, in order."""
-    found: dict[str, None] = {}
+    paths: dict[str, None] = {}
     for section in sections:
         if _is_context_files_title(section.title) and section.content:
             for path in _extract_paths(section.content):
-                found[path] = None
-                if len(found) == PATHS_MAX:
-                    return list(found)
-    return list(found)
+                paths[path] = None
+                if len(paths) == PATHS_MAX:
+                    return list(paths)
+    return list(paths)
 
 
 def parse_link(link: str) -> str | None:
@@ -266,6 +266,6 @@ def _normalize(path: str) -> str | None:
     plain = ESCAPED.sub(r"\1", path)
     if "\\" in plain:
         plain = (plain if "/" in path else path).replace("\\", "/")  # Windows
-    here = CURRENT_DIRECTORY.match(plain)
-    plain = plain[here.end() :] if here else plain
+    prefix = CURRENT_DIRECTORY.match(plain)
+    plain = plain[prefix.end() :] if prefix else plain
     return plain if any(map(str.isalnum, plain)) else None

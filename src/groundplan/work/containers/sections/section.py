@@ -136,11 +136,11 @@ class OtherContainer(Invalid):
 
 def parse_id(text: str, path: ArgumentPath = ("sectionId",)) -> str:
     """Parse an id into its canonical spelling; dashes are optional."""
-    found = parse_uuid(text.strip())
-    if found is None:
+    parsed = parse_uuid(text.strip())
+    if parsed is None:
         wrong = f"must be a UUID, not {quote_text(text)}"
         raise invalid_argument(path, wrong, code="invalid_id", next_steps=NextStep("section.list", "lists ids"))
-    return found
+    return parsed
 
 
 def parse_ids(values: Sequence[str] | str, field: str = "sectionIds", *, are_required: bool = False) -> list[str]:
@@ -189,10 +189,10 @@ def load_section_rows(tx: Transaction, ids: Sequence[str]) -> dict[str, SectionR
     return {row.id: row for row in rows}
 
 
-def refuse_unknown_ids(tx: Transaction, ids: Sequence[str], found: Collection[str]) -> None:
+def refuse_unknown_ids(tx: Transaction, ids: Sequence[str], known_ids: Collection[str]) -> None:
     """Reject ids that were not found in the current project."""
     for index, id_ in enumerate(ids):
-        if id_ in found:
+        if id_ in known_ids:
             continue
         path: ArgumentPath = ("sectionIds", index)
         project_id = tx.scalar(sql.project_of_section, id=id_)
@@ -406,10 +406,10 @@ def load_sections(tx: Transaction, node: WorkNodeRow, *, include_content: bool =
 
 def load_section_tags(tx: Transaction, ids: Collection[str]) -> dict[str, list[str]]:
     """Return the sorted tags of some sections of the current project; sections without tags are left out."""
-    found: dict[str, list[str]] = {}
+    tags: dict[str, list[str]] = {}
     for id_, tag in tx.all(sql.tags_of, project_id=tx.project.id, ids=to_json_array(ids)) if ids else ():
-        found.setdefault(id_, []).append(tag)
-    return found
+        tags.setdefault(id_, []).append(tag)
+    return tags
 
 
 def build_section(

@@ -36,7 +36,7 @@ PART_CHARS_MAX = 300
 
 
 def read_canvas(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
-    """Return the drawn canvas, and what its forms need."""
+    """Return the values of the canvas template: the drawn canvas, its part, and those of the forms."""
     visit, query = plan.visit, plan.visit.query
     wanted = CanvasQuery(
         _find_item(theory, query),
@@ -47,11 +47,11 @@ def read_canvas(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
         # The group in which an item was found is where its links lead on from, and where closing it leads back to.
         visit.query = {**query, "group": part.path[-1].id if part.path else ""}
     selected = query.get("edge") or query.get("key")
-    state = CanvasState(selected, find_lit(visit, part.cards, part.links), plan.can_edit, part.is_part)
+    state = CanvasState(selected, find_highlighted(visit, part.cards, part.links), plan.can_edit, part.is_part)
     drawn = draw_canvas(part.cards, part.links, state, make_address(visit))
     cards, _ = list_items(plan, theory)
     svg = drawn.write(visit.shown_canvas)
-    return {"svg": svg, "cards": cards, "part": part, "said": describe_part(part), **read_tools(plan)}
+    return {"svg": svg, "cards": cards, "part": part, "size": describe_part(part), **read_tools(plan)}
 
 
 def read_part(plan: PlanVisit, theory: TheoryItems, wanted: CanvasQuery) -> CanvasPart:
@@ -61,13 +61,13 @@ def read_part(plan: PlanVisit, theory: TheoryItems, wanted: CanvasQuery) -> Canv
 
 
 def _find_item(theory: TheoryItems, query: Mapping[str, str]) -> str:
-    """Return the node that the address names, or the first one of a link."""
+    """Return the node that the address names; for a link, its source."""
     name, _ = find_subject(theory, query.get("key", ""), query.get("edge", ""))
     return theory.edges[name].source if name in theory.edges else name
 
 
 def read_tools(plan: PlanVisit) -> Mapping[str, Any]:
-    """Return what the forms above the canvas and the list need."""
+    """Return the values of the forms above the canvas and the list."""
     visit = plan.visit
     line = None
     if visit.refusal is not None and visit.refusal.form == QUICK_FORM:
@@ -78,15 +78,15 @@ def read_tools(plan: PlanVisit) -> Mapping[str, Any]:
 
 
 def make_address(visit: Visit) -> CanvasAddress:
-    """Return the address of the page without a choice, which each card adds to it."""
+    """Return the address of the page, to which each card adds a choice."""
     # The address is in every card and kept with it: unknown or long parts would fill the memory.
     kept = {name: visit.query[name][:PART_CHARS_MAX] for name in KEPT if visit.query.get(name)}
     above = {name: value for name, value in kept.items() if name not in OF_PART}
     return CanvasAddress(*(f"?{urlencode(pairs)}&" if pairs else "?" for pairs in (kept, above)))
 
 
-def find_lit(visit: Visit, cards: list[CanvasCard], links: list[CanvasLink]) -> set[str] | None:
-    """Return what stands out, because it has assumptions of a risk; None if all does."""
+def find_highlighted(visit: Visit, cards: list[CanvasCard], links: list[CanvasLink]) -> set[str] | None:
+    """Return the items to highlight, which have assumptions of the chosen risk; None if no risk is chosen."""
     risk = visit.query.get("risk", "").upper()
     if risk not in RISK_LEVELS:
         return None
@@ -98,14 +98,14 @@ def find_lit(visit: Visit, cards: list[CanvasCard], links: list[CanvasLink]) -> 
 
 
 def read_list(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
-    """Return the rows of the list."""
+    """Return the values of the list template."""
     leads: dict[str, list[Any]] = {}
     for edge in theory.edges.values():
         leads.setdefault(edge.source, []).append(edge)
     cards, _ = list_items(plan, theory)
     wanted = CanvasQuery(pathway=plan.visit.query.get("pathway", "")[:PART_CHARS_MAX], detail=ALL)
     part = read_part(plan, theory, wanted)
-    lit = find_lit(plan.visit, part.cards, part.links)
+    lit = find_highlighted(plan.visit, part.cards, part.links)
     shown = part.cards if lit is None else [card for card in part.cards if card.key in lit]
     return {
         "cards": cards,

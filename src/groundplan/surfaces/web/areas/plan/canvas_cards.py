@@ -58,7 +58,7 @@ ALL = "all"
 
 
 class LinkedWork(NamedTuple):
-    """The tasks that serve a card: how many, and how many of them are resolved."""
+    """The number of tasks that serve a card, and how many of them are resolved."""
 
     total: int
     resolved: int
@@ -78,14 +78,14 @@ class CanvasCard(NamedTuple):
 
     @property
     def caption(self) -> str:
-        """What stands above the title: the key, or how many items the card stands for."""
+        """The line above the title: the key, or the number of items of a group."""
         if not self.group:
             return self.key
         return f"{self.size} {(SINGULAR_NAMES if self.size == 1 else BAND_NAMES)[self.node_type].lower()}"
 
     @property
     def label(self) -> str:
-        """The card in words."""
+        """The text of the card for screen readers."""
         kind = f"Group, {self.caption}" if self.group else f"{TYPE_NAMES[self.node_type]} {self.key}"
         parts = [kind, self.title]
         if self.badges:
@@ -106,11 +106,11 @@ class CanvasLink(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The link in words."""
-        said = f"{self.edge.source} leads to {self.edge.target}"
+        """The text of the link for screen readers."""
+        words = f"{self.edge.source} leads to {self.edge.target}"
         if not self.badges:
-            return said
-        return f"{said}, {pluralize(len(self.badges), 'assumption')}, {_describe_worst(self.badges)}"
+            return words
+        return f"{words}, {pluralize(len(self.badges), 'assumption')}, {_describe_worst(self.badges)}"
 
 
 def list_cards(theory: OpenedPurpose, work: Mapping[str, LinkedWork]) -> list[CanvasCard]:
@@ -144,7 +144,10 @@ def list_badges(assumptions: Sequence[AssumptionView]) -> tuple[Badge, ...]:
     """Return assumptions as badges, the worst first."""
     if not assumptions:
         return ()
-    badges = (Badge(one.key, one.assumption_text, one.risk_level, one.status) for one in assumptions)
+    badges = (
+        Badge(assumption.key, assumption.assumption_text, assumption.risk_level, assumption.status)
+        for assumption in assumptions
+    )
     return tuple(sort_by_severity(badges))
 
 
@@ -165,7 +168,7 @@ def read_linked_work(plan: PlanVisit) -> Mapping[str, LinkedWork]:
 
     def read() -> dict[str, LinkedWork]:
         served = plan.visit.call("briefing.serving").served
-        return {one.key: LinkedWork(one.total, one.resolved) for one in served}
+        return {node.key: LinkedWork(node.total, node.resolved) for node in served}
 
     return read_cached(plan, "work", read)
 
@@ -177,7 +180,7 @@ def list_items(plan: PlanVisit, theory: TheoryItems) -> tuple[list[CanvasCard], 
 
 
 class CanvasQuery(NamedTuple):
-    """What the address asks for. `item` is the key of a node that must be in sight."""
+    """The part of the plan that an address names. `item` is the key of a node that must be visible."""
 
     item: str = ""
     group: str = ""
@@ -201,7 +204,7 @@ class CanvasPart(NamedTuple):
 def select_part(
     opened: OpenedPurpose, cards: list[CanvasCard], links: list[CanvasLink], wanted: CanvasQuery
 ) -> CanvasPart:
-    """Return what a canvas shows of a version with these cards and links."""
+    """Return the cards and links of a version that the query selects."""
     views = collect_views(node.metadata or {} for node in list_nodes(opened))
     is_many = len(cards) > CARDS_MAX
     if not wanted.view and not wanted.pathway and (wanted.detail == ALL or not is_many):
@@ -215,7 +218,7 @@ def select_part(
             problem = f"There is no view “{wanted.view}”. All items are shown."
     nodes = theory.content.nodes
     names = {edge.name for edge in theory.content.edges}
-    whole = CanvasPart(
+    part = CanvasPart(
         [card for card in cards if card.key in nodes],
         [link for link in links if link.edge in names],
         views,
@@ -225,42 +228,42 @@ def select_part(
         problem,
     )
     if wanted.pathway in nodes:
-        return _crop_to_pathway(whole, theory, wanted)
+        return _crop_to_pathway(part, theory, wanted)
     if wanted.pathway:
         missing = f"There is no item “{wanted.pathway}” here, so no pathway is shown."
-        whole = whole._replace(problem=problem or missing)
-    if not whole.is_large or wanted.detail == ALL:
-        return whole
+        part = part._replace(problem=problem or missing)
+    if not part.is_large or wanted.detail == ALL:
+        return part
     path = find_path(theory.content, wanted.group) if wanted.group else []
     if wanted.item in nodes and (not path or wanted.item not in path[-1].keys):
         path = find_path_of_node(theory.content, wanted.item)
     picture = build_group_picture(theory, path[-1].id) if path else None
     if picture is not None:
-        return _convert(whole, picture)._replace(path=path)
+        return _convert(part, picture)._replace(path=path)
     missing = f"There is no group “{wanted.group}” any more." if wanted.group else ""
-    return _convert(whole, build_overview_picture(theory))._replace(problem=whole.problem or missing)
+    return _convert(part, build_overview_picture(theory))._replace(problem=part.problem or missing)
 
 
-def _crop_to_pathway(whole: CanvasPart, theory: Theory, wanted: CanvasQuery) -> CanvasPart:
-    """Return what leads to a node and what it leads to, and say if the wanted item is not among it."""
-    part = _convert(whole, build_pathway_picture(theory, wanted.pathway))
-    if wanted.item in theory.content.nodes and all(card.key != wanted.item for card in part.cards):
-        said = f"{wanted.item} is not on the pathway of {wanted.pathway}. Close the pathway to see it."
-        part = part._replace(problem=whole.problem or said)
-    return part
+def _crop_to_pathway(part: CanvasPart, theory: Theory, wanted: CanvasQuery) -> CanvasPart:
+    """Return the causes and effects of a node, with a problem if the wanted item is not among them."""
+    pathway = _convert(part, build_pathway_picture(theory, wanted.pathway))
+    if wanted.item in theory.content.nodes and all(card.key != wanted.item for card in pathway.cards):
+        problem = f"{wanted.item} is not on the pathway of {wanted.pathway}. Close the pathway to see it."
+        pathway = pathway._replace(problem=part.problem or problem)
+    return pathway
 
 
-def _convert(whole: CanvasPart, picture: Picture) -> CanvasPart:
-    """Return the cards and links of a picture."""
-    by_key = {card.key: card for card in whole.cards}
-    by_name = {link.edge: link for link in whole.links}
+def _convert(part: CanvasPart, picture: Picture) -> CanvasPart:
+    """Return a part with the cards and links of a picture."""
+    by_key = {card.key: card for card in part.cards}
+    by_name = {link.edge: link for link in part.links}
     links = [
         by_name[arrow.edge.name]
         if arrow.remark is None
         else CanvasLink(arrow.edge.name, tuple(sort_by_severity(arrow.badges)), joined=arrow.links)
         for arrow in picture.arrows
     ]
-    return whole._replace(
+    return part._replace(
         cards=[_convert_card(card, by_key) for card in picture.cards.values()], links=links, is_part=True
     )
 
@@ -276,7 +279,7 @@ def _convert_card(card: Card, by_key: Mapping[str, CanvasCard]) -> CanvasCard:
         subject.node_type,
         subject.title,
         tuple(sort_by_severity(badge for member in members for badge in member.badges)),
-        LinkedWork(sum(one.total for one in work), sum(one.resolved for one in work)) if work else None,
+        LinkedWork(sum(tasks.total for tasks in work), sum(tasks.resolved for tasks in work)) if work else None,
         subject.group,
         subject.size,
         card.emphasis is Emphasis.MUTED,
@@ -284,14 +287,15 @@ def _convert_card(card: Card, by_key: Mapping[str, CanvasCard]) -> CanvasCard:
 
 
 def _to_theory(opened: OpenedPurpose) -> Theory:
-    """Return a version as the pictures read it. Only what they group and link by is in it."""
+    """Return a version in the form that pictures take, with only the fields that they read."""
     assumptions: dict[str, Assumption] = {}
     statuses = {}
 
-    def add(several: list[AssumptionView], node: str | None, edge: EdgeName | None) -> None:
-        for one in several:
-            assumptions[one.key] = Assumption("", one.key, node, edge, one.assumption_text, one.risk_level)
-            statuses[one.key] = one.status
+    def add(added: list[AssumptionView], node: str | None, edge: EdgeName | None) -> None:
+        for assumption in added:
+            text, risk = assumption.assumption_text, assumption.risk_level
+            assumptions[assumption.key] = Assumption("", assumption.key, node, edge, text, risk)
+            statuses[assumption.key] = assumption.status
 
     nodes = {}
     for node in list_nodes(opened):
@@ -311,7 +315,7 @@ def _to_theory(opened: OpenedPurpose) -> Theory:
 
 
 def describe_part(part: CanvasPart) -> str:
-    """Return in words how much a canvas shows."""
+    """Return the number of items that a canvas shows, in words."""
     count = pluralize(sum(card.size for card in part.cards if not card.is_around), "item")
     groups = len({card.group for card in part.cards if card.group and not card.is_around})
     return f"{count} in {pluralize(groups, 'group')}" if groups else count

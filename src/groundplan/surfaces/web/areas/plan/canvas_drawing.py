@@ -72,7 +72,7 @@ class LinkRoute(NamedTuple):
 
 
 class CanvasPositions(NamedTuple):
-    """Where everything is."""
+    """The positions of the cards, bands and links of a canvas."""
 
     cards: dict[str, Point]  # their upper left corners
     bands: list[Band]
@@ -114,7 +114,7 @@ def _compute_positions(
 
 
 class CanvasState(NamedTuple):
-    """How a canvas is shown: what is selected, what stands out, and whether it can be changed."""
+    """How a canvas is shown: the selected item, the highlighted ones, and whether it can be changed."""
 
     selected: str | None = None  # the key of a card, or the name of a link
     lit: Container[str] | None = None  # keys and names of links that stand out; None: all
@@ -140,7 +140,7 @@ class CanvasAddress(NamedTuple):
 def draw_canvas(
     cards: list[CanvasCard], links: list[CanvasLink], state: CanvasState, address: CanvasAddress
 ) -> CanvasDrawing:
-    """Draw cards and links. A band without cards has an empty one if the canvas shows everything and can be changed."""
+    """Draw cards and links. A band without cards gets a placeholder if the whole plan is shown and can be changed."""
     known = {card.key for card in cards}
     links = [link for link in links if link.edge.source in known and link.edge.target in known]
     empty = _list_empty_bands(cards, links) if state.can_edit and not state.is_part else []
@@ -178,7 +178,7 @@ def draw_canvas(
 
 
 def _list_empty_bands(cards: list[CanvasCard], links: list[CanvasLink]) -> list[NodeType]:
-    """Return the types without cards in their band. If there are links, cards without any are in the tray."""
+    """Return the types whose band is empty. If there are links, cards without any are in the tray and not in a band."""
     linked = {end for link in links for end in (link.edge.source, link.edge.target)}
     types = {card.node_type for card in cards if not links or card.key in linked}
     return [type_ for type_ in TYPE_NAMES if type_ not in types]
@@ -242,8 +242,8 @@ def _draw_link(
         f"{draw_head(edge_type, route.points[-1], 'currentColor', _paint)}{badge}"
     )
     if link.joined:  # its cards say what is in it; it has no address of its own
-        said = f"<title>{pluralize(link.joined, 'link')}</title>"
-        return CanvasElement(name, f'<g class="link joined{classes}" {ends}>{said}{line}</g>', "g")
+        tooltip = f"<title>{pluralize(link.joined, 'link')}</title>"
+        return CanvasElement(name, f'<g class="link joined{classes}" {ends}>{tooltip}{line}</g>', "g")
     return CanvasElement(
         name,
         f'<a class="link{classes}" {ends} href="{escape_markup(address.choose("edge", format_edge(link.edge)))}" '
@@ -321,7 +321,7 @@ def _draw_risk(badge: Badge, x: float, y: float) -> str:
 
 def _draw_placeholder(node_type: NodeType, at: Point, address: CanvasAddress) -> CanvasElement:
     name = TYPE_NAMES[node_type].lower()
-    said = f"Add {'an' if name[0] in 'aeiou' else 'a'} {name}"
+    words = f"Add {'an' if name[0] in 'aeiou' else 'a'} {name}"
     key = f"{PLACEHOLDER}{node_type}"
     return CanvasElement(
         key,
@@ -329,7 +329,7 @@ def _draw_placeholder(node_type: NodeType, at: Point, address: CanvasAddress) ->
         f'href="{escape_markup(address.choose("add", node_type.value))}" '
         f'transform="translate({format_number(at[0])} {format_number(at[1])})">'
         f'<rect x=".5" y=".5" width="{CARD_WIDTH - 1}" height="{CARD_HEIGHT - 1}" rx="5.5"/>'
-        f'<text x="{CARD_WIDTH // 2}" y="{CARD_HEIGHT // 2 + 4}">{said}</text></a>',
+        f'<text x="{CARD_WIDTH // 2}" y="{CARD_HEIGHT // 2 + 4}">{words}</text></a>',
     )
 
 

@@ -1,4 +1,4 @@
-"""Write a drawn canvas whole, or only with what a page does not show already.
+"""Write a drawn canvas whole, or only the elements that a page does not show already.
 
 A page names the canvas that it shows by its digest. If that one is still known here, a group of the same elements is
 written with `data-patch` and only what differs in it; if something was added or went, with `data-same` instead of the
@@ -30,7 +30,7 @@ ElementGroup = Mapping[str, CanvasElement]  # by name, in the order in which the
 
 
 class CanvasDrawing(NamedTuple):
-    """A canvas: what is behind its groups of parts, the groups by name, and its size."""
+    """A drawn canvas: its background, its groups of elements by name, and its size."""
 
     ground: str
     groups: Mapping[str, ElementGroup]
@@ -43,7 +43,7 @@ class CanvasDrawing(NamedTuple):
         return self._write(compute_digest(self), None)
 
     def write(self, shown: str = "") -> str:
-        """Return the canvas for a page that shows another one, which it names by its digest."""
+        """Return the canvas for a page that shows the canvas with the digest `shown`."""
         digest = compute_digest(self)
         before = _kept.find(shown)
         _kept.keep(digest, self)
@@ -60,7 +60,7 @@ class CanvasDrawing(NamedTuple):
 
 
 def compute_digest(drawn: CanvasDrawing) -> str:
-    """Return the name of a canvas by its content."""
+    """Return a digest of the content of a canvas."""
     digest = blake2b(drawn.ground.encode("utf-8", "replace"), digest_size=DIGEST_BYTES)
     for group in drawn.groups.values():
         digest.update("".join(part.svg for part in group.values()).encode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""What changed between two versions, in words: the summary of a draft, and Compare with the picture and the work."""
+"""The changes between two versions in words, for the summary of a draft and for the view Compare."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Comparison(NamedTuple):
 
 
 def compare_versions(plan: PlanVisit, base: Version, after: TheoryItems) -> Comparison:
-    """Return what changed from a version to the one that is shown, the assumptions whose risk rose first."""
+    """Return the changes from `base` to `after`; assumptions whose risk rose come first."""
     before = open_version(plan.visit, plan.today, {"version": base.number})
     diff = plan.visit.call("purpose.diff", **{"from": base.number, "to": after.version.number})
     changes = [
@@ -65,7 +65,7 @@ def compare_versions(plan: PlanVisit, base: Version, after: TheoryItems) -> Comp
 
 
 def group_changes(changes: Sequence[VersionChange]) -> list[tuple[str, list[VersionChange]]]:
-    """Return the changes by kind, without the kinds that did not change; what became a risk is the first group."""
+    """Return the changes in titled groups without empty ones; the first group has the risks that rose or are new."""
     groups = {"Risks that rose or are new": [change for change in changes if change.risk]}
     for part, title in GROUPS.items():
         groups[title] = [change for change in changes if change.part == part and not change.risk]
@@ -113,7 +113,7 @@ def _judge_risk(sign: str, assumption: Any) -> str:
 
 
 def read_comparison(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
-    """Return the changes of the version that is shown since the one that the address names as `base`."""
+    """Return the values of the view Compare, from the version that the address names as `base` to the shown one."""
     shown = theory.version
     base = _choose_base(plan, shown)
     if base is None:

@@ -1,4 +1,4 @@
-"""The form that fixes what a check or a figure found at one place of the plan."""
+"""The forms that fix, at one place of the plan, what a check or a figure found."""
 
 from __future__ import annotations
 
@@ -62,41 +62,41 @@ def _edit(op: str, fixed: Mapping[str, str], fields: Sequence[FixField], button:
 
 
 def _update(*fields: FixField, button: str = "Save", only_missing: bool = False, **fixed: str) -> Builder:
-    """Change an item: all of the fields, or only those that it lacks. `fixed` needs nobody to type."""
+    """Return a builder of a form that changes an item; it sends `fixed` along and asks for the fields."""
 
     def build(theory: TheoryItems, ref: str) -> FixForm | None:
         kind, subject = theory.name_subject(ref)
         item = theory.find(ref)
-        wanted = [one for one in fields if not only_missing or not (getattr(item, one.name, None) or "").strip()]
-        return _edit(f"update_{kind}", subject | fixed, wanted, button) if kind and (wanted or fixed) else None
+        shown = [field for field in fields if not only_missing or not (getattr(item, field.name, None) or "").strip()]
+        return _edit(f"update_{kind}", subject | fixed, shown, button) if kind and (shown or fixed) else None
 
     return build
 
 
 def _add(kind: str, *fields: FixField, to: str, button: str) -> Builder:
-    """Add an assumption or an indicator to an item of some kinds."""
+    """Return a builder of a form that adds an assumption or an indicator to an item of one of the kinds `to`."""
 
     def build(theory: TheoryItems, ref: str) -> FixForm | None:
-        found, subject = theory.name_subject(ref)
-        return _edit(f"add_{kind}", subject, fields, button) if found in to.split() else None
+        subject_kind, subject = theory.name_subject(ref)
+        return _edit(f"add_{kind}", subject, fields, button) if subject_kind in to.split() else None
 
     return build
 
 
-def _first(*builders: Builder) -> Builder:
+def _build_first(*builders: Builder) -> Builder:
     return lambda theory, ref: next((fix for build in builders if (fix := build(theory, ref))), None)
 
 
 def _choose_effect(theory: TheoryItems, ref: str) -> FixForm | None:
-    """Add an indicator where the check names no place: the person chooses of what."""
-    effects = [(one.key, one.title) for one in theory.list_nodes("OUTCOME", "GOAL")]
+    """Return a form that adds an indicator to a node which the person chooses, where the check names none."""
+    effects = [(node.key, node.title) for node in theory.list_nodes("OUTCOME", "GOAL")]
     if ref or not 0 < len(effects) <= CHOICES_MAX:
         return None
     return _edit("add_indicator", {}, (FixField("node", "Of", "choice", effects), *MEASURED), "Add the indicator")
 
 
 def _measure_subject(theory: TheoryItems, ref: str) -> FixForm | None:
-    """Add an indicator to what an assumption is about; with the profile strict it must be measured, too."""
+    """Return a form that adds an indicator to the node of an assumption, which the profile strict requires."""
     on = theory.find_card(ref)
     return _measure(theory, theory.edges[on].target if on in theory.edges else on)
 
@@ -105,16 +105,16 @@ def _link_onwards(theory: TheoryItems, ref: str) -> FixForm | None:
     node = theory.nodes.get(ref)
     if node is None or any(edge.source == ref for edge in theory.edges.values()):
         return None  # what already leads on is fixed where its links end
-    above = [one for one in theory.nodes.values() if LEVELS[one.node_type] > LEVELS[node.node_type]]
-    above.sort(key=lambda one: LEVELS[one.node_type])
-    choices = [(one.key, f"{one.title} ({one.node_type.lower()})") for one in above]
+    effects = [effect for effect in theory.nodes.values() if LEVELS[effect.node_type] > LEVELS[node.node_type]]
+    effects.sort(key=lambda effect: LEVELS[effect.node_type])
+    choices = [(effect.key, f"{effect.title} ({effect.node_type.lower()})") for effect in effects]
     if not 0 < len(choices) <= CHOICES_MAX:
         return None
     return _edit("add_edge", {"source": ref}, [FixField("target", "Leads to", "choice", choices)], "Link")
 
 
 def _add_missing_node(_theory: TheoryItems, ref: str) -> FixForm | None:
-    """Add a node of a type that the theory lacks; a goal where the check names no type."""
+    """Return a form that adds a node of a type that the theory lacks; a goal where the check names no type."""
     if ref and ref not in NodeType.__members__:
         return None
     node_type = NodeType(ref or NodeType.GOAL)
@@ -133,7 +133,7 @@ def _plan_task(theory: TheoryItems, ref: str) -> FixForm | None:
 
 
 MEASURED = (FixField("name", "What is measured"), FixField("unit", "Unit", is_required=False))
-_measure = _first(_add("indicator", *MEASURED, to="node", button="Add the indicator"), _choose_effect)
+_measure = _build_first(_add("indicator", *MEASURED, to="node", button="Add the indicator"), _choose_effect)
 _assume = _add(
     "assumption",
     FixField("assumption_text", "What must hold"),
@@ -154,7 +154,7 @@ _FIXES: Mapping[str, Builder] = {
     "GA_ASSUMPTIONS": _assume,
     "GA_DEAD_END": _link_onwards,
     "GA_GOAL_COUNT": lambda theory, ref: None if ref else _add_missing_node(theory, ref),
-    "GA_HIGH_RISK": _first(_watch, _measure_subject),
+    "GA_HIGH_RISK": _build_first(_watch, _measure_subject),
     "GA_LOW_CONFIDENCE": _assume,
     "GA_MECHANISM": _explain,
     "GA_MIN_TYPES": _add_missing_node,
@@ -169,7 +169,7 @@ _FIXES: Mapping[str, Builder] = {
     "GB_VERIFIED": _update(button="The baseline is verified", baseline_verified="true"),
     "GB_WORK": _plan_task,
     # Figures of the health of the plan.
-    "toc_completeness": _first(_complete, _measure),
+    "toc_completeness": _build_first(_complete, _measure),
     "indicator_coverage": _measure,
     "assumptions_documented": _assume,
     "mechanism_coverage": _explain,

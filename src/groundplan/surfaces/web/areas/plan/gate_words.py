@@ -1,4 +1,4 @@
-"""What each check of the gates means for people: what is wrong, and what to do about it."""
+"""The words for each check of the gates: the problem as a heading, and the remedy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from groundplan.purpose.model import Profile
 
 
 class CheckWords(NamedTuple):
-    """What a failing check says: a heading, and what mends it."""
+    """The words for a failing check: a heading, and the remedy."""
 
     title: str
     advice: str

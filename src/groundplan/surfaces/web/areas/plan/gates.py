@@ -1,4 +1,4 @@
-"""The gates: what keeps a version from being published, where it is, and the edit that mends it; and publishing."""
+"""The views Gates and Publish: the findings that block a version with their places, and its publication."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DISCARD_SENTENCES = {
 
 
 class Gate(NamedTuple):
-    """A gate, and whether publishing needs it."""
+    """The result of a gate, and whether a version must pass it to be published."""
 
     result: GateResult
     is_required: bool
@@ -43,8 +43,8 @@ class Gate(NamedTuple):
     @property
     def findings(self) -> list[Check]:
         """The checks that failed or are waived: what blocks first, then warnings, then what is waived."""
-        found = [check for check in self.result.checks if check.result in ("failed", "waived")]
-        return sorted(found, key=lambda check: (check.result == "waived", not check.is_blocking))
+        findings = [check for check in self.result.checks if check.result in ("failed", "waived")]
+        return sorted(findings, key=lambda check: (check.result == "waived", not check.is_blocking))
 
     @property
     def blocking(self) -> list[Check]:
@@ -53,7 +53,7 @@ class Gate(NamedTuple):
 
 
 def read_gates(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
-    """Return both gates with their findings, the profile, and the checklist."""
+    """Return the values of the view Gates: both gates with their findings, the profile, and the checklist."""
     asked = plan.visit.query.get("check")
     return {
         **_check_gates(plan),
@@ -83,24 +83,24 @@ def _check_gates(plan: PlanVisit) -> dict[str, Any]:
 
 
 def list_places(theory: TheoryItems, check: Check) -> Sequence[str]:
-    """Return the refs of a check; where it misses something, the types of what is missing, or an empty ref."""
+    """Return the refs of a check; if it misses nodes, their types; an empty ref if it names no place."""
     if check.refs or check.result != "failed":
         return check.refs
     if check.code == "GA_MIN_TYPES":
-        return [one for one in (NodeType.GOAL, NodeType.OUTCOME, NodeType.OUTPUT) if not theory.list_nodes(one)]
+        return [type_ for type_ in (NodeType.GOAL, NodeType.OUTCOME, NodeType.OUTPUT) if not theory.list_nodes(type_)]
     return [""] if check.code in ("GA_GOAL_COUNT", "GB_INDICATORS") else []
 
 
 def _read_compliance(plan: PlanVisit) -> Any:
-    """Return the checklist for what comes next: publishing the draft, or beginning one."""
+    """Return the checklist for publishing the draft, or for creating one if there is none."""
     operation = {"kind": "publish" if plan.has_draft else "create_draft"}
     return plan.visit.call("purpose.compliance", gate="compliance", operation=operation)
 
 
 def read_publish(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
-    """Return the summary of the draft, or what can be done with a published version."""
+    """Return the values of the view Publish: the summary of the draft, or the choices for a published version."""
     visit, refusal = plan.visit, plan.visit.refusal
-    draft = next((one for one in plan.versions if one.status is VersionStatus.DRAFT), None)
+    draft = next((version for version in plan.versions if version.status is VersionStatus.DRAFT), None)
     shown = {
         "draft": draft,
         "sentences": SENTENCES,
@@ -111,7 +111,7 @@ def read_publish(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
     }
     if not plan.is_draft or plan.as_of:
         return shown
-    base = next((one for one in reversed(plan.versions) if one.status is VersionStatus.PUBLISHED), None)
+    base = next((version for version in reversed(plan.versions) if version.status is VersionStatus.PUBLISHED), None)
     changes = compare_versions(plan, base, theory).changes if base is not None else ()
     checked = _check_gates(plan)
     return {
@@ -127,7 +127,7 @@ def read_publish(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
 
 
 def _may_publish(plan: PlanVisit, policies: Policies) -> bool:
-    """Return whether the actor may publish: owners, and editors if the policy of the project says so."""
+    """Return whether the actor's role may publish under the policies of the project."""
     project = plan.visit.project
     stored = msgspec.json.encode(policies).decode()
     return project.archived_at is None and allows(project.role, Permission.PURPOSE_PUBLISH, stored)

@@ -19,7 +19,7 @@ HISTORY_SHOWN = 8
 WORK_SHOWN = 12
 NOT_SAID = ("", "not said")
 RISKS = [NOT_SAID, *((risk.value, risk.value.capitalize()) for risk in RiskLevel)]
-CONFIDENCES = [NOT_SAID, *((one.value, one.value.capitalize()) for one in Confidence)]
+CONFIDENCES = [NOT_SAID, *((confidence.value, confidence.value.capitalize()) for confidence in Confidence)]
 DIRECTIONS = [NOT_SAID, (IndicatorDirection.INCREASE.value, "Up"), (IndicatorDirection.DECREASE.value, "Down")]
 TYPES = [(type_.value, TYPE_NAMES[type_]) for type_ in STEPS]
 EDGE_TYPES = [
@@ -42,7 +42,7 @@ class ItemLink(NamedTuple):
 class ItemIndicator(NamedTuple):
     """An indicator of an item, with its measurements as a chart."""
 
-    one: IndicatorView
+    indicator: IndicatorView
     chart: LineChart | None  # None if it was never measured
     measures: str  # the address that shows all measurements, and records another one
 
@@ -67,12 +67,12 @@ class PlanItem(NamedTuple):
 
     @property
     def cause_type(self) -> str:
-        """The type of what usually leads to the node."""
+        """The usual type of a cause of the node."""
         return STEPS[max(self._level - 1, 0)].value
 
     @property
     def effect_type(self) -> str:
-        """The type of what the node usually leads to."""
+        """The usual type of an effect of the node."""
         return STEPS[min(self._level + 1, len(STEPS) - 1)].value
 
     @property
@@ -112,7 +112,9 @@ def read_item(plan: PlanVisit) -> PlanItem | None:
             _read_indicators(plan, theory, name),
             [_make_link(theory, edge, edge.source) for edge in edges if edge.target == name],
             [_make_link(theory, edge, edge.target) for edge in edges if edge.source == name],
-            [(key, f"{key} {one.title}") for key, one in theory.nodes.items() if key != name] if plan.can_edit else [],
+            [(key, f"{key} {target.title}") for key, target in theory.nodes.items() if key != name]
+            if plan.can_edit
+            else [],
             _read_work(plan, name),
             _read_line(plan, name),
             _read_history(plan, name),
@@ -130,38 +132,38 @@ def read_item(plan: PlanVisit) -> PlanItem | None:
 
 
 def find_subject(theory: TheoryItems, key: str, edge: str) -> tuple[str, str | None]:
-    """Return the node or link that is meant, and the assumption or indicator on it that is named."""
+    """Return the node or link that shows the key, and the key itself if it is of an assumption or an indicator."""
     if edge or not key:
         return theory.find_edge(edge) or edge, None
     card = theory.find_card(key)
     return card, None if card == key else key
 
 
-def _make_link(theory: TheoryItems, edge: PurposeEdgeView, other: str) -> ItemLink:
-    return ItemLink(format_edge(name_edge(edge)), edge, other, theory.describe(other))
+def _make_link(theory: TheoryItems, edge: PurposeEdgeView, end: str) -> ItemLink:
+    return ItemLink(format_edge(name_edge(edge)), edge, end, theory.describe(end))
 
 
 def _read_indicators(plan: PlanVisit, theory: TheoryItems, key: str) -> list[ItemIndicator]:
-    """Return the indicators of a node. What was measured is read only if it has some."""
-    found = [one for one in theory.indicators.values() if one.node == key]
-    measured = read_observations(plan).measurements if found else {}
+    """Return the indicators of a node; measurements are read only if it has indicators."""
+    indicators = [indicator for indicator in theory.indicators.values() if indicator.node == key]
+    measured = read_observations(plan).measurements if indicators else {}
     return [
         ItemIndicator(
-            one,
-            draw_indicator(one, measured.get(one.key, ())),
-            f"{plan.link_view('measures', record=one.key)}#indicator-{one.key}",
+            indicator,
+            draw_indicator(indicator, measured.get(indicator.key, ())),
+            f"{plan.link_view('measures', record=indicator.key)}#indicator-{indicator.key}",
         )
-        for one in found
+        for indicator in indicators
     ]
 
 
 def _read_line(plan: PlanVisit, key: str) -> ItemLine | None:
-    """Return what a node is for. A line follows the versions in force, so a day in the past has none."""
+    """Return the line from a node to the goals. It follows the version in force, so a day in the past has none."""
     return None if plan.as_of else read_throughline(plan.visit, key)
 
 
 def _read_work(plan: PlanVisit, key: str) -> list[Any]:
-    """Return the tasks that serve a node themselves."""
+    """Return the tasks that serve a node directly."""
     if key not in read_linked_work(plan):
         return []
     line = plan.visit.try_call("briefing.throughline", **{"from": key, "direction": "down"})

@@ -20,7 +20,7 @@ from groundplan.surfaces.web.areas.work import host_of
 
 ROWS = 60  # indicators on one page, and assumptions
 SHOWN_MAX = 50  # measurements in the table of one indicator, the latest first
-STATUSES = [one.value for one in AssumptionStatus if one is not AssumptionStatus.UNTESTED]
+STATUSES = [status.value for status in AssumptionStatus if status is not AssumptionStatus.UNTESTED]
 WIDTH, HEIGHT = 220, 64
 MARGIN = 6
 POINTS_MAX = 120  # more than pixels show; the first and the last of equal steps are kept
@@ -29,7 +29,7 @@ POINTS_MAX = 120  # more than pixels show; the first and the last of equal steps
 class IndicatorCard(NamedTuple):
     """An indicator with its measurements, the latest first."""
 
-    one: IndicatorView
+    indicator: IndicatorView
     of: str  # the title of what it measures
     link: str
     chart: LineChart | None
@@ -51,18 +51,18 @@ class AssumptionRow(NamedTuple):
 
 
 class Observations(NamedTuple):
-    """What was recorded, by the key that it is about, oldest first."""
+    """The recorded measurements and reviews by key, oldest first."""
 
     measurements: Mapping[str, list[MeasurementView]]
     reviews: Mapping[str, list[ReviewView]]
 
 
 def read_measures(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
-    """Return the indicators and assumptions of the version, with what was recorded about them."""
+    """Return the values of the view Measures: indicators with measurements, and assumptions with reviews."""
     recorded = read_observations(plan)
-    cards = [_make_card(plan, theory, one, recorded) for one in theory.indicators.values()]
+    cards = [_make_card(plan, theory, indicator, recorded) for indicator in theory.indicators.values()]
     rows = [_make_row(plan, theory, key, recorded) for key in theory.assumptions]
-    rows.sort(key=lambda row: (not row.is_due, row.placed.one.review_by or "9999"))
+    rows.sort(key=lambda row: (not row.is_due, row.placed.assumption.review_by or "9999"))
     page = _read_page_number(plan.visit.query.get("page", ""))
     return {
         "cards": _select(cards, page),
@@ -79,7 +79,7 @@ def read_measures(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
 
 
 def read_observations(plan: PlanVisit) -> Observations:
-    """Return everything that was measured and reviewed, up to the day that the page shows."""
+    """Return all measurements and reviews up to the day that the page shows."""
     measurements: dict[str, list[MeasurementView]] = {}
     reviews: dict[str, list[ReviewView]] = {}
     asked: dict[str, Any] = {"as_of": plan.as_of} if plan.as_of else {}
@@ -94,10 +94,10 @@ def read_observations(plan: PlanVisit) -> Observations:
         asked["cursor"] = page.next_cursor
 
 
-def draw_indicator(one: IndicatorView, measurements: Sequence[MeasurementView]) -> LineChart | None:
+def draw_indicator(indicator: IndicatorView, measurements: Sequence[MeasurementView]) -> LineChart | None:
     """Return the chart of an indicator; None without measurements."""
     points = [DayValue(measured.as_of, measured.value) for measured in measurements]
-    return build_chart(points, baseline=one.baseline, target=one.target, unit=one.unit or "")
+    return build_chart(points, baseline=indicator.baseline, target=indicator.target, unit=indicator.unit or "")
 
 
 def list_questions(plan: PlanVisit) -> list[InboxEntry]:
@@ -106,29 +106,29 @@ def list_questions(plan: PlanVisit) -> list[InboxEntry]:
     return [build_entry(plan.visit, item) for item in items if item.kind is InboxKind.REQUEST]
 
 
-def _make_card(plan: PlanVisit, theory: TheoryItems, one: IndicatorView, recorded: Observations) -> IndicatorCard:
-    found = sorted(recorded.measurements.get(one.key, ()), key=lambda measured: measured.as_of)
+def _make_card(plan: PlanVisit, theory: TheoryItems, indicator: IndicatorView, recorded: Observations) -> IndicatorCard:
+    measurements = sorted(recorded.measurements.get(indicator.key, ()), key=lambda measured: measured.as_of)
     return IndicatorCard(
-        one,
-        theory.describe(one.node),
-        plan.link(one.key),
-        draw_indicator(one, found),
-        found[::-1][:SHOWN_MAX],
-        _describe_progress(one, found[-1].value if found else None),
-        plan.visit.query.get("record") == one.key,
+        indicator,
+        theory.describe(indicator.node),
+        plan.link(indicator.key),
+        draw_indicator(indicator, measurements),
+        measurements[::-1][:SHOWN_MAX],
+        _describe_progress(indicator, measurements[-1].value if measurements else None),
+        plan.visit.query.get("record") == indicator.key,
     )
 
 
-def _describe_progress(one: IndicatorView, latest: float | None) -> str:
-    """Return how far an indicator is on its way, in words; nothing if that cannot be said."""
-    if latest is None or one.target is None:
+def _describe_progress(indicator: IndicatorView, latest: float | None) -> str:
+    """Return the progress from baseline to target in words; empty if it is unknown."""
+    if latest is None or indicator.target is None:
         return ""
-    is_falling = one.direction is IndicatorDirection.DECREASE
-    if (latest <= one.target) if is_falling else (latest >= one.target):
+    is_falling = indicator.direction is IndicatorDirection.DECREASE
+    if (latest <= indicator.target) if is_falling else (latest >= indicator.target):
         return "target reached"
-    if one.baseline is None or one.baseline == one.target:
+    if indicator.baseline is None or indicator.baseline == indicator.target:
         return ""
-    share = (latest - one.baseline) / (one.target - one.baseline)
+    share = (latest - indicator.baseline) / (indicator.target - indicator.baseline)
     return (
         "no progress yet" if share <= 0 else f"{min(share, 0.999):.0%} of the way" if share >= 0.005 else "just begun"
     )
@@ -137,7 +137,7 @@ def _describe_progress(one: IndicatorView, latest: float | None) -> str:
 def _make_row(plan: PlanVisit, theory: TheoryItems, key: str, recorded: Observations) -> AssumptionRow:
     placed = theory.assumptions[key]
     reviews = recorded.reviews.get(key)
-    due = placed.one.review_by or ""
+    due = placed.assumption.review_by or ""
     return AssumptionRow(
         key,
         placed,
@@ -150,7 +150,7 @@ def _make_row(plan: PlanVisit, theory: TheoryItems, key: str, recorded: Observat
 
 
 def _is_reviewed_since(reviews: Sequence[ReviewView] | None, day: str) -> bool:
-    return bool(reviews) and any(one.at[: len(day)] >= day for one in reviews or ())
+    return bool(reviews) and any(review.at[: len(day)] >= day for review in reviews or ())
 
 
 def _select(rows: Sequence[Any], page: int) -> Sequence[Any]:
@@ -196,10 +196,10 @@ def build_chart(
     """Return the chart of some measurements, oldest first; None if there are none."""
     if not points:
         return None
-    ordered = _thin_out(sorted(points, key=lambda one: one.day))
-    values = [one.value for one in ordered] + [one for one in (baseline, target) if one is not None]
+    ordered = _thin_out(sorted(points, key=lambda point: point.day))
+    values = [point.value for point in ordered] + [level for level in (baseline, target) if level is not None]
     low, high = min(values), max(values)
-    days = [date.fromisoformat(get_day(one.day)).toordinal() for one in ordered]
+    days = [date.fromisoformat(get_day(point.day)).toordinal() for point in ordered]
 
     def scale(value: float, least: float, most: float, size: int) -> float:
         inner = size - 2 * MARGIN
@@ -210,10 +210,10 @@ def build_chart(
     dots = [
         Dot(
             scale(day, days[0], days[-1], WIDTH),
-            HEIGHT - scale(one.value, low, high, HEIGHT),
-            f"{get_day(one.day)}: {format_number(one.value, unit)}",
+            HEIGHT - scale(point.value, low, high, HEIGHT),
+            f"{get_day(point.day)}: {format_number(point.value, unit)}",
         )
-        for one, day in zip(ordered, days, strict=True)
+        for point, day in zip(ordered, days, strict=True)
     ]
     return LineChart(
         WIDTH,

@@ -28,7 +28,9 @@ VIEWS: Mapping[str, PlanView] = {
 }
 FIRST_VIEW = canvas.CANVAS_VIEW
 NAME_CHARS_MAX = 80  # of an item that the address names
-PROFILE_CHOICES = [(one.value, f"{one.value}: {PROFILES[one].partition('.')[0].lower()}") for one in Profile]
+PROFILE_CHOICES = [
+    (profile.value, f"{profile.value}: {PROFILES[profile].partition('.')[0].lower()}") for profile in Profile
+]
 
 
 def read_plan(visit: Visit) -> Mapping[str, Any]:

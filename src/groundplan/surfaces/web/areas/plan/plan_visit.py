@@ -1,8 +1,7 @@
-"""A visit of the plan: which version the address names, what is in it, and what is kept of it for other visits.
+"""A visit of the plan: the version that the address names, its items, and the cache of opened versions.
 
-What is read of a plan follows from the revision of the project and the day. A visit has read both, and whether it may
-see the project, before it asks the cache. What is read for it may be newer than that; then nobody asks for the older
-revision any more.
+The cache is keyed by the project's revision and the day. A visit reads both, and its permission, before it asks the
+cache. A value that is read for it may belong to a newer revision; nobody asks for the older one from then on.
 """
 
 from __future__ import annotations
@@ -55,37 +54,37 @@ class PlanVisit(NamedTuple):
 
     @property
     def is_draft(self) -> bool:
-        """Whether the version is the draft."""
+        """True if the version is the draft."""
         return self.items is not None and self.items.version.status == DRAFT
 
     @property
     def can_edit(self) -> bool:
-        """Whether the page offers to change the version: it is the draft, and the role may."""
+        """True if the version is the draft and the role may change it."""
         return self.is_draft and self.may_write
 
     @property
     def can_record(self) -> bool:
-        """Whether the page offers to record measurements and reviews, which every version takes."""
+        """True if the role may record measurements and reviews, which every version takes."""
         return self.items is not None and self.may_write
 
     @property
     def may_write(self) -> bool:
-        """Whether the role may change the plan. A day in the past never changes."""
+        """True if the role may change the plan, and the page does not show a day in the past."""
         return not self.as_of and self.visit.may(Permission.PURPOSE_WRITE)
 
     @property
     def has_draft(self) -> bool:
-        """Whether the project has a draft."""
+        """True if the project has a draft."""
         return any(version.status == DRAFT for version in self.versions)
 
     def call(self, operation: str, /, **arguments: Any) -> Any:
-        """Run an operation on the version that is shown, with what was known on the day that is shown."""
+        """Run an operation on the version that is shown, as of the day that is shown."""
         number = self.items.version.number if self.items is not None else None
         day = {"as_of": self.as_of} if self.as_of else {}
         return self.visit.call(operation, version=number, **day, **arguments)
 
     def link(self, ref: str) -> str:
-        """Return the address that shows an item of the version with everything about it."""
+        """Return the address that shows an item of the version in the inspector, or a fact in its area."""
         if ref.startswith("/"):
             return find_place(get_base(self.visit.project.name), "context", ref)
         edge = self.items.edges.get(ref) if self.items is not None else None
@@ -121,16 +120,16 @@ def read_today(visit: Visit) -> str:
 
 
 def choose_version(query: Mapping[str, str], versions: Sequence[Version], today: str) -> VersionChoice:
-    """Return the version that an address names. A day goes before a version."""
+    """Return the version that an address names; a day takes precedence over a version."""
     day = query.get("as_of", "").strip()
     if day:
         return _find_in_force(day, versions, today)
     wanted = query.get("version", "")
     if wanted.isascii() and wanted.isdigit():
         return VersionChoice(int(wanted[:9]))
-    if wanted == "draft" and not any(one.status is VersionStatus.DRAFT for one in versions):
+    if wanted == "draft" and not any(version.status is VersionStatus.DRAFT for version in versions):
         return VersionChoice(problem="There is no draft any more. This is the version in force.")
-    if wanted == "published" and not any(one.status is VersionStatus.PUBLISHED for one in versions):
+    if wanted == "published" and not any(version.status is VersionStatus.PUBLISHED for version in versions):
         return VersionChoice(problem="No version is published yet. This is the draft.")
     return VersionChoice("draft" if wanted == "draft" else "published") if wanted in NAMES else VersionChoice()
 
@@ -140,10 +139,10 @@ def _find_in_force(day: str, versions: Sequence[Version], today: str) -> Version
         return VersionChoice(problem=f"“{day}” is not a day such as {today}. This is the plan of today.")
     if day > today:
         return VersionChoice(problem=f"{day} is in the future. This is the plan of today.")
-    published = [one for one in versions if one.published_at and get_day(one.published_at) <= day]
+    published = [version for version in versions if version.published_at and get_day(version.published_at) <= day]
     if not published:
         return VersionChoice(as_of=day, is_missing=True)
-    return VersionChoice(max(one.number for one in published), as_of=day)
+    return VersionChoice(max(version.number for version in published), as_of=day)
 
 
 def open_version(visit: Visit, today: str, wanted: Mapping[str, Any]) -> TheoryItems:
@@ -159,7 +158,7 @@ def open_version(visit: Visit, today: str, wanted: Mapping[str, Any]) -> TheoryI
 
 
 def read_cached(plan: PlanVisit, name: Hashable, read: Callable[[], T]) -> T:
-    """Return what `read` returns for the version of a visit. The caller does not change it."""
+    """Return the result of `read` for the version of a visit, from the cache if possible; do not modify it."""
     number = plan.items.version.number if plan.items is not None else None
     return _read_cached(plan.visit, plan.today, (name, number, plan.as_of), read)
 
@@ -173,7 +172,7 @@ def _read_cached(visit: Visit, today: str, name: Hashable, read: Callable[[], T]
 
 
 class ReadCache:
-    """The answers that were asked for last."""
+    """A cache of the last answers."""
 
     def __init__(self, kept_max: int = ENTRIES_MAX) -> None:
         self.kept_max = kept_max
@@ -189,7 +188,7 @@ class ReadCache:
             return list(self._kept)
 
     def read(self, key: Hashable, read: Callable[[], T]) -> T:
-        """Return what is kept under a key; else read it, which two threads may do at once."""
+        """Return the value of a key, and read it if it is not cached; two threads may read it at once."""
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)

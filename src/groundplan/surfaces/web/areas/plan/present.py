@@ -38,14 +38,14 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class PlanPathways(NamedTuple):
-    """The ways from the beginnings of a plan to its goals, as keys."""
+    """The pathways of a plan from nodes without causes to goals, as lists of keys."""
 
     ways: list[list[str]]
     is_cut: bool
 
 
 class Slide(NamedTuple):
-    """One step of a pathway: how the step before leads to it, what it assumes, and what is measured."""
+    """A step of a pathway, with the link from the step before and the indicators."""
 
     way: list[PurposeNodeView]  # the whole pathway
     step: int  # from 1
@@ -74,36 +74,38 @@ def list_pathways(theory: TheoryItems) -> PlanPathways:
     for start in sorted(reaching - set(goals)):
         if graph.into[start]:
             continue
-        found = find_pathways(graph, start, goals, limit=PATHWAYS_MAX - len(ways))
-        ways += [[graph.keys[number] for number in way] for way in found.ways]
-        if found.is_cut:
+        pathways = find_pathways(graph, start, goals, limit=PATHWAYS_MAX - len(ways))
+        ways += [[graph.keys[number] for number in way] for way in pathways.ways]
+        if pathways.is_cut:
             return PlanPathways(ways, True)
     return PlanPathways(ways, False)
 
 
 def read_present(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
-    """Return the slide in the address: the start, or a step of a pathway."""
+    """Return the values of the view Present: the slide that the address names, or the start."""
     visit, nodes = plan.visit, theory.nodes
-    found = list_pathways(theory)
-    path = _read_number(visit, "path", len(found.ways))
-    step = max(_read_number(visit, "step", len(found.ways[path - 1])), 1) if path else 0
+    pathways = list_pathways(theory)
+    path = _read_number(visit, "path", len(pathways.ways))
+    step = max(_read_number(visit, "step", len(pathways.ways[path - 1])), 1) if path else 0
     return {
         "goals": [node for node in nodes.values() if node.node_type is NodeType.GOAL],
         "nodes": nodes,
-        "pathways": found.ways,
-        "pathways_cut": found.is_cut,
+        "pathways": pathways.ways,
+        "pathways_cut": pathways.is_cut,
         "path": path,
-        "slide": _build_slide(theory, found.ways[path - 1], step) if path else None,
-        "before": _find_before(visit, found.ways, path, step),
-        "after": _find_after(visit, found.ways, path, step),
+        "slide": _build_slide(theory, pathways.ways[path - 1], step) if path else None,
+        "before": _find_before(visit, pathways.ways, path, step),
+        "after": _find_after(visit, pathways.ways, path, step),
     }
 
 
 def _build_slide(theory: TheoryItems, way: list[str], step: int) -> Slide:
     key = way[step - 1]
     links = [edge for edge in theory.edges.values() if step > 1 and (edge.source, edge.target) == (way[step - 2], key)]
-    indicators = [one for one in theory.indicators.values() if one.node == key]
-    return Slide([theory.nodes[one] for one in way], step, theory.nodes[key], links[0] if links else None, indicators)
+    indicators = [indicator for indicator in theory.indicators.values() if indicator.node == key]
+    return Slide(
+        [theory.nodes[step_key] for step_key in way], step, theory.nodes[key], links[0] if links else None, indicators
+    )
 
 
 def _find_before(visit: Visit, ways: list[list[str]], path: int, step: int) -> str | None:

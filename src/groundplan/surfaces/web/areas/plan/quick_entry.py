@@ -56,10 +56,10 @@ class _Batch:
 
     def find(self, title: str) -> tuple[str, NodeType] | None:
         """Return the ref and the type of an item: one of this entry by its title, or one of the draft by its key."""
-        found = self._refs.get(_fold(title))
-        if found is None and (key := _KEY.fullmatch(title)) is not None:
+        known = self._refs.get(_fold(title))
+        if known is None and (key := _KEY.fullmatch(title)) is not None:
             return title, _TYPE_OF_PREFIX[key[1]]
-        return found
+        return known
 
     def add(self, line: int, title: str, node_type: NodeType) -> str:
         ref = f"{REF}{line}.{len(self._refs)}"
@@ -75,12 +75,12 @@ class _Batch:
 
 
 def read_plan_lines(text: str) -> list[dict[str, Any]]:
-    """Return the operations that add what lines say."""
-    return [one.fields for one in _read(text)]
+    """Return the operations that add the items and links of some lines."""
+    return [operation.fields for operation in _read(text)]
 
 
 def find_plan_line(text: str, field: str) -> int | None:
-    """Return the line that a refusal of the batch is about: `operations.3.target`."""
+    """Return the line of the operation that a refused field, such as `operations.3.target`, belongs to."""
     at = re.match(r"operations\.(\d+)", field)
     try:
         operations = _read(text)
@@ -116,7 +116,7 @@ def _read_chains(lines: list[tuple[int, str]], batch: _Batch) -> None:
             before = here
 
 
-def _read_item(number: int, part: str, batch: _Batch, otherwise: NodeType) -> tuple[str, NodeType]:
+def _read_item(number: int, part: str, batch: _Batch, default_type: NodeType) -> tuple[str, NodeType]:
     typed = _TYPED.match(part)
     node_type = WORDS.get(typed[1].lower()) if typed is not None else None
     title = (typed[2] if typed is not None and node_type is not None else part).strip()
@@ -124,7 +124,7 @@ def _read_item(number: int, part: str, batch: _Batch, otherwise: NodeType) -> tu
         raise InvalidLine(number, "a title is missing after the type")
     known = batch.find(title)
     if known is None:
-        node_type = node_type or otherwise
+        node_type = node_type or default_type
         return batch.add(number, title, node_type), node_type
     if node_type is not None and node_type is not known[1]:
         raise InvalidLine(
@@ -148,7 +148,7 @@ def _read_rows(lines: list[tuple[int, str]], batch: _Batch) -> None:
         if known is not None and known[1] is not node_type:
             raise InvalidLine(number, f"“{cells[1]}” is {known[1].lower()} already; choose one type")
         ref = batch.add(number, cells[1], node_type) if known is None else known[0]
-        leading += [(number, ref, one.strip()) for cell in cells[2:] for one in cell.split(";") if one.strip()]
+        leading += [(number, ref, part.strip()) for cell in cells[2:] for part in cell.split(";") if part.strip()]
     for number, source, title in leading:
         target = batch.find(title)
         if target is None:
@@ -157,7 +157,7 @@ def _read_rows(lines: list[tuple[int, str]], batch: _Batch) -> None:
 
 
 def _get_next(node_type: NodeType) -> NodeType:
-    """Return the type that something of a type leads to."""
+    """Return the type that follows a type on the way to a goal."""
     return STEPS[min(LEVELS[node_type] + 1, len(STEPS) - 1)]
 
 

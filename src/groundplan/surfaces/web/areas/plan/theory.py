@@ -1,4 +1,4 @@
-"""A version of the plan by the refs that checks, comparisons and addresses use."""
+"""The items of a version of the plan by ref, as checks, comparisons and addresses name them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from groundplan.purpose.versions.versions import Version
 
 
 class PlacedAssumption(NamedTuple):
-    """An assumption, and what it is about."""
+    """An assumption, and the node or edge that it is about."""
 
-    one: AssumptionView
+    assumption: AssumptionView
     on: str  # the key of a node, or the name of an edge
 
 
@@ -23,12 +23,14 @@ class TheoryItems:
     def __init__(self, opened: OpenedPurpose, version: Version) -> None:
         self.opened = opened
         self.version = version
-        self.nodes: dict[str, PurposeNodeView] = {one.key: one for one in opened.nodes or ()}
-        self.edges: dict[str, PurposeEdgeView] = {str(name_edge(one)): one for one in opened.edges or ()}
-        self.indicators: dict[str, IndicatorView] = {one.key: one for one in opened.indicators or ()}
+        self.nodes: dict[str, PurposeNodeView] = {node.key: node for node in opened.nodes or ()}
+        self.edges: dict[str, PurposeEdgeView] = {str(name_edge(edge)): edge for edge in opened.edges or ()}
+        self.indicators: dict[str, IndicatorView] = {indicator.key: indicator for indicator in opened.indicators or ()}
         holders: list[tuple[str, PurposeNodeView | PurposeEdgeView]] = [*self.nodes.items(), *self.edges.items()]
         self.assumptions: dict[str, PlacedAssumption] = {
-            one.key: PlacedAssumption(one, on) for on, holder in holders for one in holder.assumptions or ()
+            assumption.key: PlacedAssumption(assumption, on)
+            for on, holder in holders
+            for assumption in holder.assumptions or ()
         }
 
     def __contains__(self, ref: str) -> bool:
@@ -38,32 +40,32 @@ class TheoryItems:
     def find(self, ref: str) -> Any:
         """Return a node, an edge, an assumption or an indicator; None if the version does not have it."""
         if ref in self.assumptions:
-            return self.assumptions[ref].one
+            return self.assumptions[ref].assumption
         return self.nodes.get(ref) or self.edges.get(ref) or self.indicators.get(ref)
 
     def describe(self, ref: str) -> str:
-        """Return what people call an item: its title, its text, or both ends of a link."""
+        """Return the title of a node or an indicator, the text of an assumption, or both ends of a link."""
         if ref in self.nodes:
             return self.nodes[ref].title
         if ref in self.edges:
             ends = (self.edges[ref].source, self.edges[ref].target)
             return " → ".join(self.nodes[end].title if end in self.nodes else end for end in ends)
         if ref in self.assumptions:
-            return self.assumptions[ref].one.assumption_text
+            return self.assumptions[ref].assumption.assumption_text
         return self.indicators[ref].name if ref in self.indicators else ref
 
     def find_card(self, ref: str) -> str:
-        """Return the node or the link that shows an item: of an assumption and an indicator what it is about."""
+        """Return the ref of the node or link on which an item is shown; an assumption is shown on its subject."""
         if ref in self.assumptions:
             return self.assumptions[ref].on
         return self.indicators[ref].node if ref in self.indicators else ref
 
     def find_edge(self, address: str) -> str | None:
-        """Return the name of the edge that an address calls `AC1-OP2`."""
+        """Return the name of the edge with an address such as `AC1-OP2`."""
         return next((name for name, edge in self.edges.items() if format_edge(name_edge(edge)) == address), None)
 
     def name_subject(self, ref: str) -> tuple[str, dict[str, str]]:
-        """Return what kind of item a ref names, and the arguments by which an edit names it; none for no item."""
+        """Return the kind of an item and the arguments by which an edit names it; empty for an unknown ref."""
         for kind, items in (("node", self.nodes), ("assumption", self.assumptions), ("indicator", self.indicators)):
             if ref in items:
                 return kind, {kind: ref}
