@@ -38,7 +38,7 @@ Options:
   --tools all|GROUP,...  The tools: {", ".join(TOOL_GROUPS[:4])},
                          {", ".join(TOOL_GROUPS[4:])}. Default: all but containers.
   --access open|members  open: every person is an owner; members: the stored
-                         roles decide. Default: open.
+                         roles decide. Default: open, with a URL members.
   --kind agent|person    The kind of actor; an agent acts at most with the role
                          that the policy "agents" of a project allows.
                          Default: agent.
