@@ -34,7 +34,7 @@ def read_error(reply: Reply) -> str:
 def test_without_a_token_the_answer_names_where_to_learn_about_them(mcp: McpClient) -> None:
     refused = mcp.exchange(LIST, **OF_LIST, authorization=None)
 
-    assert (refused.status, refused.code) == (401, "unauthenticated")
+    assert (refused.status, refused.code, refused.json["name"]) == (401, "unauthenticated", "PcivAuthRequiredError")
     described = f"http://localhost:8321{METADATA}/mcp"
     assert refused.headers["www-authenticate"] == f'Bearer resource_metadata="{described}"'
 
