@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -18,7 +18,7 @@ from msgspec import Struct
 from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import Vocabulary
 from groundplan.kernel.input_gate.request import PROJECT_NAMES
-from groundplan.kernel.operations.registry import Command, Operation, Registry, Route
+from groundplan.kernel.operations.registry import Command, Operation, Registry, Route, Tool
 
 PROGRAM = "groundplan"
 
@@ -55,24 +55,31 @@ class CliVocabulary(Vocabulary):
 class McpVocabulary(Vocabulary):
     """The vocabulary of MCP: `toc_version draft`, and as data the tool with its arguments."""
 
-    def __init__(self, operations: Registry) -> None:
+    def __init__(self, operations: Registry, groups: Collection[str] | None = None) -> None:
+        """`groups` are those whose tools the client has; None: all."""
         self._operations = operations
+        self._groups = groups
         self._commands = CliVocabulary(operations)
 
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
         """Return the name of the tool and the value that selects the operation."""
-        tool = self._operations[operation].tool
+        tool = self._find_tool(operation)
         if tool is None:
             return self._commands.spell(operation, arguments)
         return f"{tool.name} {tool.selector}" if tool.selector else tool.name
 
     def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the tool and its arguments as data."""
-        tool = self._operations[operation].tool
+        tool = self._find_tool(operation)
         if tool is None:
             return self._commands.call(operation, arguments)
         selected = {"operation": tool.selector} if tool.selector else {}
         return {"tool": tool.name, "arguments": {**selected, **arguments}}
+
+    def _find_tool(self, operation: str) -> Tool | None:
+        """Return the tool of an operation; None if it has none, or the client does not have it."""
+        tool = self._operations[operation].tool
+        return tool if tool is not None and (self._groups is None or tool.group in self._groups) else None
 
 
 class HttpVocabulary(Vocabulary):
