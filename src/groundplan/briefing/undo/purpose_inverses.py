@@ -26,7 +26,9 @@ LINKS_TO_PURPOSE = (LinkType.SERVES, LinkType.SUPPORTS, LinkType.REFUTES)
 _KEY = NoInverse(
     "a key is never given twice, so what was removed cannot come back", NextStep("purpose.edit", "adds it anew")
 )
-_RECORDED = NoInverse("what was recorded stays", NextStep("purpose.record", "records a correction"))
+_RECORDED = NoInverse(
+    "what was recorded stays", NextStep("purpose.record", "records a correction", fill=("decisions",))
+)
 OPS: Mapping[str, NoInverse | None] = {
     Op.NODE_ADDED: None,
     Op.NODE_CHANGED: None,
@@ -45,9 +47,13 @@ OPS: Mapping[str, NoInverse | None] = {
     Op.DISCARDED: NoInverse("a discarded draft is gone", NextStep("purpose.draft", "creates another one")),
     Op.MEASURED: _RECORDED,
     Op.REVIEWED: _RECORDED,
-    Op.WAIVED: NoInverse("a waiver stays until it ends", NextStep("purpose.record", "records why it was wrong")),
+    Op.WAIVED: NoInverse(
+        "a waiver stays until it ends", NextStep("purpose.record", "records why it was wrong", fill=("decisions",))
+    ),
     Op.DECIDED: _RECORDED,
-    Op.REQUESTED: NoInverse(_RECORDED.reason, NextStep("purpose.record", "records a decision that answers it")),
+    Op.REQUESTED: NoInverse(
+        _RECORDED.reason, NextStep("purpose.record", "records a decision that answers it", fill=("decisions",))
+    ),
 }
 
 
