@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.answers import Budget, encode, fits, refuse_oversized, trim
 from groundplan.kernel.cancellation import Cancellation
-from groundplan.kernel.errors import NameTaken, NotFound
+from groundplan.kernel.errors import GroundplanError, NameTaken, NotFound
 from groundplan.kernel.input_gate.request import parse_request, separate_project
 from groundplan.kernel.input_gate.types import get_decoder
 from groundplan.kernel.operations.envelopes import add_warnings, wrap
@@ -160,16 +160,24 @@ class _Execution(msgspec.Struct, frozen=True):
             set_time_of_read(tx)
         else:
             authorize_organization(tx, operation.without_project or operation.permission)
-        return operation.handler(tx, self.request)
+        return self._handle(tx, operation)
 
     def _write(self, tx: Transaction, operation: Operation[Any, Any], secrets: list[SecretMatch]) -> ExecutionResult:
         tx.preferences = self.preferences
         warnings = check_secrets(tx, self.request, secrets)
-        answer = _warn_about_clock(tx, operation.handler(tx, self.request))
+        answer = _warn_about_clock(tx, self._handle(tx, operation))
         if warnings and hasattr(answer, "warnings"):
             answer.warnings = [*warnings, *(answer.warnings or ())]
         # Inside the transaction: an answer that is too large must fail before the change is committed.
         return self._fit(answer, warnings)
+
+    def _handle(self, tx: Transaction, operation: Operation[Any, Any]) -> Any:
+        try:
+            return operation.handler(tx, self.request)
+        except GroundplanError as error:
+            if tx.has_project:
+                error.project = tx.project.name  # for its next steps
+            raise
 
     def _fit(self, answer: Any, warnings: Sequence[str] = ()) -> ExecutionResult:
         """Trim an answer to the cap of the caller; encode it only once if it fits."""
