@@ -211,6 +211,13 @@ def find_context_in_force(tx: Transaction) -> ContextInForce | None:
     return resolve.find_context_in_force(tx)
 
 
+def find_unset_facts(tx: Transaction, pointers: Collection[str]) -> set[str]:
+    """Return those of some pointers that are required facts without a value."""
+    from groundplan.context import unset_facts
+
+    return unset_facts.find_unset_facts(tx, pointers)
+
+
 def find_fact_targets(tx: Transaction, pointers: list[str]) -> LinkTargets:
     """Return the facts with some pointers: those of the run in force or of a draft."""
     from groundplan.context import facts_in_force

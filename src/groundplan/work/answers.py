@@ -70,6 +70,10 @@ class Warnings:
         for node_id, claimant in claimants.items():
             self.add(node_id, f"{verb} while {quote_text(claimant)} holds its claim")
 
+    def add_unset_facts(self, node_id: str, pointers: Sequence[str]) -> None:
+        """Add a warning about a node that was resolved while required facts on which it rests have no value."""
+        self.add(node_id, f"resolved while it rests on required facts without a value: {join_names(pointers)}")
+
     def lines(self) -> list[str] | UnsetType:
         """Return at most WARNINGS_MAX lines, of which the last counts those that are left out."""
         lines = [
