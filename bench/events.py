@@ -102,15 +102,26 @@ def _read_peak_mb(pid: int) -> float:
 def serve_events(db: str) -> None:
     """Serve a store to whoever is named in a header."""
     import uvicorn
+    from starlette.requests import HTTPConnection
 
     from groundplan.catalog import build_schema
-    from groundplan.kernel.actors import local_actor
+    from groundplan.kernel.actors import Actor, local_actor
     from groundplan.kernel.store.open_store import open_store
-    from groundplan.surfaces.http.server import build_app, open_socket
+    from groundplan.surfaces.http.app import build_app
+    from groundplan.surfaces.http.authentication import Authenticator
+    from groundplan.surfaces.http.server import Server, open_socket
+
+    class HeaderAuthenticator(Authenticator):
+        """Believes a header."""
+
+        def find_actor(self, connection: HTTPConnection) -> Actor:
+            return local_actor(connection.headers["x-actor"])
+
+        find_actor_again = find_actor
 
     listening = open_socket(0)
     store = open_store(db, build_schema, for_server=True)
-    app = build_app(store, lambda connection: local_actor(connection.headers["x-actor"]))
+    app = build_app(Server(store=store, authenticator=HeaderAuthenticator(store, cookie="unused")))
     print(listening.getsockname()[1], flush=True)
     config = uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1)
     uvicorn.Server(config).run(sockets=[listening])

@@ -415,6 +415,8 @@ KNOWLEDGE: Mapping[str, str] = {
     "files": "Files of that commit, relative to the root of the repository. They are kept beside those that earlier "
     "requests named for the same commit, at most 20,000; a larger repository sends every n-th.",
     "filesTotal": "The number of files of that commit, also of those that are not sent.",
+    "knowledge.list/freshness": "Only atoms with one of these results of the last check.",
+    "knowledge.list/paths": "Only atoms that match one of these files or folders: a list, or separated by commas.",
     "knowledge.match/paths": "Patterns of files, such as `src/pay/**`, relative to the root of the repository.",
     "folder": "The folder to look into, relative to the root of the repository. Default: the root.",
     "knowledge.delete/decision": "Why it is deleted; kept in the history.",

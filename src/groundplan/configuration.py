@@ -87,7 +87,7 @@ class Settings(NamedTuple):
 
     @property
     def may_create_db(self) -> bool:
-        """Whether a missing database may be created: only one that was named, not one that was looked for."""
+        """True if a missing database may be created: one that was named, not one that was searched for."""
         return "db" in self.sources
 
     def build_actor(
@@ -124,8 +124,8 @@ class Settings(NamedTuple):
 
 def load_settings(flags: Flags = Flags(), environment: Mapping[str, str] | None = None) -> Settings:  # noqa: B008 - an immutable value
     """Return the settings of this process."""
-    found, sources = collect_settings(flags._asdict(), os.environ if environment is None else environment, _PARSERS)
-    return Settings(**found, sources=sources)
+    values, sources = collect_settings(flags._asdict(), os.environ if environment is None else environment, _PARSERS)
+    return Settings(**values, sources=sources)
 
 
 def get_user_name() -> str:

@@ -13,11 +13,13 @@ wire names.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import Any, TypeAlias, overload
 
 from msgspec import UNSET, Struct, structs
 
+from groundplan.context.edit import EditedRun, RunSummary
 from groundplan.context.refusals import to_contract_error
+from groundplan.context.runs import BootstrappedScope
 from groundplan.context.schemas import (
     ArtifactWrite,
     ConstraintWrite,
@@ -39,12 +41,8 @@ from groundplan.context.schemas import (
 from groundplan.kernel.access import Role
 from groundplan.kernel.errors import GroundplanError, Invalid, NotFound
 from groundplan.kernel.ids import parse_uuid
+from groundplan.kernel.members import MemberView
 from groundplan.kernel.wording import describe_value
-
-if TYPE_CHECKING:
-    from groundplan.context.edit import EditedRun
-    from groundplan.context.runs import BootstrappedScope
-    from groundplan.kernel.members import MemberView
 
 WireRow: TypeAlias = Mapping[str, Any]  # by wire names
 SourceRow: TypeAlias = SourceWrite | PcivSourceV1 | WireRow
@@ -178,8 +176,8 @@ class ContextAdapter:
 
     def get_latest_artifact_by_type(self, run_id: str, type_: str) -> PcivArtifactV1 | None:
         """Return the newest artifact of a type in a run."""
-        found = self._fetch_view(run_id).artifacts_by_type.get(type_)
-        return found[-1] if found else None
+        artifacts = self._fetch_view(run_id).artifacts_by_type.get(type_)
+        return artifacts[-1] if artifacts else None
 
     def get_latest_artifact_for_scope_by_type(self, scope_id: str, type_: str) -> PcivArtifactV1 | None:
         """Return the newest artifact of a type in any run of a scope."""
@@ -189,11 +187,11 @@ class ContextAdapter:
             if newest is not None and run.updated_at < newest.created_at:
                 break
             try:
-                found = self.get_latest_artifact_by_type(run.id, type_)
+                artifact = self.get_latest_artifact_by_type(run.id, type_)
             except NotFound:  # deleted in the meantime
                 continue
-            if found and (newest is None or (found.created_at, found.id) > (newest.created_at, newest.id)):
-                newest = found
+            if artifact and (newest is None or (artifact.created_at, artifact.id) > (newest.created_at, newest.id)):
+                newest = artifact
         return newest
 
     # --- Views ---
@@ -284,8 +282,6 @@ class ContextAdapter:
 
     def _read_unchanged(self, run_id: str) -> EditedRun:
         """Return the answer for no rows, which the operation itself would reject."""
-        from groundplan.context.edit import EditedRun, RunSummary
-
         fetched = self._call_given("context.fetch_run", runId=run_id)
         return EditedRun(RunSummary(fetched.run.id, fetched.run.status), [], [], [], [], [], fetched.rev)
 

@@ -36,7 +36,7 @@ class FoundPlan(NamedTuple):
 
 
 def find_plans(start: str = "") -> Iterator[FoundPlan]:
-    """Yield the plan of a folder, by default the current one, then those of the folders above it.
+    """Yield the plan of a folder, by default of the current one, then the plans of the folders above it.
 
     Paths in the current folder are relative.
     """
@@ -67,11 +67,11 @@ def _list_plan(folder: str, *, is_above: bool) -> Iterator[FoundPlan]:
 
 
 def _find_main_copy(folder: str) -> Path | None:
-    """Return the main working copy of a linked worktree without a database of its own."""
+    """Return the main working copy of a linked worktree that has no database."""
     if any(os.path.lexists(f"{folder}{db}") for db in (f"{PLAN_FOLDER}/{REPOSITORY_DB_NAME}", DB_NAME)):
         return None
-    found = find_git_folders(Path(folder))
-    return None if found is None else found.main_copy
+    folders = find_git_folders(Path(folder))
+    return None if folders is None else folders.main_copy
 
 
 def _find_other_owner(path: str) -> str | None:

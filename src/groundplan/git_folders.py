@@ -17,14 +17,14 @@ _LINK = "gitdir: "
 
 
 class GitFolders(NamedTuple):
-    """The git folder of one working copy, and the one that it shares with others."""
+    """The git folder of one working copy, and the git folder that its worktrees share."""
 
     own: Path
     shared: Path
 
     @property
     def is_linked(self) -> bool:
-        """Whether the working copy is a linked worktree of another one."""
+        """True if the working copy is a linked worktree of another one."""
         return self.own != self.shared
 
     @property

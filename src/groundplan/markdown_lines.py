@@ -22,8 +22,8 @@ class MarkdownHeading:
 def iter_headings(text: str) -> Iterator[MarkdownHeading]:
     """Yield the headings of a text outside of code fences."""
     for index, (line, is_code) in enumerate(iter_lines(text)):
-        if not is_code and (found := parse_heading(line)) is not None:
-            yield MarkdownHeading(index, *found)
+        if not is_code and (heading := parse_heading(line)) is not None:
+            yield MarkdownHeading(index, *heading)
 
 
 def iter_lines(text: str) -> Iterator[tuple[str, bool]]:

@@ -18,7 +18,7 @@ from groundplan.kernel.store.transaction import Transaction
 if TYPE_CHECKING:
     from groundplan.briefing.brief import BriefingMaterial
     from groundplan.kernel.store.schema import ErrorFactory
-    from groundplan.knowledge.reading.context import FileKnowledge
+    from groundplan.knowledge.context import FileKnowledge
 
 # The lists of a briefing in the order in which an answer that became too long keeps them. The goal stands in `why`.
 BRIEFING_LISTS = (
@@ -27,7 +27,7 @@ BRIEFING_LISTS = (
 
 
 class SharedPaths(msgspec.Struct, frozen=True):
-    """For each path, those that lead to a file in common with it, equal ones included."""
+    """The paths, by path, that match a common file; equal paths are included."""
 
     found: Mapping[str, Collection[str]]
     is_complete: bool  # false if there were too many to compare
@@ -43,7 +43,7 @@ class ContextInForce(msgspec.Struct, frozen=True):
 
 
 class LinkTarget(msgspec.Struct, frozen=True):
-    """What a link leads to: its kind, such as GOAL, assumption or fact, and its title."""
+    """The target of a link: its kind, such as GOAL, assumption or fact, and its title."""
 
     ref: str
     kind: str
@@ -51,7 +51,7 @@ class LinkTarget(msgspec.Struct, frozen=True):
 
 
 class LinkTargets(msgspec.Struct, frozen=True):
-    """Those of some refs that exist, and for each other one the refs that resemble it."""
+    """The targets that exist, by ref, and for each other ref the refs that resemble it."""
 
     found: dict[str, LinkTarget]
     near: dict[str, list[str]]
@@ -107,7 +107,7 @@ class KnowledgeImport(msgspec.Struct, frozen=True):
 
 
 class KnowledgeOutcome(msgspec.Struct, frozen=True):
-    """What became of a draft: created, updated, unchanged or conflict; the text here, and the digest of the draft."""
+    """The outcome of a draft: created, updated, unchanged or conflict; the text here, and the digest of the draft."""
 
     name: str
     outcome: str
@@ -161,7 +161,7 @@ def find_work_serving(tx: Transaction, keys: list[str]) -> dict[str, list[str]]:
 
 
 def count_aligned_work(tx: Transaction, keys: list[str]) -> AlignedWorkCounts:
-    """Count the open work that serves some purpose nodes, by a link of its own or of an ancestor."""
+    """Count the open work that serves some purpose nodes, by its own link or the link of an ancestor."""
     from groundplan.work import links
 
     return links.count_aligned_work(tx, keys)
@@ -172,20 +172,20 @@ def count_aligned_work(tx: Transaction, keys: list[str]) -> AlignedWorkCounts:
 
 def has_knowledge(tx: Transaction) -> bool:
     """Return whether knowledge was ever written in the current project."""
-    from groundplan.knowledge.reading import files
+    from groundplan.knowledge import context
 
-    return files.has_knowledge(tx)
+    return context.has_knowledge(tx)
 
 
 def find_knowledge_of_files(tx: Transaction, paths: list[str], budget: Budget) -> FileKnowledge:
     """Return the knowledge about files of the current project, as `knowledge.context` does."""
-    from groundplan.knowledge.reading import files
+    from groundplan.knowledge import context
 
-    return files.find_knowledge_of_files(tx, paths, budget)
+    return context.find_knowledge_of_files(tx, paths, budget)
 
 
 def find_shared_paths(tx: Transaction, paths: Collection[str], among: Collection[str]) -> SharedPaths:
-    """Return for each path or pattern those of `among` that lead to a file in common with it.
+    """Return for each path or pattern the ones in `among` that match a common file.
 
     The same object as `paths` and `among` compares them with each other.
     """
@@ -196,7 +196,7 @@ def find_shared_paths(tx: Transaction, paths: Collection[str], among: Collection
 
 def import_knowledge(tx: Transaction, request: KnowledgeImport) -> list[KnowledgeOutcome]:
     """Take over knowledge from the file of another tool into the current project."""
-    from groundplan.knowledge.writing.import_knowledge import import_knowledge as run
+    from groundplan.knowledge.import_knowledge import import_knowledge as run
 
     return run(tx, request)
 
@@ -219,7 +219,7 @@ def find_unset_facts(tx: Transaction, pointers: Collection[str]) -> set[str]:
 
 
 def find_fact_targets(tx: Transaction, pointers: list[str]) -> LinkTargets:
-    """Return the facts with some pointers: those of the run in force or of a draft."""
+    """Return the facts with some pointers, of the run in force or of a draft."""
     from groundplan.context import facts_in_force
 
     return facts_in_force.find_fact_targets(tx, pointers)

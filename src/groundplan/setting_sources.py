@@ -6,13 +6,13 @@ What parses their values is up to the caller. Errors are imported when there is 
 from __future__ import annotations
 
 import os
+import pwd
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from groundplan.discovery import FoundPlan, find_plans
-
-if TYPE_CHECKING:
-    from groundplan.kernel.errors import Invalid
+from groundplan.kernel.errors import Invalid
+from groundplan.kernel.wording import find_nearest, join_alternatives, quote_text
 
 Parsers = Mapping[str, Callable[[Any, str], Any]]  # by setting, for its value and where it is given
 
@@ -61,25 +61,25 @@ def collect_settings(
     flags: Mapping[str, str | None], environment: Mapping[str, str], parsers: Parsers
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the settings that are given somewhere, and where; a flag overrides a variable, and this the file."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     sources: dict[str, str] = {}
     is_db_named = flags.get("db") is not None or bool(environment.get("GROUNDPLAN_DB"))
     plan = _choose_plan(flags, is_db_named=is_db_named)
     if plan is not None and plan.config_file is not None:
-        found = _read_settings(plan.config_file, parsers)
-        sources = dict.fromkeys(found, plan.config_file)
-        found["config_file"] = plan.config_file
+        values = _read_settings(plan.config_file, parsers)
+        sources = dict.fromkeys(values, plan.config_file)
+        values["config_file"] = plan.config_file
     elif plan is not None and plan.db is not None:
-        found["db"] = plan.db
+        values["db"] = plan.db
     for variable, setting in ENVIRONMENT.items():
         if given := environment.get(variable):
-            found[setting] = parsers[setting](given, variable)
+            values[setting] = parsers[setting](given, variable)
             sources[setting] = variable
     for setting in _FLAGS:
         if (given := flags.get(setting)) is not None:
-            found[setting] = parsers[setting](given, f"--{setting}")
+            values[setting] = parsers[setting](given, f"--{setting}")
             sources[setting] = f"--{setting}"
-    return found, sources
+    return values, sources
 
 
 def find_user_name() -> str:
@@ -87,8 +87,6 @@ def find_user_name() -> str:
     # The variables that getpass looks at, which takes long to import.
     named = next(filter(None, map(os.environ.get, ("LOGNAME", "USER", "LNAME", "USERNAME"))), None)
     if named is None:
-        import pwd
-
         named = pwd.getpwuid(os.getuid()).pw_name
     return named
 
@@ -115,9 +113,6 @@ def _choose_plan(flags: Mapping[str, str | None], *, is_db_named: bool) -> Found
     config = flags.get("config")
     if config is not None:
         if not config or "\0" in config or not os.path.lexists(config):
-            from groundplan.kernel.errors import Invalid
-            from groundplan.kernel.wording import quote_text
-
             raise Invalid(
                 f"there is no configuration file {quote_text(config)}; check the path after --config",
                 code="config_missing",
@@ -130,8 +125,6 @@ def _choose_plan(flags: Mapping[str, str | None], *, is_db_named: bool) -> Found
         if is_db_named:
             return None
         # In a folder that others may write to, such as /tmp, a file of theirs would decide where plans are kept.
-        from groundplan.kernel.errors import Invalid
-        from groundplan.kernel.wording import quote_text
 
         path = plan.config_file or plan.db or ""
         raise Invalid(
@@ -144,22 +137,20 @@ def _choose_plan(flags: Mapping[str, str | None], *, is_db_named: bool) -> Found
 
 
 def _read_settings(path: str, parsers: Parsers) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for key, value, line in read_entries(path):
         where = f"{key} ({path}, line {line})"
         if key not in FILE_KEYS:
             raise _unknown_key(key, path, line)
         setting = FILE_KEYS[key]
-        if setting in found:
+        if setting in values:
             raise malformed(f"{where} appears twice; keep one of them", path, line)
         if value is None:
-            from groundplan.kernel.errors import Invalid
-
             sentence = f"{where} has no value; give it one or remove the line"
             raise Invalid(sentence, code="config_invalid_value", setting=where)
         checked = parsers[setting](value, where)
-        found[setting] = _resolve_beside_file(path, checked) if setting == "db" else checked
-    return found
+        values[setting] = _resolve_beside_file(path, checked) if setting == "db" else checked
+    return values
 
 
 def _resolve_beside_file(path: str, db: str) -> str:
@@ -171,9 +162,6 @@ def _resolve_beside_file(path: str, db: str) -> str:
 
 
 def _unknown_key(key: str, path: str, line: int) -> Invalid:
-    from groundplan.kernel.errors import Invalid
-    from groundplan.kernel.wording import find_nearest, join_alternatives, quote_text
-
     near = find_nearest(key, list(FILE_KEYS))
     hint = f"did you mean {near}?" if near else f"the keys are {join_alternatives(list(FILE_KEYS))}"
     details = {"near": near} if near else {"allowed": list(FILE_KEYS)}
@@ -248,9 +236,6 @@ def _read_text(path: str) -> str:
         with open(path, "rb") as file:
             raw = file.read(FILE_BYTES_MAX + 1)
     except OSError as error:
-        from groundplan.kernel.errors import Invalid
-        from groundplan.kernel.wording import quote_text
-
         raise Invalid(
             f"cannot read the configuration file {quote_text(path)}: {error.strerror}",
             code="config_unreadable",
@@ -268,6 +253,4 @@ def _read_text(path: str) -> str:
 
 def malformed(sentence: str, path: str, line: int) -> Invalid:
     """Return the error of a file whose text is wrong at a line."""
-    from groundplan.kernel.errors import Invalid
-
     return Invalid(sentence, code="config_invalid", file=path, line=line)

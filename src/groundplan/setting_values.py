@@ -7,6 +7,7 @@ it imports very little.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from groundplan.kernel.errors import Invalid
@@ -42,8 +43,8 @@ def check_db(db: str, where: str = "--db") -> str:
     scheme, separator, _ = db.partition("://")
     if (separator and "/" not in scheme) or db.startswith((":memory:", "file:")):
         # Only the scheme of a URL is shown: the rest may contain a password.
-        found = quote_text(scheme + separator) if separator else quote_text(db)
-        raise invalid_setting(f"{where} must be a path such as plan.db, or a postgresql:// URL, not {found}", where)
+        shown = quote_text(scheme + separator) if separator else quote_text(db)
+        raise invalid_setting(f"{where} must be a path such as plan.db, or a postgresql:// URL, not {shown}", where)
     if not db.strip("./"):
         raise invalid_setting(
             f"{where} is a folder; name a file in it, for example {quote_text(db.rstrip('/') + '/plan.db')}", where
@@ -68,8 +69,6 @@ def _check_url(url: str, where: str) -> str:
 
 
 def _expand_user(db: str) -> str:
-    from pathlib import Path
-
     try:
         return str(Path(db).expanduser())
     except RuntimeError:  # no such user, so it is a file name

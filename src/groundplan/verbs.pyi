@@ -33,20 +33,12 @@ import groundplan.kernel.organizations.organization
 import groundplan.kernel.organizations.people
 import groundplan.kernel.projects
 import groundplan.kernel.tokens.operations
+import groundplan.knowledge.checked
+import groundplan.knowledge.context
 import groundplan.knowledge.freshness
-import groundplan.knowledge.reading.context
-import groundplan.knowledge.reading.coverage
-import groundplan.knowledge.reading.get
-import groundplan.knowledge.reading.list
-import groundplan.knowledge.reading.match
-import groundplan.knowledge.reading.search
-import groundplan.knowledge.reading.search_changelog
+import groundplan.knowledge.read
 import groundplan.knowledge.requests
-import groundplan.knowledge.writing.append_changelog
-import groundplan.knowledge.writing.create
-import groundplan.knowledge.writing.delete
-import groundplan.knowledge.writing.record_check
-import groundplan.knowledge.writing.update
+import groundplan.knowledge.write
 import groundplan.purpose.analysis
 import groundplan.purpose.compliance.checklist
 import groundplan.purpose.editing.edit
@@ -605,7 +597,7 @@ class KnowledgeVerbs:
         related_atoms: Sequence[RelatedAtom] = ...,
         related_molecules: Sequence[RelatedMolecule] = ...,
         op_id: str | None = None,
-    ) -> groundplan.knowledge.writing.create.WrittenKnowledge:
+    ) -> groundplan.knowledge.write.WrittenKnowledge:
         """Create an atom (an area by its paths) or a molecule (a group of atoms)."""
 
     def update(
@@ -618,14 +610,14 @@ class KnowledgeVerbs:
         name: str = ...,
         paths: builtins.list[str] = ...,
         knowledge: str = ...,
-        knowledge_mode: groundplan.knowledge.writing.update.KnowledgeMode | Literal["overwrite", "append"] = "overwrite",
+        knowledge_mode: groundplan.knowledge.write.KnowledgeMode | Literal["overwrite", "append"] = "overwrite",
         molecule_id: str | None = ...,
         related_atoms: Sequence[RelatedAtom] = ...,
         related_molecules: Sequence[RelatedMolecule] = ...,
         last_task_id: str | None = None,
         confirm: str = ...,
         op_id: str | None = None,
-    ) -> groundplan.knowledge.writing.create.WrittenKnowledge:
+    ) -> groundplan.knowledge.write.WrittenKnowledge:
         """Update one at the version you read; append adds below; confirm: a commit at which it is right."""
 
     def append_changelog(
@@ -636,7 +628,7 @@ class KnowledgeVerbs:
         task_id: str,
         summary: str,
         op_id: str | None = None,
-    ) -> groundplan.knowledge.writing.append_changelog.AppendedEntry:
+    ) -> groundplan.knowledge.write.AppendedEntry:
         """Add what a task changed and why; entries are never edited."""
 
     def context(
@@ -646,7 +638,7 @@ class KnowledgeVerbs:
         paths: str | builtins.list[Any],
         include_changelog: bool = True,
         changelog_limit: int = 5,
-    ) -> groundplan.knowledge.reading.context.FileKnowledge:
+    ) -> groundplan.knowledge.context.FileKnowledge:
         """Return the knowledge about files (paths: comma separated)."""
 
     def coverage(
@@ -654,7 +646,7 @@ class KnowledgeVerbs:
         *,
         project_id: str,
         folder: str = "",
-    ) -> groundplan.knowledge.reading.coverage.KnowledgeCoverage:
+    ) -> groundplan.knowledge.checked.KnowledgeCoverage:
         """Which files of the last check the atoms cover, folder by folder."""
 
     def match(
@@ -662,7 +654,7 @@ class KnowledgeVerbs:
         *,
         project_id: str,
         paths: builtins.list[str],
-    ) -> groundplan.knowledge.reading.match.MatchedFiles:
+    ) -> groundplan.knowledge.checked.MatchedFiles:
         """Which files of the last check match some patterns."""
 
     def get(
@@ -673,7 +665,7 @@ class KnowledgeVerbs:
         project_id: str | None = None,
         include_changelog: bool = True,
         changelog_limit: int = 5,
-    ) -> groundplan.knowledge.reading.get.KnowledgeDetails:
+    ) -> groundplan.knowledge.read.KnowledgeDetails:
         """Get one atom, or a molecule with its atoms."""
 
     def search(
@@ -688,7 +680,7 @@ class KnowledgeVerbs:
         changelog_limit: int = 5,
         limit: int = 20,
         offset: int = 0,
-    ) -> groundplan.knowledge.reading.search.KnowledgePage:
+    ) -> groundplan.knowledge.read.KnowledgePage:
         """Search atoms or molecules by words, by molecule, or orphans."""
 
     def search_changelog(
@@ -698,16 +690,18 @@ class KnowledgeVerbs:
         parent_id: str,
         limit: int = 20,
         offset: int = 0,
-    ) -> groundplan.knowledge.reading.search_changelog.Entries:
+    ) -> groundplan.knowledge.read.Entries:
         """Read the entries, newest first."""
 
     def list(
         self,
         *,
         project_id: str,
+        freshness: builtins.list[groundplan.knowledge.freshness.FreshnessState | Literal["fresh", "changed", "orphaned", "unanchored", "not_checked"]] = ...,
+        paths: str | builtins.list[Any] = ...,
         limit: int = 100,
         cursor: str | None = None,
-    ) -> groundplan.knowledge.reading.list.Atoms:
+    ) -> groundplan.knowledge.read.Atoms:
         """List the atoms with their patterns and freshness."""
 
     def record_check(
@@ -719,7 +713,7 @@ class KnowledgeVerbs:
         files: builtins.list[str] = ...,
         files_total: int = 0,
         op_id: str | None = None,
-    ) -> groundplan.knowledge.writing.record_check.RecordedCheck:
+    ) -> groundplan.knowledge.checked.RecordedCheck:
         """Store the results of a check of the files, and which files there are."""
 
     def delete(
@@ -733,7 +727,7 @@ class KnowledgeVerbs:
         last_task_id: str | None = None,
         decision: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.knowledge.writing.delete.DeletedKnowledge:
+    ) -> groundplan.knowledge.write.DeletedKnowledge:
         """Delete one; the atoms of a molecule become orphans, or are deleted too (cascade)."""
 
 class PurposeVerbs:
@@ -1584,7 +1578,7 @@ class ArtifactWrite(TypedDict):
 class AtomCheck(TypedDict):
     id: str
     version: int
-    freshness: groundplan.knowledge.freshness.FreshnessState | Literal["fresh", "changed", "orphaned", "unanchored"]
+    freshness: Literal["fresh", "changed", "orphaned", "unanchored"]
     commit: NotRequired[str | None]
     files: NotRequired[builtins.list[str]]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -113,12 +113,12 @@ def drop_condition(statement: str, condition: str, instead: str = "") -> SwitchO
         assert changed, (statement, condition)
         for query, text in changed.items():
             # The parameters of the condition stay, so that the statement still takes them.
-            _set_text(query, pattern.sub(instead or (lambda match: f"(true OR {match[0]})"), text))
+            query.sqlite = pattern.sub(instead or (lambda match: f"(true OR {match[0]})"), text)
         try:
             yield
         finally:
             for query, text in changed.items():
-                _set_text(query, text)
+                query.sqlite = text
 
     return switch_off
 
@@ -127,13 +127,6 @@ def _find_statements(name: str) -> Iterator[Query]:
     for path in PACKAGE.rglob("*.sql"):
         if not path.name.endswith(".postgres.sql") and path.parent.name != "migrations":
             yield from (query for query in load_queries(str(path)) if query.name == name)
-
-
-def _set_text(query: Query, text: str) -> None:
-    query.sqlite = text
-    for derived in ("numbered", "pick_values"):  # which are made from the text when they are first used
-        with suppress(AttributeError):
-            delattr(query, derived)
 
 
 # --- The guards, with the operation that misses each ----------------------------------------------------------------

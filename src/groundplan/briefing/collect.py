@@ -24,8 +24,8 @@ from groundplan.context.facts_in_force import FactsInForce, read_facts_in_force
 from groundplan.kernel.answers import count_chars
 from groundplan.kernel.links import LinkType, list_links_from
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.knowledge.molecule import load_molecules
-from groundplan.knowledge.reading.files import load_atoms_of_files
+from groundplan.knowledge.context import load_atoms_of_files
+from groundplan.knowledge.entities import load_molecules
 from groundplan.purpose.observing.records import DecisionRequest
 from groundplan.purpose.waiting import list_open_requests
 from groundplan.work.graph.background import AncestorPaths, collect_paths, load_ancestor_paths, load_resolved_before

@@ -31,9 +31,7 @@ from groundplan.exchange.items import (
     split_by_bytes,
 )
 from groundplan.exchange.texts import find_conflict_marker, iter_files, read_text
-from groundplan.front_matter.errors import UnreadableFrontMatter
-from groundplan.front_matter.fields import Field, Nested, parse_fields, parse_front
-from groundplan.front_matter.split import split_text
+from groundplan.front_matter import Field, Nested, UnreadableFrontMatter, parse_fields, parse_front, split_text
 from groundplan.knowledge.requests import ATOM_PATTERNS_MAX, KNOWLEDGE_BYTES_MAX
 from groundplan.markdown_lines import iter_lines, parse_heading
 from groundplan.repository.rules.formats import escape_path

@@ -27,8 +27,7 @@ from groundplan.exchange.items import (
     make_tags,
 )
 from groundplan.exchange.texts import find_conflict_marker, iter_files, read_text
-from groundplan.front_matter.errors import UnreadableFrontMatter
-from groundplan.front_matter.split import split_text
+from groundplan.front_matter import UnreadableFrontMatter, split_text
 from groundplan.markdown_lines import LEVEL_MAX, iter_headings, iter_lines, parse_heading
 from groundplan.repository.git import find_root
 from groundplan.repository.rules.folder import SKIPPED_FOLDERS

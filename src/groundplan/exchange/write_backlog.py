@@ -49,7 +49,7 @@ from groundplan.exchange.items import (
     normalize_word,
     restore_loops,
 )
-from groundplan.front_matter.split import FENCE
+from groundplan.front_matter import FENCE
 from groundplan.kernel.operations.progress import count_progress
 from groundplan.repository.rules.front_matter import quote, quote_if_needed
 from groundplan.work.importing.export import ExportedItem

@@ -155,9 +155,9 @@ PERSON_PERMISSIONS: frozenset[Permission] = frozenset(
 ADMINISTRATOR_PERMISSIONS: frozenset[Permission] = frozenset({Permission.ORGANIZATION_MANAGE})
 
 
-def get_smaller_role(one: Role, other: Role) -> Role:
+def get_smaller_role(first: Role, second: Role) -> Role:
     """Return the role with fewer permissions."""
-    return min(one, other, key=list(Role).index)
+    return min(first, second, key=list(Role).index)
 
 
 @lru_cache(maxsize=256)

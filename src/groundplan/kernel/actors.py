@@ -42,7 +42,7 @@ class Actor(Struct, frozen=True):
 
     @property
     def is_limited(self) -> bool:
-        """Whether a token limits the actor to less than its memberships allow."""
+        """True if a token limits the actor to less than its memberships allow."""
         return self.role_max is not None or self.projects is not None or self.sponsor is not None
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from json import dumps
 from typing import Any, Generic, TypeVar, cast
 
 import msgspec
@@ -56,7 +57,6 @@ def encode(value: Any) -> bytes:
     except UnicodeEncodeError:
         # An unpaired surrogate has no UTF-8 encoding. The input gate rejects it, but a file name may contain one;
         # it is sent as an escape.
-        from json import dumps  # only such a text needs it
 
         return dumps(msgspec.to_builtins(value), separators=(",", ":")).encode("ascii")
     if not encoded.isascii():
@@ -113,7 +113,7 @@ class Budget:
 
     @property
     def is_limited(self) -> bool:
-        """Whether there is a cap."""
+        """True if there is a cap."""
         return self._free != _UNLIMITED
 
     @property
@@ -280,8 +280,8 @@ def _drop(answer: Any, path: str, excess: float, budget: Budget) -> None:
 
 
 def _cut(answer: Any, step: CutLists, budget: Budget) -> None:
-    found = [place for path in step.paths for place in _find_fields(answer, answer, path, "")]
-    lists = [(place, place.value) for place in found if isinstance(place.value, list) and place.value]
+    places = [place for path in step.paths for place in _find_fields(answer, answer, path, "")]
+    lists = [(place, place.value) for place in places if isinstance(place.value, list) and place.value]
     for place, _ in lists:
         setattr(place.holder, place.field, [])
     notes_chars = sum(len(place.name) + LEFT_OUT_CHARS for place, _ in lists)

@@ -68,12 +68,12 @@ class Cancellation:
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether somebody cancelled the request."""
+        """True after somebody cancelled the request."""
         return self._reason is not None
 
     @property
     def is_over(self) -> bool:
-        """Whether the request must end now."""
+        """True if the request must end now."""
         return monotonic() > self.ends_at
 
     @property

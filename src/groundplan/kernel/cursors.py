@@ -172,14 +172,14 @@ def _parse_uuid(text: str) -> bytes | None:
     if len(text) != UUID_CHARS:
         return None
     try:
-        found = bytes.fromhex(text.replace("-", ""))
+        octets = bytes.fromhex(text.replace("-", ""))
     except ValueError:
         return None
-    return found if len(found) == 16 and _format_uuid(found) == text else None
+    return octets if len(octets) == 16 and _format_uuid(octets) == text else None
 
 
-def _format_uuid(found: bytes) -> str:
-    text = found.hex()
+def _format_uuid(octets: bytes) -> str:
+    text = octets.hex()
     for index in UUID_DASHES:
         text = f"{text[:index]}-{text[index:]}"
     return text

@@ -434,7 +434,7 @@ def load_write(tx: Transaction, rev: int, *, at_most: int) -> list[StoredEvent]:
 def find_later_event(
     tx: Transaction, subjects: Iterable[str], rev: int, *, ignored_ops: Collection[str]
 ) -> EventHeader | None:
-    """Return the first event about one of the subjects after a write, without those of some kinds."""
+    """Return the first event about one of the subjects after a write; events of some kinds do not count."""
     return tx.one_or_none(
         sql.first_event_after_write,
         EventHeader,

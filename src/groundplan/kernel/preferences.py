@@ -30,7 +30,7 @@ class RepositoryPaths(Protocol):
 
     @property
     def advice(self) -> str:
-        """What to do where no working copy is known: `run this command in the repository`."""
+        """The advice where no working copy is known: `run this command in the repository`."""
 
 
 class Preferences(Struct, frozen=True):
@@ -46,7 +46,7 @@ class Preferences(Struct, frozen=True):
 
     def of(self, declared: type[D]) -> D:
         """Return the defaults of a slice, by the class that it declares for them."""
-        for one in self.of_slices:
-            if isinstance(one, declared):
-                return one
+        for preferences in self.of_slices:
+            if isinstance(preferences, declared):
+                return preferences
         return declared()

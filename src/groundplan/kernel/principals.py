@@ -17,5 +17,5 @@ def add_to_organization(tx: Transaction, user_id: str, *, kind: ActorKind) -> bo
 
 def find_principal(tx: Transaction, ref: str) -> str | None:
     """Return the id of the principal with this id or name; an id takes precedence."""
-    found = tx.scalars(sql.principals_by_ref, ref=ref)
-    return ref if ref in found else next(iter(found), None)
+    ids = tx.scalars(sql.principals_by_ref, ref=ref)
+    return ref if ref in ids else next(iter(ids), None)

@@ -6,6 +6,7 @@ project can be read but not changed. Each policy is applied by the slice that it
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -208,8 +209,6 @@ def _find_owner(tx: Transaction, name: str) -> str:
     if get_creator_role(actor) is Role.OWNER:
         return actor.id
     if actor.responsible is None:
-        import shlex  # only a refusal needs it
-
         # By an agent of the stdio server; one with a token has the person who issued it.
         raise AgentNotAllowed(
             "an agent creates a project only for a person who then owns it; "

@@ -44,8 +44,8 @@ class SearchWords:
     def find_first(self, text: str) -> int:
         """Return where the first match of any word begins in a text; -1 if there is none."""
         folded = fold(text)
-        found = [at for word in self.words if (at := folded.find(word)) >= 0]
-        return min(found, default=-1)
+        positions = [at for word in self.words if (at := folded.find(word)) >= 0]
+        return min(positions, default=-1)
 
     @cached_property
     def parameters(self) -> dict[str, str]:
@@ -54,7 +54,7 @@ class SearchWords:
         `globs` are for SQLite and any text; `word_parts`, the longest of them, and `other_globs` for texts with ASCII
         letters in lower case; `likes`, `uppers` and `lowers` are for PostgreSQL. All of them must match.
         """
-        pairs = sorted({(other, char) for char in "".join(self.words) for other in _list_other_cases(char)})
+        pairs = sorted({(upper, char) for char in "".join(self.words) for upper in _list_other_cases(char)})
         parts = [part for word in self.words if (part := _get_longest_ascii_run(word))]
         return {
             "folded_text": self.text,
@@ -63,7 +63,7 @@ class SearchWords:
             "longest_part": max(parts, key=len, default=""),
             "other_globs": to_json_array(_build_glob(word) for word in self.words if not word.isascii()),
             "likes": to_json_array(_build_like(word) for word in self.words),
-            "uppers": "".join(other for other, _ in pairs),
+            "uppers": "".join(upper for upper, _ in pairs),
             "lowers": "".join(char for _, char in pairs),
         }
 
@@ -79,13 +79,15 @@ def fold(text: str) -> str:
 
 
 def _fold_char(char: str) -> str:
-    return next((one for one in (char.casefold(), char.lower()) if len(one) == 1), char)
+    return next((folded for folded in (char.casefold(), char.lower()) if len(folded) == 1), char)
 
 
 def _list_other_cases(char: str) -> list[str]:
     """Return the other characters that fold to a character, without those that ASCII has."""
     candidates = {char.upper(), char.title(), *(_FINAL_SIGMA if char == "\u03c3" else "")}
-    return [one for one in candidates if len(one) == 1 and one != char and not one.isascii()]
+    return [
+        candidate for candidate in candidates if len(candidate) == 1 and candidate != char and not candidate.isascii()
+    ]
 
 
 def _build_glob(word: str) -> str:
@@ -135,7 +137,7 @@ def build_parameters(projects: Sequence[str], words: SearchWords) -> dict[str, A
 
 def drop_repeated(matches: Sequence[TextMatch]) -> list[TextMatch]:
     """Return the matches without those whose ref occurs before in the same project."""
-    found: dict[tuple[str, str], TextMatch] = {}
+    best: dict[tuple[str, str], TextMatch] = {}
     for match in matches:
-        found.setdefault((match.project_id, match.ref), match)
-    return list(found.values())
+        best.setdefault((match.project_id, match.ref), match)
+    return list(best.values())

@@ -270,7 +270,7 @@ def _with_prefix(kind: str, prefixes: str, body: str) -> SecretFormat:
 
 
 def _with_name(kind: str, names: str, body: str) -> SecretFormat:
-    """Return a format without a prefix of its own, which is known by the setting that it is the value of."""
+    """Return a format of secrets without a prefix; the name of their setting tells them."""
     literals = tuple(names.split())
     words = "|".join(map(re.escape, literals))
     return SecretFormat(kind, literals, f"(?:{words}){_IS}({body}){_END}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,10 +40,9 @@ def find_nearest(text: str, names: Sequence[str]) -> str | None:
     by_folded = {_fold_name(name): name for name in names}
     if folded in by_folded:
         return by_folded[folded]
-    import difflib  # here, so that only an invalid request loads it
 
-    found = difflib.get_close_matches(folded, by_folded, n=1, cutoff=SIMILARITY_MIN)
-    return by_folded[found[0]] if found else None
+    matches = difflib.get_close_matches(folded, by_folded, n=1, cutoff=SIMILARITY_MIN)
+    return by_folded[matches[0]] if matches else None
 
 
 def _fold_name(name: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from enum import StrEnum
+from typing import Literal
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -20,12 +21,16 @@ _decode_files = msgspec.json.Decoder(list[str]).decode
 
 
 class FreshnessState(StrEnum):
-    """The result of a check of an atom's files."""
+    """The freshness of an atom: the result of a check of its files, or that there was none."""
 
     FRESH = "fresh"  # none of its files changed since it was confirmed
     CHANGED = "changed"  # at least one file changed
     ORPHANED = "orphaned"  # no file matches its patterns
     UNANCHORED = "unanchored"  # it was never confirmed, or at a commit that does not exist
+    NOT_CHECKED = "not_checked"
+
+
+CheckResult = Literal["fresh", "changed", "orphaned", "unanchored"]
 
 
 class Freshness(Struct, rename="camel"):

@@ -21,7 +21,7 @@ from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.operations.progress import count_progress
 from groundplan.kernel.store.store import ProjectArchived
 from groundplan.kernel.wording import find_nearest, quote_text
-from groundplan.knowledge.checked_files import KEPT_BYTES_MAX, KEPT_MAX
+from groundplan.knowledge.checked import KEPT_BYTES_MAX, KEPT_MAX
 from groundplan.knowledge.freshness import FreshnessState
 from groundplan.repository.freshness import AtomAssessment, WatchedAtom, assess, find_narrow_patterns
 from groundplan.repository.git import Commit, Repository, TreeDiff

@@ -7,6 +7,7 @@ operating system writes every signal to a pipe as well, where a thread waits for
 from __future__ import annotations
 
 import os
+import select
 import signal
 import threading
 import time
@@ -63,12 +64,12 @@ def _watch(fd: int, stop: Callable[[], None], end_within_s: float) -> None:
         return
     give_up_at = time.monotonic() + end_within_s
     stop()
-    import select  # few processes get a signal
 
     while select.select([fd], [], [], max(0.0, give_up_at - time.monotonic()))[0]:
         if os.read(fd, 1) == _END:
             return
-    os._exit(128 + number)  # as shells do; every store survives the end of a process at any moment
+    # The main thread is inside a statement or a call of the system, which no exception reaches. 128: as shells do.
+    os._exit(128 + number)  # every store survives the end of a process at any moment
 
 
 def _read_signal(fd: int) -> int | None:

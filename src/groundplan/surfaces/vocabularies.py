@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import msgspec
 from msgspec import Struct
@@ -30,15 +31,15 @@ class CliVocabulary(Vocabulary):
 
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
         """Return the command with its arguments, ready for a shell."""
-        found = self._operations[operation]
-        command = _choose_command(found, arguments)
+        declared = self._operations[operation]
+        command = _choose_command(declared, arguments)
         if command is None:
             return operation
         positional, options = [], []
-        fields = {field.encode_name: field.name for field in msgspec.structs.fields(found.input)}
+        fields = {field.encode_name: field.name for field in msgspec.structs.fields(declared.input)}
         for wire_name, value in arguments.items():
             name = fields[wire_name]
-            texts = [_quote_for_shell(one) for one in (value if _is_repeated(value) else [value])]
+            texts = [_quote_for_shell(item) for item in (value if _is_repeated(value) else [value])]
             if name in command.arguments:
                 positional += texts
             elif name not in command.fixed:
@@ -92,12 +93,12 @@ class HttpVocabulary(Vocabulary):
 
     def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the method, the path with its query string, and the body if there is one."""
-        found = self._choose_variant(operation, arguments)
-        project = get_project_field(found.input)
+        chosen = self._choose_variant(operation, arguments)
+        project = get_project_field(chosen.input)
         given = {PROJECT if name == project else name: value for name, value in arguments.items()}
         if self._project is not None:
             given.setdefault(PROJECT, self._project)
-        route = _choose_route(found, given)
+        route = _choose_route(chosen, given)
         if route is None:
             return {"method": "POST", "path": operation}
         path = fill_path(route.path, lambda name: _spell_in_path(route, name, given.get(name)))
@@ -108,26 +109,26 @@ class HttpVocabulary(Vocabulary):
         return {"method": route.method, "path": path, **({"body": others} if others else {})}
 
     def _choose_variant(self, name: str, arguments: Mapping[str, Any]) -> Operation[Any, Any]:
-        """Return the operation, or the variant with a route of its own that the arguments ask for."""
-        found = self._find(name)
-        if found.choose_variant is None or not any(variant.http for variant in found.variants):
-            return found
+        """Return the operation, or the variant that the arguments select if it has a separate route."""
+        declared = self._find(name)
+        if declared.choose_variant is None or not any(variant.http for variant in declared.variants):
+            return declared
         try:
-            chosen = found.choose_variant(msgspec.convert(arguments, found.input))
+            chosen = declared.choose_variant(msgspec.convert(arguments, declared.input))
         except msgspec.ValidationError:  # a hint has only the arguments that are known
-            return found
-        return chosen if chosen is not None and chosen.http is not None else found
+            return declared
+        return chosen if chosen is not None and chosen.http is not None else declared
 
     def _find(self, name: str) -> Operation[Any, Any]:
-        """Return an operation of the registry, or a variant that has a route of its own."""
+        """Return an operation of the registry, or a variant with a separate route."""
         if name in self._operations:
             return self._operations[name]
-        return next(variant for one in self._operations for variant in one.variants if variant.name == name)
+        return next(variant for operation in self._operations for variant in operation.variants if variant.name == name)
 
 
 def _choose_route(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Route | None:
     """Return the first route, also of a variant, that takes the given values and whose path they fill."""
-    for route in (route for one in (operation, *operation.variants) for route in one.routes):
+    for route in (route for variant in (operation, *operation.variants) for route in variant.routes):
         is_filled = all(name in given for name in list_parameters(route.path))
         if is_filled and route.item_of is None and not any(name in given for name in route.without):
             return route
@@ -151,7 +152,7 @@ def _choose_command(operation: Operation[Any, Any], arguments: Mapping[str, Any]
 
 def _is_repeated(value: Any) -> bool:
     """Return whether an option is repeated for each item; a list of objects is one JSON text instead."""
-    return isinstance(value, list) and not any(isinstance(one, dict | list) for one in value)
+    return isinstance(value, list) and not any(isinstance(item, dict | list) for item in value)
 
 
 def _quote_for_shell(value: Any) -> str:
@@ -177,7 +178,6 @@ def get_project_field(shape: type[Struct]) -> str | None:
 
 def fill_path(path: str, look_up: Callable[[str], Any]) -> str:
     """Return a path below the prefix with its values; a name for which `look_up` returns None stays in braces."""
-    from urllib.parse import quote  # here, because `groundplan mcp` loads this module and has no paths
 
     def replace(match: re.Match[str]) -> str:
         value = look_up(match[1])
@@ -188,13 +188,10 @@ def fill_path(path: str, look_up: Callable[[str], Any]) -> str:
 
 def format_query(arguments: Mapping[str, Any]) -> str:
     """Return arguments as a query string that the input gate reads back; empty if there are none."""
-    from urllib.parse import urlencode
-
-    from groundplan.kernel.answers import encode
 
     pairs = [
-        (name, one if isinstance(one, str) else encode(one).decode())
+        (name, item if isinstance(item, str) else encode(item).decode())
         for name, value in arguments.items()
-        for one in (value if isinstance(value, list) and all(isinstance(item, str) for item in value) else [value])
+        for item in (value if isinstance(value, list) and all(isinstance(item, str) for item in value) else [value])
     ]
     return f"?{urlencode(pairs)}" if pairs else ""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 import groundplan
-from groundplan.kernel.store.queries import Query, _find_parameters, load_queries
+from groundplan.kernel.store.queries import Query, load_queries
 
 
 def write_queries(folder: Path, shared: str, special: str | None = None) -> str:
@@ -35,21 +33,6 @@ def test_parameters_are_spelled_for_each_driver() -> None:
 
     assert query.parameters == {"a"}
     assert query.postgres == "SELECT %(a)s, ':b', \"c:d\", x::text, '%%' -- :e\n WHERE y = %(a)s"
-
-
-@pytest.mark.parametrize(
-    ("text", "numbered", "values"),
-    [
-        ("SELECT 1", "SELECT 1", []),
-        ("SELECT :a, ':b', :a -- :c", "SELECT ?1, ':b', ?1 -- :c", ["A"]),
-        ("SELECT :b, :a, :b, each(:c)", "SELECT ?1, ?2, ?1, json_each(?3)", ["B", "A", "C"]),
-    ],
-)
-def test_sqlite_gets_the_values_of_its_parameters_in_their_order(text: str, numbered: str, values: list[str]) -> None:
-    query = Query("q", text)
-
-    assert query.numbered == numbered
-    assert list(query.pick_values({"a": "A", "b": "B", "c": "C", "unused": "U"})) == values
 
 
 def test_an_override_serves_postgres_alone(tmp_path: Path) -> None:
@@ -155,18 +138,3 @@ def test_a_list_of_columns_serves_every_form_in_its_folder_and_below(tmp_path: P
     assert above.add.sqlite == "INSERT INTO t (name, rev) VALUES (:name, :rev)"
     assert load_queries(below).change.sqlite == "UPDATE t SET name = :name, rev = :rev"
     assert load_queries(below).all.sqlite == "SELECT n.name, n.rev"
-
-
-def test_every_statement_has_the_same_parameters_with_names_and_with_numbers() -> None:
-    queries = all_queries()
-    assert len(queries) > 500
-
-    for query in queries:
-        named = _find_parameters(query.sqlite)
-        values = query.pick_values({name: name for name in named})
-        assert set(values) == named, query.name
-        assert _name_parameters(query.numbered, values) == query.sqlite, query.name
-
-
-def _name_parameters(numbered: str, names: Sequence[str]) -> str:
-    return re.sub(r"\?(\d+)", lambda match: f":{names[int(match[1]) - 1]}", numbered)

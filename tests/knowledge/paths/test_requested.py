@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.knowledge.paths.index import PathIndex
+from groundplan.knowledge.paths.names import parse_paths as parse_folders_too
 from groundplan.knowledge.paths.names import split_path
-from groundplan.knowledge.paths.requested_paths import parse_paths as parse_folders_too
 from tests.machines.budget import budget
 
 STEPS = 2_000

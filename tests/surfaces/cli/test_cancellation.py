@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -87,10 +88,19 @@ def test_a_signal_stops_a_long_statement(engine: Engine, stop: signal.Signals, s
     engine.session("ada").call("project.create", name="atlas")
     before = signal.getsignal(stop)
     session = CommandSession(engine.store, local_actor("ada"), Registry([*OPERATIONS, SLOW_WRITE]))
-    threading.Timer(0.1, signal.pthread_kill, (threading.main_thread().ident, stop)).start()
+    main_thread = threading.get_ident()
 
+    def send_signal() -> None:
+        while signal.getsignal(stop) == before:  # else the signal would end the test itself
+            time.sleep(0.001)
+        time.sleep(0.1)  # the statement runs
+        signal.pthread_kill(main_thread, stop)
+
+    sender = threading.Thread(target=send_signal, daemon=True)
+    sender.start()
     with pytest.raises(CommandCancelled) as refused:
         session.call("slow.write", project="atlas")
+    sender.join()
 
     assert refused.value.exit_code == status
     assert engine.as_owner("SELECT rev FROM projects") == [(1,)]

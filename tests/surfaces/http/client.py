@@ -16,8 +16,10 @@ from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.errors import Unauthenticated
 from groundplan.kernel.store.store import Store
+from groundplan.surfaces.http.app import build_app
+from groundplan.surfaces.http.authentication import Authenticator
 from groundplan.surfaces.http.rest import RestApi
-from groundplan.surfaces.http.server import build_app
+from groundplan.surfaces.http.server import Server
 from groundplan.surfaces.vocabularies import HttpVocabulary
 
 T = TypeVar("T")
@@ -122,6 +124,20 @@ class AppClient:
         return self.send("PATCH", target, body, **headers)
 
 
+class FunctionAuthenticator(Authenticator):
+    """Believes what a function says of a request."""
+
+    def __init__(self, store: Store, authenticate: Callable[[HTTPConnection], Actor]) -> None:
+        super().__init__(store, cookie="unused")
+        self._authenticate = authenticate
+
+    def find_actor(self, connection: HTTPConnection) -> Actor:
+        return self._authenticate(connection)
+
+    def find_actor_again(self, connection: HTTPConnection) -> Actor:
+        return self._authenticate(connection)
+
+
 class HttpClient(AppClient):
     """Sends requests to REST on a store."""
 
@@ -132,7 +148,7 @@ class HttpClient(AppClient):
                 raise Unauthenticated("no token is given; send one as Authorization: Bearer")
             return found
 
-        super().__init__(build_app(store, authenticate))
+        super().__init__(build_app(Server(store=store, authenticator=FunctionAuthenticator(store, authenticate))))
 
     @property
     def rest(self) -> RestApi:

@@ -16,9 +16,10 @@ from starlette.requests import HTTPConnection
 
 from groundplan.kernel.actors import Actor, local_actor
 from groundplan.kernel.store.store import Store
+from groundplan.surfaces.http.app import build_app
 from groundplan.surfaces.http.live_events import EventStreams, StreamLimits
-from groundplan.surfaces.http.server import build_app
-from tests.surfaces.http.client import ACTOR, make_scope, name_headers
+from groundplan.surfaces.http.server import Server
+from tests.surfaces.http.client import ACTOR, FunctionAuthenticator, make_scope, name_headers
 
 PATIENCE_S = 60  # only a test that fails waits for so long
 COMMENT = "comment"
@@ -126,7 +127,9 @@ class EventServer:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._thread.start()
-        self.app: Any = build_app(store, authenticate, stream_limits=limits)
+        self.app: Any = build_app(
+            Server(store=store, authenticator=FunctionAuthenticator(store, authenticate)), stream_limits=limits
+        )
         self._lifespan = self.app.router.lifespan_context(self.app)
         self._opened: list[tuple[OpenStream, Future[None]]] = []
         self.run(self._lifespan.__aenter__())

@@ -105,7 +105,7 @@ def test_a_check_before_the_read_would_show_a_later_event(
         self: EventStreams, actor: Actor, position: events.EventPosition, stream: EventStream
     ) -> SentPart:
         try:
-            self._recheck(stream.connection)
+            self._authenticator.find_actor_again(stream.connection)
         except Unauthenticated:
             raise AccessEnded from None
         project = str(stream.start.project_id)

@@ -11,8 +11,10 @@ from contextlib import closing
 
 import uvicorn
 
-from groundplan.surfaces.http.server import build_app, open_socket
+from groundplan.surfaces.http.app import build_app
+from groundplan.surfaces.http.server import Server, open_socket
 from tests.engines import Engine
+from tests.surfaces.http.client import FunctionAuthenticator
 from tests.surfaces.http.event_server import event_server, trust_header
 from tests.surfaces.http.test_live_events import get_rev, plan
 
@@ -54,7 +56,7 @@ def test_a_write_of_another_process_reaches_a_stream(engine: Engine) -> None:
 def test_a_server_with_open_streams_stops_when_they_are_told_to(engine: Engine) -> None:
     ada = engine.session("ada")
     ada.call("project.create", name="atlas")
-    app = build_app(engine.store, trust_header)
+    app = build_app(Server(store=engine.store, authenticator=FunctionAuthenticator(engine.store, trust_header)))
     ready = threading.Event()
 
     class StoppingServer(uvicorn.Server):

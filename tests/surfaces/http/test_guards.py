@@ -13,7 +13,7 @@ from starlette.routing import Match, Mount
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import local_actor
 from groundplan.kernel.operations.execute import execute
-from groundplan.surfaces.http import front_door, rest, routes
+from groundplan.surfaces.http import app, rest, routes
 from groundplan.surfaces.http.routes import RouteTable
 from tests.engines import Engine
 from tests.surfaces.http.client import ACTOR, HttpClient, make_scope
@@ -83,7 +83,7 @@ def test_without_the_restriction_get_would_write(http: HttpClient, monkeypatch: 
 def test_without_the_list_of_hosts_a_rebound_name_would_be_answered(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(front_door.AllowedHosts, "_refuse", lambda _self, _scope: None)
+    monkeypatch.setattr(app, "refuse_other_host", lambda _hosts, _scope: None)
     with HttpClient(engine.store, local_actor) as http:
         assert http.get("/v1/projects", host="evil.example").status == 200
 

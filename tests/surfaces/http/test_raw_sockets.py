@@ -240,6 +240,26 @@ def test_a_second_request_hidden_in_a_body_is_not_answered(wire: WireServer) -> 
     assert "hidden" not in [project["name"] for project in json.loads(body)["projects"]]
 
 
+PLAN = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"graph_open","arguments":{"project":"lied"}}}'
+OF_MCP = ("Content-Type: application/json", "Accept: application/json")
+
+
+@pytest.mark.parametrize("declared", ["{shorter}", "{longer}", "1000000000", "-1", "1e3", "1, 2"])
+@pytest.mark.parametrize(("line", "body"), [("POST /mcp", PLAN), ("POST /v1/projects", b'{"name":"lied"}')])
+def test_a_body_of_another_length_than_its_head_says_has_no_effect(
+    wire: WireServer, line: str, body: bytes, declared: str
+) -> None:
+    declared = declared.format(shorter=len(body) - 1, longer=len(body) + 1)
+    with wire.connect() as connection:
+        connection.sendall(wire.make_head(line, *OF_MCP, f"Content-Length: {declared}") + body)
+        connection.shutdown(socket.SHUT_WR)
+        status, _ = read_answer(connection)
+    _, listed = wire.send(wire.make_head("GET /v1/projects"))
+
+    assert status in (0, 400, 413)
+    assert "lied" not in [project["name"] for project in json.loads(listed)["projects"]]
+
+
 def test_a_path_that_is_not_utf_8_is_refused(wire: WireServer) -> None:
     assert wire.send(wire.make_head("GET /v1/projects/%ff%fe/work"))[0] == 400
 

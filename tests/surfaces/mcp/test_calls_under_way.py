@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
+from groundplan.surfaces.mcp import connection as protocol_core
 from groundplan.surfaces.mcp import stdio
+from groundplan.surfaces.mcp.connection import Call, Connection
 from groundplan.surfaces.mcp.lines import CHUNK_BYTES
+from groundplan.surfaces.mcp.methods import check_call_params
 from tests.surfaces.mcp.connection import PATIENCE_S, GateTools, ThreadConnection, call, envelope
 
 
@@ -195,3 +199,23 @@ def test_a_client_that_goes_away_ends_the_server_also_while_more_calls_come_than
         tools.release.set()
 
         assert connection.wait_for_end() == 0
+
+
+def test_an_id_that_two_threads_send_at_once_is_of_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    protocol_of_one = Connection("1")
+    message = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "echo", **envelope()}}
+    check = check_call_params
+    calls: list[Call] = []
+    answers: list[Any] = []
+
+    def check_while_another_thread_sends(method: str, params: Any) -> Any:
+        monkeypatch.setattr(protocol_core, "check_call_params", check)
+        calls.extend(protocol_of_one.receive(message, answers.append))
+        return check(method, params)
+
+    monkeypatch.setattr(protocol_core, "check_call_params", check_while_another_thread_sends)
+    calls.extend(protocol_of_one.receive(message, answers.append))
+
+    assert len(calls) == 1
+    [refused] = answers
+    assert (refused["id"], refused["error"]["data"]["code"]) == (None, "duplicate_id")

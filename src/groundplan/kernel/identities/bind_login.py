@@ -111,7 +111,7 @@ class AccountMismatch(LoginRefused):
 
 
 class _Match(NamedTuple):
-    """Whom a login is for."""
+    """The account or the invitation that a login belongs to."""
 
     principal_id: str
     email: str | None = None  # the address to bind; None: the account is bound already
@@ -230,7 +230,7 @@ def _bind(tx: Transaction, identity: VerifiedIdentity) -> bool:
 
 
 class Account(NamedTuple):
-    """Whose an account is, and whether an agent is known."""
+    """An account with the principal that it belongs to."""
 
     person: str | None  # None: nobody, or somebody who is not in the organization any more
     knows_agent: bool

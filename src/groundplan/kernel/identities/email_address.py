@@ -33,7 +33,7 @@ def is_email(text: str) -> bool:
 
 def normalize_email(text: str, path: ArgumentPath = ("email",)) -> str:
     """Return an e-mail address as it is stored and compared."""
-    if any(not one.isascii() and unicodedata.normalize("NFC", one).isascii() for one in text):
+    if any(not char.isascii() and unicodedata.normalize("NFC", char).isascii() for char in text):
         raise invalid_argument(path, "has a letter that stands for an ASCII letter, such as the Kelvin sign")
     local, at, domain = unicodedata.normalize("NFC", text.strip()).rpartition("@")
     if not at:
@@ -62,7 +62,7 @@ def get_domain(email: str) -> str:
 
 
 def _has_invisible(text: str) -> bool:
-    return any(unicodedata.category(one) in _INVISIBLE for one in text)
+    return any(unicodedata.category(char) in _INVISIBLE for char in text)
 
 
 def _encode_label(label: str, path: ArgumentPath) -> str:

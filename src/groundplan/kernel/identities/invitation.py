@@ -67,7 +67,7 @@ class AddressInUse(Conflict):
 
 
 class InvitationIsFinal(Frozen):
-    """The terms of an invitation cannot change, and one that is accepted or revoked is over."""
+    """The terms of an invitation cannot change, and an accepted or revoked invitation is final."""
 
     code = "invitation_is_final"
 
@@ -184,10 +184,10 @@ class Invitations(Struct):
 
 def list_invitations(tx: Transaction, request: ListInvitations) -> Invitations:
     """Return the invitations that the caller made, or all for an administrator; those that ended only on request."""
-    found = tx.all(sql.invitations if administers(tx) else sql.own_invitations, InvitationView)
+    invitations = tx.all(sql.invitations if administers(tx) else sql.own_invitations, InvitationView)
     ended = (InvitationState.ACCEPTED, InvitationState.REVOKED)
-    shown = [one for one in found if request.ended or one.state not in ended]
-    return Invitations(sorted(shown, key=lambda one: (one.created_at, one.id), reverse=True))
+    shown = [invitation for invitation in invitations if request.ended or invitation.state not in ended]
+    return Invitations(sorted(shown, key=lambda invitation: (invitation.created_at, invitation.id), reverse=True))
 
 
 LIST = declare(
@@ -223,14 +223,16 @@ def revoke(tx: Transaction, request: RevokeInvitation) -> OneInvitation:
         NotFound: there is no such invitation, or somebody else made it.
         InvitationIsFinal: it was used; remove the member instead.
     """
-    found = tx.one_or_none(sql.invitation, InvitationView, id=request.id)
-    if found is None or not (found.created_by == tx.actor.id or administers(tx)):
+    invitation = tx.one_or_none(sql.invitation, InvitationView, id=request.id)
+    if invitation is None or not (invitation.created_by == tx.actor.id or administers(tx)):
         raise NotFound("invitation", request.id)
-    if found.accepted_at is not None:
-        raise InvitationIsFinal(f"{found.email} has used this invitation; remove the member {found.name!r} instead")
-    if found.revoked_at is None:
-        revoke_open(tx, found)
-    return OneInvitation(tx.one(sql.invitation, InvitationView, id=found.id))
+    if invitation.accepted_at is not None:
+        raise InvitationIsFinal(
+            f"{invitation.email} has used this invitation; remove the member {invitation.name!r} instead"
+        )
+    if invitation.revoked_at is None:
+        revoke_open(tx, invitation)
+    return OneInvitation(tx.one(sql.invitation, InvitationView, id=invitation.id))
 
 
 REVOKE = declare(

@@ -62,10 +62,10 @@ def unify_project_names(arguments: Mapping[str, Any], known: Collection[str]) ->
     if not values:
         return rest
     first, *others = values
-    for other in others:
-        if values[other] != values[first]:
-            shown = f"is {describe_value(values[other])}, but {first} is {describe_value(values[first])}"
-            raise invalid_argument((other,), f"{shown}; both name the project, send one")
+    for alternative in others:
+        if values[alternative] != values[first]:
+            shown = f"is {describe_value(values[alternative])}, but {first} is {describe_value(values[first])}"
+            raise invalid_argument((alternative,), f"{shown}; both name the project, send one")
     return {own: values[first], **rest}
 
 

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from json import JSONDecodeError, JSONDecoder
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.wording import QUOTED_CHARS_MAX, ArgumentPath, format_argument_path, quote_text
-
-if TYPE_CHECKING:
-    from json import JSONDecoder
 
 BODY_BYTES_MAX = 1 << 20
 DEPTH_MAX = 32
@@ -35,8 +33,8 @@ def decode(raw: bytes, *, levels_above: int = 0, bytes_max: int = BODY_BYTES_MAX
             code="invalid_utf8",
             offset_bytes=error.start,
         ) from None
-    if may_hold_raw_control(raw) and (found := re.search(_CONTROL, text)):
-        raise _control_character(found[0], **_locate(text, found.start()))
+    if may_hold_raw_control(raw) and (control := re.search(_CONTROL, text)):
+        raise _control_character(control[0], **_locate(text, control.start()))
     # Without the escaped backslashes, every backslash that is left starts an escape.
     plain = raw.replace(b"\\\\", b"__") if b"\\" in raw else raw
     if is_too_deep(raw, plain, levels_above):
@@ -45,8 +43,6 @@ def decode(raw: bytes, *, levels_above: int = 0, bytes_max: int = BODY_BYTES_MAX
     try:
         value = decoder.decode(text)
     except ValueError as error:
-        from json import JSONDecodeError  # not at module level, as below
-
         if not isinstance(error, JSONDecodeError):
             raise
         raise Invalid(
@@ -133,14 +129,14 @@ def _measure_depth(plain: bytes) -> int:
 
 
 def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        seen: set[str] = set()
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        names: set[str] = set()
         for key, _ in pairs:
-            if key in seen:
+            if key in names:
                 raise _duplicate_key(key)
-            seen.add(key)
-    return found
+            names.add(key)
+    return members
 
 
 def _duplicate_key(key: str) -> Invalid:
@@ -172,15 +168,11 @@ def _reject_constant(literal: str) -> NoReturn:
 
 @cache
 def _get_fast_decoder() -> JSONDecoder:
-    from json import JSONDecoder  # not at module level: a short word needs only `validate_value`
-
     return JSONDecoder(object_pairs_hook=_build_object, parse_constant=_reject_constant)
 
 
 @cache
 def _get_checking_decoder() -> JSONDecoder:
-    from json import JSONDecoder
-
     return JSONDecoder(
         object_pairs_hook=_build_object,
         parse_int=_parse_integer,
@@ -219,17 +211,17 @@ def _check_value(value: Any, path: ArgumentPath) -> None:
 def _check_text(text: str, path: ArgumentPath) -> None:
     if text.isprintable():
         return
-    found = re.search(_CONTROL_OR_SURROGATE, text)
-    if found is None:
+    match = re.search(_CONTROL_OR_SURROGATE, text)
+    if match is None:
         return
-    if found[0] >= "\ud800":
+    if match[0] >= "\ud800":
         raise Invalid(
             f"{format_argument_path(path)} contains half of a surrogate pair, which is not a character; "
             "send complete characters",
             code="invalid_text",
             field=format_argument_path(path),
         )
-    raise _control_character(found[0], field=format_argument_path(path))
+    raise _control_character(match[0], field=format_argument_path(path))
 
 
 def _control_character(character: str, **details: Any) -> Invalid:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Annotated
 
 from msgspec import Struct
@@ -75,8 +76,6 @@ def _check_bytes(text: str, limit_bytes: int, path: ArgumentPath) -> None:
 
 def _normalize_name(text: str, marker: NormalizedName, path: ArgumentPath) -> str:
     if not text.isascii():
-        import unicodedata  # here, because it takes a megabyte that ASCII names do not need
-
         text = unicodedata.normalize("NFC", text)
     name = text.strip()
     if not name:

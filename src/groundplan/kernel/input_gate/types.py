@@ -51,7 +51,7 @@ _building = threading.Lock()
 
 
 class TypeKind(Enum):
-    """What an annotation is, as far as input types need to tell it."""
+    """The kinds of annotations that input types distinguish."""
 
     ANY = auto()
     NULL = auto()
@@ -191,7 +191,7 @@ class FieldType:
 
     @cached_property
     def has_markers(self) -> bool:
-        """Whether this type or a type that it contains has a marker."""
+        """True if this type, or a type that it contains, has a marker."""
         return any(field_type.markers for field_type in _walk_types(self))
 
     def _decode_string(self, text: str, path: ArgumentPath) -> Any:
@@ -303,12 +303,12 @@ def get_constraint(metas: Sequence[Meta], name: str) -> Any:
 
 
 def _walk_types(start: FieldType) -> Iterator[FieldType]:
-    seen: set[int] = set()
+    visited: set[int] = set()
     waiting = [start]
     while waiting:
         field_type = waiting.pop()
-        if id(field_type) not in seen:
-            seen.add(id(field_type))
+        if id(field_type) not in visited:
+            visited.add(id(field_type))
             waiting.extend(field_type.list_inner_types())
             yield field_type
 
@@ -367,7 +367,7 @@ class Argument(Struct, frozen=True):
     required: bool
 
     def is_absent(self, value: Any) -> bool:
-        """Return whether a value means that the field is not given: null, where it has no meaning of its own."""
+        """Return whether a value is null in a field that does not accept null, which counts as not given."""
         return value is None and not self.required and "null" not in self.field_type.kinds
 
 

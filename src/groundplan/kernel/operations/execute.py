@@ -9,7 +9,7 @@ the answer itself stays whole, so that a field that is always there in its class
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -26,12 +26,9 @@ from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.secrets import SecretMatch, check_secrets, find_secrets
 from groundplan.kernel.store.authorize import AgentNotAllowed, authorize_organization, authorize_project
+from groundplan.kernel.store.idempotency import IdempotentRequest, make_idempotent_request
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.transaction import Transaction, set_time_of_read
-
-if TYPE_CHECKING:
-    from groundplan.kernel.store.idempotency import IdempotentRequest
-
 
 DEFAULT_PREFERENCES = Preferences()
 
@@ -167,8 +164,8 @@ class _Execution(msgspec.Struct, frozen=True):
         tx.preferences = self.preferences
         project = operation.project and operation.project(tx, self.request)
         if self.within is not None and project not in (None, self.within):
-            found = authorize_project(tx, project, operation.permission)
-            if self.within not in (found.id, found.name):
+            access = authorize_project(tx, project, operation.permission)
+            if self.within not in (access.id, access.name):
                 hint = "what the request names belongs to another project"
                 raise NotFound("resource of project", self.within, hint=hint)
         return project
@@ -211,7 +208,6 @@ class _Execution(msgspec.Struct, frozen=True):
         op_id = getattr(self.request, "op_id", None)
         if op_id is None:
             return None
-        from groundplan.kernel.store.idempotency import make_idempotent_request  # few requests have one
 
         # By the requested name: when sent again, the project may exist and another operation may serve the request.
         body = msgspec.structs.replace(self.request, op_id=None)
@@ -260,9 +256,9 @@ def make_lean(value: Any) -> Any:
         fields = {wire: make_lean(getattr(value, name)) for name, wire in names if name not in omitted}
         return {wire: field for wire, field in fields.items() if not _is_empty(field)}
     if isinstance(value, list):
-        return [make_lean(one) for one in value]
+        return [make_lean(item) for item in value]
     if isinstance(value, dict):
-        return {name: make_lean(one) for name, one in value.items()}
+        return {name: make_lean(item) for name, item in value.items()}
     return value
 
 

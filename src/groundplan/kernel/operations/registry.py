@@ -145,7 +145,7 @@ class Operation(Struct, Generic[In, Out], frozen=True):
 
 
 class OperationOptions(TypedDict, Generic[In], total=False):
-    """What an operation may declare beside its handler; `Operation` describes each."""
+    """The options of a declaration; `Operation` describes each."""
 
     without_project: Permission | None
     on_archived: bool

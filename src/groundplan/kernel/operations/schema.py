@@ -79,8 +79,8 @@ def _build_struct_schema(shape: type[Struct], ancestors: tuple[type[Struct], ...
         properties[field.encode_name] = _build_type_schema(described, (*ancestors, shape))
         if field.required:
             required.append(field.encode_name)
-    found: JsonSchema = {"type": "object", "properties": properties}
-    return {**found, "required": required} if required else found
+    schema: JsonSchema = {"type": "object", "properties": properties}
+    return {**schema, "required": required} if required else schema
 
 
 def _build_type_schema(described: TypeDescription, ancestors: tuple[type[Struct], ...]) -> JsonSchema:

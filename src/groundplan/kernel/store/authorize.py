@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 import msgspec
 from msgspec.structs import replace
@@ -124,25 +125,25 @@ def authorize_project(tx: Transaction, ref: str, permission: Permission, *, by_i
         raise NotFound("project", ref, near=_find_similar_names(tx, ref))
     membership = ROLES[row.role or ""]
     role = limit_role(tx.actor, membership, row.policies)
-    found = Project(row.id, row.name, row.rev, role, row.archived_at, row.policies, row.updated_at, row.machine_start)
+    target = Project(row.id, row.name, row.rev, role, row.archived_at, row.policies, row.updated_at, row.machine_start)
     if (
         tx.actor.kind is ActorKind.AGENT
         and permission in OWN_DRAFT_PERMISSIONS
         and allows(role, Permission.PROJECT_WRITE)
     ):
-        return found  # the use case refuses drafts that others have written
-    if not allows(role, permission, found.policies):
-        by_policy = limit_role(replace(tx.actor, role_max=None), membership, found.policies)
-        if allows(by_policy, permission, found.policies):
+        return target  # the use case refuses drafts that others have written
+    if not allows(role, permission, target.policies):
+        by_policy = limit_role(replace(tx.actor, role_max=None), membership, target.policies)
+        if allows(by_policy, permission, target.policies):
             raise TokenLimited(permission, role)
-        if allows(membership, permission, found.policies):
+        if allows(membership, permission, target.policies):
             raise agent_needs(permission, by_policy)
         raise Forbidden(
-            f"your role in this project is {found.role} and this needs {permission}; ask an owner for a higher role",
-            role=found.role,
+            f"your role in this project is {target.role} and this needs {permission}; ask an owner for a higher role",
+            role=target.role,
             permission=permission,
         )
-    return found
+    return target
 
 
 def limit_role(actor: Actor, role: Role, policies: str) -> Role:
@@ -246,19 +247,19 @@ class ProjectAccessRow(msgspec.Struct, frozen=True):
 
 def _find_visible_project(tx: Transaction, ref: str, *, by_id: bool) -> ProjectAccessRow | None:
     # Skip projects that the actor cannot see: the id of a hidden project must not shadow the name of a visible one.
-    found: list[ProjectAccessRow] = []
+    visible: list[ProjectAccessRow] = []
     actor = tx.actor
     query = sql.projects_by_ref if actor.access is Access.OPEN else sql.projects_for_actor
     for row in tx.all(query, ProjectAccessRow, ref=ref):
         if row.role is None or (by_id and row.id != ref):
             continue
         if not actor.is_limited:
-            found.append(row)
+            visible.append(row)
         elif (role := _limit_membership(tx, row.id, ROLES[row.role])) is not None:
-            found.append(msgspec.structs.replace(row, role=role))
-    if len(found) < 2:
-        return found[0] if found else None
-    first, second = sorted(found, key=lambda project: project.id != ref)
+            visible.append(msgspec.structs.replace(row, role=role))
+    if len(visible) < 2:
+        return visible[0] if visible else None
+    first, second = sorted(visible, key=lambda project: project.id != ref)
     if first.id != second.id:
         raise AmbiguousProject(ref, first, second)
     return first
@@ -276,8 +277,6 @@ def _limit_membership(tx: Transaction, project_id: str, role: Role) -> Role | No
 
 
 def _find_similar_names(tx: Transaction, ref: str) -> list[str]:
-    from difflib import get_close_matches  # here, because only an error needs it
-
     if tx.actor.is_limited and (visible := find_visible_project_ids(tx)) is not None:
         names = tx.scalars(sql.names_of_projects, ids=to_json_array(sorted(visible)))
         return get_close_matches(ref, names, n=2)

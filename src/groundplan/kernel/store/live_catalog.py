@@ -38,7 +38,7 @@ class Policy(Struct, frozen=True):
 
     @property
     def checks_tenant(self) -> bool:
-        """Whether every condition checks the tenant or allows nothing."""
+        """True if every condition checks the tenant or allows nothing."""
         conditions = [condition for condition in (self.reads, self.writes) if condition is not None]
         return all(condition == NOBODY or TENANT_FUNCTION in condition for condition in conditions)
 
@@ -91,9 +91,9 @@ def read_live_tables(tx: Transaction, names: Iterable[str]) -> dict[str, LiveTab
     structures = _read_structures(tx, requested)
     row_security = read_row_security(tx, requested)
     return {
-        name: LiveTable(name, found.columns, found.keys, found.references, row_security.get(name))
+        name: LiveTable(name, structure.columns, structure.keys, structure.references, row_security.get(name))
         for name in requested
-        if (found := structures.get(name)) is not None
+        if (structure := structures.get(name)) is not None
     }
 
 
@@ -111,8 +111,8 @@ def check_row_security(tx: Transaction, tables: Iterable[str]) -> list[str] | No
 
 def read_row_security(tx: Transaction, names: list[str]) -> dict[str, RowSecurity]:
     """Return the row level security of tables by name; of a missing table, that there is none. Empty on SQLite."""
-    found: dict[str, str] = dict(tx.all(sql.live_row_security, names=to_json_array(names)))
-    return {name: get_decoder(RowSecurity).decode(found[name]) for name in names if name in found}
+    problems: dict[str, str] = dict(tx.all(sql.live_row_security, names=to_json_array(names)))
+    return {name: get_decoder(RowSecurity).decode(problems[name]) for name in names if name in problems}
 
 
 def _read_structures(tx: Transaction, names: list[str]) -> dict[str, _Structure]:

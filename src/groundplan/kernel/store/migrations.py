@@ -92,10 +92,10 @@ class NewerSchema(Unavailable):
 
     code = "store_newer"
 
-    def __init__(self, found: int, known: int) -> None:
+    def __init__(self, stored: int, known: int) -> None:
         super().__init__(
-            f"this database has schema {found} and this Groundplan knows up to {known}; upgrade Groundplan to open it",
-            found=found,
+            f"this database has schema {stored} and this Groundplan knows up to {known}; upgrade Groundplan to open it",
+            found=stored,
             known=known,
         )
 
@@ -105,11 +105,11 @@ class OlderSchema(Unavailable):
 
     code = "store_older"
 
-    def __init__(self, found: int, oldest: int) -> None:
+    def __init__(self, stored: int, oldest: int) -> None:
         super().__init__(
-            f"this database has schema {found} and this Groundplan can read {oldest} and later ones; "
+            f"this database has schema {stored} and this Groundplan can read {oldest} and later ones; "
             "use the Groundplan that created it, or start a new database",
-            found=found,
+            found=stored,
             oldest=oldest,
         )
 
@@ -131,14 +131,14 @@ class ChangedMigration(Unavailable):
 @cache
 def load_migrations(dialect: Dialect, folder: str = MIGRATIONS_FOLDER) -> tuple[Migration, ...]:
     """Return all steps for one engine, in order."""
-    found = []
+    migrations = []
     for file in sorted(name for name in os.listdir(folder) if name.endswith(".sql")):
         number, _, name = file.removesuffix(".sql").partition("_")
-        found.append(Migration(int(number), name, f"{folder}/{file}", dialect))
-    numbers = [step.number for step in found]
+        migrations.append(Migration(int(number), name, f"{folder}/{file}", dialect))
+    numbers = [step.number for step in migrations]
     if numbers != list(range(numbers[0], numbers[0] + len(numbers))):
         raise ValueError(f"the migrations in {folder} are not numbered one after the other")
-    return tuple(found)
+    return tuple(migrations)
 
 
 def find_pending(steps: Sequence[Migration], applied: Sequence[AppliedMigration]) -> Sequence[Migration]:
@@ -221,7 +221,7 @@ def expand(path: Path, dialect: Dialect) -> str:
     expanded = []
     for number, only, line in parse_lines(path):
         try:
-            line_sql = _BRACE.sub(lambda found: _expand_placeholder(found[0], dialect), line)
+            line_sql = _BRACE.sub(lambda match: _expand_placeholder(match[0], dialect), line)
         except ValueError as error:
             raise ValueError(f"{path.name}:{number}: {error}") from None
         if only in (None, dialect):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.clock import Clock, system_clock
 from groundplan.kernel.errors import Unavailable
+from groundplan.kernel.store.schema import Schema
 from groundplan.kernel.store.store import Store
-
-if TYPE_CHECKING:
-    from groundplan.kernel.store.schema import Schema
 
 SECRETS = ("password", "sslpassword")  # in the query string of a URL
 
@@ -34,7 +32,6 @@ def strip_password(db: str) -> str:
     """Return `db` as it may be shown: a URL without its passwords."""
     if not is_postgres(db):
         return db
-    from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit  # a server does not need it
 
     parts = urlsplit(db)
     user, at, host = parts.netloc.rpartition("@")

@@ -6,7 +6,7 @@ What several modules of a folder use is in its `queries.sql` and `queries.postgr
     -- One sentence about it.
     UPDATE … WHERE id = :id;
 
-A parameter is written `:name` for both engines and is converted for each driver. Values never become SQL text.
+A parameter is written `:name`, as SQLite has it, and is converted for PostgreSQL. Values never become SQL text.
 `each(:list)` returns the elements of a JSON array, and `{name}` inserts a part that several statements share:
 
     -- part: filters
@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from itertools import starmap
 from operator import itemgetter
@@ -40,11 +40,10 @@ import msgspec
 SHARED = "queries.sql"  # of a folder
 PACKAGE = Path(__file__).parents[2]
 
-# These patterns are compiled by the first statement that needs one. On SQLite most need none.
+# These patterns are compiled by the first statement for PostgreSQL.
 # Tokens in which a colon is not a parameter are matched first and kept.
 _LITERAL_OR_PARAMETER = r"""(?x)(?P<keep>'(?:[^']|'')*' | "(?:[^"]|"")*" | --[^\n]* | ::)
       | :(?P<parameter>[a-z_][a-z0-9_]*)"""
-_NAME_CHARS = "abcdefghijklmnopqrstuvwxyz0123456789_"
 _EACH = "each("
 # PostgreSQL reads the whole table to join with a subquery; for an array it uses the index.
 _IN_EACH = r"\bIN \((SELECT [^()]+(?:\([^()]*\))? FROM each\(:\w+\))\)"
@@ -53,17 +52,14 @@ _IN_EACH = r"\bIN \((SELECT [^()]+(?:\([^()]*\))? FROM each\(:\w+\))\)"
 class Query:
     """One named statement, with its text for each engine.
 
-    `numbered` is the text for SQLite with numbered parameters, and `pick_values` returns their values: SQLite would
-    look up the name of each parameter each time. These, the text for PostgreSQL and the parameters are found when they
-    are first used: a server that starts has hundreds of statements, and needs few of them.
+    The text for PostgreSQL and the parameters are found when they are first used: a server that starts has hundreds of
+    statements, and needs few of them.
     """
 
-    __slots__ = ("_for_postgres", "_text", "name", "numbered", "parameters", "pick_values", "postgres", "sqlite")
+    __slots__ = ("_for_postgres", "_text", "name", "parameters", "postgres", "sqlite")
 
     name: str
     sqlite: str
-    numbered: str
-    pick_values: Callable[[Mapping[str, Any]], Sequence[Any]]
     postgres: str
     parameters: frozenset[str]
 
@@ -77,9 +73,6 @@ class Query:
         # Only for a slot that is not filled yet.
         if name not in self.__slots__:
             raise AttributeError(name)
-        if name in ("numbered", "pick_values"):
-            self.numbered, self.pick_values = _number_parameters(self.sqlite)
-            return getattr(self, name)
         text = self._for_postgres() if self._for_postgres else self._text
         self.postgres = _to_psycopg(_name_each(re.sub(_IN_EACH, r"= ANY (ARRAY(\1))", text), "gp_each("))
         self.parameters = _find_parameters(self._text) | _find_parameters(text)
@@ -212,7 +205,7 @@ class _SqlFile:
         self.statements, self.parts, self.columns = statements, parts, columns
 
     def extend(self, others: _SqlFile) -> _SqlFile:
-        """Return this file with the texts of `others` in place of those of the same name."""
+        """Return this file with the texts of `others`, which replace texts of the same name."""
         return _SqlFile(self.statements | others.statements, self.parts | others.parts, self.columns | others.columns)
 
     def inherit(self, above: _SqlFile) -> _SqlFile:
@@ -224,12 +217,12 @@ class _SqlFile:
         return self._insert_parts(_strip_comments(self.statements[name]))
 
     def _insert_parts(self, text: str) -> str:
-        before, *others = text.split("{")
+        before, *following = text.split("{")
         pieces = [before]
-        for other in others:
-            reference, brace, after = other.partition("}")
+        for piece in following:
+            reference, brace, after = piece.partition("}")
             inserted = self._find_part(reference) if brace else None
-            pieces.append(f"{{{other}" if inserted is None else inserted + after)
+            pieces.append(f"{{{piece}" if inserted is None else inserted + after)
         return "".join(pieces)
 
     def _find_part(self, reference: str) -> str | None:
@@ -250,24 +243,26 @@ class _SqlFile:
 
 def _parse(path: Path) -> _SqlFile:
     """Return the texts of a file, with their comments."""
-    found: dict[str, dict[str, str]] = {"name": {}, "part": {}, "columns": {}}
+    by_kind: dict[str, dict[str, str]] = {"name": {}, "part": {}, "columns": {}}
     texts: dict[str, str] | None = None  # those of the last heading
     pieces = f"\n{path.read_text(encoding='utf-8')}".split("\n-- ")
     for piece in pieces[1:]:
         line, _, text = piece.partition("\n")
         kind, _, given = line.partition(": ")
         name = given.strip()
-        if kind in found and name.isidentifier():
-            texts, last = found[kind], name
+        if kind in by_kind and name.isidentifier():
+            texts, last = by_kind[kind], name
             if name in texts:
                 raise ValueError(f"{path} has two of the {kind} {name}")
             texts[name] = text
-        elif kind.partition(":")[0] in found:
+        elif kind.partition(":")[0] in by_kind:
             raise ValueError(f"{path} has a heading that cannot be read: -- {line}")
         elif texts is not None:  # a comment
             texts[last] += f"\n{text}"
-    columns = {name: tuple(map(str.strip, _strip_comments(text).split(","))) for name, text in found["columns"].items()}
-    return _SqlFile(found["name"], found["part"], columns)
+    columns = {
+        name: tuple(map(str.strip, _strip_comments(text).split(","))) for name, text in by_kind["columns"].items()
+    }
+    return _SqlFile(by_kind["name"], by_kind["part"], columns)
 
 
 def _strip_comments(text: str) -> str:
@@ -277,43 +272,14 @@ def _strip_comments(text: str) -> str:
 
 def _name_each(text: str, name: str) -> str:
     """Return a statement with another name for `each(`; what ends like it, such as `json_each(`, stays."""
-    before, *others = text.split(_EACH)
-    for other in others:
-        before += (_EACH if before[-1:].isalnum() or before.endswith("_") else name) + other
+    before, *pieces = text.split(_EACH)
+    for piece in pieces:
+        before += (_EACH if before[-1:].isalnum() or before.endswith("_") else name) + piece
     return before
 
 
 def _find_parameters(text: str) -> frozenset[str]:
     return frozenset(match["parameter"] for match in re.finditer(_LITERAL_OR_PARAMETER, text) if match["parameter"])
-
-
-def _number_parameters(text: str) -> tuple[str, Callable[[Mapping[str, Any]], Sequence[Any]]]:
-    """Return a statement with numbered parameters, and the function that picks their values by name, in order."""
-    numbers: dict[str, int] = {}
-
-    def number(name: str) -> str:
-        return f"?{numbers.setdefault(name, len(numbers) + 1)}"
-
-    if any(mark in text for mark in ('"', "--", "::")):
-        numbered = re.sub(_LITERAL_OR_PARAMETER, lambda match: match["keep"] or number(match["parameter"]), text)
-    else:  # nearly all, and the pattern takes longer to compile than a short word takes for its query
-        quoted = text.split("'")  # every second piece is within quotes
-        quoted[::2] = [_replace_parameters(piece, number) for piece in quoted[::2]]
-        numbered = "'".join(quoted)
-    names = list(numbers)
-    if len(names) > 1:
-        return numbered, itemgetter(*names)
-    return numbered, lambda values: [values[name] for name in names]  # itemgetter returns no tuple for one name
-
-
-def _replace_parameters(text: str, replace: Callable[[str], str]) -> str:
-    """Return a text without quotes, comments and `::` in which every parameter is replaced by its name."""
-    before, *others = text.split(":")
-    for other in others:
-        rest = other.lstrip(_NAME_CHARS)
-        name = other[: len(other) - len(rest)]
-        before += (replace(name) if name else ":") + rest
-    return before
 
 
 def _to_psycopg(text: str) -> str:
@@ -334,7 +300,6 @@ R = TypeVar("R")
 
 Row = tuple[Any, ...]
 UNNAMED_COLUMNS_MAX = 3  # a row with more columns is read by name
-COLUMNWISE_ROWS_MIN = 10  # from this many rows on, converting by column is faster: its loops run in C
 
 _BOOLEANS: dict[Any, Any] = {0: False, 1: True, None: None}  # SQLite stores 0 and 1; True == 1
 
@@ -350,16 +315,6 @@ def make_row_converter(query: str, shape: type[R], columns: Sequence[str]) -> Ca
         )
     reorder = None if filled == tuple(columns) else itemgetter(*map(list(columns).index, filled))
     converted = [(index, values) for index, name in enumerate(filled) if (values := _map_stored_values(shape, name))]
-    order = [columns.index(name) for name in filled]
-
-    def make(rows: Sequence[Row]) -> list[R]:
-        if len(rows) < COLUMNWISE_ROWS_MIN:
-            return list(map(convert, rows))
-        stored = list(zip(*rows, strict=True))
-        values: list[Iterable[Any]] = [stored[index] for index in order]
-        for index, by_stored in converted:
-            values[index] = map(by_stored.__getitem__, values[index])
-        return list(map(shape, *values))
 
     def convert(row: Row) -> R:
         values = list(row if reorder is None else reorder(row))
@@ -368,7 +323,7 @@ def make_row_converter(query: str, shape: type[R], columns: Sequence[str]) -> Ca
         return shape(*values)
 
     if converted:
-        return make
+        return lambda rows: list(map(convert, rows))
     if reorder is None:
         return lambda rows: list(starmap(shape, rows))
     return lambda rows: list(starmap(shape, map(reorder, rows)))

@@ -173,8 +173,8 @@ def collect_refusals() -> Mapping[str, ErrorFactory]:
 def find_refusal(message: str) -> GroundplanError | None:
     """Return the error for the message of a guard; None if the message is not from a guard."""
     word, _, table = message.partition(": ")
-    found = collect_refusals().get(word)
-    return found(table) if found else None
+    refusal = collect_refusals().get(word)
+    return refusal(table) if refusal else None
 
 
 # --- Guards on SQLite ------------------------------------------------------------------------------------------------

@@ -8,12 +8,13 @@
 
 from __future__ import annotations
 
+import random
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -24,12 +25,9 @@ from groundplan.kernel.cancellation import READ_LIMIT_S, WRITE_LIMIT_S, Cancella
 from groundplan.kernel.clock import JUMP_MIN, ClockJump, find_jump, subtract_time
 from groundplan.kernel.errors import Conflict, NextStep, NotFound, Unauthenticated, Unavailable
 from groundplan.kernel.store.authorize import authorize_organization, authorize_project
+from groundplan.kernel.store.idempotency import IdempotentRequest, find_stored_answer, store_answer
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Project, Transaction, note_machine_start
-
-if TYPE_CHECKING:
-    from groundplan.kernel.store.idempotency import IdempotentRequest
-
 
 T = TypeVar("T")
 
@@ -118,7 +116,7 @@ class Store(ABC):
 
         jump: ClockJump | None = None
 
-        def run_in(tx: Transaction) -> T | _Adjusted:
+        def run_in(tx: Transaction) -> T | _ClockAdjustment:
             nonlocal jump
             tx.clock_jump = jump
             answer = self._attempt(tx, project, run, needs, op_id, on_archived)
@@ -129,7 +127,7 @@ class Store(ABC):
 
         def attempt() -> T:
             answer = self._write_once(known_actor, run_in, limit)
-            if isinstance(answer, _Adjusted):
+            if isinstance(answer, _ClockAdjustment):
                 raise TryAgain
             return answer
 
@@ -152,11 +150,9 @@ class Store(ABC):
         needs: Permission,
         op_id: IdempotentRequest[T] | None,
         on_archived: bool,
-    ) -> T | _Adjusted:
+    ) -> T | _ClockAdjustment:
         project_id = self._authorize(tx, project, needs)
         if op_id:
-            from groundplan.kernel.store.idempotency import find_stored_answer, store_answer  # few requests have one
-
             if (stored := find_stored_answer(tx, op_id)) is not None:
                 return stored
             self._set_savepoint(tx)
@@ -177,7 +173,7 @@ class Store(ABC):
             if tx.project.archived_at and not on_archived:
                 raise ProjectArchived(tx.project)
             if before is not None and _adjust_to_clock(tx, before):
-                return _Adjusted()
+                return _ClockAdjustment()
         answer = run(tx)
         if op_id and not tx.has_events:
             self._rollback_to_savepoint(tx)
@@ -191,9 +187,9 @@ class Store(ABC):
         if project is None:
             authorize_organization(tx, needs)
             return None
-        found = authorize_project(tx, project if isinstance(project, str) else project(tx), needs)
-        tx.set_project(found)
-        return found.id
+        access = authorize_project(tx, project if isinstance(project, str) else project(tx), needs)
+        tx.set_project(access)
+        return access.id
 
     def _lock(self, tx: Transaction, project_id: str | None) -> None:
         if project_id is not None and self.locks_at_begin:
@@ -218,7 +214,7 @@ class Store(ABC):
 
     @cached_property
     def must_recheck_after_lock(self) -> bool:
-        """Whether another writer can commit between the first statement and the lock."""
+        """True if another writer can commit between the first statement and the lock."""
         return not self.locks_at_begin
 
     @abstractmethod
@@ -258,8 +254,8 @@ def _increase_revision(tx: Transaction) -> None:
     tx.run(sql.lock_project, project_id=project.id)
 
 
-class _Adjusted:
-    """The write did nothing but adjust leases to a clock that jumped, and is repeated after that is committed."""
+class _ClockAdjustment:
+    """A write that only moved leases after a jump of the clock; the request is repeated after its commit."""
 
 
 def _adjust_to_clock(tx: Transaction, before: Project) -> bool:
@@ -299,8 +295,6 @@ def retry(attempt: Callable[[], T], cancellation: Cancellation | None = None) ->
                 break
             # A random pause, so that two conflicting writers do not collide again; none before the second attempt.
             if tried:
-                import random  # most processes never wait
-
                 time.sleep(random.uniform(0, PAUSE_S_MAX) * tried / TRIES_MAX)  # noqa: S311 - not a secret
     raise Unavailable("the store is too busy for this now; try again in a moment", code="store_busy")
 
@@ -312,21 +306,21 @@ class WatchedProject(NamedTuple):
     id: str = ""  # empty: the organization itself
 
 
-class SeenCommits(NamedTuple):
+class ChangedProjects(NamedTuple):
     """Which projects a wait found changed. It may name too many, and never too few."""
 
     projects: frozenset[WatchedProject]
 
 
-NO_COMMITS = SeenCommits(frozenset())
+NO_COMMITS = ChangedProjects(frozenset())
 
 
 class CommitWatch(ABC):
-    """Waits for commits on a connection of its own, which `Store.close` closes, too. One thread uses it."""
+    """Waits for commits on a separate connection, which `Store.close` closes. One thread uses it."""
 
     @abstractmethod
-    def wait(self, projects: Collection[WatchedProject]) -> SeenCommits:
-        """Wait for a short time, and return those of the projects that changed, or whose organization did.
+    def wait(self, projects: Collection[WatchedProject]) -> ChangedProjects:
+        """Wait for a short time, and return the given projects that changed, or whose organization changed.
 
         The first call for a project always returns it.
         """

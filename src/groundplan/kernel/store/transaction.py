@@ -137,7 +137,7 @@ class Transaction(ABC):
 
     @property
     def has_project(self) -> bool:
-        """Whether there is a current project; a request without one covers all projects that the actor sees."""
+        """True if there is a current project; else the request covers all projects that the actor sees."""
         return self._project is not None
 
     @property
@@ -191,13 +191,13 @@ class Transaction(ABC):
             self._events.setdefault(self._default_stream, []).extend(recorded)
 
     def discard(self) -> None:
-        """Forget all events, so that the store rolls back every change of this write, as if nothing had changed."""
+        """Forget all events, so that the store rolls back every change of this write."""
         self._events.clear()
         self._written_counts.clear()
 
     @property
     def has_events(self) -> bool:
-        """Whether any event was recorded."""
+        """True if any event was recorded."""
         return bool(self._events)
 
     def write_events(self) -> None:
@@ -224,8 +224,8 @@ class Transaction(ABC):
             return
         if len(events) >= ALIKE_EVENTS_MIN:
             events, alike = _separate_alike(events)
-            for (first, event), *others in alike:
-                subjects = to_json_array([event.subject, *(other.subject for _, other in others)])
+            for (first, event), *rest in alike:
+                subjects = to_json_array([event.subject, *(similar.subject for _, similar in rest)])
                 [shared] = _build_event_rows([(first, event)])
                 del shared["n"], shared["subject"]
                 self.run(sql.add_alike_events, **place, **shared, first=first, subjects=subjects)
@@ -303,7 +303,7 @@ class Transaction(ABC):
 
     @abstractmethod
     def _fetch(self, query: Query, shape: type[R] | None, parameters: dict[str, Any]) -> list[Any]:
-        """Run a statement that returns rows, and return them as `all` does. It may change `parameters`."""
+        """Run a statement that returns rows, and return them as `all` does."""
 
     def _build_converter(self, query: Query, shape: type | None, cursor: Cursor) -> Callable[[list[Row]], list[Any]]:
         """Build the function that turns rows of a statement into objects of `shape`; without one they stay tuples."""
@@ -327,7 +327,9 @@ def _separate_alike(events: list[NumberedEvent]) -> tuple[list[NumberedEvent], l
     """Return the other events, and the long runs of events that differ in nothing but their subject."""
     others: list[NumberedEvent] = []
     alike: list[list[NumberedEvent]] = []
-    for _, group in groupby(events, key=lambda one: (one[1].op, id(one[1].changes), one[1].decision)):
+    for _, group in groupby(
+        events, key=lambda numbered: (numbered[1].op, id(numbered[1].changes), numbered[1].decision)
+    ):
         run = list(group)
         if len(run) >= ALIKE_EVENTS_MIN:
             alike.append(run)

@@ -39,7 +39,7 @@ class RefusalReason(StrEnum):
 
 
 class VerifiedToken(NamedTuple):
-    """Who sent the request."""
+    """The actor that a token proves, and whether its use is to be recorded."""
 
     actor: Actor
     kind: TokenKind
@@ -49,7 +49,7 @@ class VerifiedToken(NamedTuple):
     is_use_due: bool  # its last use is to be recorded, by `record_use` after the answer
 
 
-class FoundToken(TokenRow):
+class StoredToken(TokenRow):
     """A stored token, found by its digest."""
 
     tenant_id: str
@@ -82,7 +82,7 @@ def verify_token(store: Store, text: str, refusals: RefusalCounts | None = None)
 
 
 def _find_token(tx: Transaction, digest: str) -> VerifiedToken | RefusalReason:
-    row = tx.one_or_none(sql.token_by_digest, FoundToken, digest=digest, clock=tx.clock)
+    row = tx.one_or_none(sql.token_by_digest, StoredToken, digest=digest, clock=tx.clock)
     # The index compares digests, whose timing tells nothing about the secret; this compares them in constant time.
     if row is None or not compare_digest(row.digest, digest):
         return RefusalReason.UNKNOWN

@@ -140,7 +140,7 @@ def _resolve_user(tx: Transaction, request: CreateToken) -> str:
 
 
 def _find_parent(tx: Transaction) -> TokenRow | None:
-    """Return the token that the new one ends with: the caller's, or the one that the caller logged in with."""
+    """Return the parent of a new token, which ends with it: the token of the caller, or of the login of the caller."""
     row = load_acting_token(tx)
     while row is not None and row.kind is TokenKind.SESSION:
         row = None if row.parent_id is None else tx.one(sql.token, TokenRow, id=row.parent_id)

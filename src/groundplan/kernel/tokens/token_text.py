@@ -11,6 +11,7 @@ can be guessed, and a secret of 260 random bits cannot.
 from __future__ import annotations
 
 import re
+from binascii import crc32
 from typing import NamedTuple
 
 from groundplan.kernel.ids import ALPHABET, make_random_letters
@@ -53,7 +54,5 @@ def _compute_digest(body: str) -> str:
 
 
 def _compute_checksum(body: str) -> str:
-    from binascii import crc32
-
     number = crc32(body.encode("ascii"))
     return "".join(ALPHABET[number >> shift & 31] for shift in range(0, CHECKSUM_CHARS * 5, 5))

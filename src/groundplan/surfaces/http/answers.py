@@ -51,7 +51,7 @@ def compress(body: bytes) -> bytes:
 
 
 async def send_answer(send: Any, answer: Answer, *, has_body: bool = True) -> None:
-    """Send an answer. `has_body` is false for HEAD, whose headers are those of GET."""
+    """Send an answer. `has_body` is false for HEAD, which gets the headers of GET alone."""
     own = {name for name, _ in answer.headers}
     headers = [*(common for common in COMMON_HEADERS if common[0] not in own), *answer.headers]
     if answer.status not in (204, 304):
@@ -80,7 +80,7 @@ T = TypeVar("T")
 
 
 class HttpProblem(GroundplanError):
-    """A request that HTTP itself refuses, before any operation does. It has a status and headers of its own."""
+    """A refusal by HTTP, before any operation runs, with its status and headers."""
 
     def __init__(
         self, status: int, code: str, problem: str, *, headers: Mapping[str, str] | None = None, **details: Any
@@ -126,7 +126,7 @@ def answer_error(
     status: int | None = None,
     challenge: str = CHALLENGE,
 ) -> Answer:
-    """Return the answer with an error; `status` replaces that of the error.
+    """Return the answer with an error; `status` replaces the status of the error.
 
     `challenge` tells a client without a valid token how to authenticate.
     """
@@ -208,8 +208,8 @@ def find_revision(answer: Any) -> int | None:
     if not isinstance(answer, Struct):
         return None
     inside = [_get_revision(getattr(answer, name)) for name in answer.__struct_fields__]
-    found = [revision for revision in inside if revision is not None]
-    return found[0] if len(found) == 1 else None
+    revisions = [revision for revision in inside if revision is not None]
+    return revisions[0] if len(revisions) == 1 else None
 
 
 def find_item_revision(answer: Struct) -> int | None:
@@ -224,13 +224,13 @@ def find_item_revision(answer: Struct) -> int | None:
 def _get_revision(value: Any) -> int | None:
     if isinstance(value, Struct):
         for name in ("rev", "version"):
-            if type(found := getattr(value, name, None)) is int:
-                return found
+            if type(revision := getattr(value, name, None)) is int:
+                return revision
     return None
 
 
 def build_tag(revision: int | None, body: bytes | None) -> str | None:
-    """Return the tag of an answer; without a body that of a thing that was changed."""
+    """Return the entity tag of an answer from its revision and a hash of its body; a write has no body to hash."""
     parts = [] if revision is None else [f"r{revision}"]
     if body is not None:
         parts.append(blake2b(body, digest_size=HASH_BYTES).hexdigest())
@@ -256,14 +256,14 @@ def read_expected_revision(if_match: str) -> int | None:
     tags = parse_tags(if_match)
     if len(tags) > 1:
         raise HttpProblem(400, "invalid_if_match", "If-Match has several entity tags; send the one that you read")
-    found = _TAG.fullmatch(tags[0]) if tags else None
-    if found is None:
+    match = _TAG.fullmatch(tags[0]) if tags else None
+    if match is None:
         raise HttpProblem(
             412,
             "precondition_failed",
             'If-Match is no ETag with a revision, such as "r42"; read it again and send its ETag unchanged',
         )
-    return int(found[1])
+    return int(match[1])
 
 
 def parse_tags(header: str) -> list[str]:
@@ -271,11 +271,11 @@ def parse_tags(header: str) -> list[str]:
     tags: list[str] = []
     at = 0
     while at < len(header):
-        found = _LISTED.match(header, at)
-        if found is None:
+        match = _LISTED.match(header, at)
+        if match is None:
             raise HttpProblem(
                 400, "invalid_entity_tag", 'an entity tag stands in quotes, such as "r42"; send the ETag as you got it'
             )
-        tags.append(found[1])
-        at = found.end()
+        tags.append(match[1])
+        at = match.end()
     return tags

@@ -23,7 +23,7 @@ JSON = "application/json"
 
 
 class RequestHead(NamedTuple):
-    """What a request has besides its body."""
+    """The method, the query string and the headers of a request."""
 
     method: str
     query: bytes
@@ -83,7 +83,7 @@ def _duplicate_argument(name: str) -> Invalid:
 
 
 def _read_query(endpoint: Endpoint, query: bytes) -> dict[str, Any]:
-    found: dict[str, list[str]] = {}
+    texts_by_name: dict[str, list[str]] = {}
     if not query.isascii():
         raise _invalid_address()
     pairs = query.decode().split("&")
@@ -96,15 +96,15 @@ def _read_query(endpoint: Endpoint, query: bytes) -> dict[str, Any]:
     for pair in pairs:
         name, _, value = pair.partition("=")
         if pair:
-            found.setdefault(_decode_text(name), []).append(_decode_text(value))
+            texts_by_name.setdefault(_decode_text(name), []).append(_decode_text(value))
     values: dict[str, Any] = {}
-    for name, texts in found.items():
+    for name, texts in texts_by_name.items():
         if len(texts) > 1 and name not in endpoint.lists:
             raise _duplicate_argument(name)
         # One text may be an array in JSON, which the input gate decodes.
         is_list = len(texts) > 1 or (name in endpoint.arrays and not texts[0].startswith("["))
         values[name] = texts if is_list else _read_plain(endpoint.plain.get(name), texts[0])
-    if not all(text.isprintable() for name, texts in found.items() for text in (name, *texts)):
+    if not all(text.isprintable() for name, texts in texts_by_name.items() for text in (name, *texts)):
         validate_value(values)
     return values
 
@@ -128,7 +128,7 @@ def _invalid_address() -> Invalid:
 
 
 def check_content_type(head: RequestHead) -> None:
-    """Refuse a body that is no JSON in UTF-8, or is compressed."""
+    """Refuse a body that is not JSON in UTF-8, or that is compressed."""
     given = head.headers.get("content-type", "")
     name, _, parameters = given.partition(";")
     charset = parameters.strip().lower().removeprefix("charset=").strip('"')
@@ -179,7 +179,7 @@ def _add_headers(values: dict[str, Any], endpoint: Endpoint, head: RequestHead) 
 
 
 def _nest_item(values: dict[str, Any], endpoint: Endpoint) -> dict[str, Any]:
-    """Return the arguments of an operation on a list, from those of its only item."""
+    """Return the arguments of an operation on a list, made from the arguments of its only item."""
     if endpoint.route.item_of is None:
         return values
     item = {name: value for name, value in values.items() if name not in endpoint.shared_fields}

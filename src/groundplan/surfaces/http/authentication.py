@@ -44,7 +44,7 @@ REFUSALS_PER_S, REFUSAL_BURST = 1.0, 20  # of one address without a valid token
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who sent a request, and with what."""
+    """The sender of a request, and the secret that proved it."""
 
     verified: VerifiedToken
     secret: str

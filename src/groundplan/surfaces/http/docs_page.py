@@ -5,15 +5,14 @@ The page is written on the server and has no script.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
-from starlette.requests import Request
-from starlette.routing import Route as StarletteRoute
+from starlette.requests import HTTPConnection
 
 from groundplan.kernel.answers import encode
 from groundplan.surfaces.http.answers import (
@@ -21,21 +20,19 @@ from groundplan.surfaces.http.answers import (
     GZIP_CODINGS,
     JSON_TYPE,
     Answer,
-    AnswerSender,
     Headers,
     accepts,
-    answer_error,
     compress,
-    method_not_allowed,
 )
-from groundplan.surfaces.http.front_door import ROUTE_OF_REQUEST
 from groundplan.surfaces.http.routes import RouteTable
-from groundplan.surfaces.vocabularies import PREFIX
 
-STYLE = Path(__file__).parent / "page" / "docs.css"
+FOLDER = Path(__file__).parent / "page"
 # Nothing but the style sheet of this server is loaded, and no other page may show this one in a frame.
 CONTENT_POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-METHODS = ("GET", "HEAD")
+POLICY_HEADERS: Headers = [
+    (b"content-security-policy", CONTENT_POLICY.encode()),
+    (b"referrer-policy", b"no-referrer"),
+]
 
 
 class ApiDescription:
@@ -59,46 +56,32 @@ class ApiDescription:
     @cached_property
     def page(self) -> bytes:
         """The page for people."""
-
         return render_page(self.document)
 
-    @cached_property
-    def style(self) -> bytes:
-        """The style sheet of the page."""
-        return STYLE.read_bytes()
+    async def answer_document(self, scope: Any, *_given: Any) -> Answer:
+        """Return the OpenAPI document."""
+        return _answer_compressed(scope, self.encoded_document, JSON_TYPE)
 
-    def list_routes(self) -> list[StarletteRoute]:
-        """Return the routes of the description."""
-        policy: Headers = [(b"content-security-policy", CONTENT_POLICY.encode()), (b"referrer-policy", b"no-referrer")]
-        return [
-            _make_route("openapi.json", lambda: self.encoded_document, JSON_TYPE, []),
-            _make_route("docs", lambda: self.page, b"text/html; charset=utf-8", policy),
-            _make_route(STYLE.name, lambda: self.style, b"text/css; charset=utf-8", []),
-        ]
+    async def answer_page(self, scope: Any, *_given: Any) -> Answer:
+        """Return the page for people."""
+        return _answer_compressed(scope, self.page, b"text/html; charset=utf-8", POLICY_HEADERS)
+
+    async def answer_style(self, scope: Any, *_given: Any) -> Answer:
+        """Return the style sheet of the page."""
+        return _answer_compressed(scope, (FOLDER / "docs.css").read_bytes(), b"text/css; charset=utf-8")
 
 
-def _make_route(name: str, read: Callable[[], bytes], content_type: bytes, headers: Headers) -> StarletteRoute:
-    async def answer(request: Request) -> Any:
-        request.scope[ROUTE_OF_REQUEST] = f"{PREFIX}/{name}"
-        if request.method not in METHODS:
-            return AnswerSender(answer_error(method_not_allowed(request.method, METHODS)))
-        body, more = read(), list(headers)
-        if len(body) > COMPRESSED_BYTES_MIN:
-            more.append((b"vary", b"Accept-Encoding"))
-            if accepts(request.headers.get("accept-encoding", ""), GZIP_CODINGS):
-                more.append((b"content-encoding", b"gzip"))
-                body = compress(body)
-
-        return AnswerSender(Answer(200, body, more, content_type))
-
-    route = StarletteRoute(f"{PREFIX}/{name}", answer)
-    route.methods = None  # every method: a Mount stands behind these routes, so others are refused here
-    return route
+def _answer_compressed(scope: Any, body: bytes, content_type: bytes, headers: Headers | None = None) -> Answer:
+    sent = list(headers or ())
+    if len(body) > COMPRESSED_BYTES_MIN:
+        sent.append((b"vary", b"Accept-Encoding"))
+        if accepts(HTTPConnection(scope).headers.get("accept-encoding", ""), GZIP_CODINGS):
+            sent.append((b"content-encoding", b"gzip"))
+            body = compress(body)
+    return Answer(200, body, sent, content_type)
 
 
 # --- The page ---------------------------------------------------------------------------------------------------------
-
-FOLDER = Path(__file__).parent / "page"
 
 
 class ArgumentLine(NamedTuple):
@@ -172,16 +155,20 @@ def _build_section(document: Mapping[str, Any], tag: Mapping[str, Any]) -> DocsS
 
 def _list_arguments(document: Mapping[str, Any], operation: Mapping[str, Any]) -> Iterator[ArgumentLine]:
     for given in operation.get("parameters", ()):
-        one = document["components"]["parameters"][given["$ref"].rpartition("/")[2]] if "$ref" in given else given
-        schema = one["schema"] if "schema" in one else one["content"]["application/json"]["schema"]
+        described = document["components"]["parameters"][given["$ref"].rpartition("/")[2]] if "$ref" in given else given
+        schema = described["schema"] if "schema" in described else described["content"]["application/json"]["schema"]
         yield ArgumentLine(
-            one["name"], one["in"], describe_schema(schema), one.get("required", False), one.get("description", "")
+            described["name"],
+            described["in"],
+            describe_schema(schema),
+            described.get("required", False),
+            described.get("description", ""),
         )
     if body := operation.get("requestBody"):
         schema = body["content"]["application/json"]["schema"]
-        for name, one in schema["properties"].items():
+        for name, described in schema["properties"].items():
             is_required = name in schema.get("required", ())
-            yield ArgumentLine(name, "body", describe_schema(one), is_required, one.get("description", ""))
+            yield ArgumentLine(name, "body", describe_schema(described), is_required, described.get("description", ""))
 
 
 def describe_schema(schema: Mapping[str, Any]) -> str:
@@ -192,10 +179,10 @@ def describe_schema(schema: Mapping[str, Any]) -> str:
         return " or ".join(describe_schema(option) for option in schema["anyOf"])
     if "enum" in schema:
         return ", ".join(map(str, schema["enum"]))
-    found = schema.get("type", "any")
-    if found == "array":
+    types = schema.get("type", "any")
+    if types == "array":
         return f"array of {describe_schema(schema.get('items', {}))}"
-    return " or ".join(found) if isinstance(found, list) else str(found)
+    return " or ".join(types) if isinstance(types, list) else str(types)
 
 
 def _describe_answer(operation: Mapping[str, Any]) -> str:

@@ -1,18 +1,18 @@
-"""`GET /v1/projects/{project}/events`: the stream of one client, from its request to its last message.
+"""The stream of events of one client, from its request to its last message.
 
-`GET /v1/organization/events` is the same for the organization of the client.
+`GET /v1/projects/{project}/events` follows a project, `GET /v1/organization/events` the organization of the client.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
 from starlette.requests import HTTPConnection
-from starlette.routing import BaseRoute, Match
 
-from groundplan.kernel.errors import Invalid, Vocabulary
+from groundplan.kernel.errors import Invalid
 from groundplan.kernel.events import EventPosition, parse_position
 from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
@@ -22,21 +22,15 @@ from groundplan.surfaces.http.answers import (
     Answer,
     HttpProblem,
     accepts,
-    answer_request,
-    method_not_allowed,
-    send_answer,
 )
-from groundplan.surfaces.http.arguments import split_path
 from groundplan.surfaces.http.live_events import WHERE, EventStream, EventStreams, encode_named, encode_retry
 from groundplan.surfaces.http.log_lines import log_exception
-from groundplan.surfaces.http.rest import get_raw_path
-from groundplan.surfaces.vocabularies import PREFIX, PROJECT
+from groundplan.surfaces.vocabularies import PROJECT
 
 EVENT_STREAM = "text/event-stream"
 ACCEPTED = (EVENT_STREAM, "text/*", "*/*")
 AFTER = "after"  # in the query string: a position, for a client that cannot send the header
 LAST_EVENT_ID = "last-event-id"
-OF_ORGANIZATION = [b"", PREFIX[1:].encode(), b"organization", b"events"]  # the path, split
 HEADERS = [
     *COMMON_HEADERS,
     (b"content-type", EVENT_STREAM.encode()),
@@ -44,45 +38,27 @@ HEADERS = [
 ]
 
 
-class EventsRoute(BaseRoute):
-    """The addresses of the events of each project, and of the organization."""
+class EventStreamHandler:
+    """Answers the requests for the events of a project or of the organization."""
 
-    def __init__(self, streams: EventStreams, vocabulary: Vocabulary) -> None:
+    def __init__(self, streams: EventStreams) -> None:
         self._streams = streams
-        self._vocabulary = vocabulary
 
-    def matches(self, scope: Any) -> tuple[Match, Any]:
-        """Return whether a request is for the events of a project or of the organization."""
-        if scope["type"] != "http" or not scope["path"].endswith("/events"):
-            return Match.NONE, {}
-        parts = get_raw_path(scope).split(b"/")
-        is_project = len(parts) == 5 and parts[1:3] == [PREFIX[1:].encode(), b"projects"] and bool(parts[3])
-        is_match = is_project or parts == OF_ORGANIZATION
-        return (Match.FULL if is_match else Match.NONE), {}
-
-    async def handle(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer one request: with a stream, or with a problem."""
-        opened = await answer_request(self._open(scope), self._vocabulary, where=WHERE)
-        if isinstance(opened, EventStream):
-            await self._run(opened, receive, send)
-        else:
-            await send_answer(send, opened, has_body=scope["method"] != "HEAD")
-
-    async def _open(self, scope: Any) -> EventStream | Answer:
-        if scope["method"] != "GET":
-            raise method_not_allowed(scope["method"], ("GET",))
+    async def __call__(self, scope: Any, receive: Any, send: Any, in_path: Mapping[str, Any]) -> Answer | None:
+        """Send the stream to its end, or return the answer of a request that gets none."""
         connection = HTTPConnection(scope)
         if not accepts(connection.headers.get("accept", "*/*"), ACCEPTED):
             raise HttpProblem(406, "not_acceptable", f"events are {EVENT_STREAM}; accept that, or leave out Accept")
-        path = get_raw_path(scope)
-        project: str | None = None
-        if path.split(b"/") != OF_ORGANIZATION:
-            name = split_path(path)[2]
-            validate_value(name)
-            project = apply_marker(NormalizedName(), name, (PROJECT,))
+        project: str | None = in_path.get(PROJECT)
+        if project is not None:
+            validate_value(project)
+            project = apply_marker(NormalizedName(), project, (PROJECT,))
         after = _read_position(connection, scope["query_string"])
         stream = await self._streams.open(connection, project, after)
-        return stream or Answer(204, b"")  # a browser then does not connect again
+        if stream is None:
+            return Answer(204, b"")  # a browser then does not connect again
+        await self._run(stream, receive, send)
+        return None
 
     async def _run(self, stream: EventStream, receive: Any, send: Any) -> None:
         sending = asyncio.ensure_future(self._send_messages(stream, send))

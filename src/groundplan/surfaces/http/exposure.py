@@ -33,7 +33,7 @@ class TlsFiles(NamedTuple):
 
 
 class Exposure(NamedTuple):
-    """Where the server listens, and how people reach it."""
+    """The addresses and names of a server, its certificate, and its proxies."""
 
     host: str = LOOPBACK
     port: int = 0
@@ -43,17 +43,17 @@ class Exposure(NamedTuple):
 
     @property
     def is_loopback(self) -> bool:
-        """Only this machine reaches it."""
+        """True if only this machine reaches the server."""
         return ip_address(self.host).is_loopback
 
     @property
     def is_https(self) -> bool:
-        """Browsers reach it over TLS; a proxy is required to speak it."""
+        """True if browsers reach the server over TLS; a proxy is required to speak it."""
         return self.tls is not None or bool(self.proxies)
 
     @property
     def offers_login_address(self) -> bool:
-        """The address that is printed at the start logs in whoever opens it, which is for this machine alone."""
+        """True if the server prints an address that logs in whoever opens it, which is for this machine alone."""
         return self.is_loopback and not self.proxies
 
     @property

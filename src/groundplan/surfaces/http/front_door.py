@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from groundplan.surfaces.http.answers import RETRY_AFTER_S, HttpProblem, answer_error, send_answer
+from groundplan.surfaces.http.answers import RETRY_AFTER_S, HttpProblem, answer_error, send_answer, unknown_path
 from groundplan.surfaces.http.log_lines import ObservedRequest
 
 ROUTE_OF_REQUEST = "groundplan.route"  # in the scope: the template of the path, set by whoever answers
@@ -24,31 +24,36 @@ _STREAM = b"text/event-stream"
 
 
 class RunningRequests:
-    """How many requests run, and how many of them are streams."""
+    """The number of requests that run, and of the streams among them."""
 
     def __init__(self) -> None:
         self.requests = 0
         self.streams = 0
 
 
-class RequestMonitor:
-    """An ASGI application around another that tells observers about each request."""
+Check = Callable[[Any], HttpProblem | None]  # the refusal of a request, by its ASGI scope
+
+
+class FrontDoor:
+    """An ASGI application around another that observes each request, and refuses it if a check does."""
 
     def __init__(
         self,
         app: Any,
         *,
-        observers: Sequence[Callable[[ObservedRequest], None]],
-        running: RunningRequests,
+        checks: Sequence[Check],
+        observers: Sequence[Callable[[ObservedRequest], None]] = (),
+        running: RunningRequests | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._app = app
+        self._checks = checks
         self._observers = observers
-        self._running = running
+        self._running = running or RunningRequests()
         self._clock = clock
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Pass a request on, and observe its answer."""
+        """Pass a request on or refuse it, and observe the answer."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -68,7 +73,7 @@ class RequestMonitor:
         started = self._clock()
         self._running.requests += 1
         try:
-            await self._app(scope, receive, observe_answer)
+            await self._pass_on(scope, receive, observe_answer)
         except asyncio.CancelledError:  # the server ends, and this request did not in time
             if status == ABORTED:
                 await send_answer(observe_answer, answer_error(_stopping()), has_body=scope["method"] != "HEAD")
@@ -79,6 +84,13 @@ class RequestMonitor:
             self._running.requests -= 1
             self._running.streams -= streams
             self._tell(scope, status, self._clock() - started, size)
+
+    async def _pass_on(self, scope: Any, receive: Any, send: Any) -> None:
+        refusal = next(filter(None, (check(scope) for check in self._checks)), None)
+        if refusal is None:
+            await self._app(scope, receive, send)
+        else:
+            await send_answer(send, answer_error(refusal), has_body=scope["method"] != "HEAD")
 
     def _tell(self, scope: Any, status: int, seconds: float, size: int) -> None:
         client = scope.get("client")
@@ -110,36 +122,23 @@ OTHER_SITES = frozenset({"cross-site", "same-site"})  # `same-site` is another p
 _CHECKED = frozenset({b"host", b"origin", b"sec-fetch-site", b"sec-fetch-mode"})
 
 
-class AllowedHosts:
-    """An ASGI application around another that answers only to its own names."""
-
-    def __init__(self, app: Any, hosts: Collection[str] = LOOPBACK_HOSTS) -> None:
-        self._app = app
-        self._hosts = frozenset(host.lower() for host in hosts)
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Pass a request on, or refuse it."""
-        if scope["type"] == "http" and (refusal := self._refuse(scope)) is not None:
-            await send_answer(send, answer_error(refusal), has_body=scope["method"] != "HEAD")
-            return
-        await self._app(scope, receive, send)
-
-    def _refuse(self, scope: Any) -> HttpProblem | None:
-        given: dict[bytes, list[bytes]] = {}
-        for name, value in scope["headers"]:
-            if name in _CHECKED:
-                given.setdefault(name, []).append(value.lower())
-        host = b", ".join(given.get(b"host", ())).decode("latin-1")
-        if host not in self._hosts and _strip_port(host) not in self._hosts:
-            # A page whose name was rebound to this address sends its own name.
-            return HttpProblem(421, "unknown_host", "this server does not answer to the host in the request")
-        for origin in given.get(b"origin", ()):
-            if origin.decode("latin-1").partition("://")[2] != host:
-                return _refuse_origin()
-        site = b", ".join(given.get(b"sec-fetch-site", ())).decode("latin-1")
-        # A link from another site may be followed; its forms, scripts and pictures get nothing.
-        follows_link = scope["method"] in ("GET", "HEAD") and given.get(b"sec-fetch-mode") == [b"navigate"]
-        return _refuse_origin() if site in OTHER_SITES and not follows_link else None
+def refuse_other_host(hosts: Collection[str], scope: Any) -> HttpProblem | None:
+    """Refuse a request that does not name this server, or that a page of another origin sends."""
+    given: dict[bytes, list[bytes]] = {}
+    for name, value in scope["headers"]:
+        if name in _CHECKED:
+            given.setdefault(name, []).append(value.lower())
+    host = b", ".join(given.get(b"host", ())).decode("latin-1")
+    if host not in hosts and _strip_port(host) not in hosts:
+        # A page whose name was rebound to this address sends its own name.
+        return HttpProblem(421, "unknown_host", "this server does not answer to the host in the request")
+    for origin in given.get(b"origin", ()):
+        if origin.decode("latin-1").partition("://")[2] != host:
+            return _refuse_origin()
+    site = b", ".join(given.get(b"sec-fetch-site", ())).decode("latin-1")
+    # A link from another site may be followed; its forms, scripts and pictures get nothing.
+    follows_link = scope["method"] in ("GET", "HEAD") and given.get(b"sec-fetch-mode") == [b"navigate"]
+    return _refuse_origin() if site in OTHER_SITES and not follows_link else None
 
 
 def _refuse_origin() -> HttpProblem:
@@ -151,31 +150,30 @@ def _strip_port(host: str) -> str:
     return name if colon and port.isdigit() else host
 
 
-# --- Encryption -------------------------------------------------------------------------------------------------------
+# --- Ports and encryption ---------------------------------------------------------------------------------------------
 
+OPERATOR_PATHS = ("/healthz", "/readyz", "/metrics")
 WITHOUT_SECRETS = frozenset({"/healthz", "/readyz"})  # asked by machines that watch the server
 
 
-class EncryptedOnly:
-    """An ASGI application around another that answers only what the proxy says was encrypted.
+def refuse_clear_text(metrics_port: int | None, scope: Any) -> HttpProblem | None:
+    """Refuse what the proxy does not say was encrypted.
 
     The server believes `X-Forwarded-Proto` of the stated proxies alone, so nobody else can claim it. The port of the
     metrics has no secrets.
     """
+    if scope["scheme"] == "https" or is_on_port(scope, metrics_port) or scope["path"] in WITHOUT_SECRETS:
+        return None
+    problem = "this server answers only through its proxy, over https; the proxy must set X-Forwarded-Proto"
+    return HttpProblem(403, "not_encrypted", problem)
 
-    def __init__(self, app: Any, metrics_port: int | None = None) -> None:
-        self._app = app
-        self._metrics_port = metrics_port
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Pass a request on, or refuse it."""
-        if scope["type"] == "http" and scope["scheme"] != "https" and not self._is_harmless(scope):
-            problem = "this server answers only through its proxy, over https; the proxy must set X-Forwarded-Proto"
-            await send_answer(send, answer_error(HttpProblem(403, "not_encrypted", problem)))
-            return
-        await self._app(scope, receive, send)
+def refuse_pages_on_metrics_port(metrics_port: int, scope: Any) -> HttpProblem | None:
+    """Refuse everything but the addresses for operators on their own port."""
+    is_refused = is_on_port(scope, metrics_port) and scope["path"] not in OPERATOR_PATHS
+    return unknown_path(scope["path"]) if is_refused else None
 
-    def _is_harmless(self, scope: Any) -> bool:
-        server = scope.get("server")
-        is_metrics = self._metrics_port is not None and server is not None and server[1] == self._metrics_port
-        return is_metrics or scope["path"] in WITHOUT_SECRETS
+
+def is_on_port(scope: Any, port: int | None) -> bool:
+    """Return whether a request came in on a port."""
+    return port is not None and scope.get("server") is not None and scope["server"][1] == port

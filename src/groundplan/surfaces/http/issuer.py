@@ -42,10 +42,12 @@ class IssuerSettings(NamedTuple):
         return urlsplit(self.issuer).netloc
 
     def allows_url(self, url: str) -> bool:
-        """Return whether the server may connect to an address: the issuer's, or a named host of its own scheme."""
-        own, other = urlsplit(self.issuer), urlsplit(url)
+        """Return whether the server may connect to an address: of the issuer, or of an allowed host by its scheme."""
+        own, target = urlsplit(self.issuer), urlsplit(url)
         return (
-            url.isascii() and other.scheme == own.scheme and (other.netloc == own.netloc or other.netloc in self.hosts)
+            url.isascii()
+            and target.scheme == own.scheme
+            and (target.netloc == own.netloc or target.netloc in self.hosts)
         )
 
 
@@ -122,10 +124,10 @@ class IdentityProvider:
     def find_key(self, key_id: str | None, algorithm: str) -> jwt.PyJWK | None:
         """Return the key of a signature, or None if the issuer has none such."""
         with self._lock:
-            found = _choose_key(self._load_keys(KEPT_S), key_id, algorithm)
-            if found is None:
-                found = _choose_key(self._load_keys(READ_AGAIN_S), key_id, algorithm)
-        return found
+            key = _choose_key(self._load_keys(KEPT_S), key_id, algorithm)
+            if key is None:
+                key = _choose_key(self._load_keys(READ_AGAIN_S), key_id, algorithm)
+        return key
 
     def _load_keys(self, kept_s: float) -> list[dict[str, Any]]:
         """Return the keys, asked for at most `kept_s` ago."""

@@ -117,7 +117,7 @@ SCOPE_PREFIX = "groundplan:"  # groundplan:viewer, groundplan:editor, groundplan
 
 
 class AccessClaims(NamedTuple):
-    """What an access token says: the person, the client that acts for them, and the largest role."""
+    """The claims of an access token: the person, the client that acts for them, and the largest role."""
 
     subject: str
     client_id: str
@@ -127,7 +127,7 @@ class AccessClaims(NamedTuple):
 
     @property
     def is_without_person(self) -> bool:
-        """Whether a client got the token for itself (RFC 9068, 5): it acts for nobody."""
+        """True if a client got the token for itself (RFC 9068, 5) and acts for nobody."""
         return self.subject == self.client_id
 
 
@@ -147,7 +147,7 @@ def verify_access_token(provider: IdentityProvider, token: str) -> AccessClaims:
 
 
 def _read_role(scope: object) -> Role:
-    """Return the largest role that the scopes name; without any, that of a viewer."""
+    """Return the largest role that the scopes name; viewer if they name none."""
     words = scope.split() if isinstance(scope, str) else []
     named = [role for role in Role if f"{SCOPE_PREFIX}{role}" in words]
     return named[-1] if named else Role.VIEWER
@@ -165,7 +165,7 @@ class AccountUnknown(Forbidden):
 
 
 class SignedActors:
-    """From access tokens of the issuer to actors."""
+    """Verifies access tokens of the issuer, and returns their actors."""
 
     def __init__(self, store: Store, provider: IdentityProvider, refusals: RefusalCounts) -> None:
         self._store = store

@@ -29,11 +29,11 @@ from groundplan.kernel.events import (
     start_following,
 )
 from groundplan.kernel.organizations.history import read_organization_changes, start_following_organization
-from groundplan.kernel.store.store import CommitWatch, SeenCommits, Store, TryAgain, WatchedProject
+from groundplan.kernel.store.store import ChangedProjects, CommitWatch, Store, TryAgain, WatchedProject
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.surfaces.http.answers import HttpProblem
 from groundplan.surfaces.http.log_lines import log_exception
-from groundplan.surfaces.http.rest import Authenticate
+from groundplan.surfaces.http.server import Server
 
 THREADS_MAX = 4  # apart from those of operations, which must not wait for streams
 PACE_S = 0.1  # between two reads of a stream, so that many writes in a row cost few reads
@@ -44,7 +44,7 @@ _RETRY_AFTER = {"retry-after": "5"}
 
 @dataclass(frozen=True, slots=True)
 class StreamLimits:
-    """How many streams there may be, and the times that they keep."""
+    """The largest numbers of streams, and their times."""
 
     per_principal: int = 20
     per_server: int = 2_000
@@ -59,7 +59,7 @@ class AccessEnded(Exception):
 
 
 class SentPart(NamedTuple):
-    """What came after a position, as it is sent."""
+    """The messages about the changes after a position."""
 
     body: bytes
     last: EventPosition
@@ -127,21 +127,12 @@ class EventStream:
 class EventStreams:
     """The streams of a server. Its methods are called on the event loop."""
 
-    def __init__(
-        self,
-        store: Store,
-        authenticate: Authenticate,
-        *,
-        limits: StreamLimits | None = None,
-        recheck: Authenticate | None = None,
-    ) -> None:
-        """`recheck` authenticates the clients of open streams again, if that is another function."""
-        self.limits = limits or StreamLimits()
+    def __init__(self, server: Server, limits: StreamLimits) -> None:
+        self.limits = limits
         self.is_stopping = False
-        self._store = store
-        self._authenticate = authenticate
-        self._recheck = recheck or authenticate
-        self._listener = CommitListener(store)
+        self._store = server.store
+        self._authenticator = server.authenticator
+        self._listener = CommitListener(server.store)
         self._threads = ThreadPoolExecutor(THREADS_MAX, thread_name_prefix="events")
         self._streams: set[EventStream] = set()
         self._per_principal: Counter[tuple[str, str]] = Counter()
@@ -242,7 +233,7 @@ class EventStreams:
     def _start(
         self, connection: HTTPConnection, project: str | None, after: EventPosition | None
     ) -> tuple[Actor, FollowStart]:
-        actor = self._authenticate(connection)
+        actor = self._authenticator.find_actor(connection)
         missed_max = self.limits.missed_max
 
         def start(tx: Transaction) -> FollowStart:
@@ -261,7 +252,7 @@ class EventStreams:
         try:
             part = self._store.read(actor, read)
             # After the read, because a token that was revoked before one of these commits is refused now.
-            actor_now = self._recheck(stream.connection)
+            actor_now = self._authenticator.find_actor_again(stream.connection)
         except (Unauthenticated, NotFound, Forbidden):
             raise AccessEnded from None
         except HttpProblem as problem:  # too many requests, or the issuer of tokens does not answer
@@ -362,15 +353,15 @@ class CommitListener:
             self._thread.join(CLOSE_S)
 
     def _listen(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Wait for commits until the listener is closed. Runs in a thread of its own."""
+        """Wait for commits until the listener is closed. It runs in a separate thread."""
         watch: CommitWatch | None = None
         while not self._closing.is_set():
             self._has_streams.wait()
             try:
                 watch = watch or self._store.watch_commits()
-                seen = watch.wait({stream.watched for stream in list(self._streams)})
-                if seen.projects and not self._closing.is_set():
-                    loop.call_soon_threadsafe(self._wake, seen)
+                commits = watch.wait({stream.watched for stream in list(self._streams)})
+                if commits.projects and not self._closing.is_set():
+                    loop.call_soon_threadsafe(self._wake, commits)
             except (Unavailable, TryAgain) as error:
                 if isinstance(error, Unavailable) and error.code == "store_closed":
                     break
@@ -383,7 +374,7 @@ class CommitListener:
         if watch is not None:
             watch.close()
 
-    def _wake(self, seen: SeenCommits) -> None:
+    def _wake(self, commits: ChangedProjects) -> None:
         for stream in self._streams:
-            if stream.watched in seen.projects:
+            if stream.watched in commits.projects:
                 stream.wake()

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, TextIO
 
 from groundplan.kernel.clock import read_timestamp, system_clock
 from groundplan.kernel.errors import Unexpected
+from groundplan.kernel.ids import new_short_id
 
 LogFormat = Literal["text", "json"]
 
@@ -56,7 +57,7 @@ class LineFormatter(logging.Formatter):
 
 
 class LogLineHandler(logging.Handler):
-    """Writes the lines of requests in a thread of its own, many at once; a warning or an error is written at once.
+    """Writes the lines of requests in a separate thread, many together; a warning or an error is written immediately.
 
     Lines that cannot be written are lost: a log that nobody takes must not fill the memory.
     """
@@ -138,8 +139,6 @@ def log_request(observed: ObservedRequest) -> None:
 
 def log_exception(where: str) -> Unexpected:
     """Log the exception being handled, and return the error to show."""
-    from groundplan.kernel.ids import new_short_id
-
     error = Unexpected(new_short_id())
     _errors.error("%s: unexpected in %s", error.reference, where, exc_info=True)
     return error

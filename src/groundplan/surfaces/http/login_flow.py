@@ -50,7 +50,7 @@ class LoginAttempt(NamedTuple):
 
 
 class LoginClaims(NamedTuple):
-    """Who logged in, as the issuer says."""
+    """The claims of the issuer about a person who logged in."""
 
     subject: str
     email: str | None

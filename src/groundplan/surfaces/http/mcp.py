@@ -33,8 +33,6 @@ from groundplan.kernel.errors import Invalid, Unauthenticated
 from groundplan.kernel.input_gate.strict_json import decode
 from groundplan.kernel.operations.execute import ExecutionResult, execute
 from groundplan.kernel.operations.registry import Group
-from groundplan.kernel.preferences import Preferences
-from groundplan.kernel.store.store import Store
 from groundplan.setting_values import TOOL_GROUPS_DEFAULT, parse_tools
 from groundplan.surfaces.http.answers import (
     JSON_RANGES,
@@ -47,11 +45,10 @@ from groundplan.surfaces.http.answers import (
     send_answer,
 )
 from groundplan.surfaces.http.arguments import RequestHead, check_content_type
-from groundplan.surfaces.http.authentication import Authenticator
 from groundplan.surfaces.http.front_door import ROUTE_OF_REQUEST
 from groundplan.surfaces.http.log_lines import log_exception
-from groundplan.surfaces.http.operation_pool import OperationPool
 from groundplan.surfaces.http.rest import read_body, read_head
+from groundplan.surfaces.http.server import Server
 from groundplan.surfaces.mcp import protocol
 from groundplan.surfaces.mcp.connection import Connection
 from groundplan.surfaces.mcp.protocol import HANDSHAKE_REVISIONS, STATELESS_REVISIONS, Message, RpcError, build_error
@@ -69,8 +66,8 @@ CANCELLED_BY_CLIENT = "the client cancelled this request"
 STATUSES = {protocol.METHOD_NOT_FOUND: 404, protocol.INTERNAL_ERROR: 200}
 
 
-class _HeardCancellation(Cancellation):
-    """A cancellation of which the event loop hears: it does not wait for a thread that waits for a lock."""
+class _LoopCancellation(Cancellation):
+    """A cancellation that wakes the event loop, so that the answer does not wait for a thread that waits for a lock."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -79,7 +76,7 @@ class _HeardCancellation(Cancellation):
 
     @property
     def is_heard(self) -> bool:
-        """Whether another request of the client cancelled this one."""
+        """True after another request of the client cancelled this one."""
         return self._heard.is_set()
 
     def cancel(self, reason: str) -> None:
@@ -89,7 +86,7 @@ class _HeardCancellation(Cancellation):
 
     async def receive(self, receive: Callable[[], Awaitable[Any]]) -> Any:
         """Receive what the client sends; when its request is cancelled, that it does not wait any more."""
-        tasks = [asyncio.ensure_future(one) for one in (receive(), self._heard.wait())]
+        tasks = [asyncio.ensure_future(awaited) for awaited in (receive(), self._heard.wait())]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             return {"type": "http.disconnect"} if self.is_heard else tasks[0].result()
@@ -101,24 +98,13 @@ class _HeardCancellation(Cancellation):
 class McpEndpoint:
     """The ASGI application at `/mcp`."""
 
-    def __init__(
-        self,
-        store: Store,
-        authenticator: Authenticator,
-        sessions: McpSessions,
-        *,
-        preferences: Preferences,
-        pool: OperationPool,
-        groups: Sequence[str] = TOOL_GROUPS_DEFAULT,
-    ) -> None:
+    def __init__(self, server: Server, sessions: McpSessions, groups: Sequence[str] = TOOL_GROUPS_DEFAULT) -> None:
         """`groups` are the tools of a client that does not choose others by `/mcp?tools=work,knowledge`."""
-        self._store = store
-        self._authenticator = authenticator
+        self._server = server
         self._vocabulary = McpVocabulary(OPERATIONS)
         self._preferences = replace(
-            preferences, vocabulary=self._vocabulary, answer_tokens_max=ANSWER_TOKENS_MAX, working_copy=None
+            server.preferences, vocabulary=self._vocabulary, answer_tokens_max=ANSWER_TOKENS_MAX, working_copy=None
         )
-        self._pool = pool
         self._groups = tuple(groups)
         self._tools: dict[frozenset[str], RegistryTools] = {}
         self._sessions = sessions
@@ -142,8 +128,8 @@ class McpEndpoint:
         body = await read_body(head, receive)
         if body is None:
             return None
-        cancellation = _HeardCancellation()
-        answered = await self._pool.run(
+        cancellation = _LoopCancellation()
+        answered = await self._server.pool.run(
             partial(self._run, scope, head, body, cancellation),
             partial(cancellation.receive, receive),
             lambda: cancellation.cancel(CANCELLED_BY_CLIENT),
@@ -155,9 +141,9 @@ class McpEndpoint:
     def _run(self, scope: Any, head: RequestHead, body: bytes, cancellation: Cancellation) -> Answer:
         connection = HTTPConnection(scope)
         if "authorization" not in head.headers:  # a login is for pages
-            self._authenticator.limit_refusals(connection)
+            self._server.authenticator.limit_refusals(connection)
             raise Unauthenticated("send a token: Authorization: Bearer TOKEN; groundplan token create makes one")
-        actor = self._authenticator.find_actor(connection)
+        actor = self._server.authenticator.find_actor(connection)
         tools = self._select_tools(head.query).bind(partial(self._execute, actor))
         if head.method == "POST":
             if not accepts(head.headers.get("accept", ""), JSON_RANGES):
@@ -180,7 +166,7 @@ class McpEndpoint:
         session_id = head.headers.get(SESSION_HEADER)
         if session_id is None:
             opened = Connection(__version__)
-            answer = _exchange(opened, body, tools, cancellation)
+            answer = _exchange(opened, body, tools, cancellation, check=_refuse_envelope)
             if opened.revision is None:
                 return answer
             session_id = self._sessions.open(opened, actor)
@@ -205,7 +191,7 @@ class McpEndpoint:
     def _execute(
         self, actor: Actor, operation: AnyOperation, arguments: Mapping[str, Any], cancellation: Cancellation | None
     ) -> ExecutionResult:
-        return execute(self._store, actor, operation, arguments, self._preferences, cancellation)
+        return execute(self._server.store, actor, operation, arguments, self._preferences, cancellation)
 
     @staticmethod
     def _refuse_unbound(*_given: Any) -> ExecutionResult:
@@ -219,7 +205,7 @@ def _has_session(headers: Mapping[str, str]) -> bool:
 
 
 def _answer_alone(head: RequestHead, body: bytes, tools: RegistryTools, cancellation: Cancellation) -> Answer:
-    """Answer a request of the stateless revision, which has a connection of its own."""
+    """Answer a request of the stateless revision with a new connection."""
     if head.method != "POST":
         raise method_not_allowed(head.method, ("POST",))
     return _exchange(
@@ -284,13 +270,24 @@ def _check_headers(headers: Mapping[str, str], message: Message) -> None:
     if not protocol.has_envelope(params):
         return  # the connection says what is missing
     named = params.get("name") if message.get("method") in NAMED else None
-    for header, said in (
+    for header, expected in (
         (REVISION_HEADER, params["_meta"][protocol.PROTOCOL_VERSION_KEY]),
         ("mcp-method", message.get("method")),
         *([("mcp-name", named)] if named is not None else []),
     ):
-        if _decode_header(headers.get(header)) != said:
-            raise RpcError(protocol.HEADER_MISMATCH, f"the header {header} differs from the body", {"header": header})
+        if _decode_header(headers.get(header)) != expected:
+            raise _header_mismatch(header)
+
+
+def _refuse_envelope(message: Message) -> None:
+    """Refuse a message whose envelope names the stateless revision, which the headers do not."""
+    params = message.get("params")
+    if type(params) is dict and protocol.has_envelope(params):
+        raise _header_mismatch(REVISION_HEADER)
+
+
+def _header_mismatch(header: str) -> RpcError:
+    return RpcError(protocol.HEADER_MISMATCH, f"the header {header} differs from the body", {"header": header})
 
 
 def _decode_header(value: str | None) -> str | None:
@@ -325,7 +322,7 @@ _RETRY_AFTER = {"retry-after": "5"}
 
 @dataclass(frozen=True, slots=True)
 class SessionLimits:
-    """How many sessions there may be, and how long one may be idle."""
+    """The largest numbers of sessions, and how long one may be idle."""
 
     per_principal: int = 20
     per_server: int = 1_000
@@ -369,9 +366,9 @@ class McpSessions:
         owner = (actor.organization, actor.id)
         with self._lock:
             self._forget_idle()
-            own = [one for one in self._sessions.values() if one.owner == owner]
+            own = [session for session in self._sessions.values() if session.owner == owner]
             if len(own) >= self._limits.per_principal:
-                idle = [one for one in own if not one.running]
+                idle = [session for session in own if not session.running]
                 if not idle:
                     raise HttpProblem(
                         429,
@@ -380,7 +377,7 @@ class McpSessions:
                         headers=_RETRY_AFTER,
                         limit=len(own),
                     )
-                del self._sessions[min(idle, key=lambda one: one.idle_since).id]
+                del self._sessions[min(idle, key=lambda session: session.idle_since).id]
             elif len(self._sessions) >= self._limits.per_server:
                 message = "the server has too many open sessions; try again later"
                 raise HttpProblem(503, "too_many_sessions", message, headers=_RETRY_AFTER)
@@ -412,7 +409,7 @@ class McpSessions:
 
     def _forget_idle(self) -> None:
         """Forget the sessions that were idle for too long. The lock is held."""
-        for session in [one for one in self._sessions.values() if self._is_too_idle(one)]:
+        for session in [session for session in self._sessions.values() if self._is_too_idle(session)]:
             del self._sessions[session.id]
 
     def _is_too_idle(self, session: McpSession) -> bool:
@@ -447,7 +444,7 @@ def build_challenge(scope: Any) -> str:
 
 
 def list_metadata_routes(authorization_servers: Sequence[str] = ()) -> list[BaseRoute]:
-    """Return the addresses of the metadata. Anybody may read them: whoever asks has no token yet."""
+    """Return the routes of the metadata. Anybody may read them: a client that asks has no token yet."""
 
     def make_route(path: str, index: int) -> StarletteRoute:
         async def answer(request: Request) -> Any:

@@ -19,22 +19,13 @@ from starlette.routing import Route as StarletteRoute
 
 from groundplan.kernel.actors import NOBODY, Access, ActorKind
 from groundplan.kernel.errors import Forbidden, NotFound
-from groundplan.kernel.store.store import RETRIES, Store
+from groundplan.kernel.store.store import RETRIES
 from groundplan.kernel.tokens.authenticate import RefusalCounts
 from groundplan.session import Session
-from groundplan.surfaces.http.answers import (
-    Answer,
-    AnswerSender,
-    answer_error,
-    answer_request,
-    send_answer,
-    unknown_path,
-)
-from groundplan.surfaces.http.authentication import Authenticator
-from groundplan.surfaces.http.front_door import ROUTE_OF_REQUEST, RunningRequests
+from groundplan.surfaces.http.answers import Answer, AnswerSender, answer_request
+from groundplan.surfaces.http.front_door import OPERATOR_PATHS, ROUTE_OF_REQUEST, RunningRequests, is_on_port
 from groundplan.surfaces.http.log_lines import ObservedRequest
-from groundplan.surfaces.http.operation_pool import OperationPool
-from groundplan.surfaces.vocabularies import HttpVocabulary
+from groundplan.surfaces.http.server import Server
 
 METRICS_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
 BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -44,7 +35,7 @@ class ServerMetrics:
     """The numbers of one server since its start. Safe to use from several threads."""
 
     def __init__(self, running: RunningRequests, sessions: Sized, refusals: RefusalCounts) -> None:
-        """`sessions` are those of MCP that are open."""
+        """`sessions` are the open sessions of MCP."""
         self._running = running
         self._sessions = sessions
         self._refusals = refusals
@@ -111,7 +102,6 @@ def _escape(value: str) -> str:
 
 # --- The addresses ----------------------------------------------------------------------------------------------------
 
-PATHS = ("/healthz", "/readyz", "/metrics")
 READY_CHECKED_EVERY_S = 1.0  # anybody may ask, and each check is a read
 _TEXT = b"text/plain; charset=utf-8"
 
@@ -119,32 +109,23 @@ _TEXT = b"text/plain; charset=utf-8"
 class HealthRoutes:
     """The addresses for operators."""
 
-    def __init__(
-        self,
-        store: Store,
-        authenticator: Authenticator,
-        metrics: ServerMetrics,
-        vocabulary: HttpVocabulary,
-        port: int | None,
-    ) -> None:
-        self._store = store
-        self._authenticator = authenticator
+    def __init__(self, server: Server, metrics: ServerMetrics) -> None:
+        self._server = server
         self._metrics = metrics
-        self._vocabulary = vocabulary
-        self._port = port  # where metrics need no token
         self._ready_until_s = 0.0
 
-    def list_routes(self, pool: OperationPool) -> list[BaseRoute]:
+    def list_routes(self) -> list[BaseRoute]:
         """Return the routes."""
         reads: list[Callable[[Request], Answer]] = [_answer_alive, self._check_store, self._show_metrics]
-        return [self._make_route(pool, path, read) for path, read in zip(PATHS, reads, strict=True)]
+        return [self._make_route(path, read) for path, read in zip(OPERATOR_PATHS, reads, strict=True)]
 
-    def _make_route(self, pool: OperationPool, path: str, read: Callable[[Request], Answer]) -> StarletteRoute:
+    def _make_route(self, path: str, read: Callable[[Request], Answer]) -> StarletteRoute:
         async def answer(request: Request) -> Any:
             request.scope[ROUTE_OF_REQUEST] = path
             if read is _answer_alive:  # without a thread: it is about the process alone
                 return AnswerSender(_answer_alive(request))
-            answered = await answer_request(pool.run(lambda: read(request), request.receive), self._vocabulary)
+            running = self._server.pool.run(lambda: read(request), request.receive)
+            answered = await answer_request(running, self._server.vocabulary)
             return AnswerSender(answered or Answer(400, b""))  # nobody reads it
 
         return StarletteRoute(path, answer, methods=["GET"])
@@ -152,36 +133,16 @@ class HealthRoutes:
     def _check_store(self, _request: Request) -> Answer:
         if time.monotonic() >= self._ready_until_s:
             with suppress(NotFound):  # nobody has an organization, and the store has said so
-                Session(self._store, NOBODY).call("project.list")
+                Session(self._server.store, NOBODY).call("project.list")
             self._ready_until_s = time.monotonic() + READY_CHECKED_EVERY_S
         return Answer(200, b"ready\n", content_type=_TEXT)
 
     def _show_metrics(self, request: Request) -> Answer:
-        if not is_on_port(request.scope, self._port):
-            actor = self._authenticator.authenticate(request).actor
+        if not is_on_port(request.scope, self._server.metrics_port):
+            actor = self._server.authenticator.find_actor(request)
             if actor.kind is not ActorKind.SERVICE and actor.access is not Access.OPEN:
                 raise Forbidden("metrics are for services and for owners of the organization; send the token of one")
         return Answer(200, self._metrics.render(), content_type=METRICS_TYPE)
-
-
-class MetricsPort:
-    """An ASGI application around another that answers nothing but the addresses for operators on their own port."""
-
-    def __init__(self, app: Any, port: int | None) -> None:
-        self._app = app
-        self._port = port
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Pass a request on, or refuse it."""
-        if scope["type"] == "http" and is_on_port(scope, self._port) and scope["path"] not in PATHS:
-            await send_answer(send, answer_error(unknown_path(scope["path"])), has_body=scope["method"] != "HEAD")
-            return
-        await self._app(scope, receive, send)
-
-
-def is_on_port(scope: Any, port: int | None) -> bool:
-    """Return whether a request came in on a port."""
-    return port is not None and scope.get("server") is not None and scope["server"][1] == port
 
 
 def _answer_alive(_request: Request) -> Answer:

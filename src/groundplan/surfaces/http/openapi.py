@@ -11,11 +11,10 @@ from msgspec import Meta, Struct, defstruct
 
 from groundplan import __version__
 from groundplan.argument_descriptions import describe_argument
-from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Operation
 from groundplan.kernel.operations.schema import JsonSchema, add_limits, build_json_schema
 from groundplan.surfaces.http.answers import PROBLEM_TYPE
-from groundplan.surfaces.http.routes import Endpoint, PathParameter, RouteTable
+from groundplan.surfaces.http.routes import STREAMS, Endpoint, PathParameter, RouteTable, StreamEndpoint
 from groundplan.surfaces.vocabularies import PREFIX, PROJECT
 
 JSON = "application/json"
@@ -46,8 +45,6 @@ PROBLEMS = {
 ALWAYS = (400, 401, 403, 404, 406, 409, 421, 422, 429, 500, 503)
 WITH_BODY = (413, 415)
 EVENT_STREAM = "text/event-stream"
-STREAM_PATH = f"/projects/{{{PROJECT}}}/events"
-ORGANIZATION_STREAM_PATH = "/organization/events"
 STREAM_PROBLEMS = (400, 401, 404, 405, 406, 421, 429, 500, 503)
 PROJECT_DESCRIPTION = "The id or name of the project."
 TAGS = {
@@ -72,14 +69,14 @@ TAGS = {
 
 def build_openapi(table: RouteTable) -> dict[str, Any]:
     """Return the document. The same registry gives the same document."""
-    operations = list({one.operation.name: one.operation for one in table.endpoints}.values())
+    operations = list({endpoint.operation.name: endpoint.operation for endpoint in table.endpoints}.values())
     answers, components = build_answer_schemas(operations)
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in table.endpoints:
         item = paths.setdefault(PREFIX + endpoint.route.path, {})
         item[endpoint.route.method.lower()] = _build_operation(endpoint, answers[endpoint.operation.name])
-    paths[PREFIX + STREAM_PATH] = {"get": _build_stream()}
-    paths[PREFIX + ORGANIZATION_STREAM_PATH] = {"get": _build_organization_stream()}
+    for stream in STREAMS:
+        paths[stream.template] = {"get": _build_stream(stream)}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -107,37 +104,26 @@ def build_openapi(table: RouteTable) -> dict[str, Any]:
     }
 
 
-def _build_organization_stream() -> dict[str, Any]:
-    """Return the live events of the organization: as those of a project, without the project."""
-    stream = _build_stream()
-    return {
-        **stream,
-        "operationId": "organization.stream",
-        "tags": ["organization"],
-        "summary": "Live events of the organization, as server-sent events.",
-        "description": "Each message has the id `rev.n` and the data `{area, ids, actor}`. Needs the permission "
-        f"`{Permission.ORGANIZATION_READ}`. It goes on until the client leaves or is not in the organization any more.",
-        "parameters": [one for one in stream["parameters"] if one["name"] != PROJECT],
-    }
-
-
-def _build_stream() -> dict[str, Any]:
-    """Return the live events, which are no operation: their answer has no end."""
+def _build_stream(endpoint: StreamEndpoint) -> dict[str, Any]:
+    """Return the description of a stream of live events."""
     position = {"type": "string", "pattern": r"^\d+\.\d+$"}
     return {
-        "operationId": "event.stream",
-        "tags": ["event"],
-        "summary": "Live events of a project, as server-sent events.",
+        "operationId": endpoint.name,
+        "tags": [endpoint.name.partition(".")[0]],
+        "summary": endpoint.route.summary,
         "description": "Each message has the id `rev.n` and the data `{area, ids, actor}`. Needs the permission "
-        f"`{Permission.PROJECT_READ}`. It goes on until the client leaves or may not read the project any more.",
+        f"`{endpoint.permission}`. It goes on until the client leaves or {endpoint.ends}.",
         "parameters": [
-            {
-                "name": PROJECT,
-                "in": "path",
-                "required": True,
-                "description": PROJECT_DESCRIPTION,
-                "schema": {"type": "string"},
-            },
+            *(
+                {
+                    "name": parameter.name,
+                    "in": "path",
+                    "required": True,
+                    "description": PROJECT_DESCRIPTION,
+                    "schema": {"type": "string"},
+                }
+                for parameter in endpoint.parameters
+            ),
             {"name": "after", "in": "query", "description": "Go on after this event.", "schema": position},
             {
                 "name": "Last-Event-ID",
@@ -157,7 +143,7 @@ def _build_stream() -> dict[str, Any]:
 def get_operation_id(endpoint: Endpoint) -> str:
     """Return the name of the operation, with an ending where it has several routes."""
     route, operation = endpoint.route, endpoint.operation
-    own = next((one.name for one in (operation, *operation.variants) if one.http == route), None)
+    own = next((variant.name for variant in (operation, *operation.variants) if variant.http == route), None)
     if own is not None:
         return own
     if route.item_of is not None:
@@ -170,27 +156,27 @@ def get_operation_id(endpoint: Endpoint) -> str:
 def _build_operation(endpoint: Endpoint, answer: JsonSchema) -> dict[str, Any]:
     operation, route = endpoint.operation, endpoint.route
     schema = build_request_schema(endpoint)
-    parameters: list[dict[str, Any]] = [_build_path_parameter(endpoint, one) for one in endpoint.parameters]
+    parameters: list[dict[str, Any]] = [_build_path_parameter(endpoint, parameter) for parameter in endpoint.parameters]
     if not endpoint.takes_body:
         required = schema.get("required", ())
         parameters += [
-            _build_query_parameter(name, one, is_required=name in required)
-            for name, one in schema["properties"].items()
+            _build_query_parameter(name, property_schema, is_required=name in required)
+            for name, property_schema in schema["properties"].items()
         ]
     parameters += [{"$ref": f"#/components/parameters/{name}"} for name in _list_headers(endpoint)]
-    handled = next((one for one in (operation, *operation.variants) if one.http == route), operation)
-    found: dict[str, Any] = {
+    handled = next((variant for variant in (operation, *operation.variants) if variant.http == route), operation)
+    description: dict[str, Any] = {
         "operationId": get_operation_id(endpoint),
         "tags": [operation.name.partition(".")[0]],
         "summary": route.summary or handled.summary,
         "description": f"Needs the permission `{handled.permission}`.",
     }
     if parameters:
-        found["parameters"] = parameters
+        description["parameters"] = parameters
     if endpoint.takes_body:
-        found["requestBody"] = {"required": bool(schema.get("required")), "content": {JSON: {"schema": schema}}}
-    found["responses"] = _build_responses(endpoint, answer)
-    return found
+        description["requestBody"] = {"required": bool(schema.get("required")), "content": {JSON: {"schema": schema}}}
+    description["responses"] = _build_responses(endpoint, answer)
+    return description
 
 
 def build_request_schema(endpoint: Endpoint) -> JsonSchema:
@@ -201,27 +187,27 @@ def build_request_schema(endpoint: Endpoint) -> JsonSchema:
     if endpoint.route.item_of is not None:
         item = schema["properties"].pop(endpoint.route.item_of)["items"]
         schema = {**item, "properties": {**item["properties"], **schema["properties"]}}
-    left_out = {*endpoint.route.fixed, *endpoint.route.without, *(one.name for one in endpoint.parameters)}
+    left_out = {*endpoint.route.fixed, *endpoint.route.without, *(parameter.name for parameter in endpoint.parameters)}
     if endpoint.has_project and endpoint.project_field:
         left_out.add(endpoint.project_field)
     if endpoint.reads:
         left_out.add("op_id")
-    properties = {name: one for name, one in schema["properties"].items() if name not in left_out}
+    properties = {name: value for name, value in schema["properties"].items() if name not in left_out}
     optional = {*left_out, endpoint.revision_field}  # If-Match can say the revision
     required = [name for name in schema.get("required", ()) if name not in optional]
-    found: JsonSchema = {"type": "object", "properties": properties, "additionalProperties": False}
-    return {**found, "required": required} if required else found
+    request: JsonSchema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return {**request, "required": required} if required else request
 
 
 def _describe(operation: str, schema: JsonSchema, path: str) -> None:
     """Add the descriptions of the arguments to a schema, at every depth."""
-    for name, one in schema.get("properties", {}).items():
+    for name, member in schema.get("properties", {}).items():
         here = f"{path}{name}"
         if text := describe_argument(operation, here):
-            one["description"] = text
-        _describe(operation, one, f"{here}.")
-        if isinstance(one.get("items"), dict):
-            _describe(operation, one["items"], f"{here}[].")
+            member["description"] = text
+        _describe(operation, member, f"{here}.")
+        if isinstance(member.get("items"), dict):
+            _describe(operation, member["items"], f"{here}[].")
 
 
 def _build_path_parameter(endpoint: Endpoint, parameter: PathParameter) -> dict[str, Any]:
@@ -237,14 +223,14 @@ def _build_path_parameter(endpoint: Endpoint, parameter: PathParameter) -> dict[
 
 def _build_query_parameter(name: str, schema: JsonSchema, *, is_required: bool) -> dict[str, Any]:
     schema = dict(schema)
-    found: dict[str, Any] = {"name": name, "in": "query"}
+    parameter: dict[str, Any] = {"name": name, "in": "query"}
     if is_required:
-        found["required"] = True
+        parameter["required"] = True
     if "description" in schema:
-        found["description"] = schema.pop("description")
+        parameter["description"] = schema.pop("description")
     if _is_plain(schema):
-        return {**found, "schema": schema}
-    return {**found, "content": {JSON: {"schema": schema}}}
+        return {**parameter, "schema": schema}
+    return {**parameter, "content": {JSON: {"schema": schema}}}
 
 
 def _is_plain(schema: JsonSchema) -> bool:
@@ -260,8 +246,8 @@ def _is_plain(schema: JsonSchema) -> bool:
 def _list_headers(endpoint: Endpoint) -> list[str]:
     if endpoint.reads:
         return ["IfNoneMatch"]
-    found = ["IdempotencyKey"] if endpoint.takes_op_id else []
-    return [*found, "IfMatch"] if endpoint.revision_field else found
+    headers = ["IdempotencyKey"] if endpoint.takes_op_id else []
+    return [*headers, "IfMatch"] if endpoint.revision_field else headers
 
 
 def _build_header_parameters() -> dict[str, Any]:
@@ -295,7 +281,7 @@ def _build_responses(endpoint: Endpoint, answer: JsonSchema) -> dict[str, Any]:
     headers = {"ETag": {"$ref": "#/components/headers/ETag"}}
     if is_creation:
         headers["Location"] = {"$ref": "#/components/headers/Location"}
-    found: dict[str, Any] = {
+    responses: dict[str, Any] = {
         "201" if is_creation else "200": {
             "description": "Created." if is_creation else "The answer.",
             "headers": headers,
@@ -303,9 +289,9 @@ def _build_responses(endpoint: Endpoint, answer: JsonSchema) -> dict[str, Any]:
         }
     }
     if endpoint.reads:
-        found["304"] = {"description": "The answer is the one that you have."}
+        responses["304"] = {"description": "The answer is the one that you have."}
     statuses = {*ALWAYS, *(WITH_BODY if endpoint.takes_body else ()), *((412,) if _can_be_stale(endpoint) else ())}
-    return found | {str(status): {"$ref": f"#/components/responses/Problem{status}"} for status in sorted(statuses)}
+    return responses | {str(status): {"$ref": f"#/components/responses/Problem{status}"} for status in sorted(statuses)}
 
 
 def _can_be_stale(endpoint: Endpoint) -> bool:
@@ -314,10 +300,10 @@ def _can_be_stale(endpoint: Endpoint) -> bool:
 
 def _build_problem(status: int) -> dict[str, Any]:
     content = {PROBLEM_TYPE.decode(): {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    found: dict[str, Any] = {"description": PROBLEMS[status], "content": content}
+    problem: dict[str, Any] = {"description": PROBLEMS[status], "content": content}
     if status in (429, 503):
-        found["headers"] = {"Retry-After": {"$ref": "#/components/headers/RetryAfter"}}
-    return found
+        problem["headers"] = {"Retry-After": {"$ref": "#/components/headers/RetryAfter"}}
+    return problem
 
 
 def _build_problem_schema() -> JsonSchema:
@@ -346,7 +332,9 @@ REF = "#/components/schemas/{name}"
 
 def list_outputs(operation: Operation[Any, Any]) -> list[Any]:
     """Return the types of the answers of an operation and its variants."""
-    every = [output for one in (operation, *operation.variants) for output in (one.output, *one.other_outputs)]
+    every = [
+        output for variant in (operation, *operation.variants) for output in (variant.output, *variant.other_outputs)
+    ]
     return [output for at, output in enumerate(every) if output not in every[:at]]
 
 
@@ -356,13 +344,13 @@ def build_answer_schemas(operations: Sequence[Operation[Any, Any]]) -> tuple[dic
     A lean answer leaves fields out. So no field is required in the answer of an operation that takes `lean`.
     """
     adapted = _Adapter()
-    types = {one.name: [adapted.adapt(output) for output in list_outputs(one)] for one in operations}
+    types = {operation.name: [adapted.adapt(output) for output in list_outputs(operation)] for operation in operations}
     flat = [output for outputs in types.values() for output in outputs]
     made = msgspec.json.schema_components([*flat, *adapted.untagged.values()], ref_template=REF)
     schemas, components = msgspec.json.decode(msgspec.json.encode(made))  # as plain data: a default can be a tuple
-    found = iter(schemas)
-    by_name = {name: _combine([next(found) for _ in outputs]) for name, outputs in types.items()}
-    lean = [by_name[one.name] for one in operations if "lean" in one.input.__struct_fields__]
+    remaining = iter(schemas)
+    by_name = {name: _combine([next(remaining) for _ in outputs]) for name, outputs in types.items()}
+    lean = [by_name[operation.name] for operation in operations if "lean" in operation.input.__struct_fields__]
     for name in _list_reachable(lean, components):
         components[name].pop("required", None)
     return by_name, {name: _without_titles(components[name]) for name in sorted(components)}
@@ -373,7 +361,7 @@ def _combine(schemas: list[JsonSchema]) -> JsonSchema:
 
 
 def _list_reachable(schemas: Iterable[JsonSchema], components: Mapping[str, JsonSchema]) -> set[str]:
-    found: set[str] = set()
+    names: set[str] = set()
     waiting: list[Any] = list(schemas)
     while waiting:
         node = waiting.pop()
@@ -381,11 +369,11 @@ def _list_reachable(schemas: Iterable[JsonSchema], components: Mapping[str, Json
             waiting += node
         elif isinstance(node, dict):
             name = str(node.get("$ref", "")).rpartition("/")[2]
-            if name and name not in found:
-                found.add(name)
+            if name and name not in names:
+                names.add(name)
                 waiting.append(components[name])
             waiting += node.values()
-    return found
+    return names
 
 
 def _without_titles(component: JsonSchema) -> JsonSchema:
@@ -411,17 +399,17 @@ class _Adapter:
         has_untagged = False
         for field in msgspec.structs.fields(shape):
             options = get_args(get_args(field.type)[0]) if get_origin(field.type) is list else ()
-            structs = [one for one in options if isinstance(one, type) and issubclass(one, Struct)]
+            structs = [option for option in options if isinstance(option, type) and issubclass(option, Struct)]
             kind: Any = field.type
-            if len(structs) > 1 and all(one.__struct_config__.tag is None for one in structs):
+            if len(structs) > 1 and all(option.__struct_config__.tag is None for option in structs):
                 has_untagged = True
-                self.untagged |= {one.__name__: one for one in structs}
-                refs = [{"$ref": REF.format(name=one.__name__)} for one in structs]
+                self.untagged |= {option.__name__: option for option in structs}
+                refs = [{"$ref": REF.format(name=option.__name__)} for option in structs]
                 kind = list[Annotated[Any, Meta(extra_json_schema={"anyOf": refs})]]
             fields.append((field.name, kind) if field.required else (field.name, kind, field.default))
         if not has_untagged:
             return shape
-        names = {one.name: one.encode_name for one in msgspec.structs.fields(shape)}
+        names = {option.name: option.encode_name for option in msgspec.structs.fields(shape)}
         made = defstruct(shape.__name__, fields, rename=names)
         made.__doc__ = shape.__doc__
         return made

@@ -262,8 +262,8 @@ def _report(ended: list[_Call]) -> None:
 
 
 def _set_all_done(ended: list[asyncio.Future[None]]) -> None:
-    for one in ended:
-        _set_done(one)
+    for call in ended:
+        _set_done(call)
 
 
 def _set_done(ended: asyncio.Future[None]) -> None:

@@ -8,22 +8,20 @@ event loop   send the answer
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
+from urllib.parse import quote
 
 from msgspec.structs import replace
 from starlette.requests import HTTPConnection
 
-from groundplan.kernel.actors import Actor
 from groundplan.kernel.answers import encode
 from groundplan.kernel.cancellation import Cancellation
-from groundplan.kernel.errors import GroundplanError, Invalid, StaleRevision, StaleVersion
+from groundplan.kernel.errors import GroundplanError, StaleRevision, StaleVersion
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX
 from groundplan.kernel.operations.envelopes import add_warnings
 from groundplan.kernel.operations.execute import execute
-from groundplan.kernel.preferences import Preferences
-from groundplan.kernel.store.store import Store
 from groundplan.surfaces.http.answers import (
     COMPRESSED_BYTES_MIN,
     GZIP_CODINGS,
@@ -47,9 +45,9 @@ from groundplan.surfaces.http.answers import (
 )
 from groundplan.surfaces.http.arguments import Arguments, RequestHead, collect_arguments, split_path
 from groundplan.surfaces.http.front_door import ROUTE_OF_REQUEST
-from groundplan.surfaces.http.operation_pool import OperationPool
 from groundplan.surfaces.http.routes import Endpoint, RequestedEndpoint, RouteTable
-from groundplan.surfaces.vocabularies import PREFIX, PROJECT, HttpVocabulary, fill_path
+from groundplan.surfaces.http.server import Server
+from groundplan.surfaces.vocabularies import PROJECT, fill_path
 
 BODY_S = 30.0  # a client that sends more slowly holds memory for too long
 
@@ -107,63 +105,45 @@ def _too_large() -> HttpProblem:
 
 # --- Find the operation and run it ------------------------------------------------------------------------------------
 
-Authenticate = Callable[[HTTPConnection], Actor]  # called in a thread; raises Unauthenticated
-_RAW_PREFIX = f"{PREFIX}/".encode()
+# Answers a request with the values in its path; None if it has sent its answer itself.
+Handler = Callable[[Any, Any, Any, Mapping[str, Any]], Awaitable[Answer | None]]
 
 
 class RestApi:
     """The ASGI application below `/v1`."""
 
-    def __init__(
-        self,
-        store: Store,
-        authenticate: Authenticate,
-        table: RouteTable,
-        *,
-        preferences: Preferences,
-        vocabulary: HttpVocabulary,
-        pool: OperationPool,
-    ) -> None:
-        self._store = store
-        self._authenticate = authenticate
+    def __init__(self, server: Server, table: RouteTable, handlers: Mapping[str, Handler]) -> None:
+        """`handlers` answer the endpoints without an operation, by name."""
+        self._server = server
         self._table = table
-        self._preferences = preferences
-        self._vocabulary = vocabulary
-        self._pool = pool
-
-    def find_endpoint(self, scope: Any) -> RequestedEndpoint | None:
-        """Return the endpoint of a request below the prefix; None if it must be refused."""
-        try:
-            return self._table.find(scope["method"], split_path(get_raw_path(scope))[1:])  # without the prefix
-        except Invalid:
-            return None
+        self._handlers = handlers
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request."""
-        await self.answer(self.find_endpoint(scope), scope, receive, send)
-
-    async def answer(self, requested: RequestedEndpoint | None, scope: Any, receive: Any, send: Any) -> None:
-        """Answer one request to an endpoint, or refuse it."""
-        answered = await answer_request(self._answer(requested, scope, receive), self._vocabulary)
+        answered = await answer_request(self._answer(scope, receive, send), self._server.vocabulary)
         if answered is not None:
             await send_answer(send, answered, has_body=scope["method"] != "HEAD")
 
-    async def _answer(self, requested: RequestedEndpoint | None, scope: Any, receive: Any) -> Answer | None:
-        endpoint, in_path = requested or self._refuse(scope)
+    async def _answer(self, scope: Any, receive: Any, send: Any) -> Answer | None:
+        endpoint, in_path = self._find_endpoint(scope)
         scope[ROUTE_OF_REQUEST] = endpoint.template
+        if not isinstance(endpoint, Endpoint):
+            return await self._handlers[endpoint.name](scope, receive, send, in_path)
         head = read_head(scope)
         body = await read_body(head, receive)
         if body is None:
             return None
         cancellation = Cancellation()
         call = partial(self._run, scope, endpoint, in_path, head, body, cancellation)
-        return await self._pool.run(call, receive, lambda: cancellation.cancel("the client disconnected"))
+        return await self._server.pool.run(call, receive, lambda: cancellation.cancel("the client disconnected"))
 
-    def _refuse(self, scope: Any) -> RequestedEndpoint:
-        methods = self._table.list_methods(split_path(get_raw_path(scope))[1:])
-        if not methods:
-            raise unknown_path(scope["path"])
-        raise method_not_allowed(scope["method"], methods)
+    def _find_endpoint(self, scope: Any) -> RequestedEndpoint:
+        segments = split_path(get_raw_path(scope))[1:]  # without the prefix
+        requested = self._table.find(scope["method"], segments)
+        if requested is not None:
+            return requested
+        methods = self._table.list_methods(segments)
+        raise method_not_allowed(scope["method"], methods) if methods else unknown_path(scope["path"])
 
     def _run(
         self,
@@ -175,17 +155,17 @@ class RestApi:
         cancellation: Cancellation,
     ) -> Answer:
         """Run the operation of a request, in a thread."""
-        actor = self._authenticate(HTTPConnection(scope))
+        actor = self._server.authenticator.find_actor(HTTPConnection(scope))
         _refuse_other_formats(head)
         arguments = collect_arguments(endpoint, in_path, head, body)
-        vocabulary = self._vocabulary.within(arguments.project)
+        vocabulary = self._server.vocabulary.within(arguments.project)
         try:
             result = execute(
-                self._store,
+                self._server.store,
                 actor,
                 endpoint.operation,
                 arguments.values,
-                replace(self._preferences, vocabulary=vocabulary),
+                replace(self._server.preferences, vocabulary=vocabulary),
                 cancellation,
                 within=arguments.project,
             )
@@ -196,33 +176,10 @@ class RestApi:
             return answer_error(error, vocabulary, status=412 if is_unmet else None)
 
 
-class RestMiddleware:
-    """An ASGI application around another that answers requests to REST itself.
-
-    Most requests are for REST, and one look into its table costs less than the comparison with every other route.
-    """
-
-    def __init__(self, app: Any, rest: RestApi) -> None:
-        self._app = app
-        self._rest = rest
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer a request, or pass it on."""
-        is_below = scope["type"] == "http" and get_raw_path(scope).startswith(_RAW_PREFIX)
-        if is_below and (requested := self._rest.find_endpoint(scope)) is not None:
-            await self._rest.answer(requested, scope, receive, send)
-        else:
-            await self._app(scope, receive, send)
-
-
 def get_raw_path(scope: Any) -> bytes:
     """Return the path before it was decoded: a name in it may contain a slash."""
     raw: bytes | None = scope.get("raw_path")
-    if raw is None:
-        from urllib.parse import quote
-
-        return quote(scope["path"]).encode()
-    return raw.partition(b"?")[0]
+    return quote(scope["path"]).encode() if raw is None else raw.partition(b"?")[0]
 
 
 def _refuse_other_formats(head: RequestHead) -> None:
@@ -236,7 +193,7 @@ VARY = (b"vary", b"Accept-Encoding")
 
 
 def build_answer(endpoint: Endpoint, head: RequestHead, arguments: Arguments, answer: Any, encoded: bytes) -> Answer:
-    """Return the answer of an operation, of which `encoded` is the JSON."""
+    """Return the HTTP answer of an operation; `encoded` is its answer as JSON."""
     revision = find_revision(answer) if endpoint.route.item_of is None else find_item_revision(answer)
     tag = build_tag(revision, encoded if endpoint.reads else None)
     if endpoint.reads and tag is not None:
@@ -278,7 +235,7 @@ def _look_up(name: str, endpoint: Endpoint, arguments: Arguments, answer: Any) -
     inside = (
         [getattr(answer, field) for field in answer.__struct_fields__] if first == "*" else [getattr(answer, first)]
     )
-    found = next((one for one in inside if isinstance(one, list) or hasattr(one, rest)), None)
-    if isinstance(found, list):  # several created things have no common address
-        found = found[0] if len(found) == 1 else None
-    return getattr(found, rest, None)
+    holder = next((part for part in inside if isinstance(part, list) or hasattr(part, rest)), None)
+    if isinstance(holder, list):  # several created things have no common address
+        holder = holder[0] if len(holder) == 1 else None
+    return getattr(holder, rest, None)

@@ -1,4 +1,4 @@
-"""The table of routes, built once from the registry, and the search for the one that a path names."""
+"""The table of everything below `/v1`, and the search for the endpoint that a path names."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import Invalid, NextStep
 from groundplan.kernel.input_gate.types import TypeDescription, TypeKind, describe_type
 from groundplan.kernel.operations.registry import Effect, Operation, Registry, Route
@@ -32,31 +33,15 @@ class PathParameter(NamedTuple):
     choices: Mapping[str, Any] | None  # the values by their spelling in a path; None: any text
 
 
-class Endpoint:
-    """One method of one path: the operation that it runs, and where its arguments come from."""
+class PathEndpoint:
+    """One method of one path, with the parameters in the path."""
 
-    def __init__(self, operation: AnyOperation, route: Route) -> None:
-        self.operation = operation
-        self.template = PREFIX + route.path  # of the address, for logs and metrics
+    has_head = True  # HEAD is answered as GET
+
+    def __init__(self, route: Route, parameters: Sequence[PathParameter]) -> None:
         self.route = route
-        self.reads = route.method in READS
-        self.takes_body = route.method not in WITHOUT_BODY
-        fields = {one.encode_name: one for one in msgspec.structs.fields(operation.input)}
-        self.item_fields = fields if route.item_of is None else _list_item_fields(fields[route.item_of].type)
-        self.parameters = [_describe_parameter(self.item_fields, fields, part) for part in _list_variable_parts(route)]
-        project_field = get_project_field(operation.input)
-        self.project_field = None if project_field in route.without else project_field
-        self.has_project = any(parameter.name == PROJECT for parameter in self.parameters)
-        # Of a request with one item: the fields beside the item.
-        self.shared_fields = () if route.item_of is None else fields.keys() - {route.item_of} - self.item_fields.keys()
-        described = {name: describe_type(one.type).options_without_null for name, one in fields.items()}
-        # Input fields that can be given several times in a query string, and those that are always lists.
-        self.lists = {name for name, options in described.items() if any(map(_is_array, options))}
-        # Input fields that are numbers or booleans, which the input gate takes faster than text that it must decode.
-        self.plain = {name: one[0].kind for name, one in described.items() if len(one) == 1 and one[0].kind in PLAIN}
-        self.arrays = {name for name in self.lists if not any(one.kind is TypeKind.STRING for one in described[name])}
-        self.takes_op_id = "op_id" in fields
-        self.revision_field = None if self.reads else next((n for n in REVISION_FIELDS if n in self.item_fields), None)
+        self.template = PREFIX + route.path  # of the address, for logs and metrics
+        self.parameters = parameters
 
     def read_parameters(self, texts: Sequence[str]) -> dict[str, Any] | None:
         """Return the values of the parameters by name; None if one is not a choice, so that there is no such path."""
@@ -70,13 +55,87 @@ class Endpoint:
                 return None
         return values
 
+
+class DocumentEndpoint(PathEndpoint):
+    """A description of the API, which anybody may read."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(Route("GET", f"/{name}"), ())
+        self.name = name
+
+
+class StreamEndpoint(PathEndpoint):
+    """A stream of live events, which is no operation: its answer has no end."""
+
+    has_head = False
+
+    def __init__(self, name: str, path: str, *, summary: str, ends: str, permission: Permission) -> None:
+        has_project = f"{{{PROJECT}}}" in path
+        super().__init__(Route("GET", path, summary=summary), [PathParameter(PROJECT, "", None)] if has_project else ())
+        self.name = name
+        self.ends = ends  # when the server ends it
+        self.permission = permission
+
+
+class Endpoint(PathEndpoint):
+    """One method of one path: the operation that it runs, and where its arguments come from."""
+
+    def __init__(self, operation: AnyOperation, route: Route) -> None:
+        self.operation = operation
+        self.reads = route.method in READS
+        self.takes_body = route.method not in WITHOUT_BODY
+        fields = {field.encode_name: field for field in msgspec.structs.fields(operation.input)}
+        self.item_fields = fields if route.item_of is None else _list_item_fields(fields[route.item_of].type)
+        parts = _list_variable_parts(route)
+        super().__init__(route, [_describe_parameter(self.item_fields, fields, part) for part in parts])
+        project_field = get_project_field(operation.input)
+        self.project_field = None if project_field in route.without else project_field
+        self.has_project = any(parameter.name == PROJECT for parameter in self.parameters)
+        # Of a request with one item: the fields beside the item.
+        self.shared_fields = () if route.item_of is None else fields.keys() - {route.item_of} - self.item_fields.keys()
+        described = {name: describe_type(field.type).options_without_null for name, field in fields.items()}
+        # Input fields that can be given several times in a query string, and those that are always lists.
+        self.lists = {name for name, options in described.items() if any(map(_is_array, options))}
+        # Input fields that are numbers or booleans, which the input gate takes faster than text that it must decode.
+        self.plain = {
+            name: input_field[0].kind
+            for name, input_field in described.items()
+            if len(input_field) == 1 and input_field[0].kind in PLAIN
+        }
+        self.arrays = {
+            name
+            for name in self.lists
+            if not any(input_field.kind is TypeKind.STRING for input_field in described[name])
+        }
+        self.takes_op_id = "op_id" in fields
+        self.revision_field = None if self.reads else next((n for n in REVISION_FIELDS if n in self.item_fields), None)
+
     def spell_parameter(self, name: str, value: Any) -> Any:
         """Return a value as a path spells it."""
-        choices = next((one.choices for one in self.parameters if one.name == name), None)
+        choices = next((parameter.choices for parameter in self.parameters if parameter.name == name), None)
         return value if choices is None else next(text for text, choice in choices.items() if choice == value)
 
 
-RequestedEndpoint = tuple[Endpoint, dict[str, Any]]  # with the values in the path
+AnyEndpoint = Endpoint | StreamEndpoint | DocumentEndpoint
+RequestedEndpoint = tuple[AnyEndpoint, dict[str, Any]]  # with the values in the path
+
+DOCUMENTS = [DocumentEndpoint(name) for name in ("openapi.json", "docs", "docs.css")]
+STREAMS = [
+    StreamEndpoint(
+        "event.stream",
+        f"/projects/{{{PROJECT}}}/events",
+        summary="Live events of a project, as server-sent events.",
+        ends="may not read the project any more",
+        permission=Permission.PROJECT_READ,
+    ),
+    StreamEndpoint(
+        "organization.stream",
+        "/organization/events",
+        summary="Live events of the organization, as server-sent events.",
+        ends="is not in the organization any more",
+        permission=Permission.ORGANIZATION_READ,
+    ),
+]
 
 
 @dataclass(slots=True)
@@ -85,19 +144,20 @@ class _Branch:
 
     by_word: dict[str, _Branch] = field(default_factory=dict)
     by_suffix: dict[str, _Branch] = field(default_factory=dict)  # a parameter, by the text after it
-    endpoints: dict[str, Endpoint] = field(default_factory=dict)  # by method
+    endpoints: dict[str, AnyEndpoint] = field(default_factory=dict)  # by method
 
 
 class RouteTable:
-    """Every route of the registry."""
+    """Every route below the prefix: operations, streams of events, and descriptions of the API."""
 
     def __init__(self, operations: Registry) -> None:
         self._root = _Branch()
-        self.endpoints: list[Endpoint] = []
-        for endpoint in _list_endpoints(operations):
+        self.endpoints = list(_list_endpoints(operations))
+        every: list[AnyEndpoint] = [*self.endpoints, *STREAMS, *DOCUMENTS]
+        for endpoint in every:
             self._add(endpoint)
 
-    def _add(self, endpoint: Endpoint) -> None:
+    def _add(self, endpoint: AnyEndpoint) -> None:
         branch = self._root
         for part in endpoint.route.path.split("/")[1:]:
             if part.startswith("{"):
@@ -107,28 +167,25 @@ class RouteTable:
         if endpoint.route.method in branch.endpoints:
             raise ValueError(f"{endpoint.route.method} {endpoint.route.path} is the route of two operations")
         branch.endpoints[endpoint.route.method] = endpoint
-        self.endpoints.append(endpoint)
 
     def find(self, method: str, segments: list[str]) -> RequestedEndpoint | None:
         """Return the endpoint of a request with the values in its path; None if there is none.
 
-        A fixed word is preferred to a parameter. HEAD is answered as GET.
+        A fixed word is preferred to a parameter.
         """
-        method = "GET" if method == "HEAD" else method
         for branch, texts in _walk(self._root, segments, 0, ()):
-            endpoint = branch.endpoints.get(method)
-            if endpoint is not None and (values := endpoint.read_parameters(texts)) is not None:
-                return endpoint, values
+            endpoint = branch.endpoints.get("GET" if method == "HEAD" else method)
+            if endpoint is not None and (endpoint.has_head or method != "HEAD"):
+                values = endpoint.read_parameters(texts)
+                if values is not None:
+                    return endpoint, values
             if _list_methods(branch, texts):
                 return None
         return None
 
     def list_methods(self, segments: list[str]) -> list[str]:
         """Return the methods of a path; empty if there is no such path."""
-        for branch, texts in _walk(self._root, segments, 0, ()):
-            if found := _list_methods(branch, texts):
-                return sorted({*found, *(["HEAD"] if "GET" in found else [])})
-        return []
+        return next(filter(None, (_list_methods(*step) for step in _walk(self._root, segments, 0, ()))), [])
 
 
 def _walk(
@@ -152,7 +209,10 @@ def _walk(
 
 
 def _list_methods(branch: _Branch, texts: Sequence[str]) -> list[str]:
-    return [method for method, one in branch.endpoints.items() if one.read_parameters(texts) is not None]
+    allowed = {
+        method: endpoint for method, endpoint in branch.endpoints.items() if endpoint.read_parameters(texts) is not None
+    }
+    return sorted([*allowed, *(["HEAD"] if "GET" in allowed and allowed["GET"].has_head else [])])
 
 
 def _list_endpoints(operations: Registry) -> Iterator[Endpoint]:
@@ -205,13 +265,13 @@ def _list_item_fields(hint: Any) -> dict[str, Any]:
     shape: type[Struct] | None = None if item is None else item.type
     if shape is None:
         raise TypeError(f"{hint} is no list of objects")
-    return {one.encode_name: one for one in msgspec.structs.fields(shape)}
+    return {item_field.encode_name: item_field for item_field in msgspec.structs.fields(shape)}
 
 
 def _describe_parameter(item_fields: Mapping[str, Any], fields: Mapping[str, Any], part: str) -> PathParameter:
     name, _, suffix = part[1:].partition("}")
-    found = item_fields.get(name) or fields.get(name)
-    described = None if found is None else describe_type(found.type)
+    input_field = item_fields.get(name) or fields.get(name)
+    described = None if input_field is None else describe_type(input_field.type)
     # Only with a suffix: `/versions/{version}` takes numbers beside its words.
     choices = described.choices if described and suffix else ()
     return PathParameter(name, suffix, {str(value).lower(): value for value in choices} or None)

@@ -1,98 +1,41 @@
-"""The server that `groundplan serve` runs: its application, its sockets, and its end."""
+"""A server: the parts that its endpoints share, its sockets, and its end."""
 
 from __future__ import annotations
 
 import os
+import resource
 import socket
 import threading
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
-
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
-from starlette.requests import Request
-from starlette.routing import BaseRoute, Mount
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.operations.registry import Registry
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.store import Store
-from groundplan.surfaces.http.answers import AnswerSender, answer_error, unknown_path
-from groundplan.surfaces.http.docs_page import ApiDescription
-from groundplan.surfaces.http.event_stream import EventsRoute
+from groundplan.surfaces.http.authentication import Authenticator
 from groundplan.surfaces.http.exposure import LOOPBACK, Exposure
-from groundplan.surfaces.http.front_door import LOOPBACK_HOSTS, AllowedHosts
-from groundplan.surfaces.http.live_events import EventStreams, StreamLimits
+from groundplan.surfaces.http.front_door import RunningRequests
 from groundplan.surfaces.http.operation_pool import OperationPool
-from groundplan.surfaces.http.rest import Authenticate, RestApi, RestMiddleware
-from groundplan.surfaces.http.routes import RouteTable
-from groundplan.surfaces.vocabularies import PREFIX, HttpVocabulary
+from groundplan.surfaces.vocabularies import HttpVocabulary
+
+VOCABULARY = HttpVocabulary(OPERATIONS)
 
 
-def build_app(
-    store: Store,
-    authenticate: Authenticate,
-    *,
-    operations: Registry = OPERATIONS,
-    preferences: Preferences | None = None,
-    hosts: Collection[str] = LOOPBACK_HOSTS,
-    pool: OperationPool | None = None,
-    routes: Sequence[BaseRoute] = (),
-    middleware: Sequence[Middleware] = (),
-    recheck: Authenticate | None = None,
-    stream_limits: StreamLimits | None = None,
-) -> Starlette:
-    """Return the application on an open store. `authenticate` returns the actor of a request, or raises.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """The parts of a server that all its endpoints share."""
 
-    `recheck` does it for streams that are open, if that differs. `routes` are the pages beside REST. The application
-    closes the pool.
-    """
-    table = _build_table(operations)
-    vocabulary = HttpVocabulary(operations)
-    pool = pool or OperationPool()
-    rest = RestApi(
-        store,
-        authenticate,
-        table,
-        preferences=preferences or Preferences(vocabulary=vocabulary),
-        vocabulary=vocabulary,
-        pool=pool,
-    )
-    streams = EventStreams(store, authenticate, recheck=recheck, limits=stream_limits)
-
-    @asynccontextmanager
-    async def close_at_end(_app: Starlette) -> AsyncIterator[None]:
-        yield
-        pool.close()
-        streams.stop()
-        streams.close()
-
-    app = Starlette(
-        routes=[
-            *ApiDescription(table).list_routes(),
-            *routes,
-            EventsRoute(streams, vocabulary),
-            Mount(PREFIX, app=rest),
-        ],
-        middleware=[*middleware, Middleware(AllowedHosts, hosts=hosts), Middleware(RestMiddleware, rest=rest)],
-        exception_handlers={HTTPException: _answer_unknown},
-        lifespan=close_at_end,
-    )
-    app.router.redirect_slashes = False
-    app.state.event_streams = streams  # the server stops them first: they do not end by themselves
-    return app
-
-
-_build_table = cache(RouteTable)  # a process may have several applications, and most of the time to build one is this
-
-
-async def _answer_unknown(request: Request, _error: Exception) -> Any:
-    """Answer a path that nothing serves."""
-    return AnswerSender(answer_error(unknown_path(request.url.path)))
+    store: Store
+    authenticator: Authenticator
+    exposure: Exposure = field(default_factory=Exposure)
+    metrics_port: int | None = None  # where metrics need no token
+    vocabulary: HttpVocabulary = VOCABULARY
+    preferences: Preferences = field(default_factory=lambda: Preferences(vocabulary=VOCABULARY))
+    pool: OperationPool = field(default_factory=OperationPool)
+    running: RunningRequests = field(default_factory=RunningRequests)
 
 
 # --- Run it until the process is told to end --------------------------------------------------------------------------
@@ -145,7 +88,7 @@ def serve(
 
     from groundplan.surfaces.http.slow_clients import ImpatientProtocol
 
-    class Server(uvicorn.Server):
+    class StoppableServer(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             on_ready(self.stop)
@@ -182,18 +125,17 @@ def serve(
         ssl_certfile=exposure.tls.certificate if exposure.tls else None,
         ssl_keyfile=exposure.tls.key if exposure.tls else None,
     )
+    # An ordinary end waits for the threads of the pool, and one may wait for a lock of the store, which nobody can end.
     last_resort = threading.Timer(SHUTDOWN_S, os._exit, (1,))
     last_resort.daemon = True
     try:
-        Server(config).run(sockets=list(sockets))
+        StoppableServer(config).run(sockets=list(sockets))
     finally:
         last_resort.cancel()
 
 
 def _raise_file_limit() -> int:
     """Allow as many open files as the system does, and return how many connections that is enough for."""
-    import resource
-
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = CONNECTIONS_MAX + SPARE_FILES
     if soft != resource.RLIM_INFINITY and soft < wanted:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import Invalid
@@ -28,10 +28,7 @@ from groundplan.surfaces.mcp.methods import (
     describe_server,
 )
 from groundplan.surfaces.mcp.protocol import Message, RequestId, RpcError, build_error, build_result
-
-if TYPE_CHECKING:
-    from groundplan.surfaces.mcp.recovery import RecoveredRequest
-
+from groundplan.surfaces.mcp.recovery import RecoveredRequest
 
 Send: TypeAlias = Callable[[Any], None]
 
@@ -110,7 +107,8 @@ class Connection:
                 request_id = self._check_unused_id(request.message["id"])
                 if request.message["method"] == "tools/call":
                     call = self._build_rejected_call(request_id, request, error, send)
-                    self._in_flight[request_id] = call
+                    request_id = None
+                    self._begin(call)
                     return [call]
             raise protocol.unreadable_message(error)
         except RpcError as refused:
@@ -163,7 +161,8 @@ class Connection:
                     handled = self._handle_request(request_id, message, send, in_batch=in_batch)
                     if isinstance(handled, Call):
                         handled.cancellation = cancellation or handled.cancellation
-                        self._in_flight[request_id] = handled
+                        request_id = None
+                        self._begin(handled)
                         return [handled]
                     answer = build_result(request_id, handled)
         except RpcError as error:
@@ -187,9 +186,13 @@ class Connection:
         The error is sent without an id, because it would look like the answer to the request in flight.
         """
         if request_id in self._in_flight:
-            data = {"code": "duplicate_id", "id": request_id}
-            raise RpcError(protocol.INVALID_REQUEST, "a request with this id is still in progress", data)
+            raise _duplicate_id(request_id)
         return request_id
+
+    def _begin(self, call: Call) -> None:
+        """Reserve the id of a call, or raise if another thread has reserved it meanwhile."""
+        if self._in_flight.setdefault(call.id, call) is not call:
+            raise _duplicate_id(call.id)
 
     def _handle_request(self, request_id: RequestId, message: Message, send: Send, *, in_batch: bool) -> Message | Call:
         """Return the result of a request, or the call that will answer it."""
@@ -272,6 +275,11 @@ class Connection:
         except RpcError as error:
             return build_error(call.id, error)
         return build_result(call.id, value)
+
+
+def _duplicate_id(request_id: RequestId) -> RpcError:
+    data = {"code": "duplicate_id", "id": request_id}
+    return RpcError(protocol.INVALID_REQUEST, "a request with this id is still in progress", data)
 
 
 def _check_opening(method: str, params: Message) -> None:

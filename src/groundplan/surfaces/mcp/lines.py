@@ -57,7 +57,7 @@ class LineReader:
 
     @property
     def has_line(self) -> bool:
-        """Whether the next line, or the end, can be returned without waiting for input."""
+        """True if the next line, or the end, can be returned without waiting for input."""
         return bool(self._whole) or self._has_ended
 
     def read_line(self) -> bytes | TruncatedLine | None:

@@ -178,11 +178,11 @@ class DeferredTools:
         self._tools()
 
     def listing(self) -> list[dict[str, Any]]:
-        """As `Tools.listing`."""
+        """Return the list of tools, as `Tools.listing` does."""
         return self._tools().listing()
 
     def call(self, name: str, arguments: Mapping[str, Any], cancellation: Cancellation | None = None) -> ToolAnswer:
-        """As `Tools.call`; if the tools cannot be built, the answer is that error."""
+        """Call a tool, as `Tools.call` does; if the tools cannot be built, the answer is that error."""
         try:
             tools = self._tools()
         except GroundplanError as error:
@@ -190,7 +190,7 @@ class DeferredTools:
         return tools.call(name, arguments, cancellation)
 
     def refuse(self, name: str, error: GroundplanError) -> ToolAnswer:
-        """As `Tools.refuse`; if the tools cannot be built, the answer is that error."""
+        """Refuse a call, as `Tools.refuse` does; if the tools cannot be built, the answer is that error."""
         try:
             tools = self._tools()
         except GroundplanError as unbuilt:

@@ -101,13 +101,13 @@ def _parse_members(head: bytes, offset: int, *, open_key: str | None = None) -> 
     pairs: Pairs = []
     if closing := _CLOSING.match(head, offset):
         return pairs, closing.end()
-    while found := _KEY.match(head, offset):
-        key, end = _decode_value(found[1]), None
-        if key == open_key and head.startswith(b"{", found.end()):
-            inner, end = _parse_members(head, found.end() + 1)
+    while match := _KEY.match(head, offset):
+        key, end = _decode_value(match[1]), None
+        if key == open_key and head.startswith(b"{", match.end()):
+            inner, end = _parse_members(head, match.end() + 1)
             value: Any = dict(inner)
-        elif end := _find_end_of_value(head, found.end()):
-            value = _decode_value(head[found.end() : end])
+        elif end := _find_end_of_value(head, match.end()):
+            value = _decode_value(head[match.end() : end])
         else:
             break
         if key is _UNREAD or value is _UNREAD:

@@ -29,6 +29,7 @@ from groundplan.surfaces.mcp.connection import Call, Connection
 from groundplan.surfaces.mcp.lines import LineReader, LineWriter, TruncatedLine
 from groundplan.surfaces.mcp.methods import Tools
 from groundplan.surfaces.mcp.protocol import build_error
+from groundplan.surfaces.mcp.recovery import recover_request
 from groundplan.surfaces.stop_signals import STOP_SIGNALS, handle_stop_signals
 
 # Calls read ahead of the worker. Beyond this the reader waits, so that a flooding client fills its pipe and not our
@@ -181,8 +182,6 @@ class _ServerLoop:
         try:
             message = strict_json.decode(_require_whole(line))
         except Invalid as error:
-            from groundplan.surfaces.mcp.recovery import recover_request  # only needed for refused lines
-
             is_json = error.code not in protocol.NOT_JSON
             return self._connection.refuse(recover_request(line) if is_json else None, error, self._send)
         return self._connection.receive(message, self._send)

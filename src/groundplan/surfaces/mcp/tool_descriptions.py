@@ -33,7 +33,7 @@ def describe_tool(tool: ToolEntry, registry: Registry) -> dict[str, Any]:
 def _build_annotations(operations: Sequence[Operation[Any, Any]]) -> dict[str, bool]:
     """Return the hints that differ from the MCP defaults: a tool writes, destroys, is not idempotent."""
     hints: dict[str, bool] = {}
-    operations = [*operations, *(other for operation in operations for other in operation.variants)]
+    operations = [*operations, *(variant for operation in operations for variant in operation.variants)]
     effects = {operation.effect for operation in operations}
     if effects == {Effect.READ}:
         return {"readOnlyHint": True}  # the other two mean nothing for a tool that only reads
@@ -92,7 +92,7 @@ def add_descriptions(tool: str, schema: dict[str, Any], operations: Iterable[Ope
 def _find_argument(schema: dict[str, Any], path: list[str]) -> dict[str, Any]:
     step, *rest = path
     name, is_list, _ = step.partition("[]")
-    found: dict[str, Any] = schema["properties"][name]
+    argument: dict[str, Any] = schema["properties"][name]
     if not rest:
-        return found
-    return _find_argument(found["items"] if is_list else found, rest)
+        return argument
+    return _find_argument(argument["items"] if is_list else argument, rest)

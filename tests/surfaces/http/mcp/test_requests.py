@@ -10,7 +10,7 @@ import pytest
 
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX
 from groundplan.surfaces.http.exposure import Exposure
-from groundplan.surfaces.mcp.protocol import HANDSHAKE_REVISIONS, STATELESS_REVISIONS
+from groundplan.surfaces.mcp.protocol import HANDSHAKE_REVISIONS, HEADER_MISMATCH, STATELESS_REVISIONS
 from tests.engines import Engine
 from tests.surfaces.http.client import Reply, make_scope, name_headers
 from tests.surfaces.http.mcp.client import STATELESS, McpClient, build, create_token
@@ -113,6 +113,67 @@ def test_only_post_and_delete_are_methods(mcp: McpClient, verb: str) -> None:
     refused = mcp.exchange(b"", verb=verb)
 
     assert (refused.status, refused.headers["allow"]) == (405, "POST, DELETE")
+
+
+CALL = build("tools/call", envelope(name="graph_open", arguments={"project": "größe"}))
+OF_CALL = {"mcp_protocol_version": STATELESS, "mcp_method": "tools/call", "mcp_name": "graph_open"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "status", "code"),
+    [
+        ({"accept": None}, 406, "not_acceptable"),
+        ({"accept": "text/html"}, 406, "not_acceptable"),
+        ({"accept": "application/json;q=0"}, 406, "not_acceptable"),
+        ({"content_type": None}, 415, "unsupported_media_type"),
+        ({"content_type": "text/plain"}, 415, "unsupported_media_type"),
+        ({"content_type": "application/json; charset=latin1"}, 415, "unsupported_media_type"),
+        ({"content_encoding": "gzip"}, 415, "unsupported_media_type"),
+        ({"mcp_method": None}, 400, HEADER_MISMATCH),
+        ({"mcp_method": "tools/list"}, 400, HEADER_MISMATCH),
+        ({"mcp_method": "TOOLS/CALL"}, 400, HEADER_MISMATCH),
+        ({"mcp_name": None}, 400, HEADER_MISMATCH),
+        ({"mcp_name": "graph_next"}, 400, HEADER_MISMATCH),
+        ({"mcp_name": "=?base64?Z3JhcGhfbmV4dA==?="}, 400, HEADER_MISMATCH),
+        ({"mcp_name": "=?base64?!?="}, 400, HEADER_MISMATCH),
+        ({"mcp_protocol_version": None}, 400, HEADER_MISMATCH),
+        ({"mcp_protocol_version": "2025-11-25"}, 400, HEADER_MISMATCH),
+        ({"mcp_protocol_version": "1999-01-01"}, 400, HEADER_MISMATCH),
+        ({"mcp_session_id": "unknown", "mcp_protocol_version": None}, 404, -32600),
+    ],
+)
+def test_a_request_whose_headers_break_a_rule_is_refused(
+    mcp: McpClient, engine: Engine, changed: dict[str, Any], status: int, code: str | int
+) -> None:
+    refused = mcp.exchange(CALL, **{**OF_CALL, **changed})
+
+    found = refused.json["error"]["code"] if "error" in refused.json else refused.code
+    assert (refused.status, found) == (status, code)
+    assert engine.as_owner("SELECT count(*) FROM projects") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"accept": "*/*"},
+        {"accept": "text/html, application/json;q=0.1"},
+        {"content_type": "APPLICATION/JSON; charset=UTF-8"},
+        {"mcp_name": "=?base64?Z3JhcGhfb3Blbg==?="},
+        {"mcp_session_id": "of no meaning here"},
+    ],
+)
+def test_a_request_whose_headers_keep_the_rules_is_answered(mcp: McpClient, changed: dict[str, str]) -> None:
+    answered = mcp.exchange(CALL, **{**OF_CALL, **changed})
+
+    assert (answered.status, answered.json["result"]["isError"]) == (200, False)
+
+
+def test_a_notification_of_an_unknown_revision_is_refused(mcp: McpClient) -> None:
+    cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
+
+    assert mcp.exchange(cancelled, mcp_protocol_version="1999-01-01").status == 400
+    assert mcp.exchange(cancelled, mcp_protocol_version=STATELESS).status == 202
 
 
 def test_no_answer_may_be_kept_by_a_cache(mcp: McpClient) -> None:

@@ -96,21 +96,21 @@ def _check_server(connection: Connection) -> Finding:
 
 def _check_role(name: str, privileges: RolePrivileges) -> Finding:
     reasons = ("is a superuser", "bypasses row level security", "owns the tables")
-    found = [reason for reason, holds in zip(reasons, privileges, strict=True) if holds]
-    if found:
-        return fail("role", f"{name} {' and '.join(found)}, itself or by a role that it is a member of", USE_APP_URL)
+    problems = [reason for reason, holds in zip(reasons, privileges, strict=True) if holds]
+    if problems:
+        return fail("role", f"{name} {' and '.join(problems)}, itself or by a role that it is a member of", USE_APP_URL)
     return ok("role", f"{name} cannot bypass the policies")
 
 
 def _check_schema_version(connection: Connection) -> Iterator[Finding]:
     steps, known = read_applied_migrations(connection), get_latest_version()
-    found = steps[-1].number if steps else 0
-    if found < known:
-        yield fail("schema", f"schema {found}, and this Groundplan needs {known}", RUN_INIT_AGAIN)
-    elif found > known:
-        yield fail("schema", f"schema {found}, and this Groundplan knows up to {known}", "upgrade Groundplan")
+    version = steps[-1].number if steps else 0
+    if version < known:
+        yield fail("schema", f"schema {version}, and this Groundplan needs {known}", RUN_INIT_AGAIN)
+    elif version > known:
+        yield fail("schema", f"schema {version}, and this Groundplan knows up to {known}", "upgrade Groundplan")
     else:
-        yield ok("schema", f"schema {found}")
+        yield ok("schema", f"schema {version}")
     try:
         find_pending(load_migrations(Dialect.POSTGRES), [step for step in steps if step.number <= known])
         yield ok("migrations", f"{len(steps)} applied, all as released")

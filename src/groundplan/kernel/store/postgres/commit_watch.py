@@ -15,7 +15,7 @@ import psycopg
 from psycopg import Connection
 
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.store.store import CommitWatch, SeenCommits, WatchedProject
+from groundplan.kernel.store.store import ChangedProjects, CommitWatch, WatchedProject
 
 CHANNEL = "groundplan_commits"
 WAIT_S = 0.25  # then the caller can end, or add a project
@@ -43,7 +43,7 @@ class PostgresCommitWatch(CommitWatch):
         self._connection: Connection | None = None
         self._known: frozenset[WatchedProject] = frozenset()
 
-    def wait(self, projects: Collection[WatchedProject]) -> SeenCommits:
+    def wait(self, projects: Collection[WatchedProject]) -> ChangedProjects:
         watched = frozenset(projects)
         if self._is_closed():
             raise Unavailable("this store was closed; open it again", code="store_closed")
@@ -57,20 +57,20 @@ class PostgresCommitWatch(CommitWatch):
             if added := watched - self._known:
                 # Commits before now did not wake anybody for them.
                 self._known = watched
-                return SeenCommits(added)
+                return ChangedProjects(added)
             self._known = watched
-            return SeenCommits(self._receive(self._connection, watched))
+            return ChangedProjects(self._receive(self._connection, watched))
         except psycopg.Error:
             self.close()
             self._pause(RECONNECT_S)
-            return SeenCommits(watched)
+            return ChangedProjects(watched)
 
-    def _poll(self, watched: frozenset[WatchedProject]) -> SeenCommits:
+    def _poll(self, watched: frozenset[WatchedProject]) -> ChangedProjects:
         added = watched - self._known
         self._known = watched
         if not added:
             self._pause(POLL_S)
-        return SeenCommits(added or watched)
+        return ChangedProjects(added or watched)
 
     def _receive(self, connection: Connection, watched: frozenset[WatchedProject]) -> frozenset[WatchedProject]:
         changed: set[WatchedProject] = set()
@@ -79,7 +79,7 @@ class PostgresCommitWatch(CommitWatch):
             if project:
                 changed.add(WatchedProject(organization, project[0]))
             else:
-                changed.update(one for one in watched if one.organization == organization)
+                changed.update(project for project in watched if project.organization == organization)
         return watched & changed
 
     def close(self) -> None:

@@ -87,8 +87,8 @@ class ConnectionPool:
         """Close all unused connections, because the server has probably closed them."""
         with self._lock:
             idle, self._idle = self._idle, deque()
-        for one in idle:
-            one.connection.close()
+        for pooled in idle:
+            pooled.connection.close()
 
     def close(self) -> None:
         """Close all connections; those in use are closed when they are put back."""
@@ -98,7 +98,7 @@ class ConnectionPool:
 
     @property
     def is_closed(self) -> bool:
-        """Whether the pool was closed."""
+        """True after the pool was closed."""
         return self._is_closed
 
     def _take_slot(self, give_up_at: float, check: Callable[[], None] | None) -> None:
@@ -148,8 +148,8 @@ class ConnectionPool:
             if is_usable and now - used.opened_at < LIFETIME_S_MAX and not self._is_closed:
                 self._idle.append(used._replace(used_at=now))
                 surplus = [self._idle.popleft()] if now - self._idle[0].used_at > UNUSED_S_MAX else []
-        for one in surplus:
-            one.connection.close()
+        for pooled in surplus:
+            pooled.connection.close()
 
 
 class _PooledConnection(NamedTuple):

@@ -35,7 +35,7 @@ MILLISECONDS_MAX = 2**31 - 1
 
 
 class ServerLimits(NamedTuple):
-    """What the server itself ends: a statement, and a session that is idle in a transaction."""
+    """The time limits of the server: of a statement, and of a session that is idle in a transaction."""
 
     statement_s: float
     idle_s: float
@@ -116,9 +116,9 @@ def format_limits(actor: Actor) -> dict[str, str]:
 
 
 def is_behind_pooler(connection: Connection) -> bool:
-    """Return whether a pooler answers: the process that it names is then not the one that runs the statements."""
-    found = connection.execute("SELECT pg_backend_pid()").fetchone()
-    return found != (connection.info.backend_pid,)
+    """Return whether a pooler answers: it names another process than the one that runs the statements."""
+    row = connection.execute("SELECT pg_backend_pid()").fetchone()
+    return row != (connection.info.backend_pid,)
 
 
 def format_settings(connection: Connection, lock_wait_s: float) -> str:

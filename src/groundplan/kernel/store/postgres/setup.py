@@ -213,8 +213,8 @@ def _ensure_role(connection: Connection, role: str, cancellation: Cancellation) 
 def _revoke_all(connection: Connection, role: str) -> None:
     """Revoke all rights of a previous app role."""
     with connection.transaction():
-        for what in ("ALL TABLES IN SCHEMA {}", "ALL FUNCTIONS IN SCHEMA {}", "SCHEMA {}"):
-            connection.execute(_format_sql(f"REVOKE ALL ON {what} FROM {{}}", SCHEMA_NAME, role))
+        for objects in ("ALL TABLES IN SCHEMA {}", "ALL FUNCTIONS IN SCHEMA {}", "SCHEMA {}"):
+            connection.execute(_format_sql(f"REVOKE ALL ON {objects} FROM {{}}", SCHEMA_NAME, role))
 
 
 def _set_new_password(connection: Connection, role: str) -> str:

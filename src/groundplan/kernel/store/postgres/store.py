@@ -275,9 +275,9 @@ def check_connection(connection: Connection, *, as_owner: bool = False) -> None:
     has_schema = connection.execute("SELECT to_regclass('schema_migrations') IS NOT NULL").fetchone()
     if has_schema != (True,):
         raise NoSchema
-    found = connection.execute("SELECT max(number) FROM schema_migrations").fetchone()
+    row = connection.execute("SELECT max(number) FROM schema_migrations").fetchone()
     known = get_latest_version()
-    number = (found and found[0]) or 0
+    number = (row and row[0]) or 0
     if number > known:
         raise NewerSchema(number, known)
     if number < known:
@@ -324,11 +324,11 @@ class OutdatedSchema(Unavailable):
 
     code = "store_outdated"
 
-    def __init__(self, found: int, known: int) -> None:
+    def __init__(self, stored: int, known: int) -> None:
         super().__init__(
-            f"this database has schema {found} and this Groundplan needs {known}; "
+            f"this database has schema {stored} and this Groundplan needs {known}; "
             "run groundplan init with the owner's URL",
-            found=found,
+            found=stored,
             known=known,
         )
 

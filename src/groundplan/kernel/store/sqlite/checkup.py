@@ -95,8 +95,8 @@ def _stat_files(path: Path) -> Iterator[_FileStat]:
     real = path.resolve() if path.is_symlink() else path
     for file in (path, *(real.with_name(real.name + suffix) for suffix in COMPANION_SUFFIXES)):
         with suppress(FileNotFoundError):  # SQLite removes its files when the last program closes
-            found = file.stat()
-            yield _FileStat(file, stat.S_IMODE(found.st_mode), found.st_uid, found.st_size)
+            status = file.stat()
+            yield _FileStat(file, stat.S_IMODE(status.st_mode), status.st_uid, status.st_size)
 
 
 def _check_header(path: Path, files: list[_FileStat], access: Finding) -> Finding | None:
@@ -155,7 +155,7 @@ def _check_log(path: Path) -> Finding:
     if kept := sorted(path.parent.glob(glob.escape(f"{path.name}-wal{SET_ASIDE}") + "*")):
         return warn(
             "log",
-            f"a log that is not of this file was set aside: {_join_names([one.name for one in kept])}",
+            f"a log that is not of this file was set aside: {_join_names([file.name for file in kept])}",
             "remove it when you have what you need",
         )
     return ok("log", "the log belongs to the file")
@@ -228,12 +228,12 @@ def _check_journal(connection: sqlite3.Connection) -> Finding:
 
 def _check_pages(connection: sqlite3.Connection) -> Finding:
     try:
-        found = [row[0] for row in connection.execute("PRAGMA quick_check(5)")]
+        problems = [row[0] for row in connection.execute("PRAGMA quick_check(5)")]
     except sqlite3.DatabaseError as error:
-        found = [str(error)]
-    if found == ["ok"]:
+        problems = [str(error)]
+    if problems == ["ok"]:
         return ok("pages", "no damage found")
-    return fail("pages", f"the file is damaged: {'; '.join(found)}", RESTORE_BACKUP)
+    return fail("pages", f"the file is damaged: {'; '.join(problems)}", RESTORE_BACKUP)
 
 
 def _check_references(connection: sqlite3.Connection) -> Finding:
@@ -244,15 +244,17 @@ def _check_references(connection: sqlite3.Connection) -> Finding:
 
 
 def _check_schema_version(connection: sqlite3.Connection) -> Finding:
-    found, known = _read_pragma(connection, "user_version"), get_latest_version()
-    if found > known:
-        return fail("schema", f"schema {found}, and this Groundplan knows up to {known}", "upgrade Groundplan")
-    if 0 < found < (baseline := load_migrations(Dialect.SQLITE)[0].number):
-        problem, _, fix = OlderSchema(found, baseline).message.partition("; ")
+    version, known = _read_pragma(connection, "user_version"), get_latest_version()
+    if version > known:
+        return fail("schema", f"schema {version}, and this Groundplan knows up to {known}", "upgrade Groundplan")
+    if 0 < version < (baseline := load_migrations(Dialect.SQLITE)[0].number):
+        problem, _, fix = OlderSchema(version, baseline).message.partition("; ")
         return fail("schema", problem, fix)
-    if found < known:
-        return warn("schema", f"schema {found} of {known}", "groundplan init, with the same --db, brings it up to date")
-    return ok("schema", f"schema {found}")
+    if version < known:
+        return warn(
+            "schema", f"schema {version} of {known}", "groundplan init, with the same --db, brings it up to date"
+        )
+    return ok("schema", f"schema {version}")
 
 
 def _check_migrations(connection: sqlite3.Connection) -> Finding:
@@ -270,7 +272,7 @@ def _check_migrations(connection: sqlite3.Connection) -> Finding:
 
 
 def _check_objects(connection: sqlite3.Connection, schema: Schema) -> Iterator[Finding]:
-    """Compare tables, indexes and guards with those of a new database."""
+    """Compare the tables, indexes and guards with the ones of a new database."""
     fresh = sqlite3.connect(":memory:", isolation_level=None)
     try:
         migrate(fresh, schema)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from groundplan.kernel.store.sqlite.errors import translate_errors
-from groundplan.kernel.store.store import NO_COMMITS, CommitWatch, SeenCommits, WatchedProject
+from groundplan.kernel.store.store import NO_COMMITS, ChangedProjects, CommitWatch, WatchedProject
 
 if TYPE_CHECKING:
     from groundplan.kernel.store.sqlite.store import HeldConnection
@@ -44,22 +44,24 @@ class SqliteCommitWatch(CommitWatch):
         self._data_version: int | None = None
         self._known: dict[WatchedProject, Revisions] = {}
 
-    def wait(self, projects: Collection[WatchedProject]) -> SeenCommits:
+    def wait(self, projects: Collection[WatchedProject]) -> ChangedProjects:
         if self._data_version is not None:
             self._pause(POLL_S)  # after a commit, too: many in a row are one wake-up
         with self._held.in_use, translate_errors():
             connection = self._held.require_open()
             (data_version,) = connection.execute("PRAGMA data_version").fetchone()
-            if data_version == self._data_version and all(one in self._known for one in projects):
+            if data_version == self._data_version and all(project in self._known for project in projects):
                 return NO_COMMITS
             # Read after the counter: a commit between the two is found again, and none is missed.
             keys = msgspec.json.encode(list(projects)).decode()
             rows = connection.execute(_REVISIONS, {"keys": keys}).fetchall()
         self._data_version = data_version
-        found = {WatchedProject(tenant, project): (rev, of_tenant) for tenant, project, rev, of_tenant in rows}
-        changed = frozenset(one for one, revisions in found.items() if self._known.get(one) != revisions)
-        self._known = found
-        return SeenCommits(changed)
+        revisions_now = {WatchedProject(tenant, project): (rev, of_tenant) for tenant, project, rev, of_tenant in rows}
+        changed = frozenset(
+            project for project, revisions in revisions_now.items() if self._known.get(project) != revisions
+        )
+        self._known = revisions_now
+        return ChangedProjects(changed)
 
     def close(self) -> None:
         self._held.close()

@@ -49,8 +49,8 @@ def translate_error(error: sqlite3.Error) -> Exception:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the low byte is the primary code
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return TryAgain()
-    if found := _UNAVAILABLE.get(code):
-        return found()
+    if unavailable := _UNAVAILABLE.get(code):
+        return unavailable()
     return error
 
 

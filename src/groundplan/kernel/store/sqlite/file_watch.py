@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -26,9 +25,6 @@ from groundplan.kernel.store.sqlite.log_identity import (
 )
 
 CHECKPOINT_BYTES = 1000 * 512  # SQLite runs a checkpoint at 1,000 pages, of at least 512 bytes
-# No file system counts the time of a change in longer steps: one that has fractions of a second counts finer ones.
-SETTLED_NS = 50_000_000
-SETTLED_WHOLE_SECONDS_NS = 2_000_000_000
 _stat = os.stat  # not pathlib: it runs before every transaction, and is twice as fast
 FilesInPlace = tuple[os.stat_result, os.stat_result]  # the database and its log
 
@@ -64,8 +60,6 @@ class FileWatch:
     def __init__(self, path: FilePath, connection: sqlite3.Connection) -> None:
         self._path = path
         self._database, self._log, self._index = (f"{path}{suffix}" for suffix in ("", "-wal", "-shm"))
-        self._folder = os.path.dirname(self._database)
-        self._folder_seen: tuple[int, int, int] | None = None  # of the folder in which the files were last in place
         self._expected = tuple(_read_identity(name) for name in (self._database, self._log, self._index))
         if None in self._expected:
             raise FileReplaced(path, self._describe())
@@ -90,23 +84,6 @@ class FileWatch:
         ):
             raise FileReplaced(self._path, self._describe())
         return database, log
-
-    def check_before_read(self) -> None:
-        """Check the files as `check` does, but look at each of them only if an entry of their folder may have changed.
-
-        One call of the system instead of three: each costs more than most statements. Writes look at all three files.
-        """
-        try:
-            folder = _stat(self._folder)
-        except OSError:
-            raise FileReplaced(self._path, self._describe()) from None
-        seen = folder.st_mtime_ns, folder.st_ino, folder.st_dev
-        if seen != self._folder_seen:
-            self.check()
-            # A change that comes soon after the last one could have the same time, and would not show.
-            has_fractions = folder.st_mtime_ns % 1_000_000_000
-            settled_ns = SETTLED_NS if has_fractions else SETTLED_WHOLE_SECONDS_NS
-            self._folder_seen = seen if time.time_ns() - folder.st_mtime_ns > settled_ns else None
 
     def mark_log(self, connection: sqlite3.Connection, files: FilesInPlace) -> None:
         """Write a mark within a transaction if the log may have none for the file as it is now."""
@@ -158,19 +135,17 @@ class FileWatch:
         If only the log was removed, its descriptors still have it, and a checkpoint saves what it holds.
         """
         database, log, _ = self._expected
-        found = _read_identity(self._log)
+        identity = _read_identity(self._log)
         if _read_identity(self._database) != database:
             return False  # SQLite notices this itself
-        if found not in (log, None):
+        if identity not in (log, None):
             return True
         if _stat(self._database).st_mtime_ns == self._trusted_ns:
             return False
-        return found is None or self._is_overwritten()
+        return identity is None or self._is_overwritten()
 
     def _is_overwritten(self) -> bool:
         """Return whether a change of the file was not a checkpoint."""
-        # Not at import: few files are changed by others.
-
         log = read_log(self._log)
         if log is not None and log.frames:
             return find_relation(self._path) is not LogRelation.BELONGS
@@ -182,7 +157,7 @@ class FileWatch:
         return content.nonce != self._nonce and not self._is_of_later_write(content)
 
     def _is_of_later_write(self, content: FileContent) -> bool:
-        """Return whether the mark in the file is that of another program, written later than the one known here.
+        """Return whether another program wrote the mark in the file, later than the last mark that is known here.
 
         It names this file and this log, and the file was not changed after the log. A checkpoint changes the file, and
         then the log is emptied or begun anew; a backup that is copied over the file comes later.
@@ -198,9 +173,9 @@ class FileWatch:
     def _describe(self) -> str:
         names = [self._database, self._log, self._index]
         for name, expected in zip(names, self._expected, strict=True):
-            found = _read_identity(name)
-            if found is None or found != expected:
-                return f"{quote_name(name)} was {'removed' if found is None else 'replaced'}"
+            identity = _read_identity(name)
+            if identity is None or identity != expected:
+                return f"{quote_name(name)} was {'removed' if identity is None else 'replaced'}"
         return f"{quote_name(self._path)} was removed or replaced"
 
 

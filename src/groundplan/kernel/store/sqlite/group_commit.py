@@ -69,7 +69,7 @@ class GroupedWrite:
 
     @property
     def remaining_s(self) -> float:
-        """How long it may still wait."""
+        """The seconds that it may still wait."""
         return max(0.0, self.give_up_at - monotonic())
 
     def wait(self) -> None:

@@ -29,6 +29,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from enum import StrEnum
+from shlex import quote
 
 from groundplan.kernel.clock import system_clock
 from groundplan.kernel.errors import Unavailable
@@ -165,7 +166,7 @@ _COOKIE = slice(40, 44)  # of page 1: the schema cookie
 
 
 class LogContent:
-    """What the committed transactions of a log say about the file that they belong to."""
+    """The identity of the database file by the committed transactions of a log."""
 
     def __init__(self, inode: int, modified_ns: int) -> None:
         self.inode = inode
@@ -269,7 +270,7 @@ _kept_open: dict[tuple[int, int], int] = {}  # by device and inode; closing one 
 
 
 class LogRelation(StrEnum):
-    """How a log and a file are related."""
+    """The relations that a log and a database file can have."""
 
     BELONGS = "belongs"
     UNRELATED = "unrelated"
@@ -320,8 +321,6 @@ def _format_move(path: FilePath) -> str:
 
 
 def _quote(text: str) -> str:
-    from shlex import quote  # only an error needs it
-
     return quote(text)
 
 

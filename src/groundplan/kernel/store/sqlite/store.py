@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from time import monotonic
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 from weakref import WeakSet
 
 from groundplan.kernel.actors import NOBODY, Actor
@@ -19,6 +19,7 @@ from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.clock import Clock, UptimeCounter, find_system_uptime, read_timestamp, system_clock
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.queries import Query
+from groundplan.kernel.store.schema import Schema
 from groundplan.kernel.store.sqlite.connection import FilePath, connect
 from groundplan.kernel.store.sqlite.errors import translate_errors, translate_interrupted
 from groundplan.kernel.store.sqlite.file import (
@@ -31,9 +32,6 @@ from groundplan.kernel.store.sqlite.file_watch import FileReplaced, FilesInPlace
 from groundplan.kernel.store.sqlite.write_queue import WriteQueue
 from groundplan.kernel.store.store import CommitWatch, Store, retry
 from groundplan.kernel.store.transaction import RowConverters, Transaction
-
-if TYPE_CHECKING:
-    from groundplan.kernel.store.schema import Schema
 
 T = TypeVar("T")
 
@@ -97,20 +95,13 @@ class SqliteStore(Store):
         return retry(lambda: self._run_statement_as_nobody(run))
 
     def _run_statement_as_nobody(self, run: Callable[[Transaction], T]) -> T:
-        self._check_before_read()
+        self._check_files()
         held = self._get_connection()
         with held.in_use, translate_errors():
             return run(self._begin_at_now(held.require_open(), NOBODY, Cancellation()))
 
-    def _check_before_read(self) -> None:
-        try:
-            self._files.check_before_read()
-        except FileReplaced:
-            self._check_files()  # says so if the store was closed
-            raise
-
     def _read_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
-        self._check_before_read()
+        self._check_files()
         held = self._get_connection()
         with held.in_use:
             connection = held.require_open()
@@ -336,21 +327,18 @@ class SqliteTransaction(Transaction):
     def _fetch(self, query: Query, shape: type[T] | None, parameters: dict[str, Any]) -> list[Any]:
         if monotonic() > self.cancellation.ends_at:
             raise self.cancellation.build_error()
-        parameters |= self._ambient
-        cursor = self._execute(query.numbered, query.pick_values(parameters))
+        cursor = self._execute(query.sqlite, parameters | self._ambient)
         convert = self._row_converters.get((query, shape)) or self._build_converter(query, shape, cursor)
         return convert(cursor.fetchall())
 
     def run(self, query: Query, /, **parameters: Any) -> int:
         if monotonic() > self.cancellation.ends_at:
             raise self.cancellation.build_error()
-        parameters |= self._ambient
-        return self._execute(query.numbered, query.pick_values(parameters)).rowcount
+        return self._execute(query.sqlite, parameters | self._ambient).rowcount
 
     def run_many(self, query: Query, rows: Iterable[Mapping[str, Any]], /) -> None:
         self.cancellation.check()
-        pick_values, ambient = query.pick_values, self._ambient
-        self._executemany(query.numbered, [pick_values({**row, **ambient}) for row in rows])
+        self._executemany(query.sqlite, [{**row, **self._ambient} for row in rows])
 
 
 def _authorize(action: int, first: str | None, *rest: str | None) -> int:

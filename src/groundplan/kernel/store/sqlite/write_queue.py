@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from queue import Empty, SimpleQueue
 
 import msgspec
 
@@ -95,7 +96,7 @@ class WriteQueue:
 
 
 class _Wait(msgspec.Struct, frozen=True):
-    """How long one writer waits for both locks together."""
+    """The time that one writer may wait for both locks together."""
 
     give_up_at: float
     wait_s: float
@@ -115,7 +116,6 @@ class _Waiter:
         self._is_wanted = True
         self._has_ended = False
         self._lock = threading.Lock()  # guards the hand-over; held for a moment only
-        from queue import SimpleQueue  # few writers wait
 
         self._events: SimpleQueue[None] = SimpleQueue()  # not an Event: a signal handler may wake its own thread
         # Only the thread has the file, because a reference here would keep it open after the thread that uses it.
@@ -133,8 +133,6 @@ class _Waiter:
 
     def wait(self, file: LockFile, wait: _Wait) -> OSError | None:
         """Return when the lock is held, or the error of the operating system."""
-        from queue import Empty
-
         try:
             while not self._has_ended:
                 if wait.cancellation.is_cancelled:

@@ -9,11 +9,9 @@ from collections.abc import Iterator
 
 from msgspec import UnsetType
 
-from groundplan.knowledge.atom import Atom, AtomRelation
-from groundplan.knowledge.changelog import ChangelogLine
-from groundplan.knowledge.molecule import Molecule, MoleculeRelation
-from groundplan.knowledge.reading.context import FileKnowledge, MatchedAtom
-from groundplan.knowledge.reading.list import ListedAtom
+from groundplan.knowledge.context import FileKnowledge, MatchedAtom
+from groundplan.knowledge.entities import Atom, AtomRelation, ChangelogLine, Molecule, MoleculeRelation
+from groundplan.knowledge.read import ListedAtom
 from groundplan.surfaces.cli.drawing import (
     GAP,
     WARNINGS,

@@ -9,9 +9,15 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundplan.front_matter.errors import UnreadableFrontMatter
-from groundplan.front_matter.fields import Field, FieldText, Nested, parse_fields, parse_front
-from groundplan.front_matter.split import split_text
+from groundplan.front_matter import (
+    Field,
+    FieldText,
+    Nested,
+    UnreadableFrontMatter,
+    parse_fields,
+    parse_front,
+    split_text,
+)
 from tests.proof import scaled
 
 _telling = st.sampled_from(
@@ -45,6 +51,14 @@ _loose = st.lists(_telling | st.sampled_from(("a", "key", "---", "...", "@", "*"
 _texts = st.text(st.characters(exclude_categories=("Cs", "Cc")) | st.sampled_from("\n 'x\"#:-"), max_size=100)
 
 
+@pytest.fixture(params=["the loader in C", "the loader in Python"])
+def loader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Each loader of PyYAML: a build without the one in C has only the other."""
+    if request.param == "the loader in Python":
+        monkeypatch.delattr(yaml, "CBaseLoader")
+    return str(request.param)
+
+
 def values(text: str) -> dict[str, str | list[str]]:
     fields = parse_fields(text)
     return {
@@ -52,6 +66,7 @@ def values(text: str) -> dict[str, str | list[str]]:
     }
 
 
+@pytest.mark.usefixtures("loader")
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -81,6 +96,7 @@ def test_a_value_is_read_in_every_form(text: str, expected: str | list[str]) -> 
     assert values(text)["a"] == expected
 
 
+@pytest.mark.usefixtures("loader")
 @pytest.mark.parametrize(
     ("text", "line", "word"),
     [
@@ -89,6 +105,9 @@ def test_a_value_is_read_in_every_form(text: str, expected: str | list[str]) -> 
         ("a: b\na: c", 3, "twice"),
         ("a: b\nc: 'd", 3, "quote"),
         ('a: "\\q"', 2, "escape"),
+        ('a: "\\U00110000"', 2, "YAML"),
+        ('a: "\\UFFFFFFFF"', 2, "YAML"),
+        ("a: |\n   b\n  c", 2, "YAML"),
         ("a: [b", 2, "bracket"),
         ("a:\n  - b\n c", 2, "below each other"),
         (": b", 2, "not a field"),

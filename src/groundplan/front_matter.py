@@ -1,8 +1,8 @@
-"""Parse the fields of front matter.
+"""Front matter: fields between two lines of `---` at the top of a text file.
 
 It is nearly YAML, but tools also write what YAML refuses: `globs: **/*.ts` is an alias there, `globs: "a", "b"` is more
 than one value, and `assignee: [@name]` begins with a reserved sign. So this parser knows the forms that are in use and
-reads the rest as plain text:
+reads the rest as plain text; only what stands in quotes or behind `|` and `>` is read by PyYAML:
 
     title: plain text   # a comment
       that may continue below
@@ -20,26 +20,68 @@ of times and no call recurses into the text, so the time grows with its length o
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from groundplan.front_matter.errors import MalformedValue, UnreadableFrontMatter
-from groundplan.front_matter.scalars import (
-    BLANKS,
-    fold_lines,
-    parse_block,
-    parse_block_header,
-    parse_quoted,
-    strip_comment,
-)
-
+FENCE = "---"
+FRONT_CHARS_MAX = 65_536
 DEPTH_MAX = 8  # of brackets; a list in a field has depth one
 NAME_CHARS_MAX = 128
+BLANKS = " \t"
 WHITESPACE = (*BLANKS, "\n")  # between the items of a list; to YAML all other blanks are text
 DOCUMENT_END = "..."  # YAML writes it behind a last text whose empty lines count
 
 _CLOSING = {"[": "]", "{": "}"}
+_QUOTED = {"'": re.compile(r"'(?:[^']|'')*+'"), '"': re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)}
+_BLOCK_SIGN = re.compile(r"[|>](?:[+-]?[1-9]?|[1-9][+-])")
+
+
+class UnreadableFrontMatter(Exception):
+    """The front matter cannot be read; the reason is the predicate of a sentence about the file."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(f"line {line}: {reason}")
+        self.line = line
+        self.reason = reason
+
+
+class MalformedValue(Exception):
+    """The value of a field has no end, or is nested too deeply; the reason follows "has a value that"."""
+
+
+@dataclass(frozen=True, slots=True)
+class SplitText:
+    """Front matter with both fences, empty if there is none, and the rest."""
+
+    front: str
+    body: str
+
+    @property
+    def body_line(self) -> int:
+        """The line of the file in which the body begins."""
+        return self.front.count("\n") + 1
+
+
+def split_text(text: str) -> SplitText:
+    """Split a text with LF as line breaks. Front matter, or the whole file, may be indented."""
+    first, _, rest = text.partition("\n")
+    if first.strip() != FENCE:
+        return SplitText("", text)
+    end = len(first) + 1
+    for line in rest.split("\n"):
+        end += len(line) + 1
+        if line.strip() == FENCE:
+            break
+        if end > FRONT_CHARS_MAX:
+            raise UnreadableFrontMatter(1, f"has front matter of more than {FRONT_CHARS_MAX} characters")
+    else:
+        raise UnreadableFrontMatter(1, f"opens with {FENCE}, but its front matter has no second {FENCE}")
+    front, body = text[:end], text[end:]
+    if first.startswith((" ", "\t")):
+        return SplitText(textwrap.dedent(front), textwrap.dedent(body))
+    return SplitText(front, body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +216,8 @@ def _split_tag(rest: str) -> tuple[str, str]:
 
 def _parse_content(rest: str, below: Sequence[str], tag: str, *, indent: int) -> Value:
     """Parse a value that begins in `rest`; `indent` is that of the field or item."""
-    if (header := parse_block_header(rest)) is not None:
-        return FieldText(parse_block(below, header, indent), is_plain=False, tag=tag)
+    if (block := parse_block(rest, below, indent)) is not None:
+        return FieldText(block, is_plain=False, tag=tag)
     if rest[0] in "\"'":
         lines = "\n".join((rest, *below))
         quoted, end = parse_quoted(lines)
@@ -260,3 +302,50 @@ def _find_item_end(text: str, position: int) -> int:
             if len(closing) >= DEPTH_MAX:
                 raise MalformedValue("is nested too deeply")
     raise MalformedValue("has no closing bracket ]")
+
+
+def strip_comment(line: str) -> str:
+    """Return a line of plain text without its comment and the blanks around it."""
+    line = line.strip(BLANKS)
+    if line.startswith("#"):
+        return ""
+    begin = min((end for sign in (" #", "\t#") if (end := line.find(sign)) >= 0), default=len(line))
+    return line[:begin].rstrip(BLANKS)
+
+
+def fold_lines(lines: Sequence[str]) -> str:
+    """Join lines by blanks; n empty lines between two others become n line breaks."""
+    text = "\n".join(lines).strip("\n")
+    return re.sub(r"\n+", lambda breaks: "\n" * (len(breaks[0]) - 1) or " ", text)
+
+
+def parse_quoted(text: str, begin: int = 0) -> tuple[str, int]:
+    """Return the text in the quotes that begin at an index, and the index behind them."""
+    match = _QUOTED[text[begin]].match(text, begin)
+    if match is None:
+        raise MalformedValue(f"has no closing quote {text[begin]}")
+    return _parse_yaml(re.sub(r"\n[ \t]*", "\n ", match[0])), match.end()
+
+
+def parse_block(sign: str, lines: Sequence[str], indent: int) -> str | None:
+    """Return the text on the lines below a sign such as `|` or `>-`; None if the text is not such a sign.
+
+    `indent` is that of the field or item.
+    """
+    sign = strip_comment(sign)
+    if not _BLOCK_SIGN.fullmatch(sign):
+        return None
+    inner = (line[indent:] if line[:indent].isspace() or not indent else line.lstrip(BLANKS) for line in lines)
+    return _parse_yaml("\n".join((f"- {sign}", *inner, "")))
+
+
+def _parse_yaml(text: str) -> str:
+    import yaml  # takes 30 ms, and most values have neither quotes nor blocks
+
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # some builds lack the part in C
+    try:
+        value = yaml.load(text, Loader=loader)  # noqa: S506 - it makes nothing but texts and lists
+    except (yaml.YAMLError, ValueError, OverflowError) as error:  # the last two for an escape beyond Unicode
+        problem = getattr(error, "problem", None) or "cannot be read"
+        raise MalformedValue(f"has a text in which YAML {problem}") from None
+    return str(value[0] if isinstance(value, list) else value)

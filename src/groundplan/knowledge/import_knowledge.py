@@ -11,10 +11,9 @@ from msgspec import Struct
 from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.knowledge.molecule import load_molecule
+from groundplan.knowledge.entities import load_molecule
 from groundplan.knowledge.requests import RELATED_MAX, KnowledgeEntityType, RelatedMolecule, normalize_knowledge
-from groundplan.knowledge.writing.create import CreateKnowledge, create
-from groundplan.knowledge.writing.update import UpdateKnowledge, update
+from groundplan.knowledge.write import CreateKnowledge, UpdateKnowledge, create, update
 from groundplan.providers import KnowledgeDraft, KnowledgeImport, KnowledgeOutcome
 
 sql = load_queries(__file__)
@@ -36,7 +35,7 @@ class NamedKnowledgeRow(Struct):
 
 
 def import_knowledge(tx: Transaction, request: KnowledgeImport) -> list[KnowledgeOutcome]:
-    """Create or update atoms and molecules, and return what became of each draft."""
+    """Create or update the atom or molecule of each draft, and return the outcome of each."""
     existing = _load_existing(tx, request.drafts)
     outcomes = []
     ids = {name: row.id for (is_atom, name), row in existing.items() if not is_atom}  # of molecules, by name
@@ -63,16 +62,16 @@ def _normalize_name(name: str) -> str:
 
 def _load_existing(tx: Transaction, drafts: list[KnowledgeDraft]) -> dict[tuple[bool, str], NamedKnowledgeRow]:
     """Return the atoms and molecules with the names of drafts; of several with one name, the first."""
-    found: dict[tuple[bool, str], NamedKnowledgeRow] = {}
+    rows: dict[tuple[bool, str], NamedKnowledgeRow] = {}
     for is_atom, query in ((True, sql.named_atoms), (False, sql.named_molecules)):
         names = to_json_array({_normalize_name(draft.name) for draft in drafts if bool(draft.paths) == is_atom})
         for row in tx.all(query, NamedKnowledgeRow, project_id=tx.project.id, names=names):
-            found.setdefault((is_atom, row.name), row)
-    return found
+            rows.setdefault((is_atom, row.name), row)
+    return rows
 
 
 def _compare(draft: KnowledgeDraft, row: NamedKnowledgeRow | None) -> tuple[str, str]:
-    """Return what becomes of a draft, and its digest."""
+    """Return the outcome of a draft (created, updated, unchanged, conflict), and its digest."""
     there = _compute_digest(normalize_knowledge(draft.knowledge))
     if row is None:
         if draft.last_digest is None:
@@ -101,7 +100,7 @@ def _write(tx: Transaction, draft: KnowledgeDraft, row: NamedKnowledgeRow | None
 
 
 def _relate(tx: Transaction, draft: KnowledgeDraft, ids: dict[str, str], task_id: str | None) -> bool:
-    """Take over the relations that changed in the file since the last import, and return whether that changes any.
+    """Store the relations that changed in the file since the last import, and return whether a relation changes.
 
     A relation that was removed or got another reason here stays as it is here. Without a task, nothing is written.
     """
@@ -111,16 +110,16 @@ def _relate(tx: Transaction, draft: KnowledgeDraft, ids: dict[str, str], task_id
     if before == after:
         return False
     row = None if molecule_id.startswith("new ") else load_molecule(tx, molecule_id)
-    here = {one.molecule_id: one.reason for one in row.relations} if row else {}
-    merged = dict(here)
+    stored = {relation.molecule_id: relation.reason for relation in row.relations} if row else {}
+    merged = dict(stored)
     for target, reason in before.items():
-        if target not in after and here.get(target) == reason:
+        if target not in after and stored.get(target) == reason:
             del merged[target]
     for target, reason in after.items():
-        if target not in before or (before[target] != reason and here.get(target) == before[target]):
-            merged[target] = here.get(target, reason) if target not in before else reason
+        if target not in before or (before[target] != reason and stored.get(target) == before[target]):
+            merged[target] = stored.get(target, reason) if target not in before else reason
     related = [RelatedMolecule(target, reason) for target, reason in merged.items()][:RELATED_MAX]
-    if {one.molecule_id: one.reason for one in related} == here:
+    if {relation.molecule_id: relation.reason for relation in related} == stored:
         return False
     if task_id is not None and row is not None:
         type_ = KnowledgeEntityType.MOLECULE
@@ -129,6 +128,6 @@ def _relate(tx: Transaction, draft: KnowledgeDraft, ids: dict[str, str], task_id
 
 
 def _resolve_relations(related: Sequence[tuple[str, str]], ids: Mapping[str, str]) -> dict[str, str]:
-    """Return the reasons of relations by the ids of their molecules, without those that are not here."""
-    found = ((ids.get(_normalize_name(name)), reason) for name, reason in related)
-    return {id_: reason or RELATED for id_, reason in found if id_ is not None}
+    """Return the reasons of relations by the id of the related molecule, without molecules that do not exist."""
+    reasons = ((ids.get(_normalize_name(name)), reason) for name, reason in related)
+    return {id_: reason or RELATED for id_, reason in reasons if id_ is not None}
