@@ -91,7 +91,10 @@ def find_node(tx: Transaction, ref: str) -> NodeLocation:
 
 
 def find_node_or_none(tx: Transaction, ref: str) -> NodeLocation | None:
-    """Return the node with this id or alias, or the only node whose id begins with it, or None."""
+    """Return the node with this id or alias, or the only node whose id begins with it, or None.
+
+    The id of a node that was merged into another leads to that one.
+    """
     visible = find_visible_project_ids(tx)
     row = tx.one_or_none(sql.node_by_id, id=ref)
     location = None if row is None else _to_location(*row)
@@ -100,12 +103,25 @@ def find_node_or_none(tx: Transaction, ref: str) -> NodeLocation | None:
     if (aliased := _find_by_alias(tx, ref, visible)) is not None:
         return aliased
     # The id of a node that was merged away or deleted is never read as a prefix. Hidden nodes do not count here.
-    if not PREFIX_CHARS_MIN <= len(ref) <= ID_CHARS_MAX or find_removed_node(tx, ref) is not None:
+    if (removed := find_removed_node(tx, ref)) is not None:
+        return _follow_merges(tx, removed)
+    if not PREFIX_CHARS_MIN <= len(ref) <= ID_CHARS_MAX:
         return None
     matches = find_nodes_by_prefix(tx, ref, visible, at_most=CANDIDATES_MAX)
     if len(matches) > 1:
         raise AmbiguousNode(ref, [node.id for node in matches[:3]])
     return matches[0] if matches else None
+
+
+def _follow_merges(tx: Transaction, removed: RemovedNode) -> NodeLocation | None:
+    """Return the node that a removed one was merged into, or None if that was deleted."""
+    step: RemovedNode | None = removed
+    while step is not None and step.into is not None:
+        row = tx.one_or_none(sql.node_by_id, id=step.into)
+        if row is not None:
+            return _to_location(*row)
+        step = find_removed_node(tx, step.into)
+    return None
 
 
 def resolve_node_project(tx: Transaction, ref: str) -> str:

@@ -597,6 +597,7 @@ def _delete_nodes(tx: Transaction, ids: dict[int, str]) -> None:
         sql.remove_tags_of,
         sql.remove_evidence_of,
         sql.remove_features_of,
+        sql.remove_merged_texts_of,
         sql.remove_nodes,
     ):
         tx.run(query, **nodes)
