@@ -45,6 +45,7 @@ class AmbiguousAlias(Invalid):
     """Nodes of several projects have the given alias."""
 
     code = "ambiguous_alias"
+    lacks_project = True
 
     def __init__(self, ref: str, matches: list[str]) -> None:
         super().__init__(

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from groundplan.kernel.errors import Invalid, NotFound
+from groundplan.kernel.errors import GroundplanError, Invalid, NotFound
+from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from tests.engines import Engine, person
 from tests.errors import error_of
@@ -71,6 +72,25 @@ def test_an_alias_that_two_projects_have_is_that_of_the_project_that_the_call_na
     file.work.call(operation, **{**CALLS[operation], **named})
 
     assert engine.as_owner(last) == before
+
+
+@pytest.mark.parametrize("operation", ["work.context", "work.update", "container.get", "briefing.brief"])
+def test_an_alias_that_two_projects_have_is_that_of_the_configured_project_where_none_is_named(
+    file: FileImport, operation: str
+) -> None:
+    file.run(item("bd-a1b2", title="elsewhere"), project="elsewhere")
+    file.run(item("bd-a1b2", title="here"))
+    file.run(item("bd-a1b2", title="there"), project="there")
+    session = file.work.session
+    own = Session(session.store, session.actor, preferences=Preferences(project="atlas", answer_tokens_max=20_000))
+
+    answer = own.call(operation, **CALLS[operation])
+    if operation == "work.context":
+        assert answer.node.summary == "here"
+
+    refused = error_of(lambda: own.call("work.context", node_id="bd-a1b2", project="unknown"))
+    assert isinstance(refused, GroundplanError)
+    assert refused.code == "ambiguous_alias"
 
 
 def test_an_alias_of_another_project_than_the_named_one_is_no_node_of_it(file: FileImport) -> None:

@@ -67,7 +67,9 @@ def execute(
     except Invalid as error:
         if preferences.project is None or within is not None or not _lacks_project(error):
             raise
-    name = next(name for name in PROJECT_NAMES if name in operation.input.__struct_encode_fields__)
+        if any(arguments.get(name) is not None for name in PROJECT_NAMES):  # the project that it names does not help
+            raise
+    name = next((name for name in PROJECT_NAMES if name in operation.input.__struct_encode_fields__), PROJECT_NAMES[0])
     named = {**arguments, name: preferences.project}
     return _execute(store, actor, operation, named, preferences, cancellation, within)
 
