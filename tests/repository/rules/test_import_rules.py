@@ -139,7 +139,8 @@ def test_files_with_the_suffix_of_rules_that_are_elsewhere_are_named(project: Ru
 
     with pytest.raises(NotFound) as refused:
         project.import_rules(form)
-    assert f"5 files with {own.suffix} are outside of {own.folder}" in refused.value.message
+    assert f"outside of {own.folder}" in refused.value.message
+    assert f"files with {own.suffix}: 5;" in refused.value.message
 
     project.write(f"{own.folder}/mine{own.suffix}", f"---\n{own.pattern_field}: src/**\n---\n# Mine\nRound once.\n")
     done = project.import_rules(form)
