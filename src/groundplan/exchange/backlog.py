@@ -384,19 +384,28 @@ def list_files(folder: Path) -> list[Path]:
     return list(iter_files(folder, ".md"))
 
 
-def read_fields(path: Path, bad: BadLines, *, is_required: bool = True) -> tuple[dict[str, Field], str] | None:
-    """Return the fields of a file and its body; None if it is bad, as without front matter if that is required."""
+def _read_checked_text(path: Path, bad: BadLines) -> str | None:
+    """Return the text of a file; None if it is bad: no text, or with a conflict marker of a merge."""
     try:
         text = read_text(path)
-        if (line := find_conflict_marker(text)) is None:
-            parts = split_text(text)
-            if parts.front or not is_required:
-                return parse_front(parts.front) if parts.front else {}, parts.body
-            bad.add(str(path), 1, "has no front matter")
-        else:
-            bad.add(str(path), line, "is a conflict marker of a merge; resolve the merge first")
     except UnreadableSource as error:
         bad.add(str(path), error.details.get("line"), error.reason)
+        return None
+    if (line := find_conflict_marker(text)) is not None:
+        bad.add(str(path), line, "is a conflict marker of a merge; resolve the merge first")
+        return None
+    return text
+
+
+def read_fields(path: Path, bad: BadLines, *, is_required: bool = True) -> tuple[dict[str, Field], str] | None:
+    """Return the fields of a file and its body; None if it is bad, as without front matter if that is required."""
+    if (text := _read_checked_text(path, bad)) is None:
+        return None
+    try:
+        parts = split_text(text)
+        if parts.front or not is_required:
+            return parse_front(parts.front) if parts.front else {}, parts.body
+        bad.add(str(path), 1, "has no front matter")
     except UnreadableFrontMatter as error:
         bad.add(str(path), error.line, error.reason)
     return None
@@ -614,10 +623,19 @@ def read_knowledge(folder: Path, plan: SourcePlan, bad: BadLines) -> None:
             file_id = parse_file_name(path.name)
             if file_id is None or not file_id.has_prefix(prefix):
                 plan.left_out["files that are not decisions or documents"] += 1
-            elif (parts := read_fields(path, bad, is_required=False)) is not None:
-                fields, body = parts
+            elif (text := _read_checked_text(path, bad)) is not None:
+                fields, body = _split_knowledge(text)
                 title = fields["title"].text if "title" in fields else path.stem.partition(_NAME_SEPARATOR)[2]
                 _add_text(plan, clean_title(title) or path.stem, clean_text(body).strip(), path, folder.parent, uses)
+
+
+def _split_knowledge(text: str) -> tuple[dict[str, Field], str]:
+    """Return the fields and the body of a decision or document; one whose front matter cannot be read is all body."""
+    try:
+        parts = split_text(text)
+        return parse_front(parts.front) if parts.front else {}, parts.body
+    except UnreadableFrontMatter:
+        return {}, text
 
 
 def _add_text(plan: SourcePlan, title: str, text: str, path: Path, root: Path, uses: Counter[str]) -> None:

@@ -219,8 +219,10 @@ def test_only_direct_children_with_the_name_of_a_task_are_read(folder: BacklogFo
 def test_a_task_file_without_front_matter_is_bad_and_a_decision_without_it_is_a_text(folder: BacklogFolder) -> None:
     folder.task("task-1")
     folder.write("decisions/decision-1 - Round once.md", "# Round once\n\nNever twice.\n")
+    folder.write("docs/doc-1 - Style.md", "---\ntitle: 'Style\n---\nPlain words.\n")
     plan = read(folder)
-    assert [molecule.name for molecule in plan.molecules] == ["Round once"]
+    assert [molecule.name for molecule in plan.molecules] == ["Round once", "Style"]
+    assert plan.molecules[1].knowledge.startswith("---\ntitle:")
     assert [item.source_id for item in plan.items] == ["task-1"]
 
     folder.write("tasks/task-2 - Bare.md", "no front matter")
