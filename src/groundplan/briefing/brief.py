@@ -26,7 +26,7 @@ ATTEMPTS_MAX = 8  # to make Markdown fit, which can be longer than the data
 
 
 class ReadBriefing(Struct, forbid_unknown_fields=True):
-    """The task, and how long its briefing may be."""
+    """The task, and the largest size of its briefing."""
 
     node_id: NodeRef
     budget: Annotated[int, Meta(ge=200, le=20_000)] = BUDGET_DEFAULT
@@ -86,7 +86,7 @@ REST = "rest"  # the call that returns the lists which have no call of their own
 
 
 def build_briefing(tx: Transaction, n: int, *, chars: int, lean: bool) -> Briefing | None:
-    """Return a briefing of at most `chars` characters for a work node; None if that is too little for any."""
+    """Return a briefing of at most `chars` characters for a work node; None if not even the shortest one fits."""
     if chars <= 0:
         return None
     node = fetch_node(tx, n)
@@ -95,7 +95,7 @@ def build_briefing(tx: Transaction, n: int, *, chars: int, lean: bool) -> Briefi
 
 
 def name_calls(tx: Transaction, node: WorkNodeRow, chars: int) -> CallsFor:
-    """Return a function that names, for the lists that were cut, the calls that return the rest."""
+    """Return a function that takes the names of shortened lists and returns the calls that read them in full."""
     project = tx.project.name
     named = {"node_id": node.id}
     paths = {"paths": node.links_value[:PATHS_NAMED_MAX]} if node.context_links != "[]" else {}

@@ -1,4 +1,4 @@
-"""Why a task is done: the strongest paths from what it serves to the goals, and the decisions that bind it."""
+"""The purpose of a task: the strongest paths from the nodes that it serves to the goals, and the decisions about it."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def collect_why(tx: Transaction, served: Sequence[str], *, at_most: int) -> Reas
 
 
 def _find_starts(tx: Transaction, served: Sequence[str]) -> tuple[list[_Start], list[str]]:
-    """Return the starts of the paths, strongest first, and the keys that are in no version."""
+    """Return the starts of the paths, strongest first, and the keys that no version has."""
     in_force, draft = load_chains_in_force(tx)
     starts, others, dangling = [], [], []
     for key in served:
@@ -141,7 +141,7 @@ EVENT_PREFIX = "work"  # the events of work nodes
 
 
 class DatedDecision(NamedTuple):
-    """A decision, with its place in the order of the list."""
+    """A decision with its sort position."""
 
     is_replaced: bool
     position: tuple[int, int]  # rev and n
@@ -151,7 +151,7 @@ class DatedDecision(NamedTuple):
 def collect_decisions(
     tx: Transaction, node_ids: Sequence[str], refs: Collection[str], *, at_most: int
 ) -> list[DecisionNote]:
-    """Return the decisions about work nodes and parts of the purpose: newest first, replaced ones last.
+    """Return the decisions about work nodes and purpose items: the newest first, and replaced ones at the end.
 
     A decision without a subject binds every task.
     """

@@ -1,4 +1,4 @@
-"""Inverses of edits of the draft of the purpose: by `purpose.edit`."""
+"""Inverses of edits of the draft of the purpose; each is a call of `purpose.edit`."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ OPS: Mapping[str, NoInverse | None] = {
 
 
 def build_call(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
-    """Return the call that undoes the edits of one write, the last one first."""
+    """Return the call that undoes the edits of one write, in reverse order."""
     operations = [_build_operation(event) for event in reversed(events)]
     return InverseCall(edit.OPERATION, {"project": tx.project.id, "operations": operations})
 
 
 def find_dependents(tx: Transaction, events: Sequence[StoredEvent], rev: int) -> set[str]:
-    """Return the draft, and the items that would be removed together with those that a write added.
+    """Return the draft, and the items that removing the added items would remove as well.
 
     A draft that was created later has the same keys, but is another one. On them stand edges, assumptions and
     indicators, and the work nodes with a link to one of them.
@@ -121,7 +121,7 @@ def _build_edge_operation(event: StoredEvent, before: dict[str, Any]) -> dict[st
 
 
 def _get_before(change: Change) -> Any:
-    """Return the value before a change; metadata with null for what the change added, because it is merged."""
+    """Return the value before a change. Metadata is merged, so names that the change added to it are null."""
     if change.field != "metadata" or change.before is None or change.after is None:
         return change.before
     before, after = msgspec.json.decode(change.before), msgspec.json.decode(change.after)

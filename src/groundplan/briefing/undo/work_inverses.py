@@ -1,4 +1,4 @@
-"""Inverses of changes to work nodes: by `work.update`, `work.connect` or `work.restructure`."""
+"""Inverses of changes to work nodes: calls of `work.update`, `work.connect` and `work.restructure`."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _to_details(edge: connect.RejectedEdge) -> dict[str, Any]:
 
 
 def _list_dependencies(edge: connect.RejectedEdge) -> list[tuple[str, str]]:
-    """Return the dependencies of the loop that an edge would close; without steps of the tree, each step is one."""
+    """Return the dependencies of the loop that an edge would close; without steps of the tree, these are all steps."""
     if edge.depends_on is not UNSET:
         return [(source, target) for source, target in edge.depends_on]
     steps = pairwise(edge.path or ())
@@ -134,7 +134,7 @@ def _build_updates(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCal
 
 
 def _add_fields(item: dict[str, Any], event: StoredEvent, warnings: list[str]) -> None:
-    """Add the values before an event to the update of its node, unless an earlier event of the write has them."""
+    """Add the values before an event to the update of its node, unless an earlier event of the write added them."""
     if event.op in FLIPS:
         item.setdefault("resolved", event.op == WorkOp.REOPENED)
     for change in event.changes:
@@ -192,7 +192,7 @@ def _build_drops(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
 
 
 def _refuse_more_drops(answer: restructuring.Restructured) -> None:
-    """Refuse to drop nodes that were planned or opened below since."""
+    """Refuse to drop nodes if nodes were planned or opened below them since."""
     for detail in answer.details:
         if detail.result != "dropped":
             raise CannotUndo(detail.node_id, NoInverse("other nodes below it are open now; drop each of them"))
