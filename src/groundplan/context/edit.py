@@ -1,4 +1,4 @@
-"""Edit a draft: write and remove its rows, all of a request or none."""
+"""Edit a draft: write and remove its rows. Either all changes of a request are made, or none."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Removals(Struct, forbid_unknown_fields=True):
 
 
 def remove(tx: Transaction, run_id: str, removals: Removals) -> None:
-    """Remove rows from a draft. Sources go last, so that the rows citing them can go in the same call."""
+    """Remove rows from a draft. Sources are removed last, so that one call can also remove the rows that cite them."""
     for index, pointer in enumerate(removals.inputs or ()):
         _remove_input(tx, run_id, pointer, ("remove", "inputs", index))
     for index, id_ in enumerate(removals.constraints or ()):
@@ -149,7 +149,7 @@ def _remove_source(tx: Transaction, run_id: str, id_: str, path: ArgumentPath) -
 
 
 def _is_protected(row: FactRow) -> bool:
-    """Return whether a row holds a value of higher provenance than model-inferred."""
+    """Return True if a row holds a value of higher provenance than model-inferred."""
     return row.provenance.rank > Provenance.MODEL_INFERRED.rank and not get_typed_value(row).is_unset
 
 
@@ -167,7 +167,7 @@ IDENTIFYING_FIELDS = {"sources": ("id",), "inputs": ("pointer",), "constraints":
 
 
 class EditRun(Struct, rename="camel", forbid_unknown_fields=True):
-    """The rows to write into a draft. Sources are written first, so that the same call can cite them."""
+    """The rows to write into a draft. Sources are written first, so that other rows of the call can cite them."""
 
     run_id: str
     sources: Annotated[list[SourceWrite], _ROWS_LIMIT] | None = None
@@ -212,7 +212,7 @@ class WrittenConstraint(Struct):
 
 
 class EditedRun(Struct, rename="camel"):
-    """The written rows in the order of the request, and the suggestions made instead of writes.
+    """The written rows in the order of the request, and the suggestions that were stored where a write was not allowed.
 
     A lean answer omits inputs and constraints, which the caller knows by pointer and key.
     """
@@ -233,7 +233,7 @@ class EditedRun(Struct, rename="camel"):
 
 
 def edit(tx: Transaction, request: EditRun) -> EditedRun:
-    """Write sources, inputs, constraints, artifacts and links, decide on suggestions, remove rows: in this order.
+    """Write sources, inputs, constraints, artifacts and links, decide on suggestions, and remove rows, in this order.
 
     Raises:
         Invalid: the request is empty or malformed.
@@ -342,7 +342,7 @@ def _unlink(inputs: Inputs, link: LinkWrite, path: ArgumentPath) -> None:
 
 
 def _resolve_target(link: LinkWrite, path: ArgumentPath) -> tuple[str, str | None]:
-    """Return the pointer of an input, or an empty one and the key of a constraint."""
+    """Return the pointer of an input and no key, or an empty pointer and the key of a constraint."""
     if link.pointer is not None and link.constraint is not None:
         raise invalid_argument((*path, "constraint"), "is of another fact than pointer; send only one of them")
     if link.constraint is not None:
