@@ -137,7 +137,7 @@ class Issue:
         return value if isinstance(value, str) else ""
 
     def is_set(self, name: str) -> bool:
-        """Return whether a flag is set; a backup has 0 and 1."""
+        """Return True if a flag is set. A backup stores flags as 0 and 1."""
         return self.fields.get(name) in (True, 1)
 
     def iter_dependencies(self) -> Iterator[tuple[str, str]]:
@@ -150,7 +150,7 @@ class Issue:
 
 
 def parse_time(value: Any) -> datetime | None:
-    """Return a time of RFC 3339, or None if the value is none."""
+    """Return the time that a text in the format of RFC 3339 means, or None for any other value."""
     if not isinstance(value, str):
         return None
     try:
@@ -161,7 +161,7 @@ def parse_time(value: Any) -> datetime | None:
 
 
 def make_item(plan: SourcePlan, issue: Issue) -> SourceItem:
-    """Return an issue as an item without links, and note what was changed about it."""
+    """Return an issue as an item without links, and record what was changed about it."""
     title = plan.clean_title(issue.id, issue.fields["title"])
     fate, hold_reason = choose_fate(issue.status, FATES)
     if hold_reason is not None:
@@ -257,7 +257,7 @@ def resolve_links(
 
 
 def _set_parent(plan: SourcePlan, issue: Issue, item: SourceItem, items: Mapping[str, SourceItem]) -> None:
-    """Set the parent from a dependency of that type, or else from the dotted id."""
+    """Set the parent of an item from a dependency of that type, else from its dotted id."""
     named = [target for type_, target in issue.iter_dependencies() if type_ == PARENT_CHILD]
     if (parent := issue.text("parent")) and parent not in named:
         named.append(parent)
@@ -278,7 +278,7 @@ def _set_parent(plan: SourcePlan, issue: Issue, item: SourceItem, items: Mapping
 
 
 def _add_dependency(plan: SourcePlan, issues: Mapping[str, Issue], item: SourceItem, target: str, type_: str) -> None:
-    """Add a dependency; one on a pinned issue becomes a link, because beads counts it as met."""
+    """Add a dependency. One on a pinned issue becomes a link, because beads treats it as satisfied."""
     if issues[target].status == PINNED:
         item.links.append(SourceLink(type_, target))
         plan.note_placed(item.source_id, type_, f"{target} is pinned, and does not block; it is linked")
@@ -306,7 +306,7 @@ def _hold(plan: SourcePlan, issues: Mapping[str, Issue], items: Mapping[str, Sou
 
 
 def _find_unfinished_parents(items: Mapping[str, SourceItem]) -> set[str]:
-    """Return the ids of all items with an unfinished item below them, at any depth."""
+    """Return the ids of all items with an unfinished descendant."""
     parents: set[str] = set()
     for item in items.values():
         above = item.parent if item.fate in ("open", "held") else None
@@ -317,7 +317,7 @@ def _find_unfinished_parents(items: Mapping[str, SourceItem]) -> set[str]:
 
 
 def _find_hold_reason(issue: Issue, now: datetime) -> str | None:
-    """Return why beads does not offer an open issue as work, or None."""
+    """Return the reason why beads does not offer an open issue as work, or None if it does."""
     for flag in ("pinned", "ephemeral", "is_template"):
         if issue.is_set(flag):
             return flag.removeprefix("is_")
@@ -347,7 +347,7 @@ TOMBSTONES_LEFT_OUT = "tombstones"
 
 
 def read_beads(path: Path, *, skip_bad: bool, now: datetime | None = None) -> SourcePlan:
-    """Return the plan in a file or folder of beads. What is deferred is compared with `now`."""
+    """Return the plan in a file or folder of beads. `now` decides which issues are still deferred."""
     file = _find_file(path)
     bad = BadLines(skip_bad=skip_bad)
     plan = SourcePlan(TOOL, inherits_dependencies=True)
@@ -392,7 +392,7 @@ def _read_issues(file: Path, bad: BadLines) -> Iterator[Issue]:
 
 
 def _find_problem(fields: Mapping[str, Any]) -> str | None:
-    """Return what is wrong with an issue, or None."""
+    """Return the problem of an invalid issue, or None."""
     for name in ("id", "title", "status"):
         if not isinstance(fields.get(name), str):
             return f"has no {name}"
@@ -411,7 +411,7 @@ def _find_problem(fields: Mapping[str, Any]) -> str | None:
 
 
 def _merge_same_ids(plan: SourcePlan, read_issues: Iterable[Issue]) -> dict[str, Issue]:
-    """Return the issues by id, in the order of the file; of issues with the same id, the one updated last."""
+    """Return the issues by id, in the order of the file. Of issues with the same id, the latest update is kept."""
     issues: dict[str, Issue] = {}
     for issue in read_issues:
         earlier = issues.get(issue.id)
@@ -439,7 +439,7 @@ def _read_deletions(folder: Path, issues: Mapping[str, Issue], bad: BadLines) ->
 
 
 def _join_tables(plan: SourcePlan, issues: Mapping[str, Issue], folder: Path, bad: BadLines) -> None:
-    """Put the rows of the tables of a backup into their issues. Rows of issues that are not in it are counted."""
+    """Add the rows of the tables of a backup to their issues. Rows of unknown issues are counted."""
     for table in BACKUP_TABLES:
         file = folder / f"{table}.jsonl"
         if not file.is_file():
@@ -529,7 +529,7 @@ def _choose_status(item: ExportedItem) -> str:
 
 
 def _is_held_by_rule(item: ExportedItem) -> bool:
-    """Return whether beads itself would not offer the issue, so that its word can stay."""
+    """Return True if beads itself would withhold the issue, so that its status can remain."""
     reason = item.hold_reason or ""
     return reason in ("pinned", "ephemeral", "template") or reason.startswith(
         ("type ", "deferred until ", "its parent ")
