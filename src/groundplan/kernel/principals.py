@@ -1,4 +1,4 @@
-"""People, agents and services that the organization knows: whom a name means, and how somebody joins."""
+"""Principals: the people, agents and services of an organization, found by name and added."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ sql = load_queries(__file__)
 
 
 def add_to_organization(tx: Transaction, user_id: str, *, kind: ActorKind) -> bool:
-    """Add somebody to the organization, and return whether they are new there."""
+    """Add a principal to the organization. Return False if it was there already."""
     tx.run(sql.add_principal, id=user_id, kind=kind)
     return bool(tx.run(sql.add_to_organization, user_id=user_id))
 
