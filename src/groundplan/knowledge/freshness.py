@@ -1,4 +1,4 @@
-"""The freshness of atoms: whether their files changed since the atom was confirmed.
+"""The freshness of atoms: whether files of an atom changed after its confirmation.
 
 An atom is confirmed at a commit. A later check in a working copy compares the files and stores the result here.
 """
@@ -21,7 +21,7 @@ _decode_files = msgspec.json.Decoder(list[str]).decode
 
 
 class FreshnessState(StrEnum):
-    """The freshness of an atom: the result of a check of its files, or that there was none."""
+    """The freshness of an atom: the result of the last check of its files, or `unchecked`."""
 
     FRESH = "fresh"  # none of its files changed since it was confirmed
     CHANGED = "changed"  # at least one file changed
@@ -53,7 +53,7 @@ class FreshnessRow(Struct):
 
 
 def load_freshness(tx: Transaction, atom_ids: Collection[str]) -> dict[str, Freshness]:
-    """Return the freshness of those atoms that were checked, by id."""
+    """Return the freshness of atoms by id. Atoms without a check are left out."""
     if not atom_ids:
         return {}
     rows = tx.all(sql.freshness_of_atoms, FreshnessRow, project_id=tx.project.id, ids=to_json_array(atom_ids))
