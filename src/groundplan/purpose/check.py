@@ -42,7 +42,7 @@ _CHECKS_BY_ARGUMENT = {
 
 
 class CheckPurpose(Struct, forbid_unknown_fields=True):
-    """The check (by default gate A) and the version (by default the draft, else the latest published)."""
+    """The check (gate A by default), and the version (by default the draft, else the latest published)."""
 
     project: Name
     gate: Literal["A", "B", "health", "compliance", "analysis"] | None = None

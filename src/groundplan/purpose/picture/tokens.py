@@ -29,7 +29,7 @@ PREFIX = "--gp-"
 
 
 class Theme(StrEnum):
-    """The theme of a picture. `auto` follows the setting of the viewer."""
+    """The theme of a picture. With `auto` it follows the setting of the viewer."""
 
     LIGHT = "light"
     DARK = "dark"
@@ -225,14 +225,14 @@ Paint = Callable[[str], str]  # maps a colour name to its SVG value
 
 
 def make_paint(theme: Theme) -> Paint:
-    """Return the function that maps colours to SVG. With `auto`, `build_css_rules` turns them into variables."""
+    """Return the function that maps colours to SVG. With `auto` the colours are variables from `build_css_rules`."""
     if theme is Theme.AUTO:
         return _assign_unique_shades().__getitem__
     return {name: colour.light if theme is Theme.LIGHT else colour.dark for name, colour in COLOURS.items()}.__getitem__
 
 
 def _assign_unique_shades() -> dict[str, str]:
-    """Return the light colours, made distinct by invisible shades so that a style sheet can select each."""
+    """Return the light colours, slightly changed where needed, so that a style sheet can select each of them."""
     shades: dict[str, str] = {}
     for name, colour in COLOURS.items():
         shade = int(colour.light[1:], 16)
@@ -256,7 +256,7 @@ def build_css_rules() -> str:
 
 
 def build_css_variables() -> str:
-    """Return the colours as CSS: light, dark by preference of the reader, or as the page sets."""
+    """Return the colours as CSS for light and dark, by the preference of the reader or by the setting of the page."""
     light, dark = (
         "".join(f"{PREFIX}{name}:{getattr(colour, theme)};" for name, colour in COLOURS.items())
         for theme in ("light", "dark")
