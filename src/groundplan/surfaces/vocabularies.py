@@ -1,4 +1,4 @@
-"""How the surfaces name operations, derived from the registry.
+"""The names of operations on each surface, derived from the registry.
 
 If MCP has no tool for an operation, the hint names its command, which a person can run. Over HTTP every operation has
 a route.
@@ -30,7 +30,7 @@ class CliVocabulary(Vocabulary):
         self._operations = operations
 
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
-        """Return the command with its arguments, ready for a shell."""
+        """Return the command with its arguments in the syntax of a shell."""
         declared = self._operations[operation]
         command = _choose_command(declared, arguments)
         if command is None:
@@ -83,7 +83,7 @@ class HttpVocabulary(Vocabulary):
         self._project = project  # of the request that is answered; a hint without a project is about the same one
 
     def within(self, project: str | None) -> HttpVocabulary:
-        """Return the vocabulary for answers to a request about a project."""
+        """Return the vocabulary for answers to requests about a project."""
         return HttpVocabulary(self._operations, project)
 
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
@@ -109,7 +109,7 @@ class HttpVocabulary(Vocabulary):
         return {"method": route.method, "path": path, **({"body": others} if others else {})}
 
     def _choose_variant(self, name: str, arguments: Mapping[str, Any]) -> Operation[Any, Any]:
-        """Return the operation, or the variant that the arguments select if it has a separate route."""
+        """Return the operation, or the variant that the arguments select if that has a separate route."""
         declared = self._find(name)
         if declared.choose_variant is None or not any(variant.http for variant in declared.variants):
             return declared
@@ -127,7 +127,7 @@ class HttpVocabulary(Vocabulary):
 
 
 def _choose_route(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Route | None:
-    """Return the first route, also of a variant, that takes the given values and whose path they fill."""
+    """Return the first route, of the operation or a variant, that accepts the values and whose path they fill."""
     for route in (route for variant in (operation, *operation.variants) for route in variant.routes):
         is_filled = all(name in given for name in list_parameters(route.path))
         if is_filled and route.item_of is None and not any(name in given for name in route.without):
@@ -151,7 +151,7 @@ def _choose_command(operation: Operation[Any, Any], arguments: Mapping[str, Any]
 
 
 def _is_repeated(value: Any) -> bool:
-    """Return whether an option is repeated for each item; a list of objects is one JSON text instead."""
+    """Return True if an option is repeated for each item. A list of objects is one JSON text instead."""
     return isinstance(value, list) and not any(isinstance(item, dict | list) for item in value)
 
 
@@ -172,12 +172,12 @@ def list_parameters(path: str) -> list[str]:
 
 
 def get_project_field(shape: type[Struct]) -> str | None:
-    """Return the wire name under which an input type has the project; None if it has none."""
+    """Return the wire name of the project argument in an input type; None if it has none."""
     return next((name for name in PROJECT_NAMES if name in shape.__struct_encode_fields__), None)
 
 
 def fill_path(path: str, look_up: Callable[[str], Any]) -> str:
-    """Return a path below the prefix with its values; a name for which `look_up` returns None stays in braces."""
+    """Return a path below the prefix with its values. A name stays in braces if `look_up` returns None."""
 
     def replace(match: re.Match[str]) -> str:
         value = look_up(match[1])
@@ -187,7 +187,7 @@ def fill_path(path: str, look_up: Callable[[str], Any]) -> str:
 
 
 def format_query(arguments: Mapping[str, Any]) -> str:
-    """Return arguments as a query string that the input gate reads back; empty if there are none."""
+    """Return arguments as a query string in the syntax of the input gate; empty if there are none."""
 
     pairs = [
         (name, item if isinstance(item, str) else encode(item).decode())

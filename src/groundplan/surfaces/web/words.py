@@ -1,4 +1,4 @@
-"""The words of the pages: events as sentences, values on one line, and next steps as instructions."""
+"""The texts of the pages: events as sentences, values on one line, and next steps as instructions."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ class FieldChange(NamedTuple):
 
 
 class FactValue(NamedTuple):
-    """A value as people read it. No value and the empty text are two states."""
+    """A value in words. A missing value and the empty text differ."""
 
     state: str  # set, empty or unset
     text: str = ""
@@ -224,7 +224,7 @@ class EventLine(NamedTuple):
 
 
 class ActorChanges(NamedTuple):
-    """What one actor did to several items."""
+    """The changes that one actor made to several items."""
 
     actor: str
     verbs: str
@@ -233,7 +233,7 @@ class ActorChanges(NamedTuple):
 
 
 def describe_events(visit: Visit, events: Sequence[EventRecord]) -> list[EventLine]:
-    """Return events in plain words, with the titles of what they are about."""
+    """Return events in plain words, with the titles of their items."""
     refs = list(dict.fromkeys(event.subject for event in events))
     titled = visit.call("briefing.titles", refs=refs).found if refs else []
     titles = {item.ref: item for item in titled}
@@ -242,7 +242,7 @@ def describe_events(visit: Visit, events: Sequence[EventRecord]) -> list[EventLi
 
 
 def group_events(lines: Iterable[EventLine]) -> list[ActorChanges]:
-    """Return what each actor did to each item, where the same was done to several items as one; newest first."""
+    """Return the changes of each actor, newest first. Equal changes of several items are combined."""
     verbs: dict[tuple[str, str], list[EventLine]] = {}
     for line in lines:
         verbs.setdefault((line.actor, line.subject), []).append(line)
@@ -300,7 +300,7 @@ def _describe_changes(changes: Sequence[Change]) -> tuple[list[FieldChange], int
 
 
 def describe_value(value: Any) -> str:
-    """Return a value on one line, as a reader sees it."""
+    """Return a value on one line in plain words."""
     match value:
         case None:
             return ""
@@ -324,7 +324,7 @@ def describe_value(value: Any) -> str:
 
 
 def write_value(value: Any, chars_max: int = WRITTEN_CHARS_MAX) -> str:
-    """Return a value as it is stored: text as it is, several texts as lines, the rest as JSON."""
+    """Return a value as editable text: a text unchanged, several texts as lines, and other values as JSON."""
     if value is None or value == []:
         return ""
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
@@ -356,7 +356,7 @@ class PageVocabulary(Vocabulary):
         self._commands = CliVocabulary(operations)
 
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
-        """Return what a person does on the page; else the command."""
+        """Return the action of a person on the page; else the command."""
         return WORDS.get(operation) or self._commands.spell(operation, arguments)
 
     def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -397,7 +397,7 @@ def _say_edit(instruction: str) -> str:
 
 
 def _get_infinitive(verb: str) -> str:
-    """Return the verb of an effect as it stands after “to”."""
+    """Return the verb of an effect in the form after “to”."""
     if verb in SEEN:
         return "see"
     return verb[:-2] if HISSING.search(verb) else verb.removesuffix("s")

@@ -1,4 +1,4 @@
-"""Quick entry: lines of text, or rows of a spreadsheet, become one batch of edits of the draft.
+"""Quick entry: a batch of edits of the draft from lines of text or rows of a spreadsheet.
 
     Train committees > 78 committees trained > OC2     a chain: each leads to the next
     output: Fee model agreed                           a type before a title
@@ -47,7 +47,7 @@ class _Operation(NamedTuple):
 
 
 class _Batch:
-    """The operations of a quick entry, with the items that they add."""
+    """The operations of a quick entry, and the items that they add."""
 
     def __init__(self) -> None:
         self.operations: list[_Operation] = []
@@ -55,7 +55,7 @@ class _Batch:
         self._edges: set[tuple[str, str]] = set()
 
     def find(self, title: str) -> tuple[str, NodeType] | None:
-        """Return the ref and the type of an item: one of this entry by its title, or one of the draft by its key."""
+        """Return the ref and the type of an item: of this entry by its title, or of the draft by its key."""
         known = self._refs.get(_fold(title))
         if known is None and (key := _KEY.fullmatch(title)) is not None:
             return title, _TYPE_OF_PREFIX[key[1]]
@@ -80,7 +80,7 @@ def read_plan_lines(text: str) -> list[dict[str, Any]]:
 
 
 def find_plan_line(text: str, field: str) -> int | None:
-    """Return the line of the operation that a refused field, such as `operations.3.target`, belongs to."""
+    """Return the line of the operation with a refused field, such as `operations.3.target`."""
     at = re.match(r"operations\.(\d+)", field)
     try:
         operations = _read(text)
@@ -157,7 +157,7 @@ def _read_rows(lines: list[tuple[int, str]], batch: _Batch) -> None:
 
 
 def _get_next(node_type: NodeType) -> NodeType:
-    """Return the type that follows a type on the way to a goal."""
+    """Return the type that comes after a type on the way to a goal."""
     return STEPS[min(LEVELS[node_type] + 1, len(STEPS) - 1)]
 
 
