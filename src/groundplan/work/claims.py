@@ -1,4 +1,4 @@
-"""Claims: who works on a node, until when, and how a late writer is detected.
+"""Claims: the actor who works on a node, the end of the claim, and the detection of late writers.
 
 A claim is a lease by the store's clock. Each new claim of a node gets a number, one higher than the last. A change that
 sends the number of an earlier claim is refused (fencing). A person may hold a claim, which then never expires.
@@ -29,7 +29,7 @@ sql = load_queries(__file__)
 
 
 class StaleClaim(Conflict):
-    """The caller's claim has ended, or the caller holds none."""
+    """The caller's claim has ended, or the caller has none."""
 
     code = "stale_claim"
 
@@ -67,7 +67,7 @@ class ClaimedByAnother(Conflict):
 
 
 class HoldRequiresPerson(Forbidden):
-    """Only a person may hold a claim without expiry, because an agent can stop without notice."""
+    """The actor of a claim without expiry is not a person. Agents may not hold one, because they can stop unnoticed."""
 
     code = "hold_needs_person"
 
@@ -84,13 +84,13 @@ class ClaimFlags(Protocol):
 
 
 def compute_lease_end(tx: Transaction) -> str:
-    """Return the time at which a claim taken now expires."""
+    """Return the time when a claim that begins now expires."""
     minutes = get_policies(tx).claim_ttl_minutes or tx.preferences.of(WorkPreferences).claim_ttl_minutes
     return subtract_time(tx.now, timedelta(minutes=-minutes))
 
 
 def limit_lease_end(tx: Transaction, claimed_until: str | None) -> str | None:
-    """Return when a claim ends: as stored, but at most one duration from now, whoever wrote it."""
+    """Return the end of a claim: the stored end, but at most one duration from now."""
     return claimed_until and min(claimed_until, compute_lease_end(tx))
 
 
@@ -138,7 +138,7 @@ def update_claim(tx: Transaction, node: WorkNodeRow, flags: ClaimFlags, changes:
 
 
 class Lease(msgspec.Struct, frozen=True, order=True):
-    """The end of a claim that is not held for ever."""
+    """The end of a claim that is not held without expiry."""
 
     n: int
     node_id: str
@@ -151,7 +151,7 @@ def list_leases_after(tx: Transaction, moment: str) -> list[Lease]:
 
 
 def move_leases(tx: Transaction, by: timedelta) -> None:
-    """Move the end of every lease by the jump, and to at most one duration from now.
+    """Move the end of every lease by a jump of the clock, but to at most one duration from now.
 
     Without a known jump (zero) they only get that limit. A lease that was over before the jump stays over.
     """
@@ -165,7 +165,7 @@ def move_leases(tx: Transaction, by: timedelta) -> None:
 
 
 class ClaimExpiry(msgspec.Struct, frozen=True):
-    """A claim; without `claimed_until` it is held."""
+    """A claim and its end; a held claim has no `claimed_until`."""
 
     id: str
     summary: str
@@ -174,12 +174,12 @@ class ClaimExpiry(msgspec.Struct, frozen=True):
     claimed_until: str | None
 
     def has_lapsed(self, now: str) -> bool:
-        """Return whether somebody else may take the node."""
+        """Return True if another actor may take the node."""
         return self.claimed_until is not None and self.claimed_until <= now
 
 
 def list_ending_claims(tx: Transaction, *, since: str, at_most: int) -> list[ClaimExpiry]:
-    """Return the claims taken at or after a moment that end soon, have lapsed or are held for long, oldest first."""
+    """Return the claims taken since a moment that end soon, have lapsed or are held for long, oldest first."""
     notice = compute_difference(compute_lease_end(tx), tx.now) / NOTICE_SHARE
     return tx.all(
         sql.ending_claims,

@@ -1,4 +1,4 @@
-"""The tables of the work graph and the permissions that each access requires."""
+"""The tables of the work graph, and the permissions for each kind of access."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ TABLES = (
 
 
 class ClaimNumberReused(Conflict):
-    """A claim number must never decrease; otherwise a late writer could pass as the current holder."""
+    """The claim number would decrease, so that a late writer could pass as the current claimant."""
 
     code = "claim_number_reused"
 

@@ -1,4 +1,4 @@
-"""Offer the best actionable nodes, or the one that is named, and claim them on request.
+"""Offer the best actionable nodes or a given node, and claim them on request.
 
 An offer has the ancestors of a node and the resolved nodes that it depends on. Where there is no offer, the answer says
 what is in the way: of the named node as an error, of the whole project as a reason.
@@ -56,7 +56,7 @@ sql = load_queries(__file__)
 
 
 class Next(Struct, forbid_unknown_fields=True):
-    """Where to look for work, and whether to claim it."""
+    """Filters of the offered work, and the choice to claim it."""
 
     project: Name | None = None
     node_id: NodeRef | None = None
@@ -84,7 +84,7 @@ class InheritedLinks(Struct):
 
 
 class LinksBySource(Struct, rename={"own": "self"}):
-    """The links of a node, and those it inherits."""
+    """The links of a node, and the links that it inherits."""
 
     own: list[str] | UnsetType = UNSET
     inherited: list[InheritedLinks] | UnsetType = UNSET
@@ -111,7 +111,7 @@ class Offer(Struct, kw_only=True):
 
 
 class Offers(Struct):
-    """The best nodes, best first. If there are none, `reason` says why."""
+    """The best nodes in order. If there are none, `reason` explains it."""
 
     trimming: ClassVar[Trimming] = Trimming(
         *briefing.TRIMMING,
@@ -127,7 +127,7 @@ class Offers(Struct):
 
 
 def offer(tx: Transaction, request: Next) -> Offers:
-    """Return the best actionable nodes, or the one that is named.
+    """Return the best actionable nodes, or the given one.
 
     Raises:
         NotFound: the scope or the named node is not a node of the project.
@@ -141,7 +141,7 @@ def offer(tx: Transaction, request: Next) -> Offers:
 
 
 def claim(tx: Transaction, request: Next) -> Offers:
-    """Claim and return the best actionable nodes, or the one that is named.
+    """Claim and return the best actionable nodes, or the given one.
 
     Nobody else is offered them while the claim is live.
 
@@ -191,7 +191,7 @@ def _pick_nodes(tx: Transaction, request: Next, guard: OverlapGuard) -> list[Wor
 
 
 def _fit_to_budget(tx: Transaction, candidates: list[WorkNodeRow]) -> list[WorkNodeRow]:
-    """Return the leading nodes that fit into half of the answer at their shortest, as each claim must be shown."""
+    """Return the leading nodes that fit into half of the answer in short form, because each claim must be shown."""
     if len(candidates) < 2:
         return candidates
     shortest = [(row.summary, SHORTEST_OFFER) for row in candidates]
@@ -199,7 +199,7 @@ def _fit_to_budget(tx: Transaction, candidates: list[WorkNodeRow]) -> list[WorkN
 
 
 def encode_wanted_properties(properties: dict[str, Any]) -> str:
-    """Return the wanted properties as JSON for the queries: name, kind and value of each."""
+    """Return the properties of the filter as JSON for the queries: name, kind and value of each."""
     return msgspec.json.encode([[name, *_encode_value(value)] for name, value in properties.items()]).decode()
 
 
@@ -277,7 +277,7 @@ def _build_dependency(row: SurroundingRow, evidence: list[Evidence], *, lean: bo
 
 
 def locate(tx: Transaction, request: Next) -> str:
-    """Return the project of a request: the given one, or that of the named node."""
+    """Return the project of a request, which is the given one or that of the given node."""
     if request.project is not None:
         return request.project
     if request.node_id is None:
@@ -319,7 +319,7 @@ SUMMARY_CHARS_MAX = 120  # in an error, which no budget shortens
 
 
 class BlockedAncestor(Struct):
-    """An ancestor that holds a node back, with what it waits for and why it is on hold, if it is."""
+    """An ancestor that blocks a node, with its open dependencies, and the reason of its hold if it is on hold."""
 
     id: str
     summary: str
@@ -335,7 +335,7 @@ class _AncestorRow(Struct):
 
 
 class NotActionable(Conflict):
-    """The named node cannot be worked on now: it is resolved, waits, or has open children."""
+    """The given node cannot be worked on now: it is resolved, waits, or has open children."""
 
     code = "not_actionable"
 
@@ -386,7 +386,7 @@ def _describe_node(node: NodeSummary | BlockedAncestor) -> str:
 
 
 class AlreadyClaimed(Conflict):
-    """Another actor has claimed the named node."""
+    """Another actor has claimed the given node."""
 
     code = "already_claimed"
 
@@ -402,7 +402,7 @@ class AlreadyClaimed(Conflict):
 
 
 def pick_named(tx: Transaction, ref: str) -> WorkNodeRow:
-    """Return the named node of the current project."""
+    """Return the given node of the current project."""
     node = fetch_node(tx, find_node_in_project(tx, ref).n)
     node_key = {"project_id": tx.project.id, "n": node.n}
     if tx.one_or_none(sql.ready_node, **node_key) is None:
@@ -420,7 +420,7 @@ def _load_waiting_for(tx: Transaction, n: int, *, at_most: int) -> list[NodeSumm
 
 
 def _load_blocked_ancestors(tx: Transaction, n: int) -> list[BlockedAncestor]:
-    """Return the ancestors that hold a node back, the nearest first, with at most LISTED_MAX nodes in all."""
+    """Return the ancestors that block a node, nearest first, with at most LISTED_MAX nodes in all."""
     inherits = get_policies(tx).inherit_dependencies
     parameters = {"project_id": tx.project.id, "n": n, "inherits": inherits, "at_most": ANCESTORS_LISTED_MAX}
     ancestors: list[BlockedAncestor] = []
@@ -442,7 +442,7 @@ def _shorten_text(text: str) -> str:
 
 
 class SurroundingRow(Struct):
-    """An ancestor of a node, with its links; or a resolved dependency, with its amount of evidence."""
+    """An ancestor of a node with its links, or a resolved dependency with the amount of its evidence."""
 
     n: int
     id: str
@@ -453,7 +453,7 @@ class SurroundingRow(Struct):
 
 
 def fetch_surroundings(tx: Transaction, row: WorkNodeRow) -> tuple[list[SurroundingRow], list[SurroundingRow]]:
-    """Return the ancestors, root first, of very many the root and the nearest; and the resolved dependencies."""
+    """Return the ancestors, root first (of very many, only the root and the nearest), and the resolved dependencies."""
     rows = tx.all(
         sql.surroundings,
         SurroundingRow,
@@ -479,7 +479,7 @@ SHOWN_PROPERTIES = (
 
 
 def warn_about_filter(tx: Transaction, warnings: Warnings, properties: dict[str, Any], *, is_found: bool) -> None:
-    """Add warnings about properties that no node has, and about those that answers show but no node stores."""
+    """Add warnings about properties that no node has, and about properties that answers compute and no node stores."""
     doubtful = [name for name, value in properties.items() if value is None or not is_found]
     for names, step in SHOWN_PROPERTIES:
         if shown := [name for name in properties if name in names]:
@@ -496,7 +496,7 @@ def _is_property(tx: Transaction, name: str) -> bool:
 
 
 def explain_no_offer(tx: Transaction) -> str:
-    """Return why there is nothing to offer, from the stored counts."""
+    """Return the reason why no node is offered, from the stored counts."""
     counts = tx.one(sql.counts, WorkCounts, project_id=tx.project.id)
     if counts.total == 1:
         return (

@@ -60,7 +60,7 @@ class FoundNode(Struct, kw_only=True):
 
 
 class FoundNodes(Struct):
-    """A page of nodes, the number of nodes on all pages, and the cursor of the next page."""
+    """A page of nodes, the number of all nodes, and the cursor of the next page."""
 
     trimming: ClassVar[Trimming] = Trimming(DropField("nodes[].properties"), DropField("nodes[].state"))
 
@@ -89,7 +89,7 @@ class MatchRow(Struct):
 
 
 def query(tx: Transaction, request: QueryNodes) -> FoundNodes:
-    """Return a page of the nodes that pass the filter.
+    """Return a page of the nodes that match the filter.
 
     Raises:
         NotFound: a node that the filter names does not exist.
