@@ -1,4 +1,4 @@
-"""What the arguments of operations mean: one description for `--help` and the reference.
+"""Descriptions of the arguments of operations, for `--help` and the reference.
 
 The JSON Schemas of tools have only a few of them, because every conversation pays for these. A description names no
 option and no tool. Code stands in backticks.
