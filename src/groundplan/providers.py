@@ -169,7 +169,7 @@ def count_aligned_work(tx: Transaction, keys: list[str]) -> AlignedWorkCounts:
 
 
 def has_knowledge(tx: Transaction) -> bool:
-    """Return whether knowledge was ever written in the current project."""
+    """Return True if the current project has or had knowledge."""
     from groundplan.knowledge import context
 
     return context.has_knowledge(tx)

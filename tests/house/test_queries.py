@@ -231,7 +231,7 @@ READ_ALL = {
     "work/importing: exported_tags": "the same",
     "work/importing: exported_sections": "the same",
     "work/importing: exported_evidence": "the same",
-    "work/importing: bases_with_loops": "the same",
+    "work/importing: imported_items": "the same",
     "work/graph/onboard: recently_blocked": "an index in the order of change, of which the last few entries are taken",
 }
 STEP = re.compile(r"^(SCAN|SEARCH) (\w+)(?! VIRTUAL)\b(?: USING (?:COVERING )?INDEX (\w+))?[^(]*(?:\(([^)]*)\))?")
@@ -245,6 +245,7 @@ MANY_ROWS = {
 }
 # Indexes with few entries, all of which may be read.
 SMALL = {"work_nodes_claimed"}  # as many as there are claims
+SMALL_TABLES = {"work_merged_texts"}  # a row for each merge
 ONE_ROW = {
     ("organizations", "id=?"),
     ("work_projects", "tenant_id=? AND project_id=?"),
@@ -263,7 +264,8 @@ def find_scans(connection: sqlite3.Connection, text: str, parameters: frozenset[
         # Other names are parts of the statement itself, or lists of the caller.
         if match and (table := tables.get(match[2])) and match[3] not in SMALL:
             sought = match[4] or ""
-            if match[1] == "SCAN" or (sought in MANY_ROWS and (table, sought) not in ONE_ROW):
+            is_few = (table, sought) in ONE_ROW or table in SMALL_TABLES
+            if match[1] == "SCAN" or (sought in MANY_ROWS and not is_few):
                 found.append(step)
     return found
 

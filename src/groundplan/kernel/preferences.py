@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -12,8 +13,29 @@ from groundplan.kernel.errors import OPERATION_NAMES, Vocabulary
 D = TypeVar("D")
 
 
+class LaterCommit(NamedTuple):
+    """A commit after another one, and the files that it changed."""
+
+    id: str
+    files: Sequence[str]
+
+
+class ChangesSince(NamedTuple):
+    """What differs between a commit and HEAD, and the commits between them, the newest first."""
+
+    files: Collection[str]
+    commits: Sequence[LaterCommit] | None  # None: they are too many, or could not be read in time
+
+
+class RepositoryState(NamedTuple):
+    """The changes since some commits, without those that the repository does not have, and some files of HEAD."""
+
+    changes: Mapping[str, ChangesSince]
+    files: Sequence[str]
+
+
 class RepositoryPaths(Protocol):
-    """The paths of the repository around a session. The file system is read at the first path."""
+    """The repository beside a session: its paths, and what changed in it. Nothing is read before it is asked."""
 
     @property
     def root(self) -> str | None:
@@ -27,6 +49,19 @@ class RepositoryPaths(Protocol):
 
     def spell_pattern(self, pattern: str) -> str:
         """Return a pattern relative to the root in the spelling for a request."""
+
+    @property
+    def has_commits(self) -> bool:
+        """Whether the root is that of a git repository."""
+
+    def resolve_head(self) -> str | None:
+        """Return the id of the commit that is checked out, or None if git cannot tell."""
+
+    def compare_with_head(self, commits: Collection[str], folders: Collection[str]) -> RepositoryState | None:
+        """Return what changed since some commits, and the files below some folders; None if git cannot tell in time.
+
+        `""` is the root. A path of a file stands for itself.
+        """
 
     @property
     def advice(self) -> str:

@@ -35,7 +35,7 @@ from groundplan.knowledge.entities import (
     load_latest_entries,
     load_molecules,
 )
-from groundplan.knowledge.freshness import Freshness, load_freshness
+from groundplan.knowledge.freshness import Freshness, assess_freshness
 from groundplan.knowledge.paths.names import (
     PATH_CHARS_MAX,
     PATHS_MAX,
@@ -134,7 +134,8 @@ def build_file_knowledge(
         for atom_id in atom_ids:
             matched.setdefault(atom_id, []).append(path)
     chosen, left_over = _choose_first(tx, matched)
-    atoms = build_atoms(tx, load_atoms(tx, chosen))
+    rows = load_atoms(tx, chosen)
+    atoms = build_atoms(tx, rows, assess_freshness(tx, rows))
     molecules = build_molecules(tx, load_molecules(tx, {atom.molecule_id for atom in atoms if atom.molecule_id}))
     entries: dict[str, list[ChangelogLine]] = {}
     if changelog_limit is not None:
@@ -246,7 +247,7 @@ def load_atoms_of_files(tx: Transaction, own: Sequence[str], inherited: Sequence
     of_others = _match_ids(tx, inherited) - of_own
     rows = _load_first(tx, of_own, at_most)
     rows += _load_first(tx, of_others, at_most - len(rows))
-    freshness = load_freshness(tx, [row.id for row in rows])
+    freshness = assess_freshness(tx, rows)
     atoms = [FileAtom(row.id, row.name, freshness.get(row.id), row.knowledge) for row in rows]
     return AtomsOfFiles(atoms, len(of_own) + len(of_others))
 

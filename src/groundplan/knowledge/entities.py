@@ -216,11 +216,14 @@ def load_molecules(tx: Transaction, ids: Collection[str]) -> list[MoleculeRow]:
     return sorted(rows, key=lambda row: (row.name, row.id))
 
 
-def build_atoms(tx: Transaction, rows: Sequence[AtomRow]) -> list[Atom]:
-    """Return atoms as callers see them, with the names of related atoms and the freshness."""
+def build_atoms(
+    tx: Transaction, rows: Sequence[AtomRow], freshness: Mapping[str, Freshness] | None = None
+) -> list[Atom]:
+    """Return atoms as callers see them, with the names of related atoms, and the freshness: by default as stored."""
     relations = {row.id: row.relations for row in rows}
     names = _load_related_names(tx, KnowledgeEntityType.ATOM, relations)
-    freshness = load_freshness(tx, [row.id for row in rows])
+    if freshness is None:
+        freshness = load_freshness(tx, [row.id for row in rows])
     return [
         Atom(
             **_get_shared_columns(row),

@@ -46,7 +46,7 @@ from groundplan.knowledge.entities import (
     resolve_entity_project,
     validate_molecule_id,
 )
-from groundplan.knowledge.freshness import Freshness, FreshnessState, load_freshness
+from groundplan.knowledge.freshness import Freshness, FreshnessState, assess_freshness, load_freshness
 from groundplan.knowledge.patterns import match_atoms
 from groundplan.knowledge.requests import (
     CHANGELOG_LIMIT_DEFAULT,
@@ -104,7 +104,8 @@ def get(tx: Transaction, request: GetKnowledge) -> KnowledgeDetails:
     id_ = parse_id(request.id, ("id",))
     refuse_other_project(tx, request.project_id, request.entity_type, id_)
     if request.entity_type is KnowledgeEntityType.ATOM:
-        details = KnowledgeDetails(atom=build_atoms(tx, [load_atom(tx, id_)])[0])
+        rows = [load_atom(tx, id_)]
+        details = KnowledgeDetails(atom=build_atoms(tx, rows, assess_freshness(tx, rows))[0])
     else:
         details = _get_molecule(tx, id_)
     if request.include_changelog:
@@ -118,7 +119,8 @@ def _get_molecule(tx: Transaction, id_: str) -> KnowledgeDetails:
     molecule = build_molecules(tx, [load_molecule(tx, id_)])[0]
     limit = int(min(NO_LIMIT, tx.budget.free_chars / ATOM_CHARS_MIN + 1))
     members, count = load_page(tx, sql.atoms_of_molecule, molecule_id=id_, limit=limit, offset=0)
-    atoms = build_atoms(tx, load_atoms(tx, members))
+    rows = load_atoms(tx, members)
+    atoms = build_atoms(tx, rows, assess_freshness(tx, rows))
     return KnowledgeDetails(
         molecule=molecule, atoms=atoms, left_out={"atoms": count - limit} if count > limit else UNSET
     )

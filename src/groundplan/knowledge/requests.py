@@ -35,6 +35,7 @@ LIMIT = 20
 LIMIT_MAX = 100
 
 WILDCARD = re.compile(r"[*?\[{\\]")
+HEAD = "HEAD"
 COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
 TaskRef = Annotated[str, Meta(min_length=1, max_length=255)]
@@ -159,6 +160,17 @@ def _malformed(path: ArgumentPath, pattern: str, error: MalformedPattern) -> Inv
 def normalize_knowledge(text: str) -> str:
     """Return knowledge without surrounding blanks."""
     return apply_marker(MaxBytes(KNOWLEDGE_BYTES_MAX), text.strip(), ("knowledge",))
+
+
+def resolve_commit(text: str, path: ArgumentPath, working_copy: RepositoryPaths | None) -> str:
+    """Return a commit id; `HEAD` is the commit that is checked out in the working copy."""
+    if text.strip() != HEAD:
+        return parse_commit(text, path)
+    head = None if working_copy is None else working_copy.resolve_head()
+    if head is None:
+        wrong = "cannot be HEAD, because git tells no commit here; send the commit that git rev-parse HEAD prints"
+        raise invalid_argument(path, wrong, code="head_unknown")
+    return head
 
 
 def parse_commit(text: str, path: ArgumentPath) -> str:

@@ -57,10 +57,10 @@ from groundplan.knowledge.requests import (
     TaskRef,
     Version,
     normalize_knowledge,
-    parse_commit,
     parse_id,
     parse_patterns,
     refuse_foreign_fields,
+    resolve_commit,
 )
 from groundplan.knowledge.words import build_word_index
 
@@ -365,7 +365,8 @@ def _update_atom(tx: Transaction, request: UpdateKnowledge, id_: str) -> Atom:
             validate_relations(tx, KnowledgeEntityType.ATOM, request.related_atoms, own_id=id_)
         )
     if request.confirm is not UNSET:
-        after.confirmed_commit, after.confirmed_at = parse_commit(request.confirm, ("confirm",)), tx.now
+        after.confirmed_commit = resolve_commit(request.confirm, ("confirm",), tx.preferences.working_copy)
+        after.confirmed_at = tx.now
     changes = _diff_columns(before, after, "paths", "molecule_id", "related_atoms")
     if request.confirm is not UNSET:
         changes.append(changed("confirmed_commit", before.confirmed_commit, after.confirmed_commit))

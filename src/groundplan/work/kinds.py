@@ -39,7 +39,7 @@ class FeatureFields(Protocol):
 
 
 def get_feature_of_children(parent: FeatureFields) -> int | None:
-    """Return the nearest feature above the children of a node, or None."""
+    """Return the feature of a node's children: the node itself or its nearest feature above; None if there is none."""
     return parent.n if parent.kind == FEATURE else parent.feature_n
 
 

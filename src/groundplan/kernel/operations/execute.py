@@ -111,11 +111,20 @@ class _Execution(msgspec.Struct, frozen=True):
         try:
             return self._run(operation)
         except AgentNotAllowed as error:
-            command = operation.command or self.requested.command
-            words = operation.person_words or (command.words if command else ())
+            words = operation.person_words or self._find_words(operation) or self._find_words(self.requested)
             if not words or "command" in error.details:
                 raise
             raise error.name_command(words) from None
+
+    def _find_words(self, operation: Operation[Any, Any]) -> tuple[str, ...]:
+        """Return the words of the command for this request; commands of one operation differ in their fixed fields."""
+        commands = (operation.command, *operation.aliases) if operation.command else operation.aliases
+        fitting = (
+            command.words
+            for command in commands
+            if all(getattr(self.request, name, None) == value for name, value in command.fixed.items())
+        )
+        return next(fitting, ())
 
     def _run(self, operation: Operation[Any, Any]) -> ExecutionResult:
         if operation.effect is Effect.READ:
@@ -135,7 +144,7 @@ class _Execution(msgspec.Struct, frozen=True):
 
     def _locate(self, tx: Transaction, operation: Operation[Any, Any]) -> str | None:
         """Return the project of the request; None for an operation on the organization."""
-        tx.preferences = self.preferences
+        tx.preferences, tx.named_project = self.preferences, self.within
         project = operation.project and operation.project(tx, self.request)
         if self.within is not None and project not in (None, self.within):
             access = authorize_project(tx, project, operation.permission)

@@ -62,7 +62,7 @@ def is_drive(name: str) -> bool:
 
 
 def parse_paths(paths: str | list[str], working_copy: RepositoryPaths | None = None) -> dict[str, bool]:
-    """Return the requested paths, normalized and sorted, each with True if it asks for the files in a folder.
+    """Return the requested paths, normalized and in their order, and whether each asks for what is below a folder.
 
     It does if it ends with `/`, or if the working copy has a folder there. What is not in a working copy is taken for a
     folder if its name has no ending.
@@ -73,7 +73,7 @@ def parse_paths(paths: str | list[str], working_copy: RepositoryPaths | None = N
         path = _normalize(working_copy.locate(written) if working_copy and written else written)
         if path and not parsed.get(path):
             parsed[path] = written.endswith("/") or _is_folder(path, working_copy)
-    return dict(sorted(parsed.items()))
+    return parsed
 
 
 def _is_folder(path: str, working_copy: RepositoryPaths | None) -> bool:

@@ -33,7 +33,7 @@ INSTRUCTIONS = (
     "depends_on orders them.\n"
     "Files: query_graph context before you edit them; manage_graph records what you learned and needs the task it was "
     "learned in (createdByTaskId).\n"
-    "Facts: context_run create_draft (copyFrom: latest once there are some), then context_edit with its runId, then "
+    "Facts: context_run create_draft, a copy of those in force, then context_edit with its runId, then "
     "commit; a pointer is a path such as /site/area.\n"
     "Purpose: toc_version draft before toc_edit; toc_check before publish, which a person does, because agents act as "
     "editors.\n"

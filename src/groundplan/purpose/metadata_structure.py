@@ -1,7 +1,9 @@
 """Find the structure of a theory in JSON: the parent of a node, a tree of nodes, or a path of them.
 
 Metadata is free, so a name alone proves little: a plan for schools counts its `children`, the `parent` of a child is a
-person, and a `path` is often that of a file. Only a name that says the id of a parent or child is enough.
+person, and a `path` is often that of a file. Only a name that says the id of a parent or child is enough, or a list of
+objects under the name of a tree. The editor refuses structure, the checklist blocks it, and gate A finds what was
+stored before.
 """
 
 from __future__ import annotations
@@ -104,7 +106,8 @@ def _is_tree(folded: str, value: Any) -> bool:
     """Return True if a value under the name of a tree or path contains nodes, or keys or ids of nodes."""
     if folded in TREE_NAMES:
         inner = value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
-        return any(map(_is_node, (value, *inner))) or _names_nodes(value)
+        has_objects = isinstance(value, list) and any(isinstance(item, dict) for item in value)
+        return has_objects or any(map(_is_node, (value, *inner))) or _names_nodes(value)
     return folded in PATH_NAMES and _names_nodes(value)
 
 
