@@ -16,12 +16,14 @@ from groundplan.kernel.answers import Budget
 from groundplan.kernel.store.transaction import Transaction
 
 if TYPE_CHECKING:
-    from groundplan.briefing.briefing import Briefing
+    from groundplan.briefing.brief import BriefingMaterial
     from groundplan.kernel.store.schema import ErrorFactory
     from groundplan.knowledge.context import FileKnowledge
 
-# The lists of a briefing, the most important first.
-BRIEFING_LISTS = ("why", "marks", "missing", "constraints", "before", "knowledge", "facts", "overlap", "decisions")
+# The lists of a briefing in the order in which an answer that became too long keeps them. The goal stands in `why`.
+BRIEFING_LISTS = (
+    *("why", "knowledge", "missing", "marks", "constraints", "facts", "questions", "before", "overlap", "decisions"),
+)
 
 
 class SharedPaths(msgspec.Struct, frozen=True):
@@ -209,6 +211,13 @@ def find_context_in_force(tx: Transaction) -> ContextInForce | None:
     return resolve.find_context_in_force(tx)
 
 
+def find_unset_facts(tx: Transaction, pointers: Collection[str]) -> set[str]:
+    """Return those of some pointers that are required facts without a value."""
+    from groundplan.context import unset_facts
+
+    return unset_facts.find_unset_facts(tx, pointers)
+
+
 def find_fact_targets(tx: Transaction, pointers: list[str]) -> LinkTargets:
     """Return the facts with some pointers, of the run in force or of a draft."""
     from groundplan.context import facts_in_force
@@ -236,11 +245,11 @@ def find_purpose_targets(tx: Transaction, keys: list[str]) -> LinkTargets:
 # --- Briefings -------------------------------------------------------------------------------------------------------
 
 
-def build_briefing(tx: Transaction, n: int, *, chars: int, lean: bool) -> Briefing | None:
-    """Return the briefing of a work node of the current project; None if not even an empty one has room."""
+def collect_briefing(tx: Transaction, n: int, *, chars: int, lean: bool) -> BriefingMaterial:
+    """Return the material for briefings of a work node of the current project, of at most `chars` characters."""
     from groundplan.briefing import brief
 
-    return brief.build_briefing(tx, n, chars=chars, lean=lean)
+    return brief.collect_briefing(tx, n, chars=chars, lean=lean)
 
 
 def describe_marks(tx: Transaction, at_most: int) -> MarkLines:

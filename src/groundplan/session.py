@@ -90,23 +90,23 @@ class Session(Verbs):
 def open(  # noqa: A001 - groundplan.open() is the public name
     db: str,
     *,
-    actor: str,
+    actor: str | None,
     kind: ActorKind | str = ActorKind.PERSON,
     access: Access | str = Access.OPEN,
     organization: str = LOCAL_ORGANIZATION,
 ) -> Session:
-    """Open a file or a `postgresql://` URL as an actor of an organization."""
+    """Open a file or a `postgresql://` URL as an actor of an organization; every call without an actor is refused."""
     given = {"actor": actor, "kind": kind, "access": access, "organization": organization}
     validate_value(given)
     options = parse_request(given, _ActorOptions)
-    return Session(
-        open_store(db, build_schema),
-        local_actor(options.actor, kind=options.kind, access=options.access, organization=options.organization),
-    )
+    named = None
+    if options.actor is not None:
+        named = local_actor(options.actor, kind=options.kind, access=options.access, organization=options.organization)
+    return Session(open_store(db, build_schema), named)
 
 
 class _ActorOptions(Struct, forbid_unknown_fields=True):
-    actor: Name
+    actor: Name | None
     kind: ActorKind
     access: Access
     organization: OrganizationId

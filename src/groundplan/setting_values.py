@@ -38,7 +38,7 @@ def check_db(db: str, where: str = "--db") -> str:
         return db
     if not db.strip() or "\0" in db:
         raise invalid_setting(f"{where} names no file; give a path such as plan.db, or a postgresql:// URL", where)
-    if db.startswith(("postgresql://", "postgres://")):
+    if is_url(db):
         return _check_url(db, where)
     scheme, separator, _ = db.partition("://")
     if (separator and "/" not in scheme) or db.startswith((":memory:", "file:")):
@@ -51,6 +51,11 @@ def check_db(db: str, where: str = "--db") -> str:
         )
     # Clients start a server without a shell, so `~` is not expanded.
     return _expand_user(db) if db.startswith("~") else db
+
+
+def is_url(db: str) -> bool:
+    """Return whether a store is the URL of a PostgreSQL database."""
+    return db.startswith(("postgresql://", "postgres://"))
 
 
 def _check_url(url: str, where: str) -> str:

@@ -34,16 +34,21 @@ class NextStep(NamedTuple):
     operation: str
     effect: str
     arguments: Mapping[str, Any] = {}  # by wire name; only those that are known
+    fill: tuple[str, ...] = ()  # arguments that the effect needs and only the caller knows, besides required ones
 
 
 class Vocabulary(Protocol):
     """The names of operations on one surface."""
 
+    def within(self, project: str) -> Vocabulary:
+        """Return the vocabulary for an answer about a project, whose name is added to calls that lack one."""
+        return self
+
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
         """Return a call as text for use in a sentence."""
 
-    def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a call as data that a client can send."""
+    def call(self, operation: str, arguments: Mapping[str, Any], fill: Sequence[str] = ()) -> dict[str, Any]:
+        """Return a call as data that a client can send, with `fill` if it must add arguments before."""
 
     def tell(self, steps: Iterable[NextStep]) -> str:
         """Return one sentence that describes each step: `member.list lists them; member.add adds one`."""
@@ -57,7 +62,7 @@ class OperationNames(Vocabulary):
         """Return the name of the operation."""
         return operation
 
-    def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def call(self, operation: str, arguments: Mapping[str, Any], fill: Sequence[str] = ()) -> dict[str, Any]:
         """Return the operation and its arguments."""
         return {"operation": operation, "arguments": dict(arguments)}
 
@@ -73,6 +78,7 @@ class GroundplanError(Exception):
     code: str = "error"
     contract_code: ClassVar[str | None] = None  # the code in a contract, where the code of the family does not fit
     contract_name: ClassVar[str | None] = None  # the class name in a contract that names its error classes
+    lacks_project: bool = False  # whether the request would be understood if it named its project
     status: int = 500
     exit_code: ClassVar[int] = 1
 
@@ -81,6 +87,7 @@ class GroundplanError(Exception):
         self.problem = problem
         self.next_steps = (next_steps,) if isinstance(next_steps, NextStep) else tuple(next_steps)
         self.details: Mapping[str, Any] = details
+        self.project: str | None = None  # that the request was about, if it is known
         if code is not None:
             self.code = code
 
@@ -94,17 +101,22 @@ class GroundplanError(Exception):
 
     def describe(self, vocabulary: Vocabulary) -> str:
         """Return the problem and the next steps with the operation names of a surface."""
-        return f"{self.problem}; {vocabulary.tell(self.next_steps)}" if self.next_steps else self.problem
+        told = self._adapt(vocabulary).tell(self.next_steps)
+        return f"{self.problem}; {told}" if self.next_steps else self.problem
 
     def to_dict(self, vocabulary: Vocabulary = OPERATION_NAMES) -> dict[str, Any]:
         """Return the error as data. Only the names in the next steps differ between surfaces."""
         body: dict[str, Any] = {"code": self.code, "message": self.describe(vocabulary)}
         details = dict(self.details)
         if self.next_steps:
-            details["next"] = [vocabulary.call(step.operation, step.arguments) for step in self.next_steps]
+            adapted = self._adapt(vocabulary)
+            details["next"] = [adapted.call(step.operation, step.arguments, step.fill) for step in self.next_steps]
         if details:
             body["details"] = details
         return body
+
+    def _adapt(self, vocabulary: Vocabulary) -> Vocabulary:
+        return vocabulary if self.project is None else vocabulary.within(self.project)
 
 
 class Unauthenticated(GroundplanError):

@@ -75,6 +75,7 @@ class Preferences(Struct, frozen=True):
     answer_tokens_max: int = 0  # the cap on an answer; 0: no cap
     vocabulary: Vocabulary = OPERATION_NAMES  # how hints in answers name operations
     working_copy: RepositoryPaths | None = None  # what paths in requests are relative to
+    project: str | None = None  # of a request that has to name one and names none
     write_timeout_s: float = WRITE_LIMIT_S  # how long a write may take, and keep other writers waiting
     of_slices: tuple[object, ...] = ()  # at most one object of each class that a slice declares
 

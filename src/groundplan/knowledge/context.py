@@ -216,6 +216,7 @@ class FileAtom(NamedTuple):
 
     id: str
     name: str
+    molecule_id: str | None
     freshness: Freshness | None
     knowledge: str
 
@@ -248,7 +249,7 @@ def load_atoms_of_files(tx: Transaction, own: Sequence[str], inherited: Sequence
     rows = _load_first(tx, of_own, at_most)
     rows += _load_first(tx, of_others, at_most - len(rows))
     freshness = assess_freshness(tx, rows)
-    atoms = [FileAtom(row.id, row.name, freshness.get(row.id), row.knowledge) for row in rows]
+    atoms = [FileAtom(row.id, row.name, row.molecule_id, freshness.get(row.id), row.knowledge) for row in rows]
     return AtomsOfFiles(atoms, len(of_own) + len(of_others))
 
 

@@ -126,7 +126,7 @@ def compliance(tx: Transaction, request: CheckPurpose) -> Compliance:
     _refuse_unused_arguments(request, "compliance")
     if request.operation is None:
         wanted = 'the proposed operation, such as {"kind": "publish"}'
-        compliance = NextStep("purpose.compliance", "checks one", {"project": tx.project.name})
+        compliance = NextStep("purpose.compliance", "checks one", {"project": tx.project.name}, ("operation",))
         raise missing_argument("operation", (), expected=wanted, next_steps=compliance)
     proposal = request.operation
     if request.version is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -18,7 +18,7 @@ from msgspec import Struct
 from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import Vocabulary
 from groundplan.kernel.input_gate.request import PROJECT_NAMES
-from groundplan.kernel.operations.registry import Command, Operation, Registry, Route
+from groundplan.kernel.operations.registry import Command, Operation, Registry, Route, Tool
 
 PROGRAM = "groundplan"
 
@@ -26,12 +26,18 @@ PROGRAM = "groundplan"
 class CliVocabulary(Vocabulary):
     """The vocabulary of the command line: `groundplan purpose draft --project atlas`."""
 
-    def __init__(self, operations: Registry) -> None:
+    def __init__(self, operations: Registry, project: str | None = None) -> None:
         self._operations = operations
+        self._project = project
+
+    def within(self, project: str) -> CliVocabulary:
+        """Return the vocabulary for answers about a project."""
+        return CliVocabulary(self._operations, project)
 
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
         """Return the command with its arguments in the syntax of a shell."""
         declared = self._operations[operation]
+        arguments = add_project(declared, arguments, self._project)
         command = _choose_command(declared, arguments)
         if command is None:
             return operation
@@ -43,36 +49,60 @@ class CliVocabulary(Vocabulary):
             if name in command.arguments:
                 positional += texts
             elif name not in command.fixed:
-                option = f"--{command.names.get(name, name).replace('_', '-')}"
+                option = _spell_option(command, name)
                 options += [option] if value is True else [f"{option} {text}" for text in texts]
         return " ".join((PROGRAM, *command.words, *positional, *options))
 
-    def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def call(self, operation: str, arguments: Mapping[str, Any], fill: Sequence[str] = ()) -> dict[str, Any]:
         """Return the command as data."""
-        return {"command": self.spell(operation, arguments)}
+        declared = self._operations[operation]
+        given = add_project(declared, arguments, self._project)
+        missing = list_missing(declared, given, fill)
+        command = _choose_command(declared, given)
+        if command is not None:
+            names = {field.encode_name: field.name for field in msgspec.structs.fields(declared.input)}
+            fixed = {name for name in missing if names[name] in command.fixed}
+            missing = [_spell_option(command, names[name]) for name in missing if name not in fixed]
+        return {"command": self.spell(operation, arguments), **({"fill": missing} if missing else {})}
 
 
 class McpVocabulary(Vocabulary):
     """The vocabulary of MCP: `toc_version draft`, and as data the tool with its arguments."""
 
-    def __init__(self, operations: Registry) -> None:
+    def __init__(self, operations: Registry, groups: Collection[str] | None = None, project: str | None = None) -> None:
+        """`groups` are those whose tools the client has; None: all."""
         self._operations = operations
-        self._commands = CliVocabulary(operations)
+        self._groups = groups
+        self._project = project
+        self._commands = CliVocabulary(operations, project)
+
+    def within(self, project: str) -> McpVocabulary:
+        """Return the vocabulary for answers about a project."""
+        return McpVocabulary(self._operations, self._groups, project)
 
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
         """Return the name of the tool and the value that selects the operation."""
-        tool = self._operations[operation].tool
+        tool = self._find_tool(operation)
         if tool is None:
             return self._commands.spell(operation, arguments)
         return f"{tool.name} {tool.selector}" if tool.selector else tool.name
 
-    def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def call(self, operation: str, arguments: Mapping[str, Any], fill: Sequence[str] = ()) -> dict[str, Any]:
         """Return the tool and its arguments as data."""
-        tool = self._operations[operation].tool
+        tool = self._find_tool(operation)
         if tool is None:
-            return self._commands.call(operation, arguments)
+            return self._commands.call(operation, arguments, fill)
+        declared = self._operations[operation]
+        given = add_project(declared, arguments, self._project)
+        missing = list_missing(declared, given, fill)
         selected = {"operation": tool.selector} if tool.selector else {}
-        return {"tool": tool.name, "arguments": {**selected, **arguments}}
+        call = {"tool": tool.name, "arguments": {**selected, **given}}
+        return {**call, "fill": missing} if missing else call
+
+    def _find_tool(self, operation: str) -> Tool | None:
+        """Return the tool of an operation; None if it has none, or the client does not have it."""
+        tool = self._operations[operation].tool
+        return tool if tool is not None and (self._groups is None or tool.group in self._groups) else None
 
 
 class HttpVocabulary(Vocabulary):
@@ -91,8 +121,16 @@ class HttpVocabulary(Vocabulary):
         call = self.call(operation, arguments)
         return f"{call['method']} {call['path']}"
 
-    def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def call(self, operation: str, arguments: Mapping[str, Any], fill: Sequence[str] = ()) -> dict[str, Any]:
         """Return the method, the path with its query string, and the body if there is one."""
+        missing = list_missing(self._find(operation), arguments, fill)
+        call = self._build_request(operation, arguments)
+        missing = [PROJECT if name in PROJECT_NAMES else name for name in missing]
+        if self._project is not None:
+            missing = [name for name in missing if name != PROJECT]
+        return {**call, "fill": missing} if missing else call
+
+    def _build_request(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         chosen = self._choose_variant(operation, arguments)
         project = get_project_field(chosen.input)
         given = {PROJECT if name == project else name: value for name, value in arguments.items()}
@@ -124,6 +162,25 @@ class HttpVocabulary(Vocabulary):
         if name in self._operations:
             return self._operations[name]
         return next(variant for operation in self._operations for variant in operation.variants if variant.name == name)
+
+
+def add_project(operation: Operation[Any, Any], arguments: Mapping[str, Any], project: str | None) -> dict[str, Any]:
+    """Return arguments with the project, if the operation takes one and they name none."""
+    name = get_project_field(operation.input)
+    return {name: project, **arguments} if name is not None and project is not None else dict(arguments)
+
+
+def list_missing(operation: Operation[Any, Any], arguments: Mapping[str, Any], fill: Sequence[str]) -> list[str]:
+    """Return the names of arguments that a call needs and lacks: required ones, and those of `fill`."""
+    required = [field.encode_name for field in msgspec.structs.fields(operation.input) if field.required]
+    return [name for name in dict.fromkeys([*required, *fill]) if name not in arguments]
+
+
+def _spell_option(command: Command, name: str) -> str:
+    """Return an argument as the usage of its command spells it."""
+    if name in command.arguments:
+        return name.upper()
+    return f"--{command.names.get(name, name).replace('_', '-')}"
 
 
 def _choose_route(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Route | None:

@@ -20,8 +20,8 @@ CHANGES = (Op.INPUT_CHANGED, Op.CONSTRAINT_CHANGED)
 ADDITIONS = (Op.INPUT_ADDED, Op.CONSTRAINT_ADDED)
 
 _RUN = NoInverse("a run that was committed is final", NextStep("context.create_draft", "creates a draft to edit"))
-_EDIT = NoInverse("this row has no inverse", NextStep("context.edit", "changes or removes it"))
-_DECIDED = NoInverse("a suggestion is decided once", NextStep("context.edit", "writes another value"))
+_EDIT = NoInverse("this row has no inverse", NextStep("context.edit", "changes or removes it", fill=("inputs",)))
+_DECIDED = NoInverse("a suggestion is decided once", NextStep("context.edit", "writes another value", fill=("inputs",)))
 OPS: Mapping[str, NoInverse | None] = {
     **dict.fromkeys((*CHANGES, *ADDITIONS)),
     Op.DRAFT_CREATED: NoInverse("a draft has its own way back", NextStep("context.discard", "discards the draft")),

@@ -23,7 +23,7 @@ ARGUMENTS = {
 }
 RELATIONS = {"related_atoms": ("relatedAtoms", "atomId"), "related_molecules": ("relatedMolecules", "moleculeId")}
 
-_GONE = NoInverse("what was deleted is gone", NextStep("knowledge.create", "creates it anew"))
+_GONE = NoInverse("what was deleted is gone", NextStep("knowledge.create", "creates it anew", fill=("paths",)))
 OPS: Mapping[str, NoInverse | None] = {
     Op.CREATED: None,
     Op.UPDATED: None,

@@ -28,7 +28,9 @@ REMOVALS = (Op.NODE_REMOVED, Op.EDGE_REMOVED, Op.ASSUMPTION_REMOVED, Op.INDICATO
 ROW_REFERENCES = ("on_id", "node_id", "source_node_id", "target_node_id")
 
 _ADD_ANEW = NextStep("purpose.edit", "adds it anew")
-_RECORDED = NoInverse("what was recorded stays", NextStep("purpose.record", "records a correction"))
+_RECORDED = NoInverse(
+    "what was recorded stays", NextStep("purpose.record", "records a correction", fill=("decisions",))
+)
 OPS: Mapping[str, NoInverse | None] = {
     Op.NODE_ADDED: None,
     Op.NODE_CHANGED: None,
@@ -47,9 +49,13 @@ OPS: Mapping[str, NoInverse | None] = {
     Op.DISCARDED: NoInverse("a discarded draft is gone", NextStep("purpose.draft", "creates another one")),
     Op.MEASURED: _RECORDED,
     Op.REVIEWED: _RECORDED,
-    Op.WAIVED: NoInverse("a waiver stays until it ends", NextStep("purpose.record", "records why it was wrong")),
+    Op.WAIVED: NoInverse(
+        "a waiver stays until it ends", NextStep("purpose.record", "records why it was wrong", fill=("decisions",))
+    ),
     Op.DECIDED: _RECORDED,
-    Op.REQUESTED: NoInverse(_RECORDED.reason, NextStep("purpose.record", "records a decision that answers it")),
+    Op.REQUESTED: NoInverse(
+        _RECORDED.reason, NextStep("purpose.record", "records a decision that answers it", fill=("decisions",))
+    ),
 }
 
 

@@ -44,7 +44,9 @@ OPS: Mapping[str, NoInverse | None] = {
     WorkOp.REVERTED: NoInverse(_STATUS.reason, NextStep("container.advance", "advances it again")),
     WorkOp.HELD: NoInverse("a hold has its own way back", NextStep("container.unblock", "ends the hold")),
     WorkOp.UNHELD: NoInverse("a hold has its own way back", NextStep("container.block", "holds it again")),
-    WorkOp.DELETED: NoInverse("what was deleted is gone", NextStep("container.create", "creates it anew")),
+    WorkOp.DELETED: NoInverse(
+        "what was deleted is gone", NextStep("container.create", "creates it anew", fill=("title",))
+    ),
     WorkOp.TAGGED: NoInverse("a tag that was renamed may stand for two", NextStep("tag.rename", "renames it again")),
     WorkOp.SECTION_ADDED: NoInverse(_SECTION.reason, NextStep("section.delete", "deletes it")),
     WorkOp.SECTION_CHANGED: _SECTION,

@@ -18,8 +18,8 @@ from msgspec.structs import replace
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.answers import Budget, encode, fits, refuse_oversized, trim
 from groundplan.kernel.cancellation import Cancellation
-from groundplan.kernel.errors import NameTaken, NotFound
-from groundplan.kernel.input_gate.request import parse_request, separate_project
+from groundplan.kernel.errors import GroundplanError, Invalid, NameTaken, NotFound
+from groundplan.kernel.input_gate.request import PROJECT_NAMES, parse_request, separate_project
 from groundplan.kernel.input_gate.types import get_decoder
 from groundplan.kernel.operations.envelopes import add_warnings, wrap
 from groundplan.kernel.operations.registry import Effect, Operation
@@ -58,9 +58,35 @@ def execute(
 ) -> ExecutionResult:
     """Run one operation for one actor. If `within` is given, the request must be about this project, by id or name.
 
-    A request may name that project itself, also if its operation finds it from what the request names. With
+    A request may name that project itself, also if its operation finds it from what the request names. One that has to
+    name its project and does not is about the project of the session, if the preferences name one. With
     `cancellation`, another thread can end it, or the caller sets its limit.
     """
+    try:
+        return _execute(store, actor, operation, arguments, preferences, cancellation, within)
+    except Invalid as error:
+        if preferences.project is None or within is not None or not _lacks_project(error):
+            raise
+    name = next(name for name in PROJECT_NAMES if name in operation.input.__struct_encode_fields__)
+    named = {**arguments, name: preferences.project}
+    return _execute(store, actor, operation, named, preferences, cancellation, within)
+
+
+def _lacks_project(error: Invalid) -> bool:
+    """Return whether a request was refused because it names no project."""
+    is_missing = error.code == "missing_argument" and error.details.get("field") in PROJECT_NAMES
+    return is_missing or error.lacks_project
+
+
+def _execute(
+    store: Store,
+    actor: Actor | None,
+    operation: Operation[Any, Any],
+    arguments: Any,
+    preferences: Preferences,
+    cancellation: Cancellation | None,
+    within: str | None,
+) -> ExecutionResult:
     if operation.project is not None and within is None:
         arguments, within = separate_project(arguments, operation.input.__struct_encode_fields__)
     request = parse_request(arguments, operation.input)
@@ -160,16 +186,24 @@ class _Execution(msgspec.Struct, frozen=True):
             set_time_of_read(tx)
         else:
             authorize_organization(tx, operation.without_project or operation.permission)
-        return operation.handler(tx, self.request)
+        return self._handle(tx, operation)
 
     def _write(self, tx: Transaction, operation: Operation[Any, Any], secrets: list[SecretMatch]) -> ExecutionResult:
         tx.preferences = self.preferences
         warnings = check_secrets(tx, self.request, secrets)
-        answer = _warn_about_clock(tx, operation.handler(tx, self.request))
+        answer = _warn_about_clock(tx, self._handle(tx, operation))
         if warnings and hasattr(answer, "warnings"):
             answer.warnings = [*warnings, *(answer.warnings or ())]
         # Inside the transaction: an answer that is too large must fail before the change is committed.
         return self._fit(answer, warnings)
+
+    def _handle(self, tx: Transaction, operation: Operation[Any, Any]) -> Any:
+        try:
+            return operation.handler(tx, self.request)
+        except GroundplanError as error:
+            if tx.has_project:
+                error.project = tx.project.name  # for its next steps
+            raise
 
     def _fit(self, answer: Any, warnings: Sequence[str] = ()) -> ExecutionResult:
         """Trim an answer to the cap of the caller. An answer that fits is encoded only once."""

@@ -28,6 +28,7 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, OpId, Route, declare
 from groundplan.kernel.organizations.organization import PersonView
 from groundplan.kernel.principals import add_to_organization, find_principal
+from groundplan.kernel.store.checkup import Finding, fail, ok, warn
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.tokens.operations import revoke_tokens_of
@@ -272,3 +273,22 @@ UNLINK = declare(
     command=Command(("org", "member", "unlink"), arguments=("name",)),
     http=Route("DELETE", "/organization/members/{name}/account"),
 )
+
+
+# --- Check ------------------------------------------------------------------------------------------------------------
+
+ENTRY = "access"
+ADMINISTRATORS_SHOWN = 3
+
+
+def check_entry(tx: Transaction) -> Finding:
+    """Return whether a person can enter the organization where stored roles decide."""
+    people = tx.all(sql.roles_of_people)
+    administrators = [name for name, role in people if role == OrganizationRole.ADMINISTRATOR]
+    organization = tx.actor.organization
+    remedy = "run groundplan init with the URL of the owner: it makes you an administrator"
+    if not people:
+        return fail(ENTRY, f"nobody can enter organization {organization}: nobody has a stored role in it", remedy)
+    if not administrators:
+        return warn(ENTRY, f"nobody administers organization {organization}, so nobody can add people", remedy)
+    return ok(ENTRY, f"stored roles decide; {', '.join(administrators[:ADMINISTRATORS_SHOWN])} can add people")

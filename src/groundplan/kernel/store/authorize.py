@@ -23,7 +23,7 @@ from groundplan.kernel.access import (
     get_smaller_role,
     limit_agent_role,
 )
-from groundplan.kernel.actors import LOCAL_ORGANIZATION, Access, Actor, ActorKind
+from groundplan.kernel.actors import LOCAL_ORGANIZATION, NOBODY, Access, Actor, ActorKind
 from groundplan.kernel.errors import Forbidden, Invalid, NotFound
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Project, Transaction
@@ -122,7 +122,7 @@ def authorize_project(tx: Transaction, ref: str, permission: Permission, *, by_i
     """Return the project with this id or name if the actor has the permission; `by_id` or a ProjectId ignores names."""
     row = _find_visible_project(tx, ref, by_id=by_id or isinstance(ref, ProjectId))
     if row is None:
-        raise NotFound("project", ref, near=_find_similar_names(tx, ref))
+        raise NotFound("project", ref, near=_find_similar_names(tx, ref), hint=_explain_entry(tx))
     membership = ROLES[row.role or ""]
     role = limit_role(tx.actor, membership, row.policies)
     target = Project(row.id, row.name, row.rev, role, row.archived_at, row.policies, row.updated_at, row.machine_start)
@@ -192,8 +192,19 @@ def find_organization_role(tx: Transaction) -> OrganizationRole:
         return OrganizationRole.ADMINISTRATOR if actor.kind is ActorKind.PERSON else OrganizationRole.MEMBER
     role = tx.scalar(sql.organization_membership)
     if role is None:
-        raise NotFound("organization", actor.organization, hint="ask one of its members to add you to a project")
+        raise NotFound("organization", actor.organization, hint=_explain_entry(tx))
     return OrganizationRole(role)
+
+
+def _explain_entry(tx: Transaction) -> str:
+    """Return how to let in an actor without any role in the organization; empty for one that has a role."""
+    actor = tx.actor
+    if actor.access is Access.OPEN or actor == NOBODY or tx.scalar(sql.organization_membership) is not None:
+        return ""
+    remedy = "an owner of a project, or an administrator of the organization, can add the name"
+    # Who comes with a token has no such option.
+    option = "" if actor.token_id else "; --access open trusts everybody who can open the store"
+    return f"stored roles decide here, and {actor.id!r} has none: {remedy}{option}"
 
 
 def _refuse_creation(tx: Transaction) -> None:

@@ -160,7 +160,8 @@ class Transaction(ABC):
 
     def describe(self, *steps: NextStep) -> str:
         """Return the next steps as a sentence with the operation names of the caller's surface."""
-        return self.preferences.vocabulary.tell(steps)
+        vocabulary = self.preferences.vocabulary
+        return (vocabulary if self._project is None else vocabulary.within(self._project.name)).tell(steps)
 
     def set_project(self, project: Project | None) -> None:
         """Set the current project; None after a visit of several."""

@@ -147,7 +147,7 @@ def refuse_token() -> Unauthenticated:
     """Return the error for a token that is malformed, unknown, expired or revoked, which is the same for all."""
     return Unauthenticated(
         "this token is not accepted; it may be misspelled, expired or revoked",
-        next_steps=NextStep("token.create", "creates another one"),
+        next_steps=NextStep("token.create", "creates another one", fill=("name",)),
     )
 
 

@@ -323,7 +323,7 @@ def _describe_fixes(tx: Transaction, result: GateResult) -> str:
     fixes = "; ".join(f"{check.code}: {check.fix or check.message}" for check in _find_blocking_checks(result))
     steps = (
         NextStep("purpose.edit", f"corrects what gate {result.gate} found"),
-        NextStep("purpose.record", "with waivers lets an owner waive it"),
+        NextStep("purpose.record", "with waivers lets an owner waive it", fill=("waivers",)),
     )
     return f"{tx.describe(*steps)}. {fixes}."
 

@@ -325,7 +325,7 @@ def check_refuted(theory: GateSubject) -> CheckFinding:
         len(subjects),
         sort_keys(failing),
         (
-            NextStep("purpose.record", "with decisions about {refs}"),
+            NextStep("purpose.record", "with decisions about {refs}", fill=("decisions",)),
             NextStep("purpose.edit", "changes what depends on them"),
         ),
     )
@@ -342,7 +342,7 @@ def check_context(theory: GateSubject) -> CheckFinding:
         )
     if facts.is_partial:
         fix = (
-            NextStep("context.edit", "sets the required facts"),
+            NextStep("context.edit", "sets the required facts", fill=("inputs",)),
             NextStep("context.commit", "without allowPartial puts all of them in force"),
         )
         return CheckFinding(rule, 1, fix=fix, problem="only some of them are", is_warning=True)
@@ -541,7 +541,7 @@ def check_facts(theory: GateSubject) -> CheckFinding:
         return CheckFinding(rule, 0, not_applicable="no facts were ever committed")
     unset = sorted(set(known.required_unset))
     wrong = f"{len(unset)} {'is' if len(unset) == 1 else 'are'} not" if unset else None
-    fix = NextStep("context.edit", "sets {refs}"), NextStep("context.commit", "puts them in force")
+    fix = NextStep("context.edit", "sets {refs}", fill=("inputs",)), NextStep("context.commit", "puts them in force")
     return CheckFinding(rule, 1, unset, fix, problem=wrong, actual=len(unset), expected=0)
 
 

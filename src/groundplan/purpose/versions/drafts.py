@@ -59,7 +59,9 @@ class ProfileTooLight(RuleViolated):
             next_steps=(
                 *((discard,) if has_draft else ()),
                 begin,
-                NextStep("work.open", "with policies lets an owner change profile_min", {"project": project}),
+                NextStep(
+                    "work.open", "with policies lets an owner change profile_min", {"project": project}, ("policies",)
+                ),
             ),
             profile=profile,
             profile_min=least,

@@ -66,7 +66,9 @@ class GateFailed(RuleViolated):
             f"not published. {'; '.join(blocking[:5])}{more}",
             next_steps=(
                 NextStep("purpose.edit", "corrects the draft", {"project": project}),
-                NextStep("purpose.record", "with waivers lets an owner waive a check", {"project": project}),
+                NextStep(
+                    "purpose.record", "with waivers lets an owner waive a check", {"project": project}, ("waivers",)
+                ),
                 *(
                     NextStep("purpose.check", "lists the refs left out here", {"project": project, "gate": gate})
                     for gate in cut_gates

@@ -33,6 +33,7 @@ from groundplan.kernel.errors import Invalid, Unauthenticated
 from groundplan.kernel.input_gate.strict_json import decode
 from groundplan.kernel.operations.execute import ExecutionResult, execute
 from groundplan.kernel.operations.registry import Group
+from groundplan.kernel.preferences import Preferences
 from groundplan.setting_values import TOOL_GROUPS_DEFAULT, parse_tools
 from groundplan.surfaces.http.answers import (
     JSON_RANGES,
@@ -51,6 +52,7 @@ from groundplan.surfaces.http.rest import read_body, read_head
 from groundplan.surfaces.http.server import Server
 from groundplan.surfaces.mcp import protocol
 from groundplan.surfaces.mcp.connection import Connection
+from groundplan.surfaces.mcp.instructions import build_instructions
 from groundplan.surfaces.mcp.protocol import HANDSHAKE_REVISIONS, STATELESS_REVISIONS, Message, RpcError, build_error
 from groundplan.surfaces.mcp.recovery import recover_request
 from groundplan.surfaces.mcp.tools import AnyOperation, RegistryTools
@@ -102,9 +104,7 @@ class McpEndpoint:
         """`groups` are the tools of clients that do not choose tools by `/mcp?tools=work,knowledge`."""
         self._server = server
         self._vocabulary = McpVocabulary(OPERATIONS)
-        self._preferences = replace(
-            server.preferences, vocabulary=self._vocabulary, answer_tokens_max=ANSWER_TOKENS_MAX, working_copy=None
-        )
+        self._preferences = replace(server.preferences, answer_tokens_max=ANSWER_TOKENS_MAX, working_copy=None)
         self._groups = tuple(groups)
         self._tools: dict[frozenset[str], RegistryTools] = {}
         self._sessions = sessions
@@ -144,7 +144,9 @@ class McpEndpoint:
             self._server.authenticator.limit_refusals(connection)
             raise Unauthenticated("send a token: Authorization: Bearer TOKEN; groundplan token create makes one")
         actor = self._server.authenticator.find_actor(connection)
-        tools = self._select_tools(head.query).bind(partial(self._execute, actor))
+        tools = self._select_tools(head.query)
+        preferences = replace(self._preferences, vocabulary=tools.vocabulary)
+        tools = tools.bind(partial(self._execute, actor, preferences))
         if head.method == "POST":
             if not accepts(head.headers.get("accept", ""), JSON_RANGES):
                 raise HttpProblem(406, "not_acceptable", "answers are application/json; accept that")
@@ -165,7 +167,7 @@ class McpEndpoint:
         """Answer a request of a revision with a handshake."""
         session_id = head.headers.get(SESSION_HEADER)
         if session_id is None:
-            opened = Connection(__version__)
+            opened = Connection(__version__, instructions=build_instructions(tools.groups))
             answer = _exchange(opened, body, tools, cancellation, check=_refuse_envelope)
             if opened.revision is None:
                 return answer
@@ -183,15 +185,26 @@ class McpEndpoint:
         chosen = parse_qs(query.decode("latin-1")).get("tools") if query else None
         groups = frozenset(parse_tools(",".join(chosen), "tools") if chosen else self._groups)
         if groups not in self._tools:
-            tools = RegistryTools(OPERATIONS, [Group(name) for name in groups], self._refuse_unbound, log=log_exception)
+            tools = RegistryTools(
+                OPERATIONS,
+                [Group(name) for name in groups],
+                self._refuse_unbound,
+                log=log_exception,
+                explain_groups=lambda names: f"connect to {MCP_PATH}?tools={','.join(names)}",
+            )
             tools.listing()  # built once, for all requests
             self._tools[groups] = tools
         return self._tools[groups]
 
     def _execute(
-        self, actor: Actor, operation: AnyOperation, arguments: Mapping[str, Any], cancellation: Cancellation | None
+        self,
+        actor: Actor,
+        preferences: Preferences,
+        operation: AnyOperation,
+        arguments: Mapping[str, Any],
+        cancellation: Cancellation | None,
     ) -> ExecutionResult:
-        return execute(self._server.store, actor, operation, arguments, self._preferences, cancellation)
+        return execute(self._server.store, actor, operation, arguments, preferences, cancellation)
 
     @staticmethod
     def _refuse_unbound(*_given: Any) -> ExecutionResult:
@@ -209,7 +222,7 @@ def _answer_alone(head: RequestHead, body: bytes, tools: RegistryTools, cancella
     if head.method != "POST":
         raise method_not_allowed(head.method, ("POST",))
     return _exchange(
-        Connection(__version__, STATELESS_REVISIONS[-1]),
+        Connection(__version__, STATELESS_REVISIONS[-1], instructions=build_instructions(tools.groups)),
         body,
         tools,
         cancellation,

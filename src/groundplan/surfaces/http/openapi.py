@@ -316,6 +316,10 @@ def _build_problem_schema() -> JsonSchema:
             "status": {"type": "integer"},
             "detail": {"type": "string", "description": "A sentence for people."},
             "code": {"type": "string", "description": "A stable code for programs."},
+            "name": {
+                "type": "string",
+                "description": "The class in the contract of facts; only of their operations, and of every 401.",
+            },
             "details": {
                 "type": "object",
                 "description": "Data about the problem; `next` are requests that help.",

@@ -155,11 +155,14 @@ class RestApi:
         cancellation: Cancellation,
     ) -> Answer:
         """Run the operation of a request in a thread."""
-        actor = self._server.authenticator.find_actor(HTTPConnection(scope))
-        _refuse_other_formats(head)
-        arguments = collect_arguments(endpoint, in_path, head, body)
-        vocabulary = self._server.vocabulary.within(arguments.project)
+        vocabulary = self._server.vocabulary
+        has_precondition = False
         try:
+            actor = self._server.authenticator.find_actor(HTTPConnection(scope))
+            _refuse_other_formats(head)
+            arguments = collect_arguments(endpoint, in_path, head, body)
+            has_precondition = arguments.has_precondition
+            vocabulary = vocabulary.within(arguments.project)
             result = execute(
                 self._server.store,
                 actor,
@@ -172,8 +175,8 @@ class RestApi:
             encoded = result.encoded or encode(add_warnings(result.answer, result.warnings))
             return build_answer(endpoint, head, arguments, result.answer, encoded)
         except GroundplanError as error:
-            is_unmet = arguments.has_precondition and isinstance(error, StaleRevision | StaleVersion)
-            return answer_error(error, vocabulary, status=412 if is_unmet else None)
+            is_unmet = has_precondition and isinstance(error, StaleRevision | StaleVersion)
+            return answer_error(error, vocabulary, status=412 if is_unmet else None, group=endpoint.group)
 
 
 def get_raw_path(scope: Any) -> bytes:

@@ -19,7 +19,6 @@ from groundplan.kernel.errors import Invalid
 from groundplan.surfaces.mcp import protocol
 from groundplan.surfaces.mcp.methods import (
     CAPABILITIES,
-    INSTRUCTIONS,
     WORKER_METHODS,
     Tools,
     answer_method,
@@ -80,8 +79,9 @@ class Call:
 class Connection:
     """The protocol of one connection, without I/O and threads. `send` receives each answer; None means no answer."""
 
-    def __init__(self, version: str, revision: str | None = None) -> None:
+    def __init__(self, version: str, revision: str | None = None, *, instructions: str = "") -> None:
         self._server = describe_server(version)
+        self._instructions = instructions
         self._in_flight: dict[RequestId, Call] = {}
         self._stop_reason: str | None = None
         self.revision = revision  # None until the era is decided
@@ -204,7 +204,7 @@ class Connection:
         if revision is not None:
             self.revision = revision
             if method == "server/discover":
-                return build_discovery(self._server)
+                return build_discovery(self._server, self._instructions)
         elif method == "ping":
             return {}
         params = check_call_params(method, params)
@@ -259,7 +259,7 @@ class Connection:
             "protocolVersion": self.revision,
             "capabilities": CAPABILITIES,
             "serverInfo": self._server,
-            "instructions": INSTRUCTIONS,
+            "instructions": self._instructions,
         }
 
     def _run_call(self, call: Call, tools: Tools) -> Message:

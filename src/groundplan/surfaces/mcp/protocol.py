@@ -47,7 +47,7 @@ class RpcError(Exception):
 
 
 class UnknownTool(RpcError):
-    """There is no tool with this name, or its group is disabled."""
+    """No tool has this name."""
 
     def __init__(self, name: str, near: str | None) -> None:
         hint = f"; did you mean {near!r}?" if near else ""

@@ -49,6 +49,7 @@ def serve(
     stdout: BinaryIO,
     *,
     version: str,
+    instructions: str = "",
     on_ready: Callable[[], None] | None = None,
 ) -> int:
     """Serve one connection until its input ends, a signal arrives, or the client closes the output.
@@ -62,7 +63,9 @@ def serve(
         The exit status, 0 in all these cases.
     """
     with _reserve_stdout(stdout) as output_fd:
-        loop = _ServerLoop(tools, stdin.fileno(), output_fd, version=version, on_ready=on_ready)
+        loop = _ServerLoop(
+            tools, stdin.fileno(), output_fd, version=version, instructions=instructions, on_ready=on_ready
+        )
         with handle_stop_signals(lambda: loop.stop("the server is stopping"), end_within_s=END_WITHIN_S):
             loop.run()
     return 0
@@ -81,6 +84,7 @@ class _ServerLoop:
         output_fd: int,
         *,
         version: str,
+        instructions: str,
         on_ready: Callable[[], None] | None,
     ) -> None:
         self._input_fd = input_fd
@@ -97,7 +101,7 @@ class _ServerLoop:
         self._has_ended = threading.Event()
         self._failure: BaseException | None = None
         self._writer = LineWriter(output_fd, on_lost=lambda: self.stop(CLIENT_GONE))
-        self._connection = Connection(version)
+        self._connection = Connection(version, instructions=instructions)
 
     def run(self) -> None:
         threading.Thread(target=self._work, name=WORKER_NAME, daemon=True).start()

@@ -7,7 +7,7 @@ loaded when a tool of it is called.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from pathlib import Path
@@ -32,6 +32,18 @@ AnyOperation: TypeAlias = Operation[Any, Any]
 Run: TypeAlias = Callable[[AnyOperation, Mapping[str, Any], Cancellation | None], ExecutionResult]
 
 
+ExplainGroups: TypeAlias = Callable[[Sequence[str]], str]  # how a client gets the tools of these groups
+
+
+class ToolOff(Invalid):
+    """The tool is in a group that is off in this server."""
+
+    code = "tool_off"
+
+    def __init__(self, name: str, group: Group, how: str) -> None:
+        super().__init__(f"the tool {name} is in the group {group}, which is off: {how}", group=group, how=how)
+
+
 class RegistryTools:
     """The tools of the enabled groups, in the order of registration.
 
@@ -46,13 +58,17 @@ class RegistryTools:
         *,
         entries: Iterable[ToolEntry] | None = None,
         log: Callable[[str], Unexpected] = log_to_stderr,
+        explain_groups: ExplainGroups = lambda groups: f"turn on {', '.join(groups)}",
     ) -> None:
         self._registry = registry
         self._run = run
         self._log = log
-        self._vocabulary = McpVocabulary(registry)
-        entries = list_tools(registry) if entries is None else entries
+        self._explain_groups = explain_groups
+        self.groups = tuple(group for group in Group if group in groups)
+        self.vocabulary = McpVocabulary(registry, self.groups)
+        entries = list(list_tools(registry) if entries is None else entries)
         self._tools = {entry.name: _Tool(entry, registry) for entry in entries if entry.group in groups}
+        self._groups_off = {entry.name: entry.group for entry in entries if entry.group not in groups}
 
     def bind(self, run: Run) -> RegistryTools:
         """Return the same tools with another function that runs operations."""
@@ -66,19 +82,28 @@ class RegistryTools:
 
     def call(self, name: str, arguments: Mapping[str, Any], cancellation: Cancellation | None = None) -> ToolAnswer:
         """Run a tool and return its answer or its error as text."""
+        if name in self._groups_off:
+            return self._answer_off(name)
         tool = self._get_tool(name)
         return _to_tool_answer(
             respond(
                 lambda: self._run(*tool.select(arguments), cancellation),
                 group=tool.group,
-                vocabulary=self._vocabulary,
+                vocabulary=self.vocabulary,
                 log=lambda: self._log(f"tool {name}"),
             )
         )
 
     def refuse(self, name: str, error: GroundplanError) -> ToolAnswer:
         """Return the answer for an error that occurred before the arguments were read, in the envelope of the tool."""
-        return _to_tool_answer(respond_with_error(error, group=self._get_tool(name).group, vocabulary=self._vocabulary))
+        if name in self._groups_off:
+            return self._answer_off(name)
+        return _to_tool_answer(respond_with_error(error, group=self._get_tool(name).group, vocabulary=self.vocabulary))
+
+    def _answer_off(self, name: str) -> ToolAnswer:
+        group = self._groups_off[name]
+        how = self._explain_groups([known.value for known in Group if known in self.groups or known is group])
+        return _to_tool_answer(respond_with_error(ToolOff(name, group, how), group=group, vocabulary=self.vocabulary))
 
     def _get_tool(self, name: str) -> _Tool:
         tool = self._tools.get(name)

@@ -359,9 +359,9 @@ class PageVocabulary(Vocabulary):
         """Return the action of a person on the page; else the command."""
         return WORDS.get(operation) or self._commands.spell(operation, arguments)
 
-    def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def call(self, operation: str, arguments: Mapping[str, Any], fill: Sequence[str] = ()) -> dict[str, Any]:
         """Return the command as data."""
-        return self._commands.call(operation, arguments)
+        return self._commands.call(operation, arguments, fill)
 
     def tell(self, steps: Iterable[NextStep]) -> str:
         """Return the steps as instructions: `edit the draft to correct it, or waive it as an owner`."""

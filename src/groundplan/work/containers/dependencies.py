@@ -244,8 +244,8 @@ def set_relations(tx: Transaction, node: WorkNodeRow, refs: Sequence[str] | str)
         wrong = f"would replace {len(before)} relations, the limit is {IDS_MAX}"
         relation = {"fromId": node.id, "type": "RELATES_TO"}
         steps = (
-            NextStep("dependency.create", "adds single ones", relation),
-            NextStep("dependency.delete", "removes single ones", relation),
+            NextStep("dependency.create", "adds single ones", relation, ("toId",)),
+            NextStep("dependency.delete", "removes single ones", relation, ("toId",)),
         )
         raise invalid_argument(("relatedTo",), wrong, code="too_many", next_steps=steps, limit=IDS_MAX)
     if after.keys() == before.keys():

@@ -23,6 +23,7 @@ from groundplan.session import Session
 from groundplan.setting_values import TOOL_GROUPS
 from groundplan.skills import SKILL_NAMES
 from groundplan.surfaces.mcp.connection import Connection
+from groundplan.surfaces.mcp.instructions import build_instructions
 from groundplan.surfaces.mcp.tools import RegistryTools
 from groundplan.surfaces.vocabularies import McpVocabulary
 from tests.access.examples import ROWS, example
@@ -46,7 +47,7 @@ class StdioClient:
     def result(self, method: str, params: dict[str, Any], *, stateless: bool) -> Any:
         """Return the result of a request on a new connection."""
         sent: list[Any] = []
-        connection = Connection(__version__)
+        connection = Connection(__version__, instructions=build_instructions(self._tools.groups))
         if not stateless:
             connection.receive(build("initialize", {"protocolVersion": HANDSHAKE}, "first"), sent.append)
         for call in connection.receive(build(method, envelope(**params) if stateless else params), sent.append):

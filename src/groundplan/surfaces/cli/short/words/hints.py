@@ -6,7 +6,7 @@ An operation without a word, and one that only the long command can express, is 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from groundplan.kernel.errors import NextStep, Vocabulary
@@ -62,7 +62,7 @@ class WordVocabulary(Vocabulary):
         hint = HINTS.get("work.claim" if operation == "work.next" and arguments.get("claim") else operation)
         return load_vocabulary().spell(operation, arguments) if hint is None else _fill(hint, arguments)
 
-    def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def call(self, operation: str, arguments: Mapping[str, Any], fill: Sequence[str] = ()) -> dict[str, Any]:
         """Return the command line as data."""
         return {"command": self.spell(operation, arguments)}
 
