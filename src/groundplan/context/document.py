@@ -203,7 +203,7 @@ def _write(tx: Transaction, document: ContextDocument, run_id: str) -> None:
             raise invalid_argument(path, "is there twice, in different spellings; remove one")
         ids[old] = write_source(tx, run_id, replace(source, id=None, run_id=None), path)
 
-    def new_source_id(id_: str, path: ArgumentPath) -> str:
+    def map_source_id(id_: str, path: ArgumentPath) -> str:
         old = parse_id(id_, path)
         if old not in ids:
             raise missing_source(old, path)
@@ -216,7 +216,7 @@ def _write(tx: Transaction, document: ContextDocument, run_id: str) -> None:
         cited: list[str] | UnsetType = UNSET
         if not isinstance(input_write.source_ids, UnsetType):
             cited = [
-                new_source_id(id_, (*path, "sourceIds", index)) for index, id_ in enumerate(input_write.source_ids)
+                map_source_id(id_, (*path, "sourceIds", index)) for index, id_ in enumerate(input_write.source_ids)
             ]
         write_input(inputs, replace(input_write, id=None, run_id=None, source_ids=cited), path)
     fresh = generate_ascending_ids(len(document.constraints))
@@ -229,7 +229,7 @@ def _write(tx: Transaction, document: ContextDocument, run_id: str) -> None:
         keys |= {constraint.key} if isinstance(constraint.key, str) else set()
         source_id = constraint.source_id
         if isinstance(source_id, str):
-            source_id = new_source_id(source_id, (*path, "sourceId"))
+            source_id = map_source_id(source_id, (*path, "sourceId"))
         write = replace(constraint, id=None, run_id=None, source_id=source_id)
         write_constraint(tx, run_id, write, path, new_id=fresh[index])
     for type_, artifacts in document.artifacts_by_type.items():

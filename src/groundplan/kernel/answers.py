@@ -131,7 +131,7 @@ class Budget:
             self._use(count_chars(part))
         return self
 
-    def take(self, part: Any) -> bool:
+    def spend_if_fits(self, part: Any) -> bool:
         """Subtract a part and its comma if it fits; return whether it does."""
         if self._free == _UNLIMITED:
             return True
@@ -150,14 +150,14 @@ class Budget:
             self._use(all_chars)
             return list(rows)
         for index, row in enumerate(rows):
-            if not self.take(row):
+            if not self.spend_if_fits(row):
                 if index >= at_least:
                     return list(rows[:index])
                 self._use(count_chars(row) + 1)
         return list(rows)
 
     def give_back(self, part: Any) -> None:
-        """Undo `take` for a part."""
+        """Undo `spend_if_fits` for a part."""
         self._use(-count_chars(part) - 1)
 
     def _use(self, chars: float) -> None:

@@ -19,3 +19,9 @@ def find_principal(tx: Transaction, ref: str) -> str | None:
     """Return the id of the principal with this id or name; an id takes precedence."""
     ids = tx.scalars(sql.principals_by_ref, ref=ref)
     return ref if ref in ids else next(iter(ids), None)
+
+
+def find_kind(tx: Transaction, id_: str) -> ActorKind | None:
+    """Return the kind of a principal; None if it does not exist."""
+    kind = tx.scalar(sql.kind_of_principal, id=id_)
+    return None if kind is None else ActorKind(kind)

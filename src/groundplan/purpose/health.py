@@ -24,11 +24,10 @@ from groundplan.purpose.model import (
     AssumptionStatus,
     Confidence,
     Content,
-    EdgeName,
     EdgeType,
     NodeType,
     RiskLevel,
-    key_order,
+    edge_order,
     sort_keys,
 )
 from groundplan.purpose.observing.records import Observations
@@ -170,7 +169,7 @@ def find_places(content: Content, observations: Observations, today: str) -> Hea
             key for key, node in content.nodes.items() if node.node_type is NodeType.OUTCOME and key not in measured
         ),
         assumptions_documented=sort_keys(content.nodes.keys() - assumed),
-        mechanism_coverage=[str(name) for name in sorted(unexplained, key=_rank_edge)],
+        mechanism_coverage=[str(name) for name in sorted(unexplained, key=edge_order)],
         # Of HIGH risk, and the latest review does not say that they hold.
         open_high_risk=sort_keys(
             key
@@ -184,10 +183,6 @@ def find_places(content: Content, observations: Observations, today: str) -> Hea
             if assumption.review_by is not None and assumption.review_by < today
         ),
     )
-
-
-def _rank_edge(name: EdgeName) -> tuple[tuple[int, int, str], tuple[int, int, str], str]:
-    return key_order(name.source), key_order(name.target), name.edge_type
 
 
 def compute_metrics(

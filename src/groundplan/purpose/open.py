@@ -227,7 +227,7 @@ def open_purpose(tx: Transaction, request: OpenPurpose) -> OpenedPurpose:
     aim = Budget(min(budget.free_chars, Budget.for_answer(ANSWER_TOKENS_AIM).free_chars))
     if after is None and request.detail is None and count_chars_min(content) <= budget.free_chars:
         brief = whole()
-        shorten(brief, aim)
+        drop_optional_fields(brief, aim)
         if count_chars(brief) <= budget.free_chars:
             return brief
     return _build_page(tx, opened, whole(), row, query, after)
@@ -356,7 +356,7 @@ def count_chars_min(content: Content) -> int:
     )
 
 
-def shorten(opened: OpenedPurpose, aim: Budget) -> None:
+def drop_optional_fields(opened: OpenedPurpose, aim: Budget) -> None:
     """Drop optional fields until the answer fits or no optional field is left."""
     trim(opened, aim, _TRIM_IDS)
     if count_chars(opened) > aim.free_chars:

@@ -17,7 +17,7 @@ def log_to_stderr(where: str) -> Unexpected:
     return error
 
 
-def log_to_file() -> Unexpected:
+def log_exception_to_file() -> Unexpected:
     """Append the current exception to the file that GROUNDPLAN_LOG names, and return the error to show."""
     from groundplan.kernel.clock import format_timestamp, system_clock
 

@@ -16,15 +16,15 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import LeftOut
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.input_gate.types import missing_argument
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
+from groundplan.work.claims import is_claimed_by_another
 from groundplan.work.graph.update import refuse_open_children
 from groundplan.work.kinds import ROOT_N
-from groundplan.work.nodes import WorkNodeRow, fetch_node, is_claimed_by_another, load_summaries
-from groundplan.work.refs import find_node_in_project, resolve_node_project
+from groundplan.work.nodes import WorkNodeRow, fetch_node, load_summaries
+from groundplan.work.refs import find_node_in_project, locate_request
 from groundplan.work.requests import NodeRef
 from groundplan.work.restructuring import AlreadyResolved, RootNotAllowed
 from groundplan.work.waiting.cycles import describe_stored_loop, find_loop_in_project
@@ -211,15 +211,6 @@ def _to_plain_number(value: float) -> float:
     return int(value) if value == int(value) else round(value, 6)
 
 
-def locate(tx: Transaction, request: AnalyseWork) -> str:
-    """Return the project of a request, which is the given one or that of the node."""
-    if request.project is not None:
-        return request.project
-    if request.node_id is None:
-        raise missing_argument("project", (), expected="a string, unless node_id names a node")
-    return resolve_node_project(tx, request.node_id)
-
-
 # --- The order of starts and finishes ---------------------------------------------------------------------------------
 #
 # Each comes after what it waits for; the relation is that of the cycle check (`waiting/cycles.py`). Moments are
@@ -343,7 +334,7 @@ OPERATION = declare(
     summary="Critical path, unlocks, bottlenecks; or what follows if node_id is resolved or dropped.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    project=locate,
+    project=locate_request,
     tool=Tool("analyse", Group.BRIEFING),
     command=Command(("work", "analyse"), arguments=("what", "node_id")),
     http=Route("GET", "/projects/{project}/work/analysis"),

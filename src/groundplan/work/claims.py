@@ -17,10 +17,11 @@ from groundplan.kernel.clock import compute_difference, subtract_time
 from groundplan.kernel.errors import Conflict, Forbidden, NextStep
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import quote_text
 from groundplan.policies import get_policies
 from groundplan.work.events import WorkOp
-from groundplan.work.kinds import ACTIVE, WorkPreferences
-from groundplan.work.nodes import WorkNodeRow, is_claimed_by_another
+from groundplan.work.kinds import ACTIVE, WorkPreferences, is_claim_live
+from groundplan.work.nodes import WorkNodeRow
 
 NOTICE_SHARE = 4  # a claim is about to lapse in the last quarter of its duration
 HELD_LONG = timedelta(days=7)
@@ -48,6 +49,22 @@ class StaleClaim(Conflict):
             node_id=node.id,
             current=node.claim_number if node.claimed_by is not None else None,
             claimed_by=node.claimed_by,
+        )
+
+
+class AlreadyClaimed(Conflict):
+    """Another actor has claimed the given node."""
+
+    code = "already_claimed"
+
+    def __init__(self, node: WorkNodeRow, claimed_until: str | None) -> None:
+        until = f" until {claimed_until}" if claimed_until else ""
+        super().__init__(
+            f"node {node.id} is claimed by {quote_text(str(node.claimed_by))}{until}",
+            next_steps=NextStep("work.next", "offers another node without node_id"),
+            node_id=node.id,
+            claimed_by=node.claimed_by,
+            claimed_until=claimed_until,
         )
 
 
@@ -98,6 +115,24 @@ def check_claim_number(node: WorkNodeRow, number: int) -> None:
     """Raise StaleClaim when `number` is not the number of the node's current claim."""
     if node.claimed_by is None or node.claim_number != number:
         raise StaleClaim(node, given=number)
+
+
+def is_claimed_by_another(tx: Transaction, claimed_by: str | None, claimed_until: str | None) -> bool:
+    """Return True if another actor has a live claim on the node."""
+    return claimed_by != tx.actor.id and is_claim_live(claimed_by, claimed_until, now=tx.now)
+
+
+def claim_node(tx: Transaction, node: WorkNodeRow, claimed_until: str, *, decision: str | None) -> None:
+    """Claim a node that may be claimed, and record the event. A claim that the caller holds stays held."""
+    before = node.claimed_by, node.claimed_until
+    node.claimed_until = None if before == (tx.actor.id, None) else claimed_until
+    if not tx.run(sql.claim_node, project_id=tx.project.id, n=node.n, claimed_until=node.claimed_until):
+        raise LookupError(f"node {node.id} was claimed under the lock of its project")
+    node.rev, node.claim_number = node.rev + 1, node.claim_number + 1
+    node.claimed_by, node.claimed_at, node.updated_at, node.changed_rev = tx.actor.id, tx.now, tx.now, tx.rev
+    # The event itself implies the time of the claim and that its number grew by one.
+    changes = changed("claimed_by", before[0], tx.actor.id), changed("claimed_until", before[1], node.claimed_until)
+    tx.record(WorkOp.CLAIMED, node.id, *changes, decision=decision)
 
 
 def enforce_claims(tx: Transaction, node_id: str, claimed_by: str | None, claimed_until: str | None) -> None:

@@ -26,7 +26,6 @@ from groundplan.work.kinds import (
     PROJECT,
     ROOT_N,
     WorkPreferences,
-    is_claim_live,
 )
 from groundplan.work.links import ShownLink
 from groundplan.work.waiting.order import ROOT_KEY
@@ -120,11 +119,6 @@ class WorkNodeRow(Struct):
     def unclaim(self) -> None:
         """Remove the claim. Its number is kept, so that a late writer is detected."""
         self.claimed_by = self.claimed_at = self.claimed_until = None
-
-
-def is_claimed_by_another(tx: Transaction, claimed_by: str | None, claimed_until: str | None) -> bool:
-    """Return True if another actor has a live claim on the node."""
-    return claimed_by != tx.actor.id and is_claim_live(claimed_by, claimed_until, now=tx.now)
 
 
 def fetch_node(tx: Transaction, n: int) -> WorkNodeRow:

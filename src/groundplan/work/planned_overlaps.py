@@ -50,7 +50,7 @@ def _report_new_pairs(
         if stored.is_exhausted:
             stored.has_unseen_pairs = True
             return
-        if not stored.is_ordered(first, second):
+        if not stored.are_ordered(first, second):
             yield f"{first.request.ref} and {second.request.ref}", f"touch {shorten_path(path)}"
 
 
@@ -154,7 +154,7 @@ class _StoredOrder:
         """True if the limit of searched paths is reached."""
         return self._lookups <= 0
 
-    def is_ordered(self, first: NewNode, second: NewNode) -> bool:
+    def are_ordered(self, first: NewNode, second: NewNode) -> bool:
         """Return True if one of two new nodes waits for the other."""
         return self.comes_after(first.n, second.n) or self.comes_after(second.n, first.n)
 

@@ -20,9 +20,10 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
+from groundplan.work.claims import is_claimed_by_another
 from groundplan.work.events import WorkOp
 from groundplan.work.kinds import ACTIVE, CLOSED, DROPPED, FEATURE, NEW, WILL_NOT_IMPLEMENT
-from groundplan.work.nodes import NodeSummary, is_claimed_by_another, load_dependents, load_summaries
+from groundplan.work.nodes import NodeSummary, load_dependents, load_summaries
 from groundplan.work.positions import Positions, blocks_descendants
 from groundplan.work.state_changes import READY, RESOLVED, NeighbourRow, NodeFlags, StateChanges, derive_states
 from groundplan.work.waiting.cycles import CycleDetected, find_loop_through

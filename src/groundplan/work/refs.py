@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import starmap
+from typing import Protocol
 
 import msgspec
 
 from groundplan.kernel.errors import Invalid, MixedProjects, NextStep, NotFound
 from groundplan.kernel.ids import PREFIX_CHARS_MIN
+from groundplan.kernel.input_gate.types import missing_argument
 from groundplan.kernel.store.authorize import ProjectId, find_project_id, find_visible_project_ids
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -133,6 +135,25 @@ def resolve_node_project(tx: Transaction, ref: str) -> str:
     if removed is None:
         raise missing_node(tx, ref)
     return removed.project_id
+
+
+class ProjectOrNode(Protocol):
+    """A request that names a project or one of its nodes."""
+
+    @property
+    def project(self) -> str | None: ...
+
+    @property
+    def node_id(self) -> str | None: ...
+
+
+def locate_request(tx: Transaction, request: ProjectOrNode) -> str:
+    """Return the project of a request, which is the given one or that of the node."""
+    if request.project is not None:
+        return request.project
+    if request.node_id is None:
+        raise missing_argument("project", (), expected="a string, unless node_id names a node")
+    return resolve_node_project(tx, request.node_id)
 
 
 def missing_node(tx: Transaction, ref: str) -> NotFound:

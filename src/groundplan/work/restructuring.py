@@ -20,7 +20,7 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, 
 from groundplan.kernel.store.queries import Row, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.answers import SideEffects, Warnings, add_side_effects, join_names
-from groundplan.work.claims import enforce_claims
+from groundplan.work.claims import enforce_claims, is_claimed_by_another
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.update import is_same_json
 from groundplan.work.kinds import DROPPED, FEATURE, ROOT_N
@@ -31,7 +31,6 @@ from groundplan.work.nodes import (
     add_edge,
     add_evidence,
     fetch_node,
-    is_claimed_by_another,
     list_open_nodes,
     load_tags,
     remove_edge,

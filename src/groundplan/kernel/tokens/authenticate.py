@@ -61,11 +61,6 @@ class RefusalCounts(Counter[RefusalReason]):
     """The number of refused tokens by reason, since the process started."""
 
 
-def authenticate_token(store: Store, text: str, refusals: RefusalCounts | None = None) -> Actor:
-    """Return the actor that a token proves."""
-    return verify_token(store, text, refusals).actor
-
-
 def verify_token(store: Store, text: str, refusals: RefusalCounts | None = None) -> VerifiedToken:
     """Return the actor that a token proves, and whether its use must be recorded."""
     digest = compute_digest(text)

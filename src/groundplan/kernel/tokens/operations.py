@@ -22,7 +22,7 @@ from groundplan.kernel.clock import subtract_time
 from groundplan.kernel.errors import Forbidden, NextStep
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, OpId, Route, declare
-from groundplan.kernel.principals import add_to_organization, find_principal
+from groundplan.kernel.principals import add_to_organization, find_kind, find_principal
 from groundplan.kernel.store.authorize import authorize_project, owns_organization
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -90,7 +90,7 @@ def create_token(tx: Transaction, request: CreateToken) -> CreatedToken:
     parent = _find_parent(tx)
     expires_at = compute_expiry(request.expires, request.kind, tx.now)
     is_cut = bool(parent and parent.expires_at and (expires_at is None or expires_at > parent.expires_at))
-    is_new = tx.scalar(sql.kind_of_actor, id=user_id) is None and add_to_organization(tx, user_id, kind=request.kind)
+    is_new = find_kind(tx, user_id) is None and add_to_organization(tx, user_id, kind=request.kind)
     secret = make_secret()
     # An agent has no more rights than the person who created its token, also after that person has lost some.
     is_sponsored = request.kind is ActorKind.AGENT and tx.actor.access is Access.MEMBERS
@@ -129,7 +129,7 @@ def _resolve_user(tx: Transaction, request: CreateToken) -> str:
             raise OrganizationOwnerRequired("a trusted token reaches every project")
         if not is_own and request.kind is not ActorKind.AGENT:
             raise OrganizationOwnerRequired(f"you may create tokens for yourself and for agents, not for {name!r}")
-    kind = tx.scalar(sql.kind_of_actor, id=user_id)
+    kind = find_kind(tx, user_id)
     if kind not in (None, request.kind):
         raise TokenOfOtherKind(
             f"{name!r} is of kind {kind}, and this token would be of kind {request.kind}; choose another name",

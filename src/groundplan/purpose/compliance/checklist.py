@@ -16,7 +16,7 @@ from groundplan.kernel.errors import NextStep, NotFound
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.store.transaction import Project, Transaction
 from groundplan.purpose.content import read_verified_content
-from groundplan.purpose.editing.rules import is_ordered, match_edge_types
+from groundplan.purpose.editing.rules import forbids_cycles_and_downward_edges, match_edge_types
 from groundplan.purpose.model import (
     WORD_CHARS_MAX,
     Assumption,
@@ -142,9 +142,9 @@ class ProposalContext(NamedTuple):
         return self.row is not None and self.row.is_draft
 
     @property
-    def is_ordered(self) -> bool:
+    def forbids_cycles_and_downward_edges(self) -> bool:
         """True if edges must not point down or close a cycle."""
-        return self.row is not None and is_ordered(self.row.profile)
+        return self.row is not None and forbids_cycles_and_downward_edges(self.row.profile)
 
     @property
     def version_name(self) -> str:

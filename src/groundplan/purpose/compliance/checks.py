@@ -415,7 +415,7 @@ def check_edge_operation(ctx: ProposalContext) -> SectionResult:
     cause: TypedEdge | None = None  # the same edge, if it must not point down or close a cycle
     if is_ours and source and target and becomes and was is not becomes:
         name = EdgeName(source.key, target.key, becomes)
-        if ctx.is_ordered and becomes_causal(was, becomes):
+        if ctx.forbids_cycles_and_downward_edges and becomes_causal(was, becomes):
             cause = TypedEdge(name, source.node_type, target.node_type)
     cycle = _find_cycle(ctx, cause.name) if cause and not cause.name.is_self_edge else None
     wrong = [word for word in (given.edge_type, given.new_edge_type) if word and _parse_word(EdgeType, word) is None]
@@ -589,7 +589,7 @@ def _is_metadata(metadata: Any, node: PurposeNode | None, *, is_new: bool) -> bo
 
 def _find_downward_edges(ctx: ProposalContext, node: PurposeNode | None, node_type: NodeType | None) -> list[str]:
     """Return the edges that would point down if the node had another type."""
-    if node is None or node_type is None or not ctx.is_ordered:
+    if node is None or node_type is None or not ctx.forbids_cycles_and_downward_edges:
         return []
     nodes = ctx.content.nodes
     edges = (

@@ -283,9 +283,9 @@ def split_statements(text: str, start: int = 0) -> Iterator[Unit]:
             if not (_JSON_LINK.search(content) or _has_structure(content)):
                 hidden.append((first, end))
         elif not is_closed or (is_sql(content) and TOC_NAME.search(content)):
-            yield from _split_at_ends(read_source(_DOUBLED.sub(r" '\1' ", content), "sql"), start + first)
+            yield from _split_at_statement_ends(read_source(_DOUBLED.sub(r" '\1' ", content), "sql"), start + first)
             hidden += _find_gaps(content, first)
-    yield from _split_at_ends(CodeSource(blank_spans(source.text, 0, hidden), source.tokens), start)
+    yield from _split_at_statement_ends(CodeSource(blank_spans(source.text, 0, hidden), source.tokens), start)
 
 
 def find_json_structures(text: str) -> Iterator[tuple[int, int, MetadataStructure]]:
@@ -296,7 +296,7 @@ def find_json_structures(text: str) -> Iterator[tuple[int, int, MetadataStructur
             yield match.start(), match.end(), structure
 
 
-def _split_at_ends(source: CodeSource, start: int) -> Iterator[Unit]:
+def _split_at_statement_ends(source: CodeSource, start: int) -> Iterator[Unit]:
     text, first = source.text, 0
     for end in [*(token.start for token in source.tokens if token.kind == "end"), len(text)]:
         if first < end and not text[first:end].isspace():

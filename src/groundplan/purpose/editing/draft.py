@@ -22,7 +22,7 @@ from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument
 from groundplan.purpose.content import read_nodes
-from groundplan.purpose.editing.rules import is_ordered, match_edge_types
+from groundplan.purpose.editing.rules import forbids_cycles_and_downward_edges, match_edge_types
 from groundplan.purpose.model import Assumption, EdgeName, EdgeType, Indicator, NodeType, PurposeEdge, PurposeNode
 from groundplan.purpose.versions.versions import VersionRow
 
@@ -174,7 +174,7 @@ class DraftState:
         self.tx = tx
         self.version = version
         self._next_step = NextStep("purpose.open", "shows the keys in the draft", {"project": tx.project.name})
-        self.is_ordered = is_ordered(version.profile)
+        self.forbids_cycles_and_downward_edges = forbids_cycles_and_downward_edges(version.profile)
         self.refs: dict[str, str] = {}
         self.pending_refs = set(batch_refs.refs)  # refs of items that the batch has not created yet
         self.created: list[tuple[int, CreatedItem]] = []  # with the index of its operation

@@ -230,7 +230,7 @@ def update_node(draft: DraftState, op: UpdateNode, path: ArgumentPath) -> None:
     changes = diff_rows(before, after)
     if not changes:
         return
-    if after.node_type is not before.node_type and draft.is_ordered:
+    if after.node_type is not before.node_type and draft.forbids_cycles_and_downward_edges:
         _refuse_downward_edges(draft, after, path)
     draft.change(sql.change_node, after)
     draft.tx.record(Op.NODE_CHANGED, before.key, *changes)
@@ -370,7 +370,7 @@ def remove_edge(draft: DraftState, op: RemoveEdge, path: ArgumentPath) -> None:
 
 def refuse_cycles(draft: DraftState) -> None:
     """Raise DependencyCycle if an edge of the batch closes a cycle. Cycles from imports are left to the gate."""
-    if not draft.new_causal_edges or not draft.is_ordered:
+    if not draft.new_causal_edges or not draft.forbids_cycles_and_downward_edges:
         return
     keys: dict[str, str] = dict(draft.tx.all(sql.node_keys, version_id=draft.version.id))
     edges = draft.tx.all(sql.causal_edges, version_id=draft.version.id)
@@ -388,6 +388,6 @@ def _check_edge(draft: DraftState, before: EdgeType | None, edge: TypedEdge, pat
         raise DuplicateEdge(name, path)
     if not becomes_causal(before, name.edge_type):
         return
-    if draft.is_ordered:
+    if draft.forbids_cycles_and_downward_edges:
         refuse_downward(edge, path)
     draft.new_causal_edges.append((name.source, name.target))

@@ -35,7 +35,7 @@ class TypedEdge(NamedTuple):
         return self.name.edge_type.is_causal and self.levels_up < 0
 
 
-def is_ordered(profile: Profile) -> bool:
+def forbids_cycles_and_downward_edges(profile: Profile) -> bool:
     """Return True if edges must not point down or close a cycle."""
     return profile is not Profile.LIGHT
 

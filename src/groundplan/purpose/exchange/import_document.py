@@ -111,7 +111,7 @@ def import_purpose(tx: Transaction, request: ImportPurpose) -> ImportedPurpose:
     profile = choose_profile(tx, document.profile, rows[-1] if rows else None)
     row = add_draft(tx, rows, None, profile)
     draft = DraftState(tx, row, BatchRefs([], [], [], []))
-    draft.is_ordered = False
+    draft.forbids_cycles_and_downward_edges = False
     _write_items(draft, document, keys)
     recorded, skipped = _import_waivers(tx, row, document.waivers, keys)
     measured, unmeasured = _import_measurements(tx, document.measurements, keys)

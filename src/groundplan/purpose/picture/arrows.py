@@ -65,7 +65,7 @@ class OccupiedPoints:
         self._width = MARK_DISTANCE_MIN + (LABEL_OVERHANG if is_labelled else 0)
         self._cells: dict[tuple[int, int], list[Point]] = {}  # cells of the size of a mark
 
-    def take(self, point: Point) -> bool:
+    def reserve_if_free(self, point: Point) -> bool:
         """Reserve a position. Return False if it is occupied."""
         x, y = point
         column, row = int(x // self._width), int(y // self._height)
@@ -128,7 +128,7 @@ def _draw_badges(arrow: Arrow, route: EdgeRoute, paint: Paint, occupied: Occupie
 def find_mark_point(route: EdgeRoute, occupied: OccupiedPoints) -> Point:
     """Reserve and return a free position for a mark on an edge."""
     places = _list_mark_points(route)
-    return next((place for place in places if occupied.take(place)), places[0])
+    return next((place for place in places if occupied.reserve_if_free(place)), places[0])
 
 
 def _list_mark_points(route: EdgeRoute) -> list[Point]:

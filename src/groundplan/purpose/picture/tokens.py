@@ -75,33 +75,6 @@ COLOURS = {
     "change-sign": Colour("#ffffff", "#0f1420"),
 }
 
-# Pairs of foreground and background; a test checks the contrast of every pair.
-TEXT_ON = {
-    "heading": ("page", "band"),
-    "text": ("activity-fill", "output-fill", "outcome-fill", "muted-fill", "page"),
-    "subtext": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "muted-fill", "goal-badge"),
-    "muted-text": ("muted-fill", "band", "page"),
-    "goal-text": ("goal-fill",),
-    "goal-subtext": ("goal-fill",),
-    "risk-sign": ("risk-high", "risk-medium", "risk-low", "risk-unsaid"),
-    "change-sign": ("added", "removed", "changed"),
-}
-SHAPE_ON = {
-    "line": ("page", "band"),
-    "line-strong": ("page", "band"),
-    "muted-line": ("page", "band", "muted-fill"),
-    "activity-line": ("page", "band", "activity-fill"),
-    "output-line": ("page", "band", "output-fill"),
-    "outcome-line": ("page", "band", "outcome-fill"),
-    "goal-line": ("page", "band"),
-    "risk-high": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "muted-fill", "goal-badge"),
-    "risk-medium": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "muted-fill", "goal-badge"),
-    "risk-low": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "muted-fill", "goal-badge"),
-    "risk-unsaid": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "muted-fill", "goal-badge"),
-    "added": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "goal-badge"),
-    "removed": ("page", "band", "muted-fill"),
-    "changed": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "goal-badge"),
-}
 # A goal is dark, so badges and signs on it have a plate.
 COLOURS["goal-badge"] = Colour("#ffffff", "#0f1420")
 
@@ -217,9 +190,8 @@ LOW_DASH = "2 3"
 FEEDBACK_DASH = "8 5"
 REMOVED_DASH = "5 4"
 
-# The page on which forty nodes must be readable in full, and the minimum readable size.
+# The page on which forty nodes must be readable in full.
 PAGE_WIDTH, PAGE_HEIGHT = 1600, 900
-READABLE_PX = 9
 
 Paint = Callable[[str], str]  # maps a colour name to its SVG value
 

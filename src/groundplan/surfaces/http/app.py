@@ -16,7 +16,8 @@ from starlette.routing import BaseRoute, Mount
 from groundplan.catalog import OPERATIONS
 from groundplan.surfaces.http.answers import AnswerSender, answer_error, unknown_path
 from groundplan.surfaces.http.docs_page import ApiDescription
-from groundplan.surfaces.http.event_stream import EventStreamHandler
+from groundplan.surfaces.http.event_stream_handler import EventStreamHandler
+from groundplan.surfaces.http.event_streams import EventStreams, StreamLimits
 from groundplan.surfaces.http.front_door import (
     Check,
     FrontDoor,
@@ -24,7 +25,6 @@ from groundplan.surfaces.http.front_door import (
     refuse_other_host,
     refuse_pages_on_metrics_port,
 )
-from groundplan.surfaces.http.live_events import EventStreams, StreamLimits
 from groundplan.surfaces.http.log_lines import ObservedRequest
 from groundplan.surfaces.http.rest import Handler, RestApi
 from groundplan.surfaces.http.routes import STREAMS, RouteTable

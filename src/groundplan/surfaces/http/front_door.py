@@ -83,7 +83,7 @@ class FrontDoor:
         finally:
             self._running.requests -= 1
             self._running.streams -= streams
-            self._tell(scope, status, self._clock() - started, size)
+            self._notify_observers(scope, status, self._clock() - started, size)
 
     async def _pass_on(self, scope: Any, receive: Any, send: Any) -> None:
         refusal = next(filter(None, (check(scope) for check in self._checks)), None)
@@ -92,7 +92,7 @@ class FrontDoor:
         else:
             await send_answer(send, answer_error(refusal), has_body=scope["method"] != "HEAD")
 
-    def _tell(self, scope: Any, status: int, seconds: float, size: int) -> None:
+    def _notify_observers(self, scope: Any, status: int, seconds: float, size: int) -> None:
         client = scope.get("client")
         method = scope["method"] if scope["method"] in METHODS else "other"
         observed = ObservedRequest(

@@ -81,12 +81,12 @@ class LineReader:
         if not chunk:
             self._has_ended = True
             if not line.is_empty:
-                self._whole.append(line.take())
+                self._whole.append(line.pop_line())
             return
         *ends, rest = chunk.split(b"\n")
         for end in ends:
             line.add(end)
-            self._whole.append(line.take())
+            self._whole.append(line.pop_line())
         line.add(rest)
 
 
@@ -109,7 +109,7 @@ class _LineBuffer:
         if self._head is not None:
             self._buffer = self._buffer[-TAIL_BYTES:]
 
-    def take(self) -> bytes | TruncatedLine:
+    def pop_line(self) -> bytes | TruncatedLine:
         """Return the line and start a new one."""
         held, head = bytes(self._buffer), self._head
         self._buffer.clear()

@@ -76,19 +76,6 @@ COLOURS = {
     "agent": Colour("#6b2bd6", "#bca4ff"),
     "agent-soft": Colour("#f0eafd", "#271b4d"),
 }
-# Pairs of text and background; a test checks the contrast of every pair.
-TEXT_ON = {
-    "ink": ("ground", "surface", "raised", "accent-soft"),
-    "quiet": ("ground", "surface", "raised", "accent-soft"),
-    "accent": ("ground", "surface", "raised", "accent-soft"),
-    "on-accent": ("accent",),
-    "on-strong": ("strong",),
-    "good": ("surface", "good-soft"),
-    "caution": ("surface", "caution-soft"),
-    "bad": ("surface", "bad-soft"),
-    "agent": ("surface", "agent-soft"),
-}
-SHAPE_ON = {"control": ("surface", "ground"), "accent": ("surface", "ground")}
 SIZES = {
     "bar": "48px",
     "rail": "168px",

@@ -13,8 +13,8 @@ from groundplan.kernel.store.store import Store
 from groundplan.setting_values import TOOL_GROUPS_DEFAULT
 from groundplan.surfaces.http.app import build_app
 from groundplan.surfaces.http.authentication import REQUESTS_PER_S, Authenticator
+from groundplan.surfaces.http.event_streams import StreamLimits
 from groundplan.surfaces.http.exposure import Exposure
-from groundplan.surfaces.http.live_events import StreamLimits
 from groundplan.surfaces.http.log_lines import log_request
 from groundplan.surfaces.http.mcp import MCP_PATH, McpEndpoint, McpSessions, SessionLimits, list_metadata_routes
 from groundplan.surfaces.http.metrics import HealthRoutes, ServerMetrics

@@ -13,6 +13,7 @@ from groundplan.kernel.audit import Change
 from groundplan.kernel.errors import NextStep, Vocabulary
 from groundplan.kernel.events import EventRecord
 from groundplan.kernel.operations.registry import Registry
+from groundplan.purpose.markup import shorten_line
 from groundplan.surfaces.vocabularies import CliVocabulary
 from groundplan.surfaces.web.visit import Visit, find_place, get_base
 
@@ -268,7 +269,7 @@ def _describe(event: EventRecord, titled: Any, base: str, project: str) -> Event
         event.actor,
         VERBS.get(event.op, what.replace("_", " ")),
         event.subject,
-        _shorten(title, TITLE_CHARS_MAX),
+        shorten_line(title, TITLE_CHARS_MAX),
         find_place(base, slice_, at),
         event.decision or "",
         *([(), 0] if what.endswith(WHOLE) else _describe_changes(changes)),
@@ -311,16 +312,16 @@ def describe_value(value: Any) -> str:
         case str() if LIST_OF_REFS.fullmatch(value):  # as a decision keeps what it is about
             return describe_value(json.loads(value))
         case str():
-            return _shorten(value, VALUE_CHARS_MAX)
+            return shorten_line(value, VALUE_CHARS_MAX)
         case list():
-            return _shorten(", ".join(describe_value(item) for item in value), VALUE_CHARS_MAX)
+            return shorten_line(", ".join(describe_value(item) for item in value), VALUE_CHARS_MAX)
         case {"type": kind, "ref": ref}:  # evidence
             return f"{kind}: {ref}"
         case dict() if all(isinstance(item, str | int | float) for item in value.values()):
-            return _shorten(
+            return shorten_line(
                 ", ".join(f"{name} {describe_value(item)}" for name, item in value.items()), VALUE_CHARS_MAX
             )
-    return _shorten(json.dumps(value, ensure_ascii=False), VALUE_CHARS_MAX)
+    return shorten_line(json.dumps(value, ensure_ascii=False), VALUE_CHARS_MAX)
 
 
 def write_value(value: Any, chars_max: int = WRITTEN_CHARS_MAX) -> str:
@@ -331,11 +332,6 @@ def write_value(value: Any, chars_max: int = WRITTEN_CHARS_MAX) -> str:
         value = "\n".join(value)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
     return text if len(text) <= chars_max else f"{text[:chars_max]}…"
-
-
-def _shorten(text: str, chars_max: int) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= chars_max else f"{line[: chars_max - 1]}…"
 
 
 def describe_fact_value(kind: ValueKind, value: Any) -> FactValue:

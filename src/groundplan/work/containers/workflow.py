@@ -23,7 +23,11 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.policies import get_policies
 from groundplan.work.answers import GraphHints, Warnings, build_graph_hints
-from groundplan.work.claims import compute_lease_end, enforce_claims
+from groundplan.work.claims import (
+    compute_lease_end,
+    enforce_claims,
+    is_claimed_by_another,
+)
 from groundplan.work.containers.dependencies import refuse_container_cycle
 from groundplan.work.containers.fields import (
     IDS_MAX,
@@ -73,7 +77,6 @@ from groundplan.work.nodes import (
     WorkNodeRow,
     add_edge,
     fetch_node,
-    is_claimed_by_another,
     load_dependents,
     remove_edge,
 )

@@ -14,18 +14,21 @@ from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import DropField, LeftOut, Trimming
-from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import Conflict, NextStep
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.input_gate.types import missing_argument
 from groundplan.kernel.operations.registry import AnswerBudget, Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
 from groundplan.policies import get_policies
 from groundplan.work.answers import TRIMMING, AnswerBriefing, Warnings, join_names
-from groundplan.work.claims import compute_lease_end, limit_lease_end
-from groundplan.work.events import WorkOp
+from groundplan.work.claims import (
+    AlreadyClaimed,
+    claim_node,
+    compute_lease_end,
+    is_claimed_by_another,
+    limit_lease_end,
+)
 from groundplan.work.kinds import ACTIVE, FEATURE, ROOT_N
 from groundplan.work.nodes import (
     ANCESTORS_MAX,
@@ -39,12 +42,11 @@ from groundplan.work.nodes import (
     build_node,
     fetch_node,
     format_evidence,
-    is_claimed_by_another,
     load_evidence,
 )
 from groundplan.work.overlaps import OverlapGuard
 from groundplan.work.readiness import begin_features
-from groundplan.work.refs import find_node_in_project, resolve_node_project
+from groundplan.work.refs import find_node_in_project, locate_request
 from groundplan.work.requests import Decision, NodeRef
 from groundplan.work.waiting.cycles import describe_stored_loop, find_stored_loop
 
@@ -155,15 +157,7 @@ def claim(tx: Transaction, request: Next) -> Offers:
     nodes = _fit_to_budget(tx, candidates)
     until = compute_lease_end(tx)
     for node in nodes:
-        before = node.claimed_by, node.claimed_until
-        node.claimed_until = None if before == (tx.actor.id, None) else until  # a held claim stays held
-        if not tx.run(sql.claim_node, project_id=tx.project.id, n=node.n, claimed_until=node.claimed_until):
-            raise LookupError(f"node {node.id} was claimed under the lock of its project")
-        node.rev, node.claim_number = node.rev + 1, node.claim_number + 1
-        node.claimed_by, node.claimed_at, node.updated_at, node.changed_rev = tx.actor.id, tx.now, tx.now, tx.rev
-        # The event itself implies the time of the claim and that its number grew by one.
-        changes = changed("claimed_by", before[0], tx.actor.id), changed("claimed_until", before[1], node.claimed_until)
-        tx.record(WorkOp.CLAIMED, node.id, *changes, decision=request.decision)
+        claim_node(tx, node, until, decision=request.decision)
         if node.feature_n is not None:
             begin_features(tx, node.feature_n, decision=request.decision)
     return _build_offers(tx, request, candidates, nodes, guard, is_claimed=True)
@@ -280,22 +274,13 @@ def _build_dependency(row: SurroundingRow, evidence: list[Evidence], *, lean: bo
     return ResolvedDependency(row.id, row.summary, format_evidence(evidence, lean=lean), total)
 
 
-def locate(tx: Transaction, request: Next) -> str:
-    """Return the project of a request, which is the given one or that of the given node."""
-    if request.project is not None:
-        return request.project
-    if request.node_id is None:
-        raise missing_argument("project", (), expected="a string, unless node_id names a node")
-    return resolve_node_project(tx, request.node_id)
-
-
 CLAIM = declare(
     claim,
     name="work.claim",
     summary="Claim the best actionable nodes, so that no one else is offered them.",
     permission=Permission.WORK_CLAIM,
     effect=Effect.WRITE,
-    project=locate,
+    project=locate_request,
     command=Command(("work", "claim"), arguments=("node_id",)),
     http=Route("POST", "/projects/{project}/work/claims", without=("claim",)),
 )
@@ -306,7 +291,7 @@ OPERATION = declare(
     summary="Best actionable nodes with context; claim: true takes them.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    project=locate,
+    project=locate_request,
     variants=(CLAIM,),
     choose_variant=lambda request: CLAIM if request.claim else None,
     tool=Tool("graph_next", Group.WORK),
@@ -387,22 +372,6 @@ def _describe_ancestor(ancestor: BlockedAncestor) -> str:
 
 def _describe_node(node: NodeSummary | BlockedAncestor) -> str:
     return f"{node.id} ({quote_text(node.summary)})"
-
-
-class AlreadyClaimed(Conflict):
-    """Another actor has claimed the given node."""
-
-    code = "already_claimed"
-
-    def __init__(self, node: WorkNodeRow, claimed_until: str | None) -> None:
-        until = f" until {claimed_until}" if claimed_until else ""
-        super().__init__(
-            f"node {node.id} is claimed by {quote_text(str(node.claimed_by))}{until}",
-            next_steps=NextStep("work.next", "offers another node without node_id"),
-            node_id=node.id,
-            claimed_by=node.claimed_by,
-            claimed_until=claimed_until,
-        )
 
 
 def pick_named(tx: Transaction, ref: str) -> WorkNodeRow:

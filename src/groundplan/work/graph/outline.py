@@ -23,13 +23,13 @@ from groundplan.work.claims import limit_lease_end
 from groundplan.work.graph.search import (
     ORDERS,
     Filter,
-    Position,
     Sort,
     TagFilter,
     build_search,
     count_total,
     fetch_page,
     from_cursor,
+    get_position,
     to_cursor,
 )
 from groundplan.work.kinds import PRIORITY_ABSENT
@@ -185,7 +185,7 @@ def outline(tx: Transaction, request: ListOutline) -> Outline:
     page = take_page(
         tx.budget.reserve(answer),
         load_rows(tx, ns[: request.limit]),
-        cursor_after=lambda row: encode_cursor(tx, NAME, belongs_to, *to_cursor(_get_position(lane_search.sort, row))),
+        cursor_after=lambda row: encode_cursor(tx, NAME, belongs_to, *to_cursor(get_position(lane_search.sort, row))),
         item=lambda row: to_outline_node(tx, row, with_parent=with_parent),
         has_more=len(ns) > request.limit,
     )
@@ -275,17 +275,6 @@ def _find_state(row: OutlineRow, *, is_claimed: bool) -> NodeState:
     if is_claimed:
         return NodeState.CLAIMED
     return NodeState.READY if row.is_ready else NodeState.PARENT
-
-
-def _get_position(sort: Sort, row: OutlineRow) -> Position:
-    values = {
-        "after_ready": row.is_ready,
-        "after_priority": row.priority,
-        "after_depth": row.depth,
-        "after_changed_rev": row.changed_rev,
-        "after_n": row.n,
-    }
-    return {name: values[name] for name in ORDERS[sort].start}
 
 
 OPERATION = declare(

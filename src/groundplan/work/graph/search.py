@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from math import inf
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, Protocol
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -383,6 +383,37 @@ def count_total(tx: Transaction, search: NodeSearch) -> int:
     if search.matches_max is not None:
         query = sql.count_matches
     return int(tx.scalar(query, **search.parameters))
+
+
+class SortKeys(Protocol):
+    """The sort keys of a listed node."""
+
+    @property
+    def is_ready(self) -> bool: ...
+
+    @property
+    def priority(self) -> float: ...
+
+    @property
+    def depth(self) -> int: ...
+
+    @property
+    def changed_rev(self) -> int: ...
+
+    @property
+    def n(self) -> int: ...
+
+
+def get_position(sort: Sort, row: SortKeys) -> Position:
+    """Return the position of a node in a sort order."""
+    values = {
+        "after_ready": row.is_ready,
+        "after_priority": row.priority,
+        "after_depth": row.depth,
+        "after_changed_rev": row.changed_rev,
+        "after_n": row.n,
+    }
+    return {name: values[name] for name in ORDERS[sort].start}
 
 
 def to_cursor(position: Position) -> list[CursorValue]:

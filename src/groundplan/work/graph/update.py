@@ -28,7 +28,6 @@ from groundplan.work.nodes import (
     WorkNodeRow,
     add_evidence,
     fetch_node,
-    is_claimed_by_another,
     save_node,
     save_progress,
 )
@@ -243,7 +242,7 @@ def _apply_update(
         changes.insert(0, changed("resolved", node.resolved, item.resolved))
         if item.resolved:
             _check_evidence(tx, node, len(entries), warnings)
-            if is_claimed_by_another(tx, node.claimed_by, node.claimed_until):
+            if claims.is_claimed_by_another(tx, node.claimed_by, node.claimed_until):
                 readiness.ended_claims[node.id] = str(node.claimed_by)
             node.resolve()
         else:

@@ -27,11 +27,11 @@ from groundplan.work.importing.items import (
     build_base,
     describe_fate,
     digest_evidence,
+    digest_if_long,
     digest_item,
     is_same,
     list_fields,
     list_sections,
-    shorten,
 )
 from groundplan.work.importing.state import (
     ImportConflict,
@@ -328,7 +328,7 @@ def merge_fields(source_id: str, last: ImportBase, there: Mapping[str, Any], her
             merged.taken[name] = new
         merged.base.pop(name, None)
         if new is not None:
-            merged.base[name] = shorten(new)
+            merged.base[name] = digest_if_long(new)
     return merged
 
 

@@ -40,8 +40,8 @@ from groundplan.work.importing.items import (
     SourceAtom,
     SourceItem,
     SourceMolecule,
+    digest_if_long,
     digest_item,
-    shorten,
 )
 from groundplan.work.importing.place import leave_out_loops, place, restore_loop_edges
 from groundplan.work.importing.state import (
@@ -415,9 +415,9 @@ def take_over_knowledge(
     outcomes = import_knowledge(tx, KnowledgeImport(task_id, drafts))
     for draft, result in zip(drafts, outcomes, strict=True):
         if result.outcome == "conflict":
-            there = shorten(draft.knowledge)
+            there = digest_if_long(draft.knowledge)
             state.conflicts.append(
-                ImportConflict(result.name, "knowledge", _describe_base(draft), shorten(result.here), there)
+                ImportConflict(result.name, "knowledge", _describe_base(draft), digest_if_long(result.here), there)
             )
     if not dry_run:
         rows = [

@@ -159,7 +159,7 @@ def _sort_links(item: SourceItem) -> list[SourceLink]:
     return sorted({*item.links}, key=lambda link: (link.type, link.source_id))
 
 
-def shorten(value: Any) -> Any:
+def digest_if_long(value: Any) -> Any:
     """Return a value, or its digest if it is long."""
     if isinstance(value, str) and len(value) <= KEPT_CHARS_MAX:
         return value
@@ -171,7 +171,7 @@ def shorten(value: Any) -> Any:
 
 def is_same(first: Any, second: Any) -> bool:
     """Return True if two values are equal JSON. Either may be a digest."""
-    return bool(compute_digest(shorten(first)) == compute_digest(shorten(second)))
+    return bool(compute_digest(digest_if_long(first)) == compute_digest(digest_if_long(second)))
 
 
 def describe_fate(fate: str, hold_reason: str | None) -> str:
@@ -228,7 +228,7 @@ def digest_evidence(evidence: Iterable[SourceEvidence]) -> list[str]:
 def build_base(item: SourceItem, tool: str) -> ImportBase:
     """Return the fields of an item for the comparison at the next import."""
     return ImportBase(
-        fields={name: shorten(value) for name, value in list_fields(item, tool).items()},
+        fields={name: digest_if_long(value) for name, value in list_fields(item, tool).items()},
         depends_on=sorted({*item.depends_on}),
         links=[(link.type, link.source_id) for link in _sort_links(item)],
         tags=sorted({*item.tags}),

@@ -21,7 +21,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.importing.items import ImportBase, SourceEvidence, SourceItem
 from groundplan.work.kinds import ACTIVE, DROPPED, FEATURE, ROOT_N
 from groundplan.work.nodes import WorkNodeRow
-from groundplan.work.waiting.moments import MomentGraph, finish_moment, start_moment
+from groundplan.work.waiting.moments import MomentGraph, finish_moment, group_steps, iter_waits, start_moment
 
 T = TypeVar("T")
 
@@ -120,22 +120,15 @@ class PlanGraph:
     # --- Loops ---
 
     def build_moments(self, *, inherits: bool) -> dict[int, list[int]]:
-        """Return which moments wait for which, as `engine/cycles.py` defines them, for the open nodes."""
-        waits: dict[int, list[int]] = {}
+        """Return the moments that each moment of an open node waits for directly."""
         features = self._find_features() if not inherits else {}
-        for node in self.nodes.values():
-            if node.resolved:
-                continue
-            start, finish = start_moment(node.n), finish_moment(node.n)
-            waits.setdefault(finish, []).append(start)
-            starts = waits.setdefault(start, [])
-            starts += [finish_moment(target) for target in self.iter_open_targets(node.n)]
-            if node.parent_n is not None:
-                waits.setdefault(finish_moment(node.parent_n), []).append(finish)
-                above = node.parent_n if inherits else features.get(node.n)
-                if above is not None:
-                    starts.append(start_moment(above))
-        return waits
+        open_nodes = [node for node in self.nodes.values() if not node.resolved]
+        return group_steps(
+            iter_waits(
+                ((node.n, node.parent_n, node.parent_n if inherits else features.get(node.n)) for node in open_nodes),
+                ((node.n, target) for node in open_nodes for target in self.iter_open_targets(node.n)),
+            )
+        )
 
     def _find_features(self) -> dict[int, int | None]:
         return {n: derived.feature_n for n, derived in self.derive(inherits=False).items()}

@@ -17,7 +17,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.sections.section import delete_sections
 from groundplan.work.events import WorkOp
 from groundplan.work.importing.compare import read_fate, set_properties
-from groundplan.work.importing.items import build_properties, describe_fate, is_same, shorten
+from groundplan.work.importing.items import build_properties, describe_fate, digest_if_long, is_same
 from groundplan.work.importing.state import (
     DerivedColumns,
     ImportEntry,
@@ -395,7 +395,7 @@ def _note_written(state: ImportState, entry: ImportEntry, *, without: Collection
             continue
         base.written.pop(name, None)
         if not is_same(value, base.fields.get(name)):
-            base.written[name] = shorten(value)
+            base.written[name] = digest_if_long(value)
 
 
 # --- Aliases: the ids of other tools. An alias never takes the place of an id of ours ---------------------------------

@@ -77,7 +77,7 @@ class GroupedWrite:
         with suppress(Empty):
             self._wake_ups.get(timeout=self.remaining_s)
 
-    def settle(self, error: BaseException | None = None) -> None:
+    def set_outcome(self, error: BaseException | None = None) -> None:
         """Set the outcome of the write."""
         self.error, self.is_settled = error, True
 
@@ -147,7 +147,7 @@ class GroupCommit:
             # The file could not be locked. The others try it themselves.
             if not group:
                 self._take_next(group)
-                first.settle(error)
+                first.set_outcome(error)
         finally:
             self._end(group)
 
@@ -160,7 +160,7 @@ class GroupCommit:
                 successor.must_lead = True
         for write in group:
             if not write.is_settled:  # only after an error that nothing here expects
-                write.settle(Unavailable("this write was not committed; try again", code="store_busy"))
+                write.set_outcome(Unavailable("this write was not committed; try again", code="store_busy"))
             write.has_ended = True
             write.wake()
         if successor is not None:
@@ -184,12 +184,12 @@ class GroupCommit:
             if has_changes:
                 self._commit(file)
             for write in group:
-                write.settle(write.error)
+                write.set_outcome(write.error)
         except (sqlite3.Error, _GroupLost) as error:
             _roll_back(file)
             self._on_lost()
             if len(group) == 1:
-                group[0].settle(group[0].error or error)
+                group[0].set_outcome(group[0].error or error)
             for write in group:
                 # Also those that were refused: perhaps because of a write that is now rolled back.
                 if not write.is_settled:
@@ -197,7 +197,7 @@ class GroupCommit:
         except Unavailable as error:
             # The commit is uncertain.
             for write in group:
-                write.settle(write.error or error)
+                write.set_outcome(write.error or error)
         finally:
             _roll_back(file)
 
@@ -214,9 +214,9 @@ class GroupCommit:
             file.begin()
             if write.run(file.connection):
                 file.commit()
-            write.settle()
+            write.set_outcome()
         except Exception as error:
-            write.settle(error)
+            write.set_outcome(error)
             self._on_lost()
         _roll_back(file)
 
@@ -236,7 +236,7 @@ def _run_in_savepoint(connection: sqlite3.Connection, write: GroupedWrite) -> bo
         write.error = error
         if not connection.in_transaction:
             # A statement that is interrupted, a full disk and an I/O error end the transaction of all.
-            write.settle(error)
+            write.set_outcome(error)
             raise _GroupLost from error
     if not has_changes:
         connection.execute("ROLLBACK TO grouped_write")

@@ -23,7 +23,7 @@ from groundplan.surfaces.http.answers import (
     HttpProblem,
     accepts,
 )
-from groundplan.surfaces.http.live_events import WHERE, EventStream, EventStreams, encode_named, encode_retry
+from groundplan.surfaces.http.event_streams import WHERE, EventStream, EventStreams, encode_named, encode_retry
 from groundplan.surfaces.http.log_lines import log_exception
 from groundplan.surfaces.vocabularies import PROJECT
 
