@@ -78,8 +78,8 @@ def test_the_refusal_names_the_policy_and_what_it_would_have_to_be(
 
     assert (refused.value.code, refused.value.status) == ("agent_not_allowed", 403)
     assert refused.value.details["policy"] == {"agents": "owner"}
-    assert refused.value.details["command"] == "groundplan project archive"
-    assert "groundplan project archive" in refused.value.message
+    assert refused.value.details["command"] == "groundplan project archive atlas"
+    assert "groundplan project archive atlas" in refused.value.message
 
 
 def test_a_list_of_projects_shows_the_role_that_an_agent_really_has(engine: Engine, ada: Session) -> None:

@@ -8,6 +8,7 @@ the answer itself stays whole, so that a field that is always there in its class
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Sequence
 from typing import Any, TypeVar
 
@@ -21,6 +22,7 @@ from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import GroundplanError, NameTaken, NotFound
 from groundplan.kernel.input_gate.request import parse_request, separate_project
 from groundplan.kernel.input_gate.types import get_decoder
+from groundplan.kernel.operations.commands import PROGRAM, spell_command
 from groundplan.kernel.operations.envelopes import add_warnings, wrap
 from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.preferences import Preferences
@@ -96,6 +98,9 @@ def _is_missing_project(error: NotFound) -> bool:
     return error.details.get("thing") == "project"
 
 
+COMMAND_CHARS_MAX = 200  # of a command in a refusal; a longer one is named without its arguments
+
+
 class _Execution(msgspec.Struct, frozen=True):
     """One request, which may be tried with more than one operation."""
 
@@ -111,11 +116,24 @@ class _Execution(msgspec.Struct, frozen=True):
         try:
             return self._run(operation)
         except AgentNotAllowed as error:
-            command = operation.command or self.requested.command
-            words = operation.person_words or (command.words if command else ())
-            if not words or "command" in error.details:
+            command = None if "command" in error.details else self._find_command(operation)
+            if command is None:
                 raise
-            raise error.name_command(words) from None
+            raise error.name_command(command) from None
+
+    def _find_command(self, operation: Operation[Any, Any]) -> str | None:
+        """Return the command with which a person does what is requested, without arguments if they are long."""
+        if operation.person_words is not None:
+            return shlex.join((PROGRAM, *operation.person_words(self.request)))
+        given = {
+            field.encode_name: msgspec.to_builtins(value)
+            for field in msgspec.structs.fields(self.request)
+            if field.name != "op_id" and (value := getattr(self.request, field.name)) != field.default
+        }
+        command = spell_command(operation, given) or spell_command(self.requested, given)
+        if command is None or len(command) <= COMMAND_CHARS_MAX:
+            return command
+        return spell_command(operation if operation.command else self.requested, {})
 
     def _run(self, operation: Operation[Any, Any]) -> ExecutionResult:
         if operation.effect is Effect.READ:
