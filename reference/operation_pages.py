@@ -25,8 +25,7 @@ from groundplan.context.schemas import (
 )
 from groundplan.kernel.access import ADMINISTRATOR_PERMISSIONS, GRANTS, PERSON_PERMISSIONS, Permission, Role
 from groundplan.kernel.operations.registry import Command, Effect, Operation
-from groundplan.knowledge.atom import Atom
-from groundplan.knowledge.molecule import Molecule
+from groundplan.knowledge.entities import Atom, Molecule
 from groundplan.purpose.analysis import AssumptionImpact
 from groundplan.purpose.gates.gates import GateResult
 from groundplan.purpose.open import AssumptionView

@@ -50,7 +50,7 @@ from tests.purpose.theories import whole_theory
 SETTINGS = {
     "db": "The store: a file, or the `postgresql://` URL of a database.",
     "org": "The organization of commands and of MCP over stdio, by id. A token has its own.",
-    "project": "The project of a command that names none. Default: the only project of the store.",
+    "project": "The project of a command or tool call that names none. Without it, a command takes the only project.",
     "agent": "The name of the actor. Default: your user name on the command line, `agent` over MCP.",
     "access": "`open` trusts everybody who can open the store; `members` uses the stored roles, and is the default "
     "with a `postgresql://` URL.",

@@ -423,9 +423,9 @@ def test_lean_is_said_in_any_of_the_usual_ways(said: str, lean: bool) -> None:
 
 
 def test_what_operations_are_to_prefer_comes_from_the_settings() -> None:
-    found = Settings(claim_ttl_minutes=5, lean=True).preferences(OPERATION_NAMES, answer_tokens_max=9)
+    found = Settings(claim_ttl_minutes=5, lean=True, project="atlas").preferences(OPERATION_NAMES, answer_tokens_max=9)
 
-    assert found == Preferences(True, 9, of_slices=(WorkPreferences(5),))
+    assert found == Preferences(True, 9, project="atlas", of_slices=(WorkPreferences(5),))
     assert Settings().preferences(OPERATION_NAMES) == Preferences(of_slices=(WorkPreferences(),))
     assert Preferences().of(WorkPreferences) == WorkPreferences()
 

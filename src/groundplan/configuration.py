@@ -67,7 +67,7 @@ class Settings(NamedTuple):
 
     db: str = DB_DEFAULT
     org: str = ORGANIZATION_DEFAULT  # where no token decides
-    project: str | None = None  # where a command names none; None: the only project of the plan
+    project: str | None = None  # where a request names none; None: for commands, the only project of the plan
     agent: str | None = None  # None: not given
     access: str = "open"
     tools: tuple[str, ...] = TOOL_GROUPS_DEFAULT
@@ -121,6 +121,7 @@ class Settings(NamedTuple):
             answer_tokens_max,
             vocabulary,
             working_copy=working_copy,
+            project=self.project,
             write_timeout_s=self.write_timeout_s,
             of_slices=(of_work,),
         )

@@ -26,6 +26,7 @@ from groundplan.context.schemas import (
     ContextView,
     InputWrite,
     LinkWrite,
+    MergeSide,
     PcivArtifactV1,
     PcivConstraintV1,
     PcivInputSourceV1,
@@ -66,18 +67,31 @@ class ContextAdapter:
     # --- Runs ---
 
     def create_draft_run(
-        self, scope_id: str, *, ownership: RunOwnership | str = RunOwnership.OWNED, copy_from: str | None = None
+        self, scope_id: str, *, ownership: RunOwnership | str = RunOwnership.OWNED, copy_from: str = "latest"
     ) -> PcivRunV1:
-        """Create a draft, and its scope if missing; `copy_from` copies a run, or the "latest" one."""
+        """Create a draft, and its scope if missing: a copy of the facts in force, of a run, or of "none"."""
         return self._run("context.create_draft", scopeId=scope_id, ownership=ownership, copyFrom=copy_from)
 
     def update_draft_run(self, run_id: str, *, ownership: RunOwnership | str | None = None) -> PcivRunV1:
         """Mark a draft as in use, or change its ownership."""
         return self._run("context.update_draft", runId=run_id, ownership=ownership)
 
-    def commit_run(self, run_id: str, allow_partial: bool = False) -> PcivRunV1:
-        """Commit a draft, which freezes it. Required inputs may be missing only with `allow_partial`."""
-        return self._run("context.commit", runId=run_id, allowPartial=allow_partial)
+    def commit_run(
+        self,
+        run_id: str,
+        allow_partial: bool = False,
+        *,
+        allow_drop: bool = False,
+        resolve: Mapping[str, MergeSide | str] | None = None,
+    ) -> PcivRunV1:
+        """Commit a draft, which freezes it, with what was committed since it was begun.
+
+        Required inputs may be missing only with `allow_partial`. Facts in force that a draft which began empty lacks
+        are dropped only with `allow_drop`; `resolve` names the side to keep where both have changed.
+        """
+        return self._run(
+            "context.commit", runId=run_id, allowPartial=allow_partial, allowDrop=allow_drop, resolve=resolve
+        )
 
     def discard_run(self, run_id: str) -> None:
         """Discard a draft."""

@@ -16,12 +16,14 @@ from groundplan.kernel.answers import Budget
 from groundplan.kernel.store.transaction import Transaction
 
 if TYPE_CHECKING:
-    from groundplan.briefing.briefing import Briefing
+    from groundplan.briefing.brief import BriefingMaterial
     from groundplan.kernel.store.schema import ErrorFactory
-    from groundplan.knowledge.reading.context import FileKnowledge
+    from groundplan.knowledge.context import FileKnowledge
 
-# The lists of a briefing, the most important first.
-BRIEFING_LISTS = ("why", "marks", "missing", "constraints", "before", "knowledge", "facts", "overlap", "decisions")
+# The lists of a briefing in the order in which an answer that became too long keeps them. The goal stands in `why`.
+BRIEFING_LISTS = (
+    *("why", "knowledge", "missing", "marks", "constraints", "facts", "questions", "before", "overlap", "decisions"),
+)
 
 
 class SharedPaths(msgspec.Struct, frozen=True):
@@ -170,16 +172,16 @@ def count_aligned_work(tx: Transaction, keys: list[str]) -> AlignedWorkCounts:
 
 def has_knowledge(tx: Transaction) -> bool:
     """Return whether knowledge was ever written in the current project."""
-    from groundplan.knowledge.reading import files
+    from groundplan.knowledge import context
 
-    return files.has_knowledge(tx)
+    return context.has_knowledge(tx)
 
 
 def find_knowledge_of_files(tx: Transaction, paths: list[str], budget: Budget) -> FileKnowledge:
     """Return the knowledge about files of the current project, as `knowledge.context` does."""
-    from groundplan.knowledge.reading import files
+    from groundplan.knowledge import context
 
-    return files.find_knowledge_of_files(tx, paths, budget)
+    return context.find_knowledge_of_files(tx, paths, budget)
 
 
 def find_shared_paths(tx: Transaction, paths: Collection[str], among: Collection[str]) -> SharedPaths:
@@ -194,7 +196,7 @@ def find_shared_paths(tx: Transaction, paths: Collection[str], among: Collection
 
 def import_knowledge(tx: Transaction, request: KnowledgeImport) -> list[KnowledgeOutcome]:
     """Take over knowledge from the file of another tool into the current project."""
-    from groundplan.knowledge.writing.import_knowledge import import_knowledge as run
+    from groundplan.knowledge.import_knowledge import import_knowledge as run
 
     return run(tx, request)
 
@@ -207,6 +209,13 @@ def find_context_in_force(tx: Transaction) -> ContextInForce | None:
     from groundplan.context import resolve
 
     return resolve.find_context_in_force(tx)
+
+
+def find_unset_facts(tx: Transaction, pointers: Collection[str]) -> set[str]:
+    """Return those of some pointers that are required facts without a value."""
+    from groundplan.context import unset_facts
+
+    return unset_facts.find_unset_facts(tx, pointers)
 
 
 def find_fact_targets(tx: Transaction, pointers: list[str]) -> LinkTargets:
@@ -236,11 +245,11 @@ def find_purpose_targets(tx: Transaction, keys: list[str]) -> LinkTargets:
 # --- Briefings -------------------------------------------------------------------------------------------------------
 
 
-def build_briefing(tx: Transaction, n: int, *, chars: int, lean: bool) -> Briefing | None:
-    """Return the briefing of a work node of the current project; None if not even an empty one has room."""
+def collect_briefing(tx: Transaction, n: int, *, chars: int, lean: bool) -> BriefingMaterial:
+    """Return the material for briefings of a work node of the current project, of at most `chars` characters."""
     from groundplan.briefing import brief
 
-    return brief.build_briefing(tx, n, chars=chars, lean=lean)
+    return brief.collect_briefing(tx, n, chars=chars, lean=lean)
 
 
 def describe_marks(tx: Transaction, at_most: int) -> MarkLines:

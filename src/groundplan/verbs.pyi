@@ -33,20 +33,12 @@ import groundplan.kernel.organizations.organization
 import groundplan.kernel.organizations.people
 import groundplan.kernel.projects
 import groundplan.kernel.tokens.operations
+import groundplan.knowledge.checked
+import groundplan.knowledge.context
 import groundplan.knowledge.freshness
-import groundplan.knowledge.reading.context
-import groundplan.knowledge.reading.coverage
-import groundplan.knowledge.reading.get
-import groundplan.knowledge.reading.list
-import groundplan.knowledge.reading.match
-import groundplan.knowledge.reading.search
-import groundplan.knowledge.reading.search_changelog
+import groundplan.knowledge.read
 import groundplan.knowledge.requests
-import groundplan.knowledge.writing.append_changelog
-import groundplan.knowledge.writing.create
-import groundplan.knowledge.writing.delete
-import groundplan.knowledge.writing.record_check
-import groundplan.knowledge.writing.update
+import groundplan.knowledge.write
 import groundplan.purpose.analysis
 import groundplan.purpose.compliance.checklist
 import groundplan.purpose.editing.edit
@@ -578,10 +570,11 @@ class BriefingVerbs:
         *,
         project: str,
         event: str | None = None,
+        redo: bool = False,
         dry_run: bool = False,
         op_id: str | None = None,
     ) -> groundplan.briefing.undo.undo.Undone:
-        """Undo your last change, or the write of an event, if nothing was built on it."""
+        """Undo your last change, or the write of an event; redo: true does it again."""
 
     def titles(
         self,
@@ -605,7 +598,7 @@ class KnowledgeVerbs:
         related_atoms: Sequence[RelatedAtom] = ...,
         related_molecules: Sequence[RelatedMolecule] = ...,
         op_id: str | None = None,
-    ) -> groundplan.knowledge.writing.create.WrittenKnowledge:
+    ) -> groundplan.knowledge.write.WrittenKnowledge:
         """Create an atom (an area by its paths) or a molecule (a group of atoms)."""
 
     def update(
@@ -618,14 +611,14 @@ class KnowledgeVerbs:
         name: str = ...,
         paths: builtins.list[str] = ...,
         knowledge: str = ...,
-        knowledge_mode: groundplan.knowledge.writing.update.KnowledgeMode | Literal["overwrite", "append"] = "overwrite",
+        knowledge_mode: groundplan.knowledge.write.KnowledgeMode | Literal["overwrite", "append"] = "overwrite",
         molecule_id: str | None = ...,
         related_atoms: Sequence[RelatedAtom] = ...,
         related_molecules: Sequence[RelatedMolecule] = ...,
         last_task_id: str | None = None,
         confirm: str = ...,
         op_id: str | None = None,
-    ) -> groundplan.knowledge.writing.create.WrittenKnowledge:
+    ) -> groundplan.knowledge.write.WrittenKnowledge:
         """Update one at the version you read; append adds below; confirm: a commit at which it is right."""
 
     def append_changelog(
@@ -636,7 +629,7 @@ class KnowledgeVerbs:
         task_id: str,
         summary: str,
         op_id: str | None = None,
-    ) -> groundplan.knowledge.writing.append_changelog.AppendedEntry:
+    ) -> groundplan.knowledge.write.AppendedEntry:
         """Add what a task changed and why; entries are never edited."""
 
     def context(
@@ -646,7 +639,7 @@ class KnowledgeVerbs:
         paths: str | builtins.list[Any],
         include_changelog: bool = True,
         changelog_limit: int = 5,
-    ) -> groundplan.knowledge.reading.context.FileKnowledge:
+    ) -> groundplan.knowledge.context.FileKnowledge:
         """Return the knowledge about files (paths: comma separated)."""
 
     def coverage(
@@ -654,7 +647,7 @@ class KnowledgeVerbs:
         *,
         project_id: str,
         folder: str = "",
-    ) -> groundplan.knowledge.reading.coverage.KnowledgeCoverage:
+    ) -> groundplan.knowledge.checked.KnowledgeCoverage:
         """Which files of the last check the atoms cover, folder by folder."""
 
     def match(
@@ -662,7 +655,7 @@ class KnowledgeVerbs:
         *,
         project_id: str,
         paths: builtins.list[str],
-    ) -> groundplan.knowledge.reading.match.MatchedFiles:
+    ) -> groundplan.knowledge.checked.MatchedFiles:
         """Which files of the last check match some patterns."""
 
     def get(
@@ -673,7 +666,7 @@ class KnowledgeVerbs:
         project_id: str | None = None,
         include_changelog: bool = True,
         changelog_limit: int = 5,
-    ) -> groundplan.knowledge.reading.get.KnowledgeDetails:
+    ) -> groundplan.knowledge.read.KnowledgeDetails:
         """Get one atom, or a molecule with its atoms."""
 
     def search(
@@ -688,7 +681,7 @@ class KnowledgeVerbs:
         changelog_limit: int = 5,
         limit: int = 20,
         offset: int = 0,
-    ) -> groundplan.knowledge.reading.search.KnowledgePage:
+    ) -> groundplan.knowledge.read.KnowledgePage:
         """Search atoms or molecules by words, by molecule, or orphans."""
 
     def search_changelog(
@@ -698,16 +691,18 @@ class KnowledgeVerbs:
         parent_id: str,
         limit: int = 20,
         offset: int = 0,
-    ) -> groundplan.knowledge.reading.search_changelog.Entries:
+    ) -> groundplan.knowledge.read.Entries:
         """Read the entries, newest first."""
 
     def list(
         self,
         *,
         project_id: str,
+        freshness: builtins.list[groundplan.knowledge.freshness.FreshnessState | Literal["fresh", "changed", "orphaned", "unanchored", "not_checked"]] = ...,
+        paths: str | builtins.list[Any] = ...,
         limit: int = 100,
         cursor: str | None = None,
-    ) -> groundplan.knowledge.reading.list.Atoms:
+    ) -> groundplan.knowledge.read.Atoms:
         """List the atoms with their patterns and freshness."""
 
     def record_check(
@@ -719,7 +714,7 @@ class KnowledgeVerbs:
         files: builtins.list[str] = ...,
         files_total: int = 0,
         op_id: str | None = None,
-    ) -> groundplan.knowledge.writing.record_check.RecordedCheck:
+    ) -> groundplan.knowledge.checked.RecordedCheck:
         """Store the results of a check of the files, and which files there are."""
 
     def delete(
@@ -733,7 +728,7 @@ class KnowledgeVerbs:
         last_task_id: str | None = None,
         decision: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.knowledge.writing.delete.DeletedKnowledge:
+    ) -> groundplan.knowledge.write.DeletedKnowledge:
         """Delete one; the atoms of a molecule become orphans, or are deleted too (cascade)."""
 
 class PurposeVerbs:
@@ -956,22 +951,24 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         *,
         scope_id: str,
         ownership: groundplan.context.schemas.RunOwnership | Literal["owned", "shared"] = "owned",
-        copy_from: str | None = None,
+        copy_from: str = "latest",
         lean: bool | None = None,
         op_id: str | None = None,
-    ) -> groundplan.context.runs.RunWithRev:
-        """Create a draft, empty or a copy of copyFrom (latest, or a run); creates the scope too if it is new."""
+    ) -> groundplan.context.runs.CreatedDraft:
+        """Create a draft, a copy of the facts in force unless copyFrom says otherwise; and its scope if new."""
 
     def commit(
         self,
         *,
         run_id: str,
         allow_partial: bool = False,
+        allow_drop: bool = False,
+        resolve: dict[str, groundplan.context.schemas.MergeSide | Literal["mine", "theirs"]] | None = None,
         lean: bool | None = None,
         expected_rev: int | None = None,
         op_id: str | None = None,
     ) -> groundplan.context.commit.Committed:
-        """Make a draft final; allowPartial lets required inputs stay unset."""
+        """Make a draft final, merged with what was committed since; allowPartial: with inputs unset."""
 
     def discard(
         self,
@@ -1580,11 +1577,12 @@ class ArtifactWrite(TypedDict):
     payload: NotRequired[dict[str, Any]]
     runId: NotRequired[str | None]
     createdAt: NotRequired[str | None]
+    originId: NotRequired[str | None]
 
 class AtomCheck(TypedDict):
     id: str
     version: int
-    freshness: groundplan.knowledge.freshness.FreshnessState | Literal["fresh", "changed", "orphaned", "unanchored"]
+    freshness: Literal["fresh", "changed", "orphaned", "unanchored"]
     commit: NotRequired[str | None]
     files: NotRequired[builtins.list[str]]
 
@@ -1820,6 +1818,11 @@ ProposedOperation = TypedDict(
         "profile": NotRequired[str | None],
         "label": NotRequired[str | None],
         "from": NotRequired[int | Literal["draft", "published"] | None],
+        "parent_id": NotRequired[Any],
+        "parent": NotRequired[Any],
+        "children": NotRequired[Any],
+        "path": NotRequired[Any],
+        "tree": NotRequired[Any],
     },
 )
 
@@ -1930,6 +1933,7 @@ class SourceWrite(TypedDict):
     rawMeta: NotRequired[dict[str, Any]]
     runId: NotRequired[str | None]
     createdAt: NotRequired[str | None]
+    originId: NotRequired[str | None]
 
 class TagFilter(TypedDict):
     resolved: NotRequired[bool | None]
@@ -1991,6 +1995,7 @@ class UpdateAssumption(TypedDict):
     risk_level: NotRequired[groundplan.purpose.model.RiskLevel | Literal["LOW", "MEDIUM", "HIGH"] | None]
     owner: NotRequired[str | None]
     review_by: NotRequired[str | None]
+    was: NotRequired[dict[str, Any]]
 
 class UpdateEdge(TypedDict):
     op: Literal["update_edge"]
@@ -2000,6 +2005,7 @@ class UpdateEdge(TypedDict):
     new_edge_type: NotRequired[groundplan.purpose.model.EdgeType | Literal["CONTRIBUTES_TO", "CAUSES", "DEPENDS_ON", "FEEDBACK"] | None]
     mechanism: NotRequired[str | None]
     confidence: NotRequired[groundplan.purpose.model.Confidence | Literal["low", "medium", "high"] | None]
+    was: NotRequired[dict[str, Any]]
 
 class UpdateIndicator(TypedDict):
     op: Literal["update_indicator"]
@@ -2013,6 +2019,7 @@ class UpdateIndicator(TypedDict):
     method: NotRequired[str | None]
     frequency: NotRequired[str | None]
     owner: NotRequired[str | None]
+    was: NotRequired[dict[str, Any]]
 
 class UpdateNode(TypedDict):
     op: Literal["update_node"]
@@ -2023,6 +2030,7 @@ class UpdateNode(TypedDict):
     owner: NotRequired[str | None]
     node_type: NotRequired[groundplan.purpose.model.NodeType | Literal["GOAL", "OUTCOME", "OUTPUT", "ACTIVITY"]]
     metadata: NotRequired[dict[str, Any]]
+    was: NotRequired[dict[str, Any]]
 
 class WaiverWrite(TypedDict):
     code: str

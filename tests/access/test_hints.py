@@ -36,11 +36,13 @@ ADA = Caller("ada", "local")
 HINTS_MIN = 70  # different ones, with an operation that is written out
 # Arguments of hints that the example of their operation does not have.
 VALUES: Mapping[str, Any] = {
+    "allowDrop": True,
     "claim": True,
     "copyFrom": "latest",
     "kind": "agent",
     "policies": {"publish_gates": "A"},
     "profile": "standard",
+    "resolve": {"/map/scale": "mine"},
     "targetEntityType": "TASK",
     "type": "BLOCKS",
     "waivers": [{"code": "GA_CONTEXT", "refs": ["G1"], "reason": "Soon", "owner": "ada", "due": "2030-01-01"}],

@@ -210,9 +210,9 @@ READ_ALL = {
     "work/graph/next: node_with_property": "the nodes until one has the property, if a filter for it found nothing",
     "work/waiting/cycles: nodes_with_open_dependencies": "a loop can go through any of them: a new policy, and doctor",
     "work/graph/open: recompute_counts": "counts each node once more, after a change of policy",
-    "knowledge/reading: atoms_by_name": "a list of them all, which says how many there are",
-    "knowledge/reading: first_matched_atoms": "asked when hundreds of atoms are meant; an index has all that it needs",
-    "knowledge/reading: molecules_by_name": "a list of them all, which says how many there are",
+    "knowledge: atoms_by_name": "a list of them all, which says how many there are",
+    "knowledge: first_matched_atoms": "asked when hundreds of atoms are meant; an index has all that it needs",
+    "knowledge: molecules_by_name": "a list of them all, which says how many there are",
     "work/containers/next_and_blocked: blocked_containers": "an index of those that wait, by importance; with a count",
     "work/containers/query: search_tasks": "a list of what is meant, by words and statuses that no index has",
     "work/containers/query: count_tasks": "how many they are",
@@ -232,7 +232,7 @@ READ_ALL = {
     "work/importing: exported_tags": "the same",
     "work/importing: exported_sections": "the same",
     "work/importing: exported_evidence": "the same",
-    "work/importing: bases_with_loops": "the same",
+    "work/importing: imported_items": "the same",
     "work/graph/onboard: recently_blocked": "an index in the order of change, of which the last few entries are taken",
 }
 STEP = re.compile(r"^(SCAN|SEARCH) (\w+)(?! VIRTUAL)\b(?: USING (?:COVERING )?INDEX (\w+))?[^(]*(?:\(([^)]*)\))?")
@@ -246,6 +246,7 @@ MANY_ROWS = {
 }
 # Indexes with few entries, all of which may be read.
 SMALL = {"work_nodes_claimed"}  # as many as there are claims
+SMALL_TABLES = {"work_merged_texts"}  # a row for each merge
 ONE_ROW = {
     ("organizations", "id=?"),
     ("work_projects", "tenant_id=? AND project_id=?"),
@@ -264,7 +265,8 @@ def find_scans(connection: sqlite3.Connection, text: str, parameters: frozenset[
         # Other names are parts of the statement itself, or lists of the caller.
         if match and (table := tables.get(match[2])) and match[3] not in SMALL:
             sought = match[4] or ""
-            if match[1] == "SCAN" or (sought in MANY_ROWS and (table, sought) not in ONE_ROW):
+            is_few = (table, sought) in ONE_ROW or table in SMALL_TABLES
+            if match[1] == "SCAN" or (sought in MANY_ROWS and not is_few):
                 found.append(step)
     return found
 

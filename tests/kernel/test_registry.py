@@ -13,7 +13,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Effect, Operation, Registry, declare
 from groundplan.kernel.store.transaction import Transaction
 
-SOURCES = {"knowledge.match": "groundplan.knowledge.reading.match:OPERATION", "work.next": "gone:OPERATION"}
+SOURCES = {"knowledge.match": "groundplan.knowledge.checked:MATCH", "work.next": "gone:OPERATION"}
 
 
 def test_asking_for_the_names_loads_nothing() -> None:

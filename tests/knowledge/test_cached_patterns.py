@@ -17,11 +17,11 @@ from groundplan.kernel.store.postgres.store import PostgresTransaction
 from groundplan.kernel.store.queries import Query, Row
 from groundplan.kernel.store.sqlite.store import SqliteTransaction
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.knowledge import patterns, revision
+from groundplan.knowledge import patterns, write
 from groundplan.knowledge.paths.index import PathIndex
 from groundplan.knowledge.paths.pattern import parse_pattern
 from groundplan.knowledge.patterns import CACHE_KEY, IndexCache, TooCostly, match_atoms
-from groundplan.knowledge.revision import TooManyPatterns
+from groundplan.knowledge.write import TooManyPatterns
 from groundplan.session import Session
 from tests.engines import Engine
 from tests.knowledge.client import KnowledgeClient
@@ -40,7 +40,7 @@ def atoms_by_file(client: KnowledgeClient) -> dict[str, list[str]]:
     for atom in (*known.orphan_atoms, *(atom for one in known.molecules for atom in one.atoms)):
         for path in atom.matched_paths:
             found[path].append(atom.id)
-    assert known.unmatched_paths == sorted(path for path, ids in found.items() if not ids)
+    assert known.unmatched_paths == [path for path, ids in found.items() if not ids]
     return {path: sorted(ids) for path, ids in found.items()}
 
 
@@ -210,7 +210,7 @@ def test_a_project_that_is_larger_than_the_bound_is_kept_alone(client: Knowledge
 def test_a_project_has_no_more_patterns_than_can_be_kept_braces_written_out(
     engine: Engine, client: KnowledgeClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(revision, "PROJECT_PATTERNS_MAX", 8)
+    monkeypatch.setattr(write, "PROJECT_PATTERNS_MAX", 8)
     client.molecule("Shop")
     client.atom("Braces", "src/{a,b,c}/{d,e}", moleculeId="Shop")
     before = all_rows(engine)

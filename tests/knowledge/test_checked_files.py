@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from groundplan.knowledge.checked_files import KEPT_MAX
-from groundplan.knowledge.paths.folders import build_folders
+from groundplan.knowledge.checked import KEPT_MAX, build_folders
 from tests.answers import to_json
 from tests.knowledge.client import COMMIT, KnowledgeClient, outcome_of
 

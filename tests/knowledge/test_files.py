@@ -12,7 +12,7 @@ from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.knowledge.reading.files import find_knowledge_of_files
+from groundplan.knowledge.context import find_knowledge_of_files
 from tests.answers import to_json
 from tests.knowledge.client import KnowledgeClient
 

@@ -155,6 +155,42 @@ def test_a_cursor_is_good_for_its_own_list_only(engine: Engine, crowded_project:
         assert outcome_of(partial(crowded_project.call, "knowledge.list", **given))[:2] == ("Invalid", "invalid_cursor")
 
 
+def test_a_list_has_only_the_wanted_states_and_the_atoms_of_the_wanted_paths(
+    engine: Engine, crowded_project: KnowledgeClient
+) -> None:
+    copy_atom(engine, crowded_project["Cart"], 5)
+    crowded_project.check({"id": "Cart", "freshness": "changed"}, {"id": "Alone", "freshness": "fresh"})
+    copies = [f"Cart 10000{number}" for number in range(1, 6)]
+
+    def list_names(**filters: Any) -> list[str]:
+        names: list[str] = []
+        cursor: dict[str, str] = {}
+        while True:
+            page = crowded_project.call("knowledge.list", projectId="atlas", limit=2, **filters, **cursor)
+            names += [atom.name for atom in page.atoms]
+            if not page.next_cursor:
+                return names
+            cursor = {"cursor": page.next_cursor}
+
+    assert list_names(freshness=["changed"]) == ["Cart"]
+    assert list_names(freshness=["fresh", "changed"]) == ["Alone", "Cart"]
+    assert list_names(freshness=["not_checked"]) == copies
+    assert list_names(freshness=["orphaned"]) == []
+    assert list_names(paths="src/cart/a.ts,copies/") == ["Cart", *copies]
+    assert list_names(paths=["src/cart/", "copies/100003/"], freshness=["changed"]) == ["Cart"]
+    assert list_names(paths="nothing/here.md") == []
+
+
+def test_a_cursor_is_good_for_its_own_filter_only(engine: Engine, crowded_project: KnowledgeClient) -> None:
+    copy_atom(engine, crowded_project["Cart"], 5)
+    filters = {"projectId": "atlas", "limit": 2, "freshness": ["not_checked"]}
+    cursor = crowded_project.call("knowledge.list", **filters).next_cursor
+
+    for other in ({}, {"freshness": ["fresh"]}, {**filters, "paths": "src/cart/a.ts"}):
+        given = {"projectId": "atlas", **other, "cursor": cursor}
+        assert outcome_of(partial(crowded_project.call, "knowledge.list", **given))[:2] == ("Invalid", "invalid_cursor")
+
+
 def test_what_cannot_be_recorded_is_refused_with_the_field_and_nothing_is_written(
     engine: Engine, crowded_project: KnowledgeClient
 ) -> None:

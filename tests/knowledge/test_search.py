@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from groundplan.knowledge.reading.search import QUERY_WORDS_MAX
+from groundplan.knowledge.read import QUERY_WORDS_MAX
 from groundplan.knowledge.words import build_word_index, parse_query_words
 from tests.answers import to_json
 from tests.engines import Engine, person

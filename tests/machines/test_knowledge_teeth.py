@@ -12,8 +12,7 @@ from hypothesis import Phase, settings
 
 from groundplan.kernel.store import idempotency
 from groundplan.kernel.store.queries import Queries, Query
-from groundplan.knowledge import patterns, refs, relations, revision
-from groundplan.knowledge.writing import delete, update
+from groundplan.knowledge import entities, write
 from tests.engines import SqliteEngine
 from tests.knowledge.client import KnowledgeClient
 from tests.knowledge.rows import all_rows
@@ -63,27 +62,25 @@ def unlearned(_: pytest.MonkeyPatch, engine: SqliteEngine) -> None:
     engine.as_owner("DROP TRIGGER graph_text_relearns_atoms")
 
 
-unchecked = combine(replace_attribute(update, "refuse_stale"), replace_attribute(delete, "refuse_stale"))
+unchecked = replace_attribute(write, "refuse_stale")
 
 SABOTAGE: dict[str, Sabotage] = {
     "any version will do": combine(
         unchecked,
-        change_query(update.sql, "change_atom", r"\s+AND version = :seen_version"),
-        change_query(update.sql, "change_molecule", r"\s+AND version = :seen_version"),
+        change_query(write.sql, "change_atom", r"\s+AND version = :seen_version"),
+        change_query(write.sql, "change_molecule", r"\s+AND version = :seen_version"),
     ),
-    "a relation may lead anywhere": replace_attribute(relations, "refuse_unknown_ids"),
-    "a relation may lead into another project": change_query(refs.sql, "atom_names", OF_THE_PROJECT),
-    "a molecule may be of another project": change_query(refs.sql, "molecule_names", OF_THE_PROJECT),
-    "what was deleted is not remembered": change_query(delete.sql, "insert_deleted", ".+", NOTHING_DONE),
-    "what was deleted is kept in memory": change_query(patterns.sql, "atoms_deleted_since", ".+", NOTHING_FOUND),
-    "changed patterns do not count as changed": change_query(
-        update.sql, "change_atom", ":patterns_rev", "patterns_rev"
-    ),
+    "a relation may lead anywhere": replace_attribute(entities, "refuse_unknown_ids"),
+    "a relation may lead into another project": change_query(entities.sql, "atom_names", OF_THE_PROJECT),
+    "a molecule may be of another project": change_query(entities.sql, "molecule_names", OF_THE_PROJECT),
+    "what was deleted is not remembered": change_query(write.sql, "insert_deleted", ".+", NOTHING_DONE),
+    "what was deleted is kept in memory": change_query(write.sql, "atoms_deleted_since", ".+", NOTHING_FOUND),
+    "changed patterns do not count as changed": change_query(write.sql, "change_atom", ":patterns_rev", "patterns_rev"),
     "the revision of knowledge stands still": change_query(
-        revision.sql, "advance_revision", r"rev = rev \+ 1", "rev = rev"
+        write.sql, "advance_revision", r"rev = rev \+ 1", "rev = rev"
     ),
-    "orphans keep their task": change_query(delete.sql, "orphan_members", r"last_task_id = coalesce\([^)]+\)[^)]+\),"),
-    "what was seen of other files is still believed": change_query(update.sql, "delete_freshness", ".+", NOTHING_DONE),
+    "orphans keep their task": change_query(write.sql, "orphan_members", r"last_task_id = coalesce\([^)]+\)[^)]+\),"),
+    "what was seen of other files is still believed": change_query(write.sql, "delete_freshness", ".+", NOTHING_DONE),
     "words are never learned anew": unlearned,
     "a call that comes twice is done twice": replace_attribute(idempotency, "find_stored_answer"),
 }

@@ -15,8 +15,7 @@ from groundplan.kernel.answers import CutLists, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.knowledge.paths.names import split_path
-from groundplan.knowledge.paths.requested_paths import parse_paths
+from groundplan.knowledge.paths.names import parse_paths, split_path
 from groundplan.knowledge.patterns import TooCostly, match_atoms
 from groundplan.purpose.graph.graph import build_causal_graph, find_reachable_from
 from groundplan.purpose.in_force import read_purpose_in_force
@@ -137,7 +136,7 @@ def _find_purpose_gaps(tx: Transaction, served: set[str]) -> _PurposeGaps:
 def _find_uncovered_files(tx: Transaction) -> _FileGaps:
     """Return the files of recent work that no atom covers."""
     named = parse_paths(list_recent_files(tx), tx.preferences.working_copy)
-    paths = {path: is_folder for path, is_folder in named.items() if split_path(path)}
+    paths = {path: is_folder for path, is_folder in sorted(named.items()) if split_path(path)}
     checked = dict(list(paths.items())[:PATHS_MAX])
     try:
         matches = match_atoms(tx, checked)

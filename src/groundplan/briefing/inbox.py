@@ -20,6 +20,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.briefing.watch import PREDICATES, MarkOutline, list_marks_since
 from groundplan.context.suggestions import PendingSuggestion, list_pending_suggestions
+from groundplan.context.unset_facts import UnsetFact, list_unset_facts
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import LeftOut, encode, take_page
 from groundplan.kernel.clock import subtract_time
@@ -51,6 +52,7 @@ class InboxKind(StrEnum):
     GATE_BLOCKS = "gate_blocks"
     AT_RISK = "at_risk"
     REQUEST = "request"
+    FACT_MISSING = "fact_missing"
     SUGGESTION = "suggestion"
     REVIEW_DUE = "review_due"
     CLAIM_LAPSING = "claim_lapsing"
@@ -209,6 +211,28 @@ def _build_request_item(tx: Transaction, request: DecisionRequest) -> InboxItem:
     )
 
 
+# --- Required facts without a value -----------------------------------------------------------------------------------
+
+
+# Values of other kinds are told apart by the kind of the fact.
+VALUE_FIELDS = {"enum": "valueEnum", "json": "valueJson"}
+
+
+def _build_fact_item(tx: Transaction, fact: UnsetFact) -> InboxItem:
+    return InboxItem(
+        kind=InboxKind.FACT_MISSING,
+        ref=fact.pointer,
+        text=f"The required fact {shorten_line(fact.pointer)} has no value: {shorten_line(fact.label)}",
+        since=fact.since,
+        action=make_action(
+            tx,
+            "context.edit",
+            {"runId": fact.run_id, "inputs": [{"pointer": fact.pointer}]},
+            needs=[f"inputs[0].{VALUE_FIELDS.get(fact.value_kind, 'value')}"],
+        ),
+    )
+
+
 # --- Assumptions past the day by which they were to be reviewed -------------------------------------------------------
 
 
@@ -277,6 +301,7 @@ KINDS: Mapping[InboxKind, KindRules] = {
     # Without the work that depends on a mark, so that the time does not depend on its amount.
     InboxKind.AT_RISK: KindRules(list_marks_since, _build_mark_item),
     InboxKind.REQUEST: KindRules(_without_bounds(list_open_requests), _build_request_item),
+    InboxKind.FACT_MISSING: KindRules(list_unset_facts, _build_fact_item),
     InboxKind.SUGGESTION: KindRules(list_pending_suggestions, _build_suggestion_item, has_several_per_ref=True),
     InboxKind.REVIEW_DUE: KindRules(_without_bounds(list_reviews_due), _build_review_item),
     # A claim lapses at any moment, and what to do about it depends on who asks.

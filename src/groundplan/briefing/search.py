@@ -20,7 +20,7 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Route,
 from groundplan.kernel.projects import ListProjects, list_projects
 from groundplan.kernel.search_words import SearchWords, TextMatch, fold
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.knowledge.reading.matches import find_entities
+from groundplan.knowledge.read import find_entities
 from groundplan.purpose.search import find_items
 from groundplan.work.graph.search import find_nodes
 

@@ -13,7 +13,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.knowledge.refs import load_names
+from groundplan.knowledge.entities import load_names
 from groundplan.knowledge.requests import KnowledgeEntityType
 from groundplan.purpose.search import find_indicator_names, find_purpose_targets
 from groundplan.work.refs import find_known_targets

@@ -182,8 +182,8 @@ def import_context(tx: Transaction, request: ImportContext) -> ImportedContext:
     document = request.document
     if document.next_cursor or document.left_out:
         raise invalid_argument(("document",), "is only a page of a view; import an export or a complete view")
-    row = insert_draft(tx, tx.project.id, request.ownership)
-    tx.record(Op.DRAFT_CREATED, row.id, changed("user_id", None, row.user_id))
+    row = insert_draft(tx, tx.project.id, request.ownership, starts_empty=True)
+    tx.record(Op.DRAFT_CREATED, row.id, changed("user_id", None, row.user_id), changed("starts_empty", None, True))
     _write(tx, document, row.id)
     after = load_run(tx, row.id)
     warnings = []

@@ -87,7 +87,7 @@ def find_fact_targets(tx: Transaction, pointers: Sequence[str]) -> LinkTargets:
     unknown = [pointer for pointer in dict.fromkeys(pointers) if pointer not in inputs]
     if not unknown:
         return LinkTargets(inputs, {})
-    drafts: list[str] = tx.scalars(sql.drafts_of_project, project_id=tx.project.id)
+    drafts = list_drafts(tx)
     if drafts:
         inputs |= _find_inputs(tx, drafts, unknown)
         unknown = [pointer for pointer in unknown if pointer not in inputs]
@@ -99,6 +99,11 @@ def find_fact_targets(tx: Transaction, pointers: Sequence[str]) -> LinkTargets:
     )
     near = {pointer: _find_near(pointer, known) for pointer in unknown[:EXPLAINED_MAX]}
     return LinkTargets(inputs, {pointer: names for pointer, names in near.items() if names})
+
+
+def list_drafts(tx: Transaction) -> list[str]:
+    """Return the ids of the drafts of the current project, newest first."""
+    return tx.scalars(sql.drafts_of_project, project_id=tx.project.id)
 
 
 def _find_inputs(tx: Transaction, run_ids: Sequence[str], pointers: Sequence[str]) -> dict[str, LinkTarget]:

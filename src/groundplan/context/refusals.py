@@ -17,7 +17,15 @@ from __future__ import annotations
 from enum import StrEnum
 
 from groundplan.context.schemas import PcivConstraintV1, PcivContextViewV1, PcivInputV1, RunStatus, ValueKind
-from groundplan.kernel.errors import Forbidden, GroundplanError, NotFound, RuleViolated, Steps, Unauthenticated
+from groundplan.kernel.errors import (
+    Conflict,
+    Forbidden,
+    GroundplanError,
+    NotFound,
+    RuleViolated,
+    Steps,
+    Unauthenticated,
+)
 from groundplan.kernel.store.schema import ErrorFactory, make_error_factory
 
 
@@ -60,6 +68,18 @@ class DisplacesUserEntered(RuleViolated):
     code = "displaces_user_entered"
 
 
+class StaleBase(Conflict):
+    """The draft and the run in force differ in what both changed since the base of the draft."""
+
+    code = "stale_base"
+
+
+class DropsFacts(Conflict):
+    """A draft that began empty lacks facts that are in force."""
+
+    code = "drops_facts"
+
+
 class PersonRequired(RuleViolated):
     """Only a person deletes a committed run."""
 
@@ -85,6 +105,7 @@ REFUSALS: dict[str, ErrorFactory] = {
     "displaces_user_entered": make_error_factory(
         DisplacesUserEntered, "the run displaces what a person entered; let a person commit it"
     ),
+    "stale_base": make_error_factory(StaleBase, "another run was committed meanwhile; commit again to merge with it"),
     "person_required": make_error_factory(PersonRequired, "only a person can delete a committed run"),
     "run_bound": make_error_factory(RunBound, "a published version rests on this run"),
 }

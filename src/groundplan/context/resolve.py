@@ -57,6 +57,8 @@ class RunRow(Struct):
     committed_by: str | None = None
     committer_kind: UpdatedBy | None = None
     replaced_run_id: str | None = None  # the run that was in force until this one was committed
+    base_run_id: str | None = None  # the run it was copied from; once committed, the one it replaced
+    starts_empty: bool = False  # by request, so that its commit replaces all facts in force
 
     @property
     def is_draft(self) -> bool:
@@ -124,9 +126,14 @@ def load_draft(tx: Transaction, run_id: str, *, expected_rev: int | None = None)
     if not row.is_draft:
         arguments = {"scopeId": tx.project.name, "copyFrom": row.id}
         raise final_run(row, NextStep("context.create_draft", "creates a draft that is a copy of it", arguments))
+    refuse_stale_run(row, expected_rev)
+    return row
+
+
+def refuse_stale_run(row: RunRow, expected_rev: int | None) -> None:
+    """Refuse a call that expects another revision of the run."""
     if expected_rev is not None and expected_rev != row.rev:
         raise stale_run(row, expected_rev)
-    return row
 
 
 def missing_run(run_id: str, field: str) -> NotFound:
@@ -197,6 +204,23 @@ def find_latest_committed_run(tx: Transaction, user_id: str | None = None) -> Ru
         return tx.one_or_none(sql.latest_committed, RunRow, project_id=tx.project.id)
     owner_id = find_principal(tx, user_id) or user_id
     return tx.one_or_none(sql.latest_committed_of_user, RunRow, project_id=tx.project.id, user_id=owner_id)
+
+
+def is_in_force(tx: Transaction, row: RunRow) -> bool:
+    """Return whether a run is the one in force."""
+    in_force = find_latest_committed_run(tx)
+    return in_force is not None and in_force.id == row.id
+
+
+def find_base(tx: Transaction, draft: RunRow) -> str | None:
+    """Return the base of a draft. Where that was deleted, it is the run that it had replaced, and so on.
+
+    What a deleted run had brought then counts as brought by the draft that copied it, so that it is not lost.
+    """
+    base_id = draft.base_run_id
+    while base_id is not None and tx.one_or_none(sql.run, RunRow, project_id=tx.project.id, run_id=base_id) is None:
+        base_id = tx.scalar(sql.replaced_run, project_id=tx.project.id, run_id=base_id)
+    return base_id
 
 
 def find_context_in_force(tx: Transaction) -> ContextInForce | None:

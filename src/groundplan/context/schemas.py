@@ -127,6 +127,13 @@ class Displacement(StrEnum):
     OPTIONAL = "optional"  # it is no longer required
 
 
+class MergeSide(StrEnum):
+    """The side of a conflict that is kept: the draft, or the run in force."""
+
+    MINE = "mine"
+    THEIRS = "theirs"
+
+
 class ResolvePrefer(StrEnum):
     """The run that a view prefers."""
 
@@ -179,6 +186,7 @@ class PcivSourceV1(Struct, rename="camel", gc=False):
     excerpt: str | None
     raw_meta: dict[str, Any]
     created_at: str
+    origin_id: str | None  # of the source that it is a copy of, through all copies
 
 
 class InputRow(Struct, rename="camel"):
@@ -247,6 +255,7 @@ class PcivArtifactV1(Struct, rename="camel"):
     title: str
     payload: dict[str, Any]
     created_at: str
+    origin_id: str | None  # of the artifact that it is a copy of, through all copies
 
 
 class PcivScopeMemberV1(Struct, rename="camel"):
@@ -334,6 +343,7 @@ class ContextView(PcivContextViewV1):
 # Fields that rows have when read and that writes ignore or only check, so that a row can be sent back as it was read.
 EchoedRunId = Annotated[str | None, HiddenInSchema()]
 EchoedTimestamp = Annotated[str | None, HiddenInSchema()]
+EchoedId = Annotated[str | None, HiddenInSchema()]
 
 
 class SourceWrite(Struct, rename="camel", forbid_unknown_fields=True):
@@ -351,6 +361,7 @@ class SourceWrite(Struct, rename="camel", forbid_unknown_fields=True):
     raw_meta: dict[str, Any] | UnsetType = UNSET
     run_id: EchoedRunId = None
     created_at: EchoedTimestamp = None
+    origin_id: EchoedId = None
 
 
 class InputWrite(Struct, rename="camel", forbid_unknown_fields=True):
@@ -418,6 +429,7 @@ class ArtifactWrite(Struct, rename="camel", forbid_unknown_fields=True):
     payload: dict[str, Any] | UnsetType = UNSET
     run_id: EchoedRunId = None
     created_at: EchoedTimestamp = None
+    origin_id: EchoedId = None
 
 
 class LinkWrite(Struct, rename="camel", forbid_unknown_fields=True):

@@ -96,14 +96,19 @@ def suggest(
         author_kind=classify_writer(tx.actor),
         status=PENDING,
     )
-    tx.run(sql.add_suggestion, project_id=tx.project.id, **encode_columns(row))
-    tx.record(Op.SUGGESTED, row.id, *(change for change in diff_rows(None, row) if change.field != "status"))
+    add_suggestion(tx, row)
     return NewSuggestion(
         id=row.id,
         pointer=UNSET if target.pointer is None else target.pointer,
         constraint=UNSET if target.key is None else target.key,
         reason=_explain_suggestion(proposed, current_provenance),
     )
+
+
+def add_suggestion(tx: Transaction, row: SuggestionRow) -> None:
+    """Store a pending suggestion."""
+    tx.run(sql.add_suggestion, project_id=tx.project.id, **encode_columns(row))
+    tx.record(Op.SUGGESTED, row.id, *(change for change in diff_rows(None, row) if change.field != "status"))
 
 
 def _explain_suggestion(proposed: ProposedValue, current_provenance: Provenance) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Annotated, Any, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
@@ -12,7 +12,7 @@ from groundplan.context.hydrate import hydrate
 from groundplan.context.resolve import (
     ResolvedView,
     RunRow,
-    find_latest_committed_run,
+    is_in_force,
     load_suggestions,
     resolve_context_view,
     stale_run,
@@ -81,6 +81,13 @@ class DisplacedFacts(NamedTuple):
 
     def __bool__(self) -> bool:
         return bool(self.inputs or self.constraints)
+
+    def select(self, names: Collection[str]) -> DisplacedFacts:
+        """Return those that have one of the names of a merge."""
+        return DisplacedFacts(
+            [row for row in self.inputs if row.pointer in names],
+            [row for row in self.constraints if f"constraint:{row.key}" in names],
+        )
 
     @property
     def pointers(self) -> list[str]:
@@ -183,8 +190,7 @@ def _build_view(tx: Transaction, resolved: ResolvedView, pointers: list[str] | N
 
 def _load_displaced(tx: Transaction, row: RunRow) -> list[DisplacedFact]:
     """Return what the run in force displaces of what a person had entered; nothing for any other run."""
-    in_force = find_latest_committed_run(tx)
-    if row.replaced_run_id is None or in_force is None or in_force.id != row.id:
+    if row.replaced_run_id is None or not is_in_force(tx, row):
         return []
     displaced = find_displaced(tx, before_id=row.replaced_run_id, run_id=row.id)
     return [

@@ -1,6 +1,6 @@
 """Backlog.md: read its folder of task files, decisions and documents.
 
-An id is `task-12`, `TASK-012` or `back-3.1`: case and leading zeros do not count, the prefix does.
+An id is `task-12`, `TASK-012`, `back-3.1` or `task-epic-4`: case and leading zeros do not count, the prefix does.
 """
 
 from __future__ import annotations
@@ -25,15 +25,14 @@ from groundplan.exchange.items import (
     choose_fate,
     clean_text,
     clean_title,
+    explain_drop,
     find_paths,
     make_tags,
     normalize_word,
     split_by_bytes,
 )
 from groundplan.exchange.texts import find_conflict_marker, iter_files, read_text
-from groundplan.front_matter.errors import UnreadableFrontMatter
-from groundplan.front_matter.fields import Field, Nested, parse_fields, parse_front
-from groundplan.front_matter.split import split_text
+from groundplan.front_matter import Field, Nested, UnreadableFrontMatter, parse_fields, parse_front, split_text
 from groundplan.knowledge.requests import ATOM_PATTERNS_MAX, KNOWLEDGE_BYTES_MAX
 from groundplan.markdown_lines import iter_lines, parse_heading
 from groundplan.repository.rules.formats import escape_path
@@ -46,7 +45,7 @@ _NAME_SEPARATOR = " - "  # between the id and the title in the name of a file
 
 @dataclass(frozen=True, slots=True, order=True)
 class TaskId:
-    """The prefix and the numbers of an id; a subtask has more numbers than its task."""
+    """The prefix and the numbers of an id; a subtask has more numbers than its task, and some ids have none."""
 
     prefix: str
     numbers: tuple[int, ...]
@@ -56,21 +55,29 @@ class TaskId:
         """The id without its last number, which is that of the task above; None for a task."""
         return replace(self, numbers=self.numbers[:-1]) if len(self.numbers) > 1 else None
 
+    def __str__(self) -> str:
+        numbers = ".".join(map(str, self.numbers))
+        return f"{self.prefix}-{numbers}" if numbers else self.prefix
+
+    def has_prefix(self, prefix: str) -> bool:
+        """Return whether the id begins with a prefix and a dash, as those do that the tool reads as tasks."""
+        return f"{self}-".startswith(f"{prefix.casefold()}-")
+
 
 def parse_task_id(text: str) -> TaskId | None:
-    """Return the id that a text is, or None."""
-    prefix, dash, numbers = text.strip().rpartition("-")
+    """Return the id that a text is: words and a number with dashes between them; else None."""
+    text = text.strip()
+    prefix, dash, numbers = text.rpartition("-")
     parts = numbers.split(".")
     is_number = all(part.isascii() and part.isdecimal() and len(part) <= _DIGITS_MAX for part in parts)
-    if not dash or not prefix or not is_number:
+    if not dash or not prefix or not numbers:
         return None
-    return TaskId(prefix.casefold(), tuple(int(part) for part in parts))
+    return TaskId(prefix.casefold(), tuple(int(part) for part in parts)) if is_number else TaskId(text.casefold(), ())
 
 
 def parse_file_name(name: str) -> TaskId | None:
-    """Return the id in the name of a file, such as `task-12 - Title.md`, or None."""
-    head, separator, _ = name.removesuffix(".md").partition(_NAME_SEPARATOR)
-    return parse_task_id(head) if separator and name.endswith(".md") else None
+    """Return the id in the name of a Markdown file, such as `task-12 - Title.md` or `task-12.md`, or None."""
+    return parse_task_id(name.removesuffix(".md").partition(_NAME_SEPARATOR)[0]) if name.endswith(".md") else None
 
 
 # --- The folder of Backlog.md and its configuration: which statuses there are, and the prefix of ids ------------------
@@ -352,18 +359,24 @@ class TaskFile:
 
 def read_task_files(folder: Path, config: BacklogConfig, plan: SourcePlan, bad: BadLines) -> Iterator[TaskFile]:
     """Yield the task files of all folders, in the order in which they claim ids."""
-    prefixes = {config.task_prefix.casefold(), DRAFT_PREFIX}
+    prefixes = (config.task_prefix, DRAFT_PREFIX)
     for place in TaskFolder:
         files = []
         for path in list_files(folder / place):
             task_id = parse_file_name(path.name) if path.parent == folder / place else None
-            if task_id is None or task_id.prefix not in prefixes:
+            if task_id is None or not any(map(task_id.has_prefix, prefixes)):
                 plan.left_out[NOT_TASKS] += 1
             else:
                 files.append((task_id, path.name, path))
         for task_id, _, path in sorted(files):
-            if (task := _read_task(path, place, task_id, bad)) is not None:
-                yield task
+            parts = read_fields(path, bad, is_required=bool(task_id.numbers))
+            if parts is None:
+                continue
+            if parts[0] or task_id.numbers:
+                if (task := _build_task(path, place, task_id, *parts, bad)) is not None:
+                    yield task
+            else:  # a page about tasks, such as task-rules.md
+                plan.left_out[NOT_TASKS] += 1
 
 
 def list_files(folder: Path) -> list[Path]:
@@ -371,14 +384,14 @@ def list_files(folder: Path) -> list[Path]:
     return list(iter_files(folder, ".md"))
 
 
-def read_fields(path: Path, bad: BadLines) -> tuple[dict[str, Field], str] | None:
-    """Return the fields of a file and its body; None if it is bad."""
+def read_fields(path: Path, bad: BadLines, *, is_required: bool = True) -> tuple[dict[str, Field], str] | None:
+    """Return the fields of a file and its body; None if it is bad, as without front matter if that is required."""
     try:
         text = read_text(path)
         if (line := find_conflict_marker(text)) is None:
             parts = split_text(text)
-            if parts.front:
-                return parse_front(parts.front), parts.body
+            if parts.front or not is_required:
+                return parse_front(parts.front) if parts.front else {}, parts.body
             bad.add(str(path), 1, "has no front matter")
         else:
             bad.add(str(path), line, "is a conflict marker of a merge; resolve the merge first")
@@ -389,22 +402,21 @@ def read_fields(path: Path, bad: BadLines) -> tuple[dict[str, Field], str] | Non
     return None
 
 
-def _read_task(path: Path, place: TaskFolder, task_id: TaskId, bad: BadLines) -> TaskFile | None:
-    if (parts := read_fields(path, bad)) is None:
-        return None
-    fields, body = parts
+def _build_task(
+    path: Path, place: TaskFolder, task_id: TaskId, fields: Mapping[str, Field], body: str, bad: BadLines
+) -> TaskFile | None:
     written = fields["id"].text.strip() if "id" in fields else ""
     title = fields["title"].text if "title" in fields else ""
     if written and (given := parse_task_id(written)) is not None:
         task_id = given
     elif written:
-        bad.add(str(path), fields["id"].line, f"has the id {written!r}, which is not a prefix and a number")
+        bad.add(str(path), fields["id"].line, f"has the id {written!r}, which is not a prefix and a number or a name")
         return None
     if len(title.encode("utf-8", "replace")) > TITLE_BYTES_MAX:
         bad.add(str(path), fields["title"].line, f"has a title of more than {TITLE_BYTES_MAX} bytes", written)
         return None
-    head, _, rest = path.name.removesuffix(".md").partition(" - ")
-    return TaskFile(path, place, task_id, written or head, title.strip() or rest, fields, body)
+    head, _, rest = path.name.removesuffix(".md").partition(_NAME_SEPARATOR)
+    return TaskFile(path, place, task_id, written or head, title.strip() or rest or head, fields, body)
 
 
 # --- Turn task files into items: ids, fates, parents, dependencies, sections and fields -------------------------------
@@ -422,7 +434,6 @@ TAG_FIELDS = ("labels", "category", "type")
 TEXT_FIELDS = ("reporter", "category", "type", "ordinal")  # become properties as they are
 MILESTONE = "milestone"
 WAITS_FOR = "waits for "  # begins the reason of a hold for missing dependencies
-STATUS_EVIDENCE = "status "  # begins the evidence of a dropped task without a summary
 MISSING_DEPENDENCIES = "missing_dependencies"
 SOURCE_FOLDER = "source_folder"  # the property with the folder of a task, where an export would choose another
 PROPERTY_CHARS_MAX = 1000  # of a text; a longer one becomes a section
@@ -486,15 +497,14 @@ class BacklogItems:
         self._add_body(item, task)
         if task.place not in FOLDERS_OF_FATES[fate]:
             item.properties[SOURCE_FOLDER] = str(task.place)
-        if fate == "dropped" and all(evidence.type != "dropped" for evidence in item.evidence):
-            add_evidence(item, "dropped", f"{STATUS_EVIDENCE}{word}", section="Close reason")
+        explain_drop(item)
         return item
 
     def _list_aliases(self, task: TaskFile) -> list[str]:
         """Return the spellings of the id of a task; a task that repeats an id has only its own."""
         if self._first[task.task_id] is not task:
             return [task.source_id]
-        plain = f"{task.task_id.prefix}-{'.'.join(map(str, task.task_id.numbers))}"
+        plain = str(task.task_id)
         return list(dict.fromkeys((task.source_id, plain, plain.upper())))
 
     # --- Relations ---
@@ -602,11 +612,11 @@ def read_knowledge(folder: Path, plan: SourcePlan, bad: BadLines) -> None:
     for name, prefix in FOLDERS.items():
         for path in list_files(folder / name):
             file_id = parse_file_name(path.name)
-            if file_id is None or file_id.prefix != prefix:
+            if file_id is None or not file_id.has_prefix(prefix):
                 plan.left_out["files that are not decisions or documents"] += 1
-            elif (parts := read_fields(path, bad)) is not None:
+            elif (parts := read_fields(path, bad, is_required=False)) is not None:
                 fields, body = parts
-                title = fields["title"].text if "title" in fields else path.stem
+                title = fields["title"].text if "title" in fields else path.stem.partition(_NAME_SEPARATOR)[2]
                 _add_text(plan, clean_title(title) or path.stem, clean_text(body).strip(), path, folder.parent, uses)
 
 

@@ -26,8 +26,11 @@ from groundplan.exchange.items import (
     clean_property,
     clean_text,
     clean_title,
+    explain_drop,
+    get_imported_status,
     get_source_parent,
     index_by_source,
+    list_evidence,
     make_tags,
     normalize_word,
     restore_loops,
@@ -188,6 +191,7 @@ def make_item(plan: SourcePlan, issue: Issue) -> SourceItem:
     _add_comments(item, issue)
     if reason := issue.text("close_reason"):
         add_evidence(item, "dropped" if fate == "dropped" else "note", reason, section="close_reason")
+    explain_drop(item)
     if link := issue.text("external_ref"):
         add_links(item, [link])
     for name in issue.fields.keys() - KNOWN_FIELDS:
@@ -287,7 +291,7 @@ def _add_dependency(plan: SourcePlan, issues: Mapping[str, Issue], item: SourceI
 
 
 def _hold(plan: SourcePlan, issues: Mapping[str, Issue], items: Mapping[str, SourceItem], *, now: datetime) -> None:
-    unfinished_parents = _find_unfinished_parents(items)
+    unfinished_parents = _find_unfinished_parents({name: (item.fate, item.parent) for name, item in items.items()})
     for source_id, item in items.items():
         if item.fate not in ("open", "held"):
             continue
@@ -305,14 +309,14 @@ def _hold(plan: SourcePlan, issues: Mapping[str, Issue], items: Mapping[str, Sou
             item.fate, item.hold_reason = "held", reason
 
 
-def _find_unfinished_parents(items: Mapping[str, SourceItem]) -> set[str]:
-    """Return the ids of all items with an unfinished item below them, at any depth."""
+def _find_unfinished_parents(items: Mapping[str, tuple[str, str | None]]) -> set[str]:
+    """Return the ids with an unfinished item below them, at any depth, from the fate and the parent of each item."""
     parents: set[str] = set()
-    for item in items.values():
-        above = item.parent if item.fate in ("open", "held") else None
+    for fate, parent in items.values():
+        above = parent if fate in ("open", "held") else None
         while above is not None and above not in parents:
             parents.add(above)
-            above = items[above].parent
+            _, above = items[above]
     return parents
 
 
@@ -472,17 +476,22 @@ def write_beads(items: Sequence[ExportedItem]) -> WrittenFiles:
     items = restore_loops(items)
     by_source = index_by_source(items, TOOL)
     ids = {item.id: item.sources.get(TOOL, f"{PREFIX}{item.id}") for item in items}
+    parents = {item.id: get_source_parent(item, by_source) for item in items}
+    unfinished_parents = _find_unfinished_parents({item.id: (item.fate, parents[item.id]) for item in items})
     written = WrittenFiles({})
     lines = []
     for item in count_progress(sorted(items, key=lambda exported: ids[exported.id]), len(items)):
-        issue = _build_issue(item, ids, get_source_parent(item, by_source))
+        has_unfinished_parts = item.id in unfinished_parents
+        issue = _build_issue(item, ids, parents[item.id], has_unfinished_parts=has_unfinished_parts)
         lines.append(json.dumps(issue, ensure_ascii=False, separators=(",", ":")))
         written.lost += _list_lost(item, ids)
     written.files[""] = "".join(f"{line}\n" for line in lines)
     return written
 
 
-def _build_issue(item: ExportedItem, ids: dict[str, str], parent: str | None) -> dict[str, Any]:
+def _build_issue(
+    item: ExportedItem, ids: dict[str, str], parent: str | None, *, has_unfinished_parts: bool
+) -> dict[str, Any]:
     own_id = ids[item.id]
     issue: dict[str, Any] = {"id": own_id, "title": item.title}
     sections = {section.title: section.text for section in item.sections}
@@ -491,7 +500,7 @@ def _build_issue(item: ExportedItem, ids: dict[str, str], parent: str | None) ->
     if others:
         issue["notes"] = "\n\n".join([*([issue["notes"]] if "notes" in issue else ()), *others])
     issue |= {
-        "status": _choose_status(item),
+        "status": _choose_status(item, has_unfinished_parts=has_unfinished_parts),
         "priority": _choose_priority(item),
         "issue_type": item.properties.get("type") or TYPE_DEFAULT,
     }
@@ -499,7 +508,8 @@ def _build_issue(item: ExportedItem, ids: dict[str, str], parent: str | None) ->
     issue |= {names[name]: value for name, value in item.properties.items() if name in names}
     issue.setdefault("created_at", item.created_at)
     issue.setdefault("updated_at", item.updated_at)
-    if reasons := [evidence.text for evidence in item.evidence if evidence.type in ("note", "dropped")]:
+    evidence = list_evidence(item)
+    if reasons := [entry.text for entry in evidence if entry.type in ("note", "dropped")]:
         issue["close_reason"] = "\n\n".join(reasons)
     for name in ("pinned", "ephemeral", "is_template", "metadata"):
         if name in item.properties:
@@ -510,7 +520,7 @@ def _build_issue(item: ExportedItem, ids: dict[str, str], parent: str | None) ->
         issue["labels"] = labels
     if dependencies := _list_dependencies(item, ids, parent):
         issue["dependencies"] = [{"issue_id": own_id, **dependency} for dependency in dependencies]
-    if comments := [evidence.text for evidence in item.evidence if evidence.type == "comment"]:
+    if comments := [entry.text for entry in evidence if entry.type == "comment"]:
         issue["comments"] = [
             {"id": number, "issue_id": own_id, "author": "", "text": text, "created_at": item.updated_at}
             for number, text in enumerate(comments, 1)
@@ -518,22 +528,11 @@ def _build_issue(item: ExportedItem, ids: dict[str, str], parent: str | None) ->
     return issue
 
 
-def _choose_status(item: ExportedItem) -> str:
-    given = item.properties.get("source_status")
-    if item.properties.get("source") == TOOL and isinstance(given, str):
-        # A word that is not known was held; pinned flags and types hold an issue whose word says that it is open.
-        fate = FATES.get(normalize_word(given), "held")
-        if fate == item.fate or (fate == "open" and item.fate == "held" and _is_held_by_rule(item)):
-            return given
-    return STARTED_STATUS if item.fate == "open" and item.is_claimed else STATUSES[item.fate]
-
-
-def _is_held_by_rule(item: ExportedItem) -> bool:
-    """Return whether beads itself would not offer the issue, so that its word can stay."""
-    reason = item.hold_reason or ""
-    return reason in ("pinned", "ephemeral", "template") or reason.startswith(
-        ("type ", "deferred until ", "its parent ")
-    )
+def _choose_status(item: ExportedItem, *, has_unfinished_parts: bool) -> str:
+    status = STARTED_STATUS if item.fate == "open" and item.is_claimed else STATUSES[item.fate]
+    # The hold of an issue is lifted while it has unfinished parts; other holds follow from fields that are written too.
+    is_derived = item.fate != "open" or has_unfinished_parts
+    return get_imported_status(item, TOOL, FATES, is_derived=is_derived) or status
 
 
 def _choose_priority(item: ExportedItem) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -17,18 +18,17 @@ from groundplan.exchange.items import (
     SourcePlan,
     UnreadableSource,
     WrittenFiles,
-    add_evidence,
     add_links,
     add_section,
     clean_title,
+    explain_drop,
     find_paths,
     get_source_parent,
     index_by_source,
     make_tags,
 )
 from groundplan.exchange.texts import find_conflict_marker, iter_files, read_text
-from groundplan.front_matter.errors import UnreadableFrontMatter
-from groundplan.front_matter.split import split_text
+from groundplan.front_matter import UnreadableFrontMatter, split_text
 from groundplan.markdown_lines import LEVEL_MAX, iter_headings, iter_lines, parse_heading
 from groundplan.repository.git import find_root
 from groundplan.repository.rules.folder import SKIPPED_FOLDERS
@@ -288,12 +288,11 @@ class ChecklistItems:
         item.fate = FATES[mark]
         item.source_status = None if mark == OPEN_MARK else mark
         item.state = mark if mark in STARTED_MARKS else None
-        if mark == DROPPED_MARK:
-            add_evidence(item, "dropped", f"its box is [{mark}]", section="Close reason")
-        elif is_archived and item.fate == "open":
+        if is_archived and item.fate == "open":
             item.fate = "dropped"
-            add_evidence(item, "dropped", "left open when its change was archived", section="Close reason")
+            explain_drop(item, "left open when its change was archived")
             self._plan.note_placed(item.source_id, "status", "its change is archived; the box was open")
+        explain_drop(item, f"its box is [{mark}]")
 
 
 def _add_text(item: SourceItem, text: str) -> None:
@@ -312,6 +311,9 @@ def _add_text(item: SourceItem, text: str) -> None:
 # --- The files of a checklist import, and the names that their items keep from one import to the next -----------------
 
 
+TOOL_FOLDERS = (".kiro", ".specify")  # hidden folders in which tools keep checklists
+
+
 @dataclass(frozen=True, slots=True)
 class ChecklistFile:
     """A file: its path, its name from the root of the repository, and its text."""
@@ -321,23 +323,39 @@ class ChecklistFile:
     text: str
 
 
-def iter_checklists(path: Path, bad: BadLines, *, is_wanted: Callable[[str], bool]) -> Iterator[ChecklistFile]:
+def iter_checklists(
+    path: Path, plan: SourcePlan, bad: BadLines, *, is_wanted: Callable[[str], bool]
+) -> Iterator[ChecklistFile]:
     """Yield a file, or the Markdown files below a folder whose names are wanted."""
     if not path.exists():
         raise UnreadableSource(str(path), "no such file or folder")
-    files = (file for file in iter_files(path, ".md") if is_wanted(file.name)) if path.is_dir() else [path]
+    files = (file for file in _search_folder(path, plan) if is_wanted(file.name)) if path.is_dir() else [path]
     folder = path.absolute() if path.is_dir() else path.absolute().parent
     # Without a repository, the folder is part of the name: several folders may have a tasks.md.
     root = find_root(folder) or folder.parent
     for file in files:
         name = file.absolute().relative_to(root).as_posix()
-        if SKIPPED_FOLDERS.intersection(Path(name).parts):
-            continue
         text = read_text(file)
         if (line := find_conflict_marker(text)) is not None:
             bad.add(str(file), line, "is a conflict marker of a merge; resolve the merge first")
             continue
         yield ChecklistFile(str(file), name, text)
+
+
+def _search_folder(folder: Path, plan: SourcePlan) -> Iterator[Path]:
+    """Yield the Markdown files below a folder, sorted, and count those in hidden folders that are left out."""
+    searched_too = " and ".join(TOOL_FOLDERS)
+    plan.searched = f"Markdown files below it, also in {searched_too}, but not in other hidden folders"
+    for above, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS)
+        for name in [name for name in folders if name.startswith(".") and name not in TOOL_FOLDERS]:
+            folders.remove(name)
+            if count := sum(1 for _ in iter_files(Path(above) / name, ".md")):
+                plan.left_out[f"files in the hidden folder {(Path(above) / name).relative_to(folder)}"] += count
+        for name in sorted(names):
+            file = Path(above) / name
+            if name.endswith(".md") and not file.is_symlink():
+                yield file
 
 
 # --- Checklists in Markdown files, also the task lists of Kiro and OpenSpec -------------------------------------------
@@ -348,7 +366,7 @@ def read_markdown(path: Path, *, skip_bad: bool) -> SourcePlan:
     plan = SourcePlan(TOOL)
     bad = BadLines(skip_bad=skip_bad)
     items = ChecklistItems(plan, bad)
-    for file in iter_checklists(path, bad, is_wanted=lambda _: True):
+    for file in iter_checklists(path, plan, bad, is_wanted=lambda _: True):
         items.add_file(file, group_title=file.name if path.is_dir() else None)
     plan.skipped = bad.skipped
     return plan
@@ -375,7 +393,7 @@ def read_speckit(path: Path, *, skip_bad: bool) -> SourcePlan:
     bad = BadLines(skip_bad=skip_bad)
     items = ChecklistItems(plan, bad)
     ids: list[tuple[SourceItem, str]] = []
-    for file in iter_checklists(path, bad, is_wanted=lambda name: name == TASKS_FILE):
+    for file in iter_checklists(path, plan, bad, is_wanted=lambda name: name == TASKS_FILE):
         group_title = Path(file.name).parent.name or file.name if path.is_dir() else None
         boxes = items.add_file(file, group_title=group_title)
         ids += _read_tasks(plan, file, [item for _, item in boxes])

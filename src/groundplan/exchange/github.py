@@ -17,12 +17,12 @@ from groundplan.exchange.items import (
     BadLines,
     SourcePlan,
     add_comment,
-    add_evidence,
     add_links,
     add_section,
     choose_fate,
     clean_text,
     clean_title,
+    explain_drop,
     make_tags,
     normalize_word,
 )
@@ -124,8 +124,7 @@ def _build_item(plan: SourcePlan, entry: Mapping[str, Any], source_id: str, *, i
         source_status=state or None,
         properties=_build_properties(entry, reason),
     )
-    if fate == "dropped":
-        add_evidence(item, "dropped", f"closed as {normalize_word(reason)}", section="Close reason")
+    explain_drop(item, f"closed as {normalize_word(reason)}")
     _add_texts(item, entry)
     return item
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from groundplan import session as sessions
-from groundplan.exchange.items import BadLine, ItemNote, SourcePlan, WrittenFiles
+from groundplan.exchange.items import BadLine, ItemNote, SourcePlan, WrittenFiles, leave_out_knowledge_tasks
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.operations.registry import Operation, Registry
@@ -76,6 +76,8 @@ def read_source(tool: SourceTool, path: Path, *, skip_bad: bool) -> SourcePlan:
 
 def write_items(tool: TargetTool, items: Sequence[ExportedItem]) -> WrittenFiles:
     """Return the files of a tool for the items of a project."""
+    if tool is not TargetTool.JSONL:
+        items = leave_out_knowledge_tasks(items)
     write: Callable[..., WrittenFiles] = _load(WRITERS[tool])
     return write(items)
 
@@ -116,6 +118,8 @@ def import_source(
     name_step(f"{len(plan.items):,} items")
     statuses = Counter((item.source_status or "none", str(item.fate)) for item in plan.items if not item.is_group)
     is_empty = not (plan.items or plan.molecules or plan.atoms or plan.deleted)
+    if is_empty and plan.searched and not plan.skipped:
+        raise _explain_nothing_found(plan, path)
     if is_empty:
         answer = ImportedWork(project, plan.tool, dry_run, ImportCounts(0, 0, 0, 0), [], [], [], [NOTHING_FOUND])
     else:
@@ -129,6 +133,12 @@ def import_source(
                 raise
             answer = _try_out(request)
     return ImportReport(build_report(plan, answer), statuses)
+
+
+def _explain_nothing_found(plan: SourcePlan, path: Path) -> NotFound:
+    left_out = ", ".join(f"{count} {reason}" for reason, count in plan.left_out.items())
+    hint = f"looked at {plan.searched}" + (f"; left out: {left_out}" if left_out else "")
+    return NotFound(f"plan of {plan.tool} in", str(path), hint=hint, left_out=dict(plan.left_out))
 
 
 def _try_out(request: dict[str, Any]) -> ImportedWork:

@@ -17,6 +17,7 @@ import msgspec
 from groundplan.kernel.errors import Invalid
 from groundplan.work.importing.export import ExportedItem
 from groundplan.work.importing.items import (
+    KNOWLEDGE_TASK,
     LOOP,
     SECTION_BYTES_MAX,
     DeletedItem,
@@ -106,6 +107,7 @@ class SourcePlan:
     placed: list[ItemNote] = field(default_factory=list)  # what came in otherwise than it was
     skipped: list[BadLine] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    searched: str = ""  # where a reader looked for files below a folder
     inherits_dependencies: bool = False  # whether in this tool the dependencies of an item also hold back its parts
 
     def note_placed(self, source_id: str, field: str, detail: str) -> None:
@@ -132,6 +134,7 @@ TAG_CHARS_MAX = 100
 INTEGER_MAX = 1 << 53  # the largest number that can be stored
 TITLE_BYTES_MAX = 4096
 REPLACEMENT = "\ufffd"
+STATUS_EVIDENCE = "status "  # begins the evidence of a dropped item without a reason, before its word
 OTHER_LINKS = "Links"  # the section for links beyond the limit
 
 # All but tab, line feed and carriage return, which texts may have; halves of surrogate pairs are no characters.
@@ -180,6 +183,12 @@ def add_evidence(item: SourceItem, type_: str, text: str, *, section: str) -> No
         item.evidence.append(SourceEvidence(type_, text))
     else:
         add_section(item, section, text)
+
+
+def explain_drop(item: SourceItem, reason: str = "") -> None:
+    """Add the reason of a dropped item as evidence, unless it has one; without a reason, its status word."""
+    if item.fate == "dropped" and all(evidence.type != "dropped" for evidence in item.evidence):
+        add_evidence(item, "dropped", reason or f"{STATUS_EVIDENCE}{item.source_status}", section="Close reason")
 
 
 def make_tags(labels: Iterable[Any]) -> list[str]:
@@ -290,6 +299,13 @@ class WrittenFiles:
         return [*self.files] == [""]
 
 
+def leave_out_knowledge_tasks(items: Sequence[ExportedItem]) -> list[ExportedItem]:
+    """Return the items without the tasks that imports made for knowledge, unless another item refers to them."""
+    referred = {item.parent for item in items} | {target for item in items for target in item.depends_on}
+    referred |= {link.id for item in items for link in item.links}
+    return [item for item in items if KNOWLEDGE_TASK not in item.sources.values() or item.id in referred]
+
+
 def restore_loops(items: Sequence[ExportedItem]) -> list[ExportedItem]:
     """Return the items with the dependencies that an import left out because of loops, without their holds."""
     return [_restore_loop(item) if item.loops else item for item in items]
@@ -308,6 +324,23 @@ def get_source_parent(item: ExportedItem, by_source: Mapping[str, ExportedItem])
     if isinstance(moved_from, str) and moved_from in by_source:
         return by_source[moved_from].id
     return item.parent
+
+
+def get_imported_status(item: ExportedItem, tool: str, fates: Mapping[str, Fate], *, is_derived: bool) -> str | None:
+    """Return the status word that an item was imported with, if another import would give it the fate that it has.
+
+    `is_derived` says that the tool would derive the fate of the last import from the rest of the file again.
+    """
+    word = item.properties.get("source_status")
+    if item.properties.get("source") != tool or not isinstance(word, str):
+        return None
+    return word if choose_fate(word, fates)[0] == item.fate or (is_derived and item.has_imported_fate) else None
+
+
+def list_evidence(item: ExportedItem) -> list[SourceEvidence]:
+    """Return the evidence of an item without the reason that an import made of a status word."""
+    made = f"{STATUS_EVIDENCE}{item.properties.get('source_status')}"
+    return [entry for entry in item.evidence if entry.type != "dropped" or not entry.text.startswith(made)]
 
 
 def index_by_source(items: Sequence[ExportedItem], tool: str) -> dict[str, ExportedItem]:

@@ -28,7 +28,6 @@ from groundplan.exchange.backlog import (
     SECTION_LEVEL,
     SOURCE_FOLDER,
     STARTED_WORD,
-    STATUS_EVIDENCE,
     TAG_FIELDS,
     TEXT_FIELDS,
     TOOL,
@@ -46,10 +45,11 @@ from groundplan.exchange.items import (
     WrittenFiles,
     get_source_parent,
     index_by_source,
+    list_evidence,
     normalize_word,
     restore_loops,
 )
-from groundplan.front_matter.split import FENCE
+from groundplan.front_matter import FENCE
 from groundplan.kernel.operations.progress import count_progress
 from groundplan.repository.rules.front_matter import quote, quote_if_needed
 from groundplan.work.importing.export import ExportedItem
@@ -117,22 +117,32 @@ def _parse_source_id(item: ExportedItem) -> TaskId | None:
 
 
 def _choose_prefix(items: Iterable[ExportedItem]) -> str:
-    """Return the prefix that most ids have, as it is written."""
+    """Return the prefix that most ids have, as it is written, without the part of it that other ids do not have."""
+    ids = [task_id for item in items if (task_id := _parse_source_id(item)) and not task_id.has_prefix(DRAFT_PREFIX)]
     uses = Counter(
         item.sources[TOOL].rpartition("-")[0]
         for item in items
-        if (task_id := _parse_source_id(item)) is not None and task_id.prefix != DRAFT_PREFIX
+        if (task_id := _parse_source_id(item)) is not None and not task_id.has_prefix(DRAFT_PREFIX)
     )
-    return uses.most_common(1)[0][0] if uses else BacklogConfig().task_prefix
+    if not uses:
+        return BacklogConfig().task_prefix
+    prefix = most_used = uses.most_common(1)[0][0]
+    while not all(task_id.has_prefix(prefix) for task_id in ids):
+        prefix, dash, _ = prefix.rpartition("-")
+        if not dash:
+            return most_used
+    return prefix
 
 
 def _assign_ids(items: Sequence[ExportedItem], prefix: str) -> dict[str, str]:
     """Return the id of each node in the folder: the one it was imported with, or the next free one."""
-    prefixes = (prefix.casefold(), DRAFT_PREFIX)
+    prefixes = (prefix, DRAFT_PREFIX)
     kept_ids = {
-        item.id: task_id for item in items if (task_id := _parse_source_id(item)) and task_id.prefix in prefixes
+        item.id: task_id
+        for item in items
+        if (task_id := _parse_source_id(item)) and any(map(task_id.has_prefix, prefixes))
     }
-    last = max((task_id.numbers[0] for task_id in kept_ids.values()), default=0)
+    last = max((number for task_id in kept_ids.values() for number in task_id.numbers[:1]), default=0)
     ids = {}
     for item in items:
         if item.id in kept_ids:
@@ -269,22 +279,24 @@ def _render_list(name: str, texts: Iterable[object]) -> str:
 
 
 def _iter_body(item: ExportedItem) -> Iterator[str]:
+    comments = [line for entry in item.evidence if entry.type == "comment" for line in _iter_comment(entry.text)]
+    comment_section = [*_iter_section(COMMENTS, "\n".join(comments))] if comments else []
     for section in item.sections:
+        if section.title == FINAL_SUMMARY:  # comments come before it
+            yield from comment_section
+            comment_section = []
         if section.title == UNTITLED:
             yield from (section.text, "")
         else:
             yield from _iter_section(section.title, section.text)
     if all(section.title != FINAL_SUMMARY for section in item.sections):
         type_ = "dropped" if item.fate == "dropped" else "note"
-        texts = (evidence.text for evidence in item.evidence if evidence.type == type_)
-        summary = "\n\n".join(text for text in texts if not text.startswith(STATUS_EVIDENCE))
+        summary = "\n\n".join(entry.text for entry in list_evidence(item) if entry.type == type_)
         if summary and item.fate in ("done", "dropped"):
+            yield from comment_section
+            comment_section = []
             yield from _iter_section(FINAL_SUMMARY, summary)
-    comments = [
-        line for evidence in item.evidence if evidence.type == "comment" for line in _iter_comment(evidence.text)
-    ]
-    if comments:
-        yield from _iter_section(COMMENTS, "\n".join(comments))
+    yield from comment_section
 
 
 def _iter_section(title: str, text: str) -> Iterator[str]:

@@ -418,11 +418,47 @@ def _encode_newest_revs(newest: int, writes: int) -> str:
 WRITES_LOOKED_AT_MAX = 1_000  # newest writes of a project among which one of an actor is sought
 
 
+class WriteUndo(Struct):
+    """An undo of a write, or a redo of that. `origin_rev` is the write that somebody made by themselves."""
+
+    rev: int
+    undone_rev: int
+    origin_rev: int
+    is_redo: bool
+
+
 def find_last_write(tx: Transaction, actor_id: str) -> int | None:
-    """Return the revision of an actor's last write to the project, if it is among the newest writes."""
+    """Return an actor's last write that is in effect, and no undo or redo, if it is among the newest writes."""
+    return _find_newest(tx, sql.last_write_of_actor, actor_id)
+
+
+def find_last_undo(tx: Transaction, actor_id: str) -> int | None:
+    """Return an actor's last undo that can be done again, if it is among the newest writes.
+
+    A redo ends it, and so does another change of the actor.
+    """
+    return _find_newest(tx, sql.last_undo_of_actor, actor_id)
+
+
+def _find_newest(tx: Transaction, query: Query, actor_id: str) -> int | None:
     revs = _encode_newest_revs(max(tx.project.rev, tx.rev), WRITES_LOOKED_AT_MAX)
-    rev: int | None = tx.scalar(sql.last_write_of_actor, project_id=tx.project.id, actor=actor_id, revs=revs)
+    rev: int | None = tx.scalar(query, project_id=tx.project.id, actor=actor_id, revs=revs)
     return rev
+
+
+def find_undo(tx: Transaction, rev: int) -> WriteUndo | None:
+    """Return the undo or redo that a write is, or None."""
+    return tx.one_or_none(sql.undo_of_write, WriteUndo, project_id=tx.project.id, rev=rev)
+
+
+def find_undo_of(tx: Transaction, origin_rev: int) -> WriteUndo | None:
+    """Return the last undo or redo of a write, or None."""
+    return tx.one_or_none(sql.last_undo_of_origin, WriteUndo, project_id=tx.project.id, origin_rev=origin_rev)
+
+
+def record_undo(tx: Transaction, *, undone_rev: int, origin_rev: int, is_redo: bool) -> None:
+    """Record that the current write takes back another one."""
+    tx.run(sql.add_undo, project_id=tx.project.id, undone_rev=undone_rev, origin_rev=origin_rev, is_redo=is_redo)
 
 
 def load_write(tx: Transaction, rev: int, *, at_most: int) -> list[StoredEvent]:
@@ -434,7 +470,10 @@ def load_write(tx: Transaction, rev: int, *, at_most: int) -> list[StoredEvent]:
 def find_later_event(
     tx: Transaction, subjects: Iterable[str], rev: int, *, ignored_ops: Collection[str]
 ) -> EventHeader | None:
-    """Return the first event about one of the subjects after a write; events of some kinds do not count."""
+    """Return the first event about one of the subjects after a write, without those of some kinds.
+
+    What was taken back does not count, and neither do the writes that took it back or did it again.
+    """
     return tx.one_or_none(
         sql.first_event_after_write,
         EventHeader,

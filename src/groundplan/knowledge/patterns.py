@@ -16,7 +16,7 @@ from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.paths.index import PathIndex, TooManySteps
-from groundplan.knowledge.revision import PROJECT_PATTERNS_MAX
+from groundplan.knowledge.requests import PROJECT_PATTERNS_MAX
 
 CACHE_KEY = "knowledge.patterns"  # the key of the cache in the store's memory
 CACHED_PATTERNS_MAX = PROJECT_PATTERNS_MAX  # over all projects; one project may have this many
@@ -60,14 +60,14 @@ class IndexCache:
     def get_index(self, key: tuple[str, str]) -> ProjectIndex:
         """Return the index of a project, a new empty one if there is none."""
         with self._lock:
-            found = self.projects.setdefault(key, ProjectIndex())
+            indexed = self.projects.setdefault(key, ProjectIndex())
             self.projects.move_to_end(key)
-            return found
+            return indexed
 
     def evict(self) -> None:
         """Drop the least recently used indexes until the rest is within the limit."""
         with self._lock:
-            total = sum(one.index.size for one in self.projects.values())
+            total = sum(project.index.size for project in self.projects.values())
             while total > self.patterns_max and len(self.projects) > 1:
                 _, oldest = self.projects.popitem(last=False)
                 total -= oldest.index.size
@@ -103,35 +103,35 @@ def _search_index(tx: Transaction, search: Callable[[PathIndex], dict[str, list[
     with indexed.lock:
         if indexed.patterns_rev <= patterns_rev:
             has_grown = indexed.patterns_rev < patterns_rev and _update_index(tx, indexed, patterns_rev)
-            found = search(indexed.index)
+            answer = search(indexed.index)
         else:
             # Another transaction with a later snapshot has updated the index. This one builds its own, once.
             has_grown = False
             older = ProjectIndex()
             _update_index(tx, older, patterns_rev)
-            found = search(older.index)
+            answer = search(older.index)
     if has_grown:
         cache.evict()
-    return found
+    return answer
 
 
 def _match_paths(index: PathIndex, paths: Mapping[str, bool]) -> dict[str, list[str]]:
     left = STEPS_MAX
-    found = {}
+    matches = {}
     for path, is_folder in paths.items():
         try:
-            found[path] = index.find_matches(path, steps_max=left)
+            matches[path] = index.find_matches(path, steps_max=left)
             left -= index.steps
             if is_folder:
-                found[path] = sorted({*found[path], *index.matching_below(path, steps_max=left)})
+                matches[path] = sorted({*matches[path], *index.matching_below(path, steps_max=left)})
                 left -= index.steps
         except TooManySteps:
             raise TooCostly from None
-    return found
+    return matches
 
 
 def _update_index(tx: Transaction, indexed: ProjectIndex, patterns_rev: int) -> bool:
-    """Bring an index up to a revision, and return True."""
+    """Apply the changes since its revision to an index, and return True."""
     since = indexed.patterns_rev
     changed = tx.all(sql.patterns_since, project_id=tx.project.id, since=since)
     gone = tx.scalars(sql.atoms_deleted_since, project_id=tx.project.id, since=since) if since else []

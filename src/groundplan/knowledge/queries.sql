@@ -1,4 +1,5 @@
--- Queries of atoms, molecules, changelogs and the revision that several modules share.
+-- Queries of atoms, molecules, changelogs, the results of checks, and the revision. Lists return ids only; the rows of a
+-- page are loaded by id.
 
 -- columns: identity
 -- Columns of atoms and molecules that never change.
@@ -99,7 +100,7 @@ SELECT {c.entry}
                    AND l.parent_type = :parent_type
                    AND l.parent_id = wanted.value
                  ORDER BY l.rev DESC
-                 LIMIT :of_each)
+                 LIMIT :entries_max)
  ORDER BY c.parent_id, c.rev DESC;
 
 -- name: checked_files
@@ -186,3 +187,323 @@ SELECT d.id
    AND d.project_id = :project_id
    AND d.entity_type = 'atom'
    AND d.rev > :since;
+
+-- part: in_molecule
+-- The atom is in this molecule, or in none if the parameter is null.
+a.molecule_id IS CAST(:molecule_id AS text)
+
+-- part: numbers_with_words
+-- The numbers of the rows that the word index finds for all words.
+WITH found (n) AS MATERIALIZED (
+    SELECT graph_text.rowid - CAST(:first_key AS bigint)
+      FROM graph_text
+     WHERE graph_text MATCH :match
+       AND graph_text.rowid BETWEEN CAST(:first_key AS bigint) AND CAST(:last_key AS bigint)
+)
+
+-- part: atoms_found
+FROM found
+ CROSS JOIN graph_atoms AS a
+ WHERE a.tenant_id = :tenant_id
+   AND a.project_id = :project_id
+   AND a.n = found.n
+
+-- part: molecules_found
+FROM found
+ CROSS JOIN graph_molecules AS m
+ WHERE m.tenant_id = :tenant_id
+   AND m.project_id = :project_id
+   AND m.n = found.n
+
+-- name: atoms_by_name
+-- Return a page of the atoms of a project, and the total count.
+SELECT a.id, count(*) OVER () AS total
+  FROM graph_atoms AS a
+ WHERE a.tenant_id = :tenant_id
+   AND a.project_id = :project_id
+ ORDER BY a.name, a.id
+ LIMIT :limit OFFSET :offset;
+
+-- name: atoms_of_molecule
+-- Return a page of the atoms of a molecule, or of the orphans, and the total count.
+SELECT a.id, count(*) OVER () AS total
+  FROM graph_atoms AS a
+ WHERE a.tenant_id = :tenant_id
+   AND a.project_id = :project_id
+   AND {in_molecule}
+ ORDER BY a.name, a.id
+ LIMIT :limit OFFSET :offset;
+
+-- name: project_number
+-- Return the number of a project in the keys of the word index.
+SELECT g.number
+  FROM graph_projects AS g
+ WHERE g.tenant_id = :tenant_id
+   AND g.project_id = :project_id;
+
+-- name: atoms_with_words
+-- Return a page of atoms with every word of a query: in the project, in one molecule, or orphans.
+{numbers_with_words}
+SELECT a.id, count(*) OVER () AS total
+  {atoms_found}
+   AND (NOT CAST(:is_narrowed AS boolean) OR {in_molecule})
+ ORDER BY a.name, a.id
+ LIMIT :limit OFFSET :offset;
+
+-- name: molecules_by_name
+-- Return a page of the molecules of a project, and the total count.
+SELECT m.id, count(*) OVER () AS total
+  FROM graph_molecules AS m
+ WHERE m.tenant_id = :tenant_id
+   AND m.project_id = :project_id
+ ORDER BY m.name, m.id
+ LIMIT :limit OFFSET :offset;
+
+-- name: molecules_with_words
+-- Return a page of molecules with every word of a query.
+{numbers_with_words}
+SELECT m.id, count(*) OVER () AS total
+  {molecules_found}
+ ORDER BY m.name, m.id
+ LIMIT :limit OFFSET :offset;
+
+-- name: first_matched_atoms
+-- Return the first of the given atoms, sorted by the name of their molecule, then their own; orphans last.
+SELECT a.id
+  FROM graph_atoms AS a
+  LEFT JOIN graph_molecules AS m
+    ON m.tenant_id = a.tenant_id
+   AND m.project_id = a.project_id
+   AND m.id = a.molecule_id
+ WHERE a.tenant_id = :tenant_id
+   AND a.project_id = :project_id
+   AND a.id IN (SELECT value FROM each(:ids))
+ ORDER BY a.molecule_id IS NULL, m.name, m.id, a.name, a.id
+ LIMIT :at_most;
+
+-- name: atom_summaries
+-- Return atoms after a position, sorted by name, without their knowledge; of all, or only some ids and states.
+SELECT a.id, a.name, a.molecule_id, a.paths, a.version, a.confirmed_commit, a.confirmed_at
+  FROM graph_atoms AS a
+ WHERE a.tenant_id = :tenant_id
+   AND a.project_id = :project_id
+   AND (a.name, a.id) > (CAST(:after_name AS text), CAST(:after_id AS text))
+   AND (NOT CAST(:has_ids AS boolean) OR a.id IN (SELECT value FROM each(:ids)))
+   AND (NOT CAST(:has_states AS boolean)
+        OR coalesce((SELECT f.state
+                       FROM graph_freshness AS f
+                      WHERE f.tenant_id = :tenant_id
+                        AND f.project_id = :project_id
+                        AND f.atom_id = a.id), 'not_checked') IN (SELECT value FROM each(:states)))
+ ORDER BY a.name, a.id
+ LIMIT :at_most;
+
+-- part: lacks_words_in_title
+-- Whether the title of a row lacks a word of a search.
+EXISTS (SELECT 1
+                                               FROM each(:globs) AS pattern
+                                              WHERE x.title NOT GLOB pattern.value)
+
+-- part: found_in_projects
+-- The numbers of the rows that the word index finds for all words, in some projects.
+WITH found (project_id, n) AS MATERIALIZED (
+    SELECT g.project_id, graph_text.rowid - g.number * 4294967296
+      FROM each(:projects) AS p
+     CROSS JOIN graph_projects AS g
+     CROSS JOIN graph_text
+     WHERE g.tenant_id = :tenant_id
+       AND g.project_id = p.value
+       AND graph_text MATCH :match
+       AND graph_text.rowid BETWEEN g.number * 4294967296 AND g.number * 4294967296 + 4294967295
+)
+
+-- part: atoms_of_projects
+FROM found
+         CROSS JOIN graph_atoms AS a
+         WHERE a.tenant_id = :tenant_id
+           AND a.project_id = found.project_id
+           AND a.n = found.n
+
+-- part: molecules_of_projects
+FROM found
+         CROSS JOIN graph_molecules AS m
+         WHERE m.tenant_id = :tenant_id
+           AND m.project_id = found.project_id
+           AND m.n = found.n
+
+-- name: entities_with_id
+-- Return the atom or molecule of these projects with an id.
+SELECT a.project_id, a.id AS ref, 'atom' AS kind, a.name AS title
+  FROM graph_atoms AS a
+ WHERE a.tenant_id = :tenant_id
+   AND a.id = :id
+   AND a.project_id IN (SELECT value FROM each(:projects))
+ UNION ALL
+SELECT m.project_id, m.id, 'molecule', m.name
+  FROM graph_molecules AS m
+ WHERE m.tenant_id = :tenant_id
+   AND m.id = :id
+   AND m.project_id IN (SELECT value FROM each(:projects));
+
+-- name: entities_with_words
+-- Return the first atoms and molecules of each project with all words, those with the words in their names first.
+{found_in_projects}
+SELECT project_id, ref, kind, title
+  FROM (SELECT x.project_id, x.ref, x.kind, x.title, x.lacks_words,
+               row_number() OVER (PARTITION BY x.project_id ORDER BY x.lacks_words, x.title, x.ref) AS position
+          FROM (SELECT x.*, {lacks_words_in_title} AS lacks_words
+                  FROM (SELECT a.project_id, a.id AS ref, 'atom' AS kind, a.name AS title
+                          {atoms_of_projects}
+                         UNION ALL
+                        SELECT m.project_id, m.id, 'molecule', m.name
+                          {molecules_of_projects}) AS x) AS x) AS ranked
+ WHERE position <= :per_project
+ ORDER BY lacks_words, position, project_id
+ LIMIT :at_most;
+
+-- name: entity_texts
+-- Return the knowledge of some atoms and molecules.
+SELECT a.id, a.knowledge
+  FROM graph_atoms AS a
+ WHERE a.tenant_id = :tenant_id
+   AND a.id IN (SELECT value FROM each(:ids))
+ UNION ALL
+SELECT m.id, m.knowledge
+  FROM graph_molecules AS m
+ WHERE m.tenant_id = :tenant_id
+   AND m.id IN (SELECT value FROM each(:ids));
+
+-- name: entity_version
+-- Return whether an id is that of an atom or of a molecule, and its version.
+SELECT 'atom' AS kind, a.version
+  FROM graph_atoms AS a
+ WHERE a.tenant_id = :tenant_id
+   AND a.project_id = :project_id
+   AND a.id = :id
+ UNION ALL
+SELECT 'molecule', m.version
+  FROM graph_molecules AS m
+ WHERE m.tenant_id = :tenant_id
+   AND m.project_id = :project_id
+   AND m.id = :id;
+
+-- name: add_molecule
+-- Insert a molecule.
+INSERT INTO graph_molecules (tenant_id, project_id, n, words, {identity}, {revised}, {molecule})
+VALUES (:tenant_id, :project_id, :n, :words, {identity:values}, {revised:values}, {molecule:values});
+
+-- name: add_atom
+-- Insert an atom.
+INSERT INTO graph_atoms (tenant_id, project_id, n, words, {identity}, {revised}, {atom})
+VALUES (:tenant_id, :project_id, :n, :words, {identity:values}, {revised:values}, {atom:values});
+
+-- name: change_molecule
+-- Update a molecule if the caller read its latest version.
+UPDATE graph_molecules
+   SET {revised:set}, {molecule:set}, words = :words
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND id = :id
+   AND version = :seen_version;
+
+-- name: change_atom
+-- Update an atom if the caller read its latest version.
+UPDATE graph_atoms
+   SET {revised:set}, {atom:set}, words = :words
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND id = :id
+   AND version = :seen_version;
+
+-- name: delete_freshness
+-- Delete the results of checks of atoms.
+DELETE FROM graph_freshness
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND atom_id IN (SELECT value FROM each(:ids));
+
+-- name: members_of_molecule
+-- Return the atoms of a molecule, each with the task that last changed it.
+SELECT a.id, a.last_task_id
+  FROM graph_atoms AS a
+ WHERE a.tenant_id = :tenant_id
+   AND a.project_id = :project_id
+   AND a.molecule_id = :molecule_id
+ ORDER BY a.name, a.id;
+
+-- name: orphan_members
+-- Remove the atoms of a molecule from it. This is a change, so their versions advance.
+UPDATE graph_atoms
+   SET molecule_id = NULL,
+       version = version + 1,
+       last_task_id = coalesce(CAST(:task_id AS text), last_task_id),
+       updated_at = :now,
+       updated_by = :actor_id
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND molecule_id = :molecule_id;
+
+-- name: delete_atoms
+-- Delete atoms.
+DELETE FROM graph_atoms
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND id IN (SELECT value FROM each(:ids));
+
+-- name: delete_molecule
+-- Delete a molecule.
+DELETE FROM graph_molecules
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND id = :id;
+
+-- name: insert_deleted
+-- Record which entities were deleted at which revision of the project's knowledge.
+INSERT INTO graph_deleted (tenant_id, id, project_id, entity_type, rev)
+SELECT :tenant_id, gone.value, :project_id, :entity_type, :rev
+  FROM each(:ids) AS gone;
+
+-- name: add_entry
+-- Insert an entry of a changelog.
+INSERT INTO graph_changelog (tenant_id, project_id, rev, {entry})
+VALUES (:tenant_id, :project_id, :rev, {entry:values});
+
+-- name: atom_versions
+-- Return the versions of those atoms that exist.
+SELECT a.id, a.version
+  FROM graph_atoms AS a
+ WHERE a.tenant_id = :tenant_id
+   AND a.project_id = :project_id
+   AND a.id IN (SELECT value FROM each(:ids));
+
+-- name: upsert_freshness
+-- Store the result of a check of an atom.
+INSERT INTO graph_freshness (tenant_id, project_id, {freshness})
+VALUES (:tenant_id, :project_id, {freshness:values})
+ON CONFLICT (tenant_id, project_id, atom_id) DO UPDATE
+   SET {freshness:set};
+
+-- name: upsert_checked_files
+-- Store the files of the commit that was checked last.
+INSERT INTO graph_files (tenant_id, project_id, {checked})
+VALUES (:tenant_id, :project_id, {checked:values})
+ON CONFLICT (tenant_id, project_id) DO UPDATE
+   SET {checked:set};
+
+-- name: named_atoms
+-- Return the atoms of a project with some names.
+SELECT a.name, a.id, a.version, a.knowledge
+  FROM graph_atoms AS a
+ WHERE a.tenant_id = :tenant_id
+   AND a.project_id = :project_id
+   AND a.name IN (SELECT value FROM each(:names))
+ ORDER BY a.name, a.id;
+
+-- name: named_molecules
+-- Return the molecules of a project with some names.
+SELECT m.name, m.id, m.version, m.knowledge
+  FROM graph_molecules AS m
+ WHERE m.tenant_id = :tenant_id
+   AND m.project_id = :project_id
+   AND m.name IN (SELECT value FROM each(:names))
+ ORDER BY m.name, m.id;

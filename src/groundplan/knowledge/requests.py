@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 from msgspec import Meta, Struct
 
@@ -14,21 +14,28 @@ from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.input_gate.text_limits import MaxBytes, apply_marker
 from groundplan.kernel.preferences import RepositoryPaths
 from groundplan.kernel.wording import ArgumentPath, invalid_argument, quote_text
-from groundplan.knowledge.paths.malformed import AbsolutePattern
 from groundplan.knowledge.paths.names import EVERY_FILE, ROOT
-from groundplan.knowledge.paths.pattern import PATTERN_CHARS_MAX, MalformedPattern, parse_pattern
+from groundplan.knowledge.paths.pattern import (
+    PATTERN_CHARS_MAX,
+    AbsolutePattern,
+    MalformedPattern,
+    parse_pattern,
+    refuse_costly,
+)
 
 KNOWLEDGE_BYTES_MAX = 32_768
 SUMMARY_BYTES_MAX = 4_096
 REASON_BYTES_MAX = 1_024
 ATOM_PATTERNS_MAX = 20
 RELATED_MAX = 50
+PROJECT_PATTERNS_MAX = 200_000  # per project, see graph_projects in the migration
 CHANGELOG_LIMIT_DEFAULT = 5
 CHANGELOG_LIMIT_MAX = 50
 LIMIT = 20
 LIMIT_MAX = 100
 
 WILDCARD = re.compile(r"[*?\[{\\]")
+HEAD = "HEAD"
 COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
 TaskRef = Annotated[str, Meta(min_length=1, max_length=255)]
@@ -55,12 +62,22 @@ class RelatedAtom(Struct, rename="camel", forbid_unknown_fields=True):
     atom_id: str
     reason: Reason
 
+    @property
+    def target_id(self) -> str:
+        """The id of the related atom."""
+        return self.atom_id
+
 
 class RelatedMolecule(Struct, rename="camel", forbid_unknown_fields=True):
     """A related molecule and the reason of the relation."""
 
     molecule_id: str
     reason: Reason
+
+    @property
+    def target_id(self) -> str:
+        """The id of the related molecule."""
+        return self.molecule_id
 
 
 RelatedAtoms = Annotated[list[RelatedAtom], Meta(max_length=RELATED_MAX)]
@@ -81,11 +98,11 @@ class EmptyPaths(RuleViolated):
 
 def parse_id(text: str, path: ArgumentPath) -> str:
     """Return an id in its canonical spelling. The dashes may be omitted."""
-    found = parse_uuid(text)
-    if found is None:
+    id_ = parse_uuid(text)
+    if id_ is None:
         step = NextStep("knowledge.search", "lists ids")
         raise invalid_argument(path, f"must be a UUID, not {quote_text(text)}", code="invalid_id", next_steps=step)
-    return found
+    return id_
 
 
 class ParsedPatterns(NamedTuple):
@@ -100,14 +117,16 @@ def parse_patterns(patterns: list[str], working_copy: RepositoryPaths | None) ->
     if not patterns:
         raise EmptyPaths
     parsed = []
-    for index, pattern in enumerate(patterns):
+    for index, text in enumerate(patterns):
         try:
-            parsed.append(parse_pattern(pattern.strip()))
+            pattern = parse_pattern(text.strip())
+            refuse_costly(pattern)
         except AbsolutePattern as error:
-            raise _malformed(("paths", index), pattern, _relate_to_root(pattern.strip(), error, working_copy)) from None
+            raise _malformed(("paths", index), text, _relate_to_root(text.strip(), error, working_copy)) from None
         except MalformedPattern as error:
-            raise _malformed(("paths", index), pattern, error) from None
-    return ParsedPatterns([each.text for each in parsed], sum(len(each.alternatives) for each in parsed))
+            raise _malformed(("paths", index), text, error) from None
+        parsed.append(pattern)
+    return ParsedPatterns([pattern.text for pattern in parsed], sum(len(pattern.alternatives) for pattern in parsed))
 
 
 def _relate_to_root(pattern: str, error: AbsolutePattern, working_copy: RepositoryPaths | None) -> MalformedPattern:
@@ -134,14 +153,24 @@ def _relate_to_root(pattern: str, error: AbsolutePattern, working_copy: Reposito
 
 
 def _malformed(path: ArgumentPath, pattern: str, error: MalformedPattern) -> Invalid:
-    hint: dict[str, Any] = {} if error.hint is None else {"hint": error.hint}
-    wrong = f"{quote_text(pattern)} {error.problem}" + (f"; {error.hint}" if error.hint else "")
-    return invalid_argument(path, wrong, code="malformed_pattern", pattern=pattern, **hint)
+    wrong = f"{quote_text(pattern)} {error.problem}; {error.hint}"
+    return invalid_argument(path, wrong, code="malformed_pattern", pattern=pattern, hint=error.hint)
 
 
 def normalize_knowledge(text: str) -> str:
     """Return knowledge without surrounding blanks."""
     return apply_marker(MaxBytes(KNOWLEDGE_BYTES_MAX), text.strip(), ("knowledge",))
+
+
+def resolve_commit(text: str, path: ArgumentPath, working_copy: RepositoryPaths | None) -> str:
+    """Return a commit id; `HEAD` is the commit that is checked out in the working copy."""
+    if text.strip() != HEAD:
+        return parse_commit(text, path)
+    head = None if working_copy is None else working_copy.resolve_head()
+    if head is None:
+        wrong = "cannot be HEAD, because git tells no commit here; send the commit that git rev-parse HEAD prints"
+        raise invalid_argument(path, wrong, code="head_unknown")
+    return head
 
 
 def parse_commit(text: str, path: ArgumentPath) -> str:

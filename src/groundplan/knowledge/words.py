@@ -19,12 +19,12 @@ _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U0
 
 def build_word_index(*texts: str) -> str:
     """Return the distinct words of texts as one text, with a blank before each word and at the end."""
-    found: dict[str, None] = {}
+    words: dict[str, None] = {}
     for run in _RUN.findall("\n".join(_strip_accents(text) for text in texts)):
         humps = _HUMP.split(run, maxsplit=HUMPS_MAX)
         for start in range(len(humps)):
-            found.update(dict.fromkeys(_fold_words("".join(humps[start:]))))
-    return f" {' '.join(found)} "
+            words.update(dict.fromkeys(_fold_words("".join(humps[start:]))))
+    return f" {' '.join(words)} "
 
 
 def parse_query_words(text: str) -> list[str]:

@@ -10,6 +10,7 @@ equal canonical JSON, and so an equal hash.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated, Any, NamedTuple, TypeVar
@@ -236,6 +237,11 @@ def build_content(
         {item.key: item for item in sorted(assumptions, key=lambda item: key_order(item.key))},
         {item.key: item for item in sorted(indicators, key=lambda item: key_order(item.key))},
     )
+
+
+def fold_title(title: str) -> str:
+    """Return a title or name for comparison: without differences of case, whitespace or Unicode form."""
+    return unicodedata.normalize("NFKC", " ".join(unicodedata.normalize("NFKC", title).split()).casefold())
 
 
 def key_order(key: str) -> tuple[int, int, str]:

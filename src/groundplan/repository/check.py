@@ -7,7 +7,6 @@ transaction waits for git.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -21,10 +20,10 @@ from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.operations.progress import count_progress
 from groundplan.kernel.store.store import ProjectArchived
 from groundplan.kernel.wording import find_nearest, quote_text
-from groundplan.knowledge.checked_files import KEPT_BYTES_MAX, KEPT_MAX
+from groundplan.knowledge.checked import KEPT_BYTES_MAX, KEPT_MAX
 from groundplan.knowledge.freshness import FreshnessState
 from groundplan.repository.freshness import AtomAssessment, WatchedAtom, assess, find_narrow_patterns
-from groundplan.repository.git import Commit, Repository, TreeDiff
+from groundplan.repository.git import Commit, Repository, TreeDiff, escape_name
 from groundplan.repository.rules.formats import OWN_FILES
 from groundplan.session import Session
 
@@ -34,8 +33,6 @@ NAME_BYTES_MAX = 4_096
 BATCH_BYTES_MAX = 1 << 19  # half of the limit of a request
 
 T = TypeVar("T")
-
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 class CheckedAtom(Struct):
@@ -169,7 +166,7 @@ def _record(session: Session, project: str, report: Report, versions: dict[str, 
 
 def _record_files(session: Session, project: str, head: str, files: Sequence[str]) -> None:
     """Send the files of a commit, unless a check did so before."""
-    names = [name for name in map(_escape_name, files) if len(name.encode()) <= NAME_BYTES_MAX]
+    names = [name for name in map(escape_name, files) if len(name.encode()) <= NAME_BYTES_MAX]
     step = 1
     while len(names[::step]) > KEPT_MAX or sum(len(name.encode()) for name in names[::step]) > KEPT_BYTES_MAX:
         step += 1
@@ -188,16 +185,10 @@ def _to_record(atom: CheckedAtom, version: int) -> dict[str, Any]:
     if atom.commit:
         record["commit"] = atom.commit
     if atom.files:
-        names = (_escape_name(name) for name in atom.files)
+        names = (escape_name(name) for name in atom.files)
         short = (name for name in names if len(name.encode()) <= NAME_BYTES_MAX)
         record["files"] = list(islice(short, FILES_RECORDED_MAX))
     return record
-
-
-def _escape_name(name: str) -> str:
-    """Return a file name as storable text, with control characters and bytes that are not UTF-8 escaped."""
-    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    return text if text.isprintable() else _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
 def _split_batches(items: Iterable[T], count_max: int) -> Iterator[list[T]]:

@@ -11,7 +11,8 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -20,12 +21,16 @@ from msgspec import Struct
 
 from groundplan.kernel.errors import Invalid, NotFound, Unavailable
 from groundplan.kernel.ids import ALPHABET
+from groundplan.kernel.preferences import ChangesSince, LaterCommit, RepositoryState
 from groundplan.kernel.wording import quote_text
 from groundplan.knowledge.paths.names import is_drive
 from groundplan.session import Session
 
 CHUNK_BYTES = 1 << 20
 REASON_CHARS_MAX = 300
+ANSWER_LIMIT_S = 0.05  # how long an answer waits for git
+LATER_COMMITS_MAX = 1_000
+FOLDERS_MAX = 100  # given to git by name; of more, the whole tree is listed
 SUBMODULE_MODE = b"160000"  # the mode of a submodule, which is a commit of another repository
 NON_FILE_MODES = (b"000000", SUBMODULE_MODE)
 
@@ -53,6 +58,9 @@ _SAFE_VARIABLES = {
     "GIT_ALLOW_PROTOCOL": "",
 }
 _OBJECT_ID = re.compile(r"[0-9a-f]{4,64}")
+_TREE_DIFF = ("diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--ignore-submodules=none")
+_LITERALLY = ("--literal-pathspecs",)  # paths from the plan are no patterns to git
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 class NotARepository(Invalid):
@@ -112,8 +120,9 @@ class TreeDiff(NamedTuple):
 class Repository:
     """The git repository of a folder, which may also be a bare repository or a linked working tree."""
 
-    def __init__(self, folder: Path | str) -> None:
+    def __init__(self, folder: Path | str, *, limit_s: float | None = None) -> None:
         self.folder = Path(folder)
+        self._deadline = None if limit_s is None else time.monotonic() + limit_s
 
     def resolve_head(self) -> Commit:
         """Return the commit that is checked out."""
@@ -165,9 +174,8 @@ class Repository:
             steps = zip((head.tree, *way), way, strict=False)
             pairs.write("".join(f"{before} {tree}\n" for before, tree in steps).encode("ascii"))
             pairs.seek(0)
-            words = ("diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--ignore-submodules=none")
             stopped = 0
-            with _start_process(self._build_command(*words), pairs, complaints) as git:
+            with _start_process(self._build_command(*_TREE_DIFF), pairs, complaints) as git:
                 assert git.stdout is not None  # noqa: S101 - stdout is a pipe
                 for stop in _parse_tree_diffs(_split_fields(git.stdout)):
                     stopped += 1
@@ -180,6 +188,57 @@ class Repository:
         """Return the files that were added, changed or deleted between a commit and `head`."""
         (stop,) = self.walk_back(head, [commit])
         return stop.differing
+
+    def compare_with_head(self, commits: Collection[str], folders: Collection[str]) -> RepositoryState:
+        """Return what changed since some commits, given by id, and the files of HEAD below some folders."""
+        ids = [id_ for id_ in dict.fromkeys(commits) if _OBJECT_ID.fullmatch(id_)]
+        resolved = self._resolve_commits(["HEAD", *ids])
+        head = resolved.pop("HEAD", None)
+        if head is None:
+            raise NoCommit(self.folder)
+        anchors = {id_: commit for id_, commit in resolved.items() if commit.id.startswith(id_)}
+        paths = () if "" in folders or len(folders) > FOLDERS_MAX else sorted(folders)
+        differing = self._find_differing(head, {commit.tree for commit in anchors.values()}, paths)
+        listing = self._run(*_LITERALLY, "ls-tree", "-r", "-z", "--name-only", "--full-tree", head.tree, "--", *paths)
+        files = [escape_name(_decode_text(name)) for name in listing.split(b"\0") if name]
+        changes = {}
+        for id_, commit in anchors.items():
+            names = differing[commit.tree]
+            changes[id_] = ChangesSince(names, self._list_later(commit, head, paths) if names else [])
+        return RepositoryState(changes, files)
+
+    def _find_differing(self, head: Commit, trees: Collection[str], paths: Sequence[str]) -> dict[str, frozenset[str]]:
+        """Return the files of each tree that differ from those of `head`."""
+        way = sorted(trees)
+        pairs = "".join(f"{before} {tree}\n" for before, tree in zip((head.tree, *way), way, strict=False))
+        output = self._run(*_LITERALLY, *_TREE_DIFF, "--", *paths, stdin=pairs.encode("ascii")) if way else b""
+        names: set[str] = set()
+        differing = {}
+        for stop in _parse_tree_diffs(iter(output.split(b"\0"))):
+            names.update(stop.differing)
+            names.difference_update(stop.alike)
+            differing[stop.tree] = frozenset(map(escape_name, names))
+        if len(differing) < len(way):  # git silently skips a tree that it cannot read
+            raise GitFailed("a tree cannot be read")
+        return differing
+
+    def _list_later(self, commit: Commit, head: Commit, paths: Sequence[str]) -> list[LaterCommit] | None:
+        """Return the commits that lead from a commit to `head`, the newest first; None if there are too many."""
+        limit = f"--max-count={LATER_COMMITS_MAX + 1}"
+        try:
+            ids = self._run("rev-list", limit, "--topo-order", head.id, f"^{commit.id}")
+            if ids.count(b"\n") > LATER_COMMITS_MAX:
+                return None
+            fields = iter(self._run(*_LITERALLY, *_TREE_DIFF, "--root", "--", *paths, stdin=ids).split(b"\0"))
+        except subprocess.TimeoutExpired:
+            return None
+        later: list[tuple[str, list[str]]] = []
+        for field in fields:
+            if field.startswith(b":"):
+                later[-1][1].append(escape_name(_decode_text(next(fields))))
+            elif field:
+                later.append((field.decode("ascii"), []))
+        return [LaterCommit(id_, files) for id_, files in later]
 
     def _sort_youngest_first(self, commits: Iterable[Commit]) -> list[Commit]:
         by_id = {commit.id: commit for commit in commits}
@@ -206,7 +265,12 @@ class Repository:
     def _run(self, *words: str, stdin: bytes = b"") -> bytes:
         try:
             ended = subprocess.run(  # noqa: S603 - fixed arguments, no shell
-                self._build_command(*words), input=stdin, capture_output=True, check=False, env=_build_environment()
+                self._build_command(*words),
+                input=stdin,
+                capture_output=True,
+                check=False,
+                env=_build_environment(),
+                timeout=None if self._deadline is None else max(self._deadline - time.monotonic(), 0.0),
             )
         except (FileNotFoundError, PermissionError):
             raise GitMissing from None
@@ -305,11 +369,18 @@ def _decode_text(raw: bytes) -> str:
     return raw.decode("utf-8", "surrogateescape")
 
 
+def escape_name(name: str) -> str:
+    """Return a file name as storable text, with control characters and bytes that are not UTF-8 escaped."""
+    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return text if text.isprintable() else _CONTROL.sub(lambda char: f"\\x{ord(char[0]):02x}", text)
+
+
 # --- The working copy beside a session: turns paths as people and agents have them into paths from its root -----------
 # Nothing is read before the first path. Then a folder with `.git` is looked for, upwards from the given one. Git itself
 # is not started.
 
 FROM_ROOT = ":/"  # begins a pattern that starts at the root, as in git
+_UNKNOWN = (NotARepository, NoCommit, GitMissing, GitFailed, OSError, subprocess.TimeoutExpired)
 
 
 class WorkingCopy:
@@ -317,7 +388,7 @@ class WorkingCopy:
 
     A relative path starts at the folder. With `starts_at_root` it starts at the root, unless only the folder has it:
     agents know paths from the root, but may have been started below it. With `is_chosen`, the folder itself is the root
-    where there is no repository. `advice` says what to do where no root is known.
+    where there is no repository. `advice` says what to do where no root is known. Git is given up after `limit_s`.
     """
 
     def __init__(
@@ -327,8 +398,10 @@ class WorkingCopy:
         starts_at_root: bool = False,
         is_chosen: bool = False,
         advice: str = "run this command in the repository",
+        limit_s: float | None = None,
     ) -> None:
         self.advice = advice
+        self._limit_s = ANSWER_LIMIT_S if limit_s is None else limit_s
         self._folder = folder
         self._starts_at_root = starts_at_root
         self._is_chosen = is_chosen
@@ -358,6 +431,26 @@ class WorkingCopy:
             return self._strip_root(Path(os.path.normpath(folder / path))) or path
         except (OSError, ValueError, RuntimeError):  # no file can have this name, or links run in a circle
             return path
+
+    @cached_property
+    def has_commits(self) -> bool:
+        """Whether the root is that of a git repository."""
+        return self._places is not None and find_root(self._places[0]) is not None
+
+    def resolve_head(self) -> str | None:
+        """Return the id of the commit that is checked out, or None if git cannot tell."""
+        try:
+            return Repository(self.root, limit_s=self._limit_s).resolve_head().id if self.root else None
+        except _UNKNOWN:
+            return None
+
+    def compare_with_head(self, commits: Collection[str], folders: Collection[str]) -> RepositoryState | None:
+        """Return what changed since some commits, and the files below some folders; None if git cannot tell in time."""
+        try:
+            repository = Repository(self.root, limit_s=self._limit_s) if self.root else None
+            return None if repository is None else repository.compare_with_head(commits, folders)
+        except _UNKNOWN:
+            return None
 
     def is_folder(self, path: str) -> bool | None:
         """Return whether a path from the root is a folder, or None if it does not exist or no root is known."""

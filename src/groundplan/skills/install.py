@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
-from groundplan.front_matter.split import FENCE
+from groundplan.front_matter import FENCE
 from groundplan.repository.rules import front_matter
 from groundplan.repository.rules.folder import Folder, UnusableFile
 from groundplan.repository.rules.front_matter import UnreadableRule

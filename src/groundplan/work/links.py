@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 from msgspec import UNSET, Struct, UnsetType
 
+from groundplan import providers
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.links import (
@@ -252,6 +253,17 @@ def load_effective_links(tx: Transaction, ns: Collection[int]) -> dict[int, Effe
         effective[start_n].add(links if is_own else [link for link in links if link.type in INHERITED_TYPES])
         previous = start_n
     return effective
+
+
+def find_unset_facts_of_nodes(tx: Transaction, ns: Collection[int]) -> dict[int, list[str]]:
+    """Return the required facts without a value on which nodes rest, by the number of each node that has some."""
+    if not ns or not has_links(tx):  # one seek, so that a project without links reads nothing else
+        return {}
+    pointers = {n: links.targets.get(LinkType.RESTS_ON, []) for n, links in load_effective_links(tx, ns).items()}
+    rested_on = {pointer for listed in pointers.values() for pointer in listed}
+    unset = providers.find_unset_facts(tx, rested_on) if rested_on else set()
+    unset_of = {n: [pointer for pointer in listed if pointer in unset] for n, listed in pointers.items()}
+    return {n: listed for n, listed in unset_of.items() if listed}
 
 
 class ShownLink(Struct):

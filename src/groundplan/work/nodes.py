@@ -39,9 +39,10 @@ NUMBER_TRIES_MAX = 8
 ANCESTORS_MAX = 50  # the root and the nearest ones
 DEPENDENCIES_MAX = 20
 EVIDENCE_MAX = 2**31  # more than a node can have
+MERGED_SHOWN_MAX = 20  # of the nodes that were merged into one, in an answer with a cap
 EVIDENCE_SHOWN_MAX = 20  # the newest of one node in an answer with a cap; its history has all of them
 # What a long answer drops from a node, in this order.
-TRIMMABLE_FIELDS = ("evidence", "context_links", "properties", "state")
+TRIMMABLE_FIELDS = ("evidence", "context_links", "properties", "merged", "state")
 
 sql = load_queries(__file__)
 
@@ -79,6 +80,7 @@ class WorkNodeRow(Struct):
     updated_at: str = ""
     changed_rev: int = 0  # the revision of the project at the last change
     evidence_total: int = 0
+    merged_total: int = 0
     parent: str | None = None  # the id of the parent, where the query selects it
     others_work: bool | None = None  # whether others work on a node of the project, where the query selects it
     order_key: str | None = None  # of a new node; reads do not select it
@@ -269,6 +271,23 @@ class Evidence(Struct):
     timestamp: str | UnsetType = UNSET
 
 
+class MergedTextRow(Struct):
+    """The words of a node that was merged into another one."""
+
+    node_n: int
+    id: str
+    summary: str
+    description: str | None
+
+
+class MergedNode(Struct):
+    """A node that was merged into another one."""
+
+    id: str
+    summary: str
+    description: str | UnsetType = UNSET
+
+
 class WorkNode(Struct, kw_only=True):
     """A node in full. A lean one omits empty and bookkeeping fields."""
 
@@ -286,6 +305,8 @@ class WorkNode(Struct, kw_only=True):
     refutes: list[ShownLink] | UnsetType = UNSET
     evidence: list[Evidence] | UnsetType = UNSET
     evidence_total: int | UnsetType = UNSET  # set when there are more than are listed
+    merged: list[MergedNode] | UnsetType = UNSET
+    merged_total: int | UnsetType = UNSET  # set when there are more than are listed
     created_at: str | UnsetType = UNSET
     updated_at: str | UnsetType = UNSET
     created_by: str | UnsetType = UNSET
@@ -324,7 +345,8 @@ def load_nodes(tx: Transaction, ns: Iterable[int], *, lean: bool, project_id: st
     numbers = to_json_array(ns)
     rows = tx.all(sql.nodes, WorkNodeRow, project_id=project_id or tx.project.id, ns=numbers)
     evidence = load_evidence(tx, numbers) if any(row.evidence_total for row in rows) else {}
-    return {row.n: _to_node(row, evidence.get(row.n, []), now=tx.now, lean=lean) for row in rows}
+    merged = load_merged(tx, numbers) if any(row.merged_total for row in rows) else {}
+    return {row.n: _to_node(row, evidence.get(row.n, []), merged.get(row.n, []), now=tx.now, lean=lean) for row in rows}
 
 
 def load_summaries(tx: Transaction, ns: Iterable[int]) -> dict[int, NodeSummary]:
@@ -368,10 +390,11 @@ def load_best(tx: Transaction, ns: Iterable[int], *, at_most: int) -> list[NodeS
 def build_node(tx: Transaction, row: WorkNodeRow, *, lean: bool) -> WorkNode:
     """Return a node of the current project from its row."""
     evidence = load_evidence(tx, f"[{row.n}]").get(row.n, []) if row.evidence_total else []
-    return _to_node(row, evidence, now=tx.now, lean=lean)
+    merged = load_merged(tx, f"[{row.n}]").get(row.n, []) if row.merged_total else []
+    return _to_node(row, evidence, merged, now=tx.now, lean=lean)
 
 
-def _to_node(row: WorkNodeRow, evidence: list[Evidence], *, now: str, lean: bool) -> WorkNode:
+def _to_node(row: WorkNodeRow, evidence: list[Evidence], merged: list[MergedNode], *, now: str, lean: bool) -> WorkNode:
     properties: dict[str, Any] = msgspec.json.decode(row.properties) if row.properties != "{}" else {}
     add_claim_properties(properties, row, now=now)
     add_hold_property(properties, row)
@@ -384,6 +407,9 @@ def _to_node(row: WorkNodeRow, evidence: list[Evidence], *, now: str, lean: bool
     if row.evidence_total > len(evidence):
         node.evidence_total = row.evidence_total
     node.evidence = format_evidence(evidence, lean=lean)
+    node.merged = merged or UNSET
+    if row.merged_total > len(merged):
+        node.merged_total = row.merged_total
     if lean:
         node.properties = properties or UNSET
         node.context_links = links or UNSET
@@ -407,6 +433,16 @@ def load_evidence(tx: Transaction, numbers: str) -> dict[int, list[Evidence]]:
     for row in tx.all(sql.newest_evidence, EvidenceRow, project_id=tx.project.id, ns=numbers, at_most=at_most):
         evidence.setdefault(row.node_n, []).append(Evidence(row.type, row.ref, row.agent, row.at))
     return evidence
+
+
+def load_merged(tx: Transaction, numbers: str) -> dict[int, list[MergedNode]]:
+    """Return the nodes that were merged last into each node of `numbers`, a JSON array, in the order of the merges."""
+    at_most = MERGED_SHOWN_MAX if tx.budget.is_limited else EVIDENCE_MAX
+    merged: dict[int, list[MergedNode]] = {}
+    for row in tx.all(sql.merged_nodes, MergedTextRow, project_id=tx.project.id, ns=numbers, at_most=at_most):
+        description = UNSET if row.description is None else row.description
+        merged.setdefault(row.node_n, []).append(MergedNode(row.id, row.summary, description))
+    return merged
 
 
 def add_evidence(tx: Transaction, rows: Iterable[EvidenceRow]) -> None:

@@ -16,7 +16,7 @@ import msgspec
 
 from groundplan.kernel.errors import Invalid, MixedProjects, NextStep, NotFound
 from groundplan.kernel.ids import PREFIX_CHARS_MIN
-from groundplan.kernel.store.authorize import ProjectId, find_visible_project_ids
+from groundplan.kernel.store.authorize import ProjectId, find_project_id, find_visible_project_ids
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.providers import LinkTarget, LinkTargets
@@ -48,7 +48,8 @@ class AmbiguousAlias(Invalid):
 
     def __init__(self, ref: str, matches: list[str]) -> None:
         super().__init__(
-            f"nodes of several projects were imported under {ref!r}: {', '.join(matches)}; name one of these ids",
+            f"nodes of several projects were imported under {ref!r}: {', '.join(matches)}; "
+            "name the project, or one of these ids",
             ref=ref,
             near=matches,
         )
@@ -90,7 +91,10 @@ def find_node(tx: Transaction, ref: str) -> NodeLocation:
 
 
 def find_node_or_none(tx: Transaction, ref: str) -> NodeLocation | None:
-    """Return the node with this id or alias, or the only node whose id begins with it, or None."""
+    """Return the node with this id or alias, or the only node whose id begins with it, or None.
+
+    The id of a node that was merged into another leads to that one.
+    """
     visible = find_visible_project_ids(tx)
     row = tx.one_or_none(sql.node_by_id, id=ref)
     location = None if row is None else _to_location(*row)
@@ -99,12 +103,25 @@ def find_node_or_none(tx: Transaction, ref: str) -> NodeLocation | None:
     if (aliased := _find_by_alias(tx, ref, visible)) is not None:
         return aliased
     # The id of a node that was merged away or deleted is never read as a prefix. Hidden nodes do not count here.
-    if not PREFIX_CHARS_MIN <= len(ref) <= ID_CHARS_MAX or find_removed_node(tx, ref) is not None:
+    if (removed := find_removed_node(tx, ref)) is not None:
+        return _follow_merges(tx, removed)
+    if not PREFIX_CHARS_MIN <= len(ref) <= ID_CHARS_MAX:
         return None
     matches = find_nodes_by_prefix(tx, ref, visible, at_most=CANDIDATES_MAX)
     if len(matches) > 1:
         raise AmbiguousNode(ref, [node.id for node in matches[:3]])
     return matches[0] if matches else None
+
+
+def _follow_merges(tx: Transaction, removed: RemovedNode) -> NodeLocation | None:
+    """Return the node that a removed one was merged into, or None if that was deleted."""
+    step: RemovedNode | None = removed
+    while step is not None and step.into is not None:
+        row = tx.one_or_none(sql.node_by_id, id=step.into)
+        if row is not None:
+            return _to_location(*row)
+        step = find_removed_node(tx, step.into)
+    return None
 
 
 def resolve_node_project(tx: Transaction, ref: str) -> str:
@@ -198,18 +215,26 @@ def find_removed_node(tx: Transaction, ref: str) -> RemovedNode | None:
 
 
 def _find_by_alias(tx: Transaction, alias: str, visible_project_ids: frozenset[str] | None) -> NodeLocation | None:
-    """Return the node with an alias, preferably of the current project, or None."""
+    """Return the node with an alias, preferably of the project of the call, or None."""
     nodes = [
         node
         for node in starmap(_to_location, tx.all(sql.nodes_by_alias, alias=alias))
         if visible_project_ids is None or node.project_id in visible_project_ids
     ]
     if len(nodes) > 1:
-        own = [node for node in nodes if tx.has_project and node.project_id == tx.project.id]
+        project_id = _find_project_of_call(tx)
+        own = [node for node in nodes if node.project_id == project_id]
         if not own:
             raise AmbiguousAlias(alias, [node.id for node in nodes[:3]])
         nodes = own
     return nodes[0] if nodes else None
+
+
+def _find_project_of_call(tx: Transaction) -> str | None:
+    """Return the id of the current project, or of the one that the caller named while the current one is looked for."""
+    if tx.has_project:
+        return tx.project.id
+    return None if tx.named_project is None else find_project_id(tx, tx.named_project)
 
 
 def find_nodes_by_prefix(

@@ -45,6 +45,7 @@ from groundplan.work.requests import SECTIONS_MAX, TAGS_MAX, Decision, EvidenceR
 from groundplan.work.waiting.cycles import CycleDetected, Loop
 
 OPERATIONS_MAX = 100
+DESCRIPTION = "description"  # a property that is kept when its node is merged
 
 sql = load_queries(__file__)
 
@@ -306,9 +307,25 @@ def _remove_source(
         readiness.remove_open_children(source.parent_n)
     tx.run(sql.remove_feature, project_id=tx.project.id, n=source.n)
     move_aliases(tx, source.n, target.n)
+    _keep_words(tx, source, target)
     tx.run(sql.remove_node, project_id=tx.project.id, n=source.n)
     tx.run(sql.record_merge, project_id=tx.project.id, id=source.id, into_id=target.id)
-    tx.record(WorkOp.MERGED, source.id, changed("merged_into", None, target.id), decision=decision)
+    changes = changed("merged_into", None, target.id), changed("summary", source.summary, None)
+    tx.record(WorkOp.MERGED, source.id, *changes, decision=decision)
+
+
+def _keep_words(tx: Transaction, source: WorkNodeRow, target: WorkNodeRow) -> None:
+    """Keep the summary and the description of the source, and of what was merged into it, with the target."""
+    tx.run(sql.move_merged_texts, project_id=tx.project.id, n=source.n, to_n=target.n)
+    description = source.properties_value.get(DESCRIPTION)
+    tx.run(
+        sql.add_merged_text,
+        project_id=tx.project.id,
+        id=source.id,
+        to_n=target.n,
+        summary=source.summary,
+        description=description if isinstance(description, str) else None,
+    )
 
 
 def _write_target(
@@ -443,7 +460,9 @@ def _warn_about_properties(warnings: Warnings, source: WorkNodeRow, target: Work
     """Warn about the properties of a source that the target does not take over."""
     target_properties = target.properties_value
     names = [
-        name for name, value in source.properties_value.items() if not is_same_json(value, target_properties.get(name))
+        name
+        for name, value in source.properties_value.items()
+        if name != DESCRIPTION and not is_same_json(value, target_properties.get(name))
     ]
     if names:
         warnings.add(source.id, f"its properties {join_names(names)} are not taken over by {target.id}")

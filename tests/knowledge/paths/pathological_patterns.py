@@ -5,7 +5,7 @@ A path contains every text of its pattern, but in the wrong place, so a quick ch
 
 from __future__ import annotations
 
-from groundplan.knowledge.paths.requested_paths import PATH_CHARS_MAX
+from groundplan.knowledge.paths.names import PATH_CHARS_MAX
 
 # Sixty nested braces, and thirty with a branch each that is tried last.
 NESTED = "{" * 60 + "a*,*b" + "}" * 60
@@ -33,3 +33,16 @@ def long_path(unit: str, chars: int = PATH_CHARS_MAX) -> str:
     """Return a path that repeats a unit, after a `b` that does not help."""
     begin = "b/" if unit.endswith("/") else "b"
     return (begin + unit * chars)[:chars].rstrip("/")
+
+
+# The dearest patterns that may be written: wildcards between two `**`, which are compared with every name.
+DEAR = {
+    "**/*/*/…/b/**": ("**/" + "*/" * 97 + "b/**", "a/"),
+    "**/*a/*a/…/b/**": ("**/" + "*a/" * 97 + "b/**", "a/"),
+    "**/?/?/…/b/**": ("**/" + "?/" * 97 + "b/**", "a/"),
+    "**/*?*/*?*/…/b/**": ("**/" + "*?*/" * 49 + "b/**", "a/"),
+    "**/[ab]/[ab]/…/b/**": ("**/" + "[ab]/" * 97 + "b/**", "a/"),
+    "**/*/…/{b,c}{b,c}…/**": ("**/*/*/{b,c}{b,c}{b,c}{b,c}{b,c}/**", "a/"),
+    "*??…{b,c}{b,c}…*": ("*" + "?" * 110 + "{b,c}" * 6 + "*", "a"),
+    "*[!b][!b]…{b,c}{b,c}…*": ("*" + "[!b]" * 26 + "{b,c}" * 6 + "*", "a"),
+}

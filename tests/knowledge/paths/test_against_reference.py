@@ -6,11 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.knowledge.paths.automaton import Automaton
-from groundplan.knowledge.paths.names import split_path
 from groundplan.knowledge.paths.pattern import MalformedPattern, Pattern, parse_pattern
-from groundplan.knowledge.paths.route import PatternRoute
-from groundplan.knowledge.paths.segment import parse_segment
 from tests.knowledge.paths import reference_matcher
 from tests.knowledge.paths.random_paths import SOUND_TEXTS, TEXTS, generate_paths
 from tests.machines.budget import STEPS_IN_A_RUN, budget
@@ -47,20 +43,6 @@ def test_a_pattern_matches_the_same_paths(text: str, seed: int) -> None:
         assert [path for path in paths if pattern.matches(path)] == [
             path for path in paths if reference_matcher.matches(text, path)
         ]
-
-
-@budget(STEPS)
-@given(SOUND_TEXTS, SEEDS)
-def test_the_machine_alone_matches_what_quick_comparison_matches(text: str, seed: int) -> None:
-    pattern = parse_or_none(text)
-    if pattern is None:
-        return
-    routes = [PatternRoute([parse_segment(name) for name in one.split("/")]) for one in pattern.alternatives]
-    machine = Automaton(route.row for route in routes)
-    for path in generate_paths([text], seed):
-        names = split_path(path)
-        if names is not None and path != pattern.text:
-            assert machine.accepts(names) == pattern.matches(path), path
 
 
 @budget(STEPS)

@@ -8,9 +8,14 @@ from pathlib import Path
 import pytest
 
 from groundplan.knowledge.paths.index import PathIndex
-from groundplan.knowledge.paths.malformed import EXPANDED_CHARS_MAX
-from groundplan.knowledge.paths.pattern import ALTERNATIVES_MAX, PATTERN_CHARS_MAX, MalformedPattern, parse_pattern
-from groundplan.knowledge.paths.requested_paths import parse_paths
+from groundplan.knowledge.paths.names import parse_paths
+from groundplan.knowledge.paths.pattern import (
+    ALTERNATIVES_MAX,
+    EXPANDED_CHARS_MAX,
+    PATTERN_CHARS_MAX,
+    MalformedPattern,
+    parse_pattern,
+)
 
 PAGE = (Path(__file__).parents[3] / "docs" / "concepts" / "path-patterns.md").read_text(encoding="utf-8")
 CODE = re.compile(r"`([^`]+)`")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.knowledge.paths.braces import expand_braces
-from groundplan.knowledge.paths.pattern import ALTERNATIVES_MAX, MalformedPattern, parse_pattern
+from groundplan.knowledge.paths.pattern import ALTERNATIVES_MAX, MalformedPattern, expand_braces, parse_pattern
 
 
 def error_of(text: str) -> MalformedPattern:

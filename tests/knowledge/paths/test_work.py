@@ -1,4 +1,4 @@
-"""The work of matching grows linearly with the path, for any pattern."""
+"""The work of matching grows linearly with the path, and at most with its length times the cost of the pattern."""
 
 from __future__ import annotations
 
@@ -6,40 +6,18 @@ from contextlib import suppress
 
 import pytest
 
-from groundplan.knowledge.paths.automaton import Automaton
 from groundplan.knowledge.paths.index import PathIndex, TooManySteps
-from groundplan.knowledge.paths.pattern import PATTERN_CHARS_MAX, MalformedPattern, parse_pattern
-from groundplan.knowledge.paths.requested_paths import PATH_CHARS_MAX
-from groundplan.knowledge.paths.route import PatternRoute
-from groundplan.knowledge.paths.segment import parse_segment
-from tests.knowledge.paths.pathological_patterns import PATHOLOGICAL, long_path
-from tests.knowledge.paths.work_counters import CountedPath, count_lines
-
-
-def automaton_of(text: str) -> Automaton:
-    """Return all alternatives of a pattern, also those that need no automaton."""
-    return Automaton(
-        PatternRoute([parse_segment(name) for name in alternative.split("/")]).row
-        for alternative in parse_pattern(text).alternatives
-    )
-
-
-@pytest.mark.parametrize(("text", "unit"), PATHOLOGICAL.values(), ids=PATHOLOGICAL)
-def test_each_character_of_a_path_is_looked_at_once_for_all_alternatives(text: str, unit: str) -> None:
-    assert len(text) <= PATTERN_CHARS_MAX
-    machine = automaton_of(text)
-    for chars in (PATH_CHARS_MAX // 4, PATH_CHARS_MAX // 2, PATH_CHARS_MAX):
-        path = long_path(unit, chars)
-        names = CountedPath(path)
-        machine.accepts(names)
-        assert names.characters <= len(path)
+from groundplan.knowledge.paths.names import PATH_CHARS_MAX
+from groundplan.knowledge.paths.pattern import MalformedPattern, parse_pattern, refuse_costly
+from tests.knowledge.paths.pathological_patterns import DEAR, PATHOLOGICAL, long_path
+from tests.knowledge.paths.work_counters import count_lines
 
 
 @pytest.mark.parametrize(("text", "unit"), PATHOLOGICAL.values(), ids=PATHOLOGICAL)
 def test_a_path_of_twice_the_length_is_at_most_twice_the_work(text: str, unit: str) -> None:
     pattern = parse_pattern(text)
     short, long = (long_path(unit, chars) for chars in (PATH_CHARS_MAX // 2, PATH_CHARS_MAX))
-    pattern.matches(short)  # the automaton is built once
+    pattern.matches(short)  # regular expressions are compiled once
     assert count_lines(lambda: pattern.matches(long)) <= 2 * count_lines(lambda: pattern.matches(short)) + 10
 
 
@@ -51,6 +29,24 @@ def test_the_longest_path_is_bounded_work_even_the_first_time(text: str, unit: s
     assert (
         count_lines(lambda: parse_pattern(text).matches(path)) <= lines_per_character * len(path) + 20 * places + 1_000
     )
+
+
+@pytest.mark.parametrize(("text", "unit"), DEAR.values(), ids=DEAR)
+def test_the_work_is_bounded_by_the_path_times_the_cost_of_the_pattern(text: str, unit: str) -> None:
+    pattern = parse_pattern(text)
+    refuse_costly(pattern)
+    path = long_path(unit, PATH_CHARS_MAX // 8)
+    pattern.matches(path)  # regular expressions are compiled once
+    lines_per_step = 6
+    assert count_lines(lambda: pattern.matches(path)) <= lines_per_step * pattern.cost * len(path)
+
+
+@pytest.mark.parametrize(
+    "text", ["**/" + "*a/" * 250 + "**/b", "**/" + "*?*/" * 120 + "b/**", "**/" + "*a/" * 20 + "{b,c}" * 6 + "/**"]
+)
+def test_a_pattern_whose_cost_is_above_the_limit_is_refused(text: str) -> None:
+    with pytest.raises(MalformedPattern):
+        refuse_costly(parse_pattern(text))
 
 
 @pytest.mark.parametrize("text", ["{a,b}" * 20, "{a,b}" * 100, "{{a,b},{c,d}}" * 38, "{a,b,c,d}" * 56])

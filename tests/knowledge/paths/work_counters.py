@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -24,19 +24,3 @@ def count_lines(act: Callable[[], Any]) -> int:
     finally:
         sys.settrace(before)
     return count
-
-
-class CountedPath:
-    """The names of a path, which count how many of their characters are read."""
-
-    def __init__(self, path: str) -> None:
-        self.characters = 0
-        self._names = path.split("/")
-
-    def __iter__(self) -> Iterator[Iterator[str]]:
-        return map(self._count_characters, self._names)
-
-    def _count_characters(self, name: str) -> Iterator[str]:
-        for character in name:
-            self.characters += 1
-            yield character

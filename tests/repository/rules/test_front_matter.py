@@ -9,7 +9,7 @@ import pytest
 import yaml
 from hypothesis import given
 
-from groundplan.front_matter.split import FRONT_CHARS_MAX
+from groundplan.front_matter import FRONT_CHARS_MAX
 from groundplan.repository.rules.front_matter import (
     UnreadableRule,
     parse_fields,

@@ -10,9 +10,9 @@ from groundplan.briefing.undo.inverse import CannotUndo, InverseCall, Inverses, 
 from groundplan.kernel.errors import NextStep
 from groundplan.kernel.events import StoredEvent
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.knowledge.entities import find_version, list_atoms_of_molecule
 from groundplan.knowledge.events import Op
-from groundplan.knowledge.reading.versions import find_version, list_atoms_of_molecule
-from groundplan.knowledge.writing import delete, update
+from groundplan.knowledge.write import DELETE, UPDATE
 
 ARGUMENTS = {
     "name": "name",
@@ -44,13 +44,13 @@ def build_call(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
         raise CannotUndo(event.subject, NoInverse("it is gone, or others were changed with it"))
     subject = {"entityType": version.kind, "id": event.subject, "version": version.version}
     if event.op == Op.CREATED:
-        return InverseCall(delete.OPERATION, subject)
+        return InverseCall(DELETE, subject)
     fields = [change for change in event.changes if change.field not in RELATIONS]
     arguments = restore(msgspec.structs.replace(event, changes=fields), ARGUMENTS)
     for change in event.changes:
         if change.field in RELATIONS:
             arguments[RELATIONS[change.field][0]] = change.before
-    return InverseCall(update.OPERATION, {**subject, **arguments})
+    return InverseCall(UPDATE, {**subject, **arguments})
 
 
 def find_dependents(tx: Transaction, events: Sequence[StoredEvent], _rev: int) -> list[str]:

@@ -16,6 +16,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work import restructuring
 from groundplan.work.events import WorkOp
 from groundplan.work.graph import connect, update
+from groundplan.work.graph.next import CLAIM
 from groundplan.work.positions import sort_from_below
 from groundplan.work.waiting.cycles import HIDDEN_ID
 
@@ -38,7 +39,7 @@ OPS: Mapping[str, NoInverse | None] = {
     ),
     WorkOp.MERGED: NoInverse("merged nodes cannot be told apart again", NextStep("work.plan", "plans a new node")),
     WorkOp.RENEWED: NoInverse("a claim cannot be shortened", NextStep("work.update", "ends it with release")),
-    WorkOp.RELEASED: NoInverse("a claim that ended does not come back", NextStep("work.claim", "claims the node")),
+    WorkOp.RELEASED: None,
     WorkOp.ADVANCED: _STATUS,
     WorkOp.REVERTED: NoInverse(_STATUS.reason, NextStep("container.advance", "advances it again")),
     WorkOp.HELD: NoInverse("a hold has its own way back", NextStep("container.unblock", "ends the hold")),
@@ -106,6 +107,8 @@ def build_call(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
         return _build_connect(events)
     if kinds == {WorkOp.MOVED}:
         return _build_moves(events)
+    if kinds == {WorkOp.RELEASED} and len(events) == 1:
+        return _build_claim(tx, events[0])
     if kinds == {WorkOp.REOPENED} and any(_was_dropped(event) for event in events):
         return _build_drops(tx, events)
     flipped = [event.subject for event in events if event.op in FLIPS]
@@ -181,6 +184,15 @@ def _build_moves(events: Sequence[StoredEvent]) -> InverseCall:
         for change in event.changes
     ]
     return InverseCall(restructuring.OPERATION, {"operations": moves})
+
+
+def _build_claim(tx: Transaction, event: StoredEvent) -> InverseCall:
+    """Return the call that claims a node again, which only its last holder can."""
+    if not any(change.field == "claimed_by" and change.before == tx.actor.id for change in event.changes):
+        raise CannotUndo(
+            event.subject, NoInverse("its claim was not yours", NextStep("work.claim", "claims the node for you"))
+        )
+    return InverseCall(CLAIM, {"project": tx.project.id, "node_id": event.subject, "claim": True})
 
 
 def _build_drops(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:

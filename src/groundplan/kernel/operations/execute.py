@@ -19,10 +19,10 @@ from msgspec.structs import replace
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.answers import Budget, encode, fits, refuse_oversized, trim
 from groundplan.kernel.cancellation import Cancellation
-from groundplan.kernel.errors import GroundplanError, NameTaken, NotFound
-from groundplan.kernel.input_gate.request import parse_request, separate_project
+from groundplan.kernel.errors import GroundplanError, Invalid, NameTaken, NotFound
+from groundplan.kernel.input_gate.request import PROJECT_NAMES, parse_request, separate_project
 from groundplan.kernel.input_gate.types import get_decoder
-from groundplan.kernel.operations.commands import PROGRAM, spell_command
+from groundplan.kernel.operations.commands import PROGRAM, choose_command, spell_command
 from groundplan.kernel.operations.envelopes import add_warnings, wrap
 from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.preferences import Preferences
@@ -60,9 +60,35 @@ def execute(
 ) -> ExecutionResult:
     """Run one operation for one actor. `within` is the id or name of the project that the request must be about.
 
-    A request may name that project itself, also if its operation finds it from what the request names. With
+    A request may name that project itself, also if its operation finds it from what the request names. One that has to
+    name its project and does not is about the project of the session, if the preferences name one. With
     `cancellation`, another thread can end it, or the caller sets its limit.
     """
+    try:
+        return _execute(store, actor, operation, arguments, preferences, cancellation, within)
+    except Invalid as error:
+        if preferences.project is None or within is not None or not _lacks_project(error):
+            raise
+    name = next(name for name in PROJECT_NAMES if name in operation.input.__struct_encode_fields__)
+    named = {**arguments, name: preferences.project}
+    return _execute(store, actor, operation, named, preferences, cancellation, within)
+
+
+def _lacks_project(error: Invalid) -> bool:
+    """Return whether a request was refused because it names no project."""
+    is_missing = error.code == "missing_argument" and error.details.get("field") in PROJECT_NAMES
+    return is_missing or error.lacks_project
+
+
+def _execute(
+    store: Store,
+    actor: Actor | None,
+    operation: Operation[Any, Any],
+    arguments: Any,
+    preferences: Preferences,
+    cancellation: Cancellation | None,
+    within: str | None,
+) -> ExecutionResult:
     if operation.project is not None and within is None:
         arguments, within = separate_project(arguments, operation.input.__struct_encode_fields__)
     request = parse_request(arguments, operation.input)
@@ -98,7 +124,7 @@ def _is_missing_project(error: NotFound) -> bool:
     return error.details.get("thing") == "project"
 
 
-COMMAND_CHARS_MAX = 200  # of a command in a refusal; a longer one is named without its arguments
+COMMAND_CHARS_MAX = 200  # of a command in a refusal; a longer one is named without its options
 
 
 class _Execution(msgspec.Struct, frozen=True):
@@ -122,7 +148,7 @@ class _Execution(msgspec.Struct, frozen=True):
             raise error.name_command(command) from None
 
     def _find_command(self, operation: Operation[Any, Any]) -> str | None:
-        """Return the command with which a person does what is requested, without arguments if they are long."""
+        """Return the command with which a person does what is requested, without options if it would be long."""
         if operation.person_words is not None:
             return shlex.join((PROGRAM, *operation.person_words(self.request)))
         given = {
@@ -130,10 +156,14 @@ class _Execution(msgspec.Struct, frozen=True):
             for field in msgspec.structs.fields(self.request)
             if field.name != "op_id" and (value := getattr(self.request, field.name)) != field.default
         }
-        command = spell_command(operation, given) or spell_command(self.requested, given)
-        if command is None or len(command) <= COMMAND_CHARS_MAX:
-            return command
-        return spell_command(operation if operation.command else self.requested, {})
+        declared = operation if operation.command else self.requested
+        spelled = spell_command(declared, given)
+        chosen = choose_command(declared, given)
+        if spelled is None or chosen is None or len(spelled) <= COMMAND_CHARS_MAX:
+            return spelled
+        names = {field.encode_name: field.name for field in msgspec.structs.fields(declared.input)}
+        short = {name: value for name, value in given.items() if names[name] in (*chosen.arguments, *chosen.fixed)}
+        return spell_command(declared, short)
 
     def _run(self, operation: Operation[Any, Any]) -> ExecutionResult:
         if operation.effect is Effect.READ:
@@ -153,7 +183,7 @@ class _Execution(msgspec.Struct, frozen=True):
 
     def _locate(self, tx: Transaction, operation: Operation[Any, Any]) -> str | None:
         """Return the project of the request; None for an operation on the organization."""
-        tx.preferences = self.preferences
+        tx.preferences, tx.named_project = self.preferences, self.within
         project = operation.project and operation.project(tx, self.request)
         if self.within is not None and project not in (None, self.within):
             access = authorize_project(tx, project, operation.permission)

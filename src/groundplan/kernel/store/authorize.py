@@ -144,6 +144,12 @@ def authorize_project(tx: Transaction, ref: str, permission: Permission, *, by_i
     return target
 
 
+def find_project_id(tx: Transaction, ref: str) -> str | None:
+    """Return the id of the project with this id or name, or None if the actor sees none."""
+    row = _find_visible_project(tx, ref, by_id=False)
+    return None if row is None else row.id
+
+
 def limit_role(actor: Actor, role: Role, policies: str) -> Role:
     """Return a role in a project, limited for an agent by the policies of the project, and by the actor's token."""
     if actor.kind is ActorKind.AGENT:

@@ -92,6 +92,7 @@ class Transaction(ABC):
         self.preferences = NO_PREFERENCES  # session defaults of the caller
         self.default_decision: str | None = None  # of events that have no decision of their own
         self.discarded = False  # the write changed nothing, so it is rolled back with its revision
+        self.named_project: str | None = None  # the name or id that the caller gave beside what the request is about
         self._project: Project | None = None
         self._cursor_key: bytes | None = None
         self._events: dict[str | None, list[Event]] = {}  # by project; None is the organization

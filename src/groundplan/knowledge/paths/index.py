@@ -1,11 +1,14 @@
 """An index of all patterns of a project, so that a path is only compared with the few that may match it.
 
-A pattern is stored at the literal directories it begins with: `src/ui/**` and `src/ui/*.ts` at `src/ui/`, `**/*.md` at
-the root. A search visits each directory of the path. `dir/**` matches without a comparison. Where many patterns are at
-one directory, each is indexed by a term that a name of the path must equal, begin with or end with, or by a substring
-of the path; the least crowded term of a pattern is used. The candidates found that way are then matched.
+`dir/**` is found by its directory and matches without a comparison. Every other pattern stands under one term, the
+least crowded of its terms:
 
-A search below a folder takes every pattern that begins inside of it, and tries those that begin above it.
+    /src/ui/    the directories that it begins with          name-*    a text that a name of the path begins with
+    forms       a name of the path                           *.ts      a text that a name of the path ends with
+    *mid*       a text in the middle of a name: these few are looked for one by one
+
+The candidates found that way are then matched. A search below a folder takes every pattern that begins inside of it,
+and tries those that begin above it.
 
 The index is not thread-safe: it must not change during a search.
 """
@@ -13,18 +16,49 @@ The index is not thread-safe: it must not change during a search.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 
-from groundplan.knowledge.paths.buckets import Bucket, BucketIndex, IndexedPattern
 from groundplan.knowledge.paths.names import ROOT, split_path
-from groundplan.knowledge.paths.pattern import parse_pattern
+from groundplan.knowledge.paths.pattern import Pattern, PatternRoute, parse_pattern
 
 AFTER_SLASH = "0"  # the next character
+SEARCHED_PENALTY = 8  # a term that is looked for in every name is the last choice
 
 
 class TooManySteps(Exception):
     """The search would exceed the limit of steps."""
+
+
+class IndexedPattern:
+    """A pattern, the keys that have it, and the terms it is indexed by."""
+
+    __slots__ = ("keys", "pattern", "terms")
+
+    def __init__(self, pattern: Pattern) -> None:
+        self.pattern = pattern
+        self.keys: set[str] = set()
+        self.terms: list[str] = []
+
+
+class Beginnings:
+    """The patterns of an index by their texts and by the directories that they begin with, both sorted."""
+
+    def __init__(self, entries: Mapping[str, IndexedPattern]) -> None:
+        self.by_head: dict[str, list[IndexedPattern]] = {}
+        for entry in entries.values():
+            for route in entry.pattern.routes:
+                self.by_head.setdefault(route.head, []).append(entry)
+        self._entries = entries
+        self._texts = sorted(entries)
+        self._heads = sorted(self.by_head)
+
+    def list_inside(self, prefix: str) -> Iterator[IndexedPattern]:
+        """Yield the patterns that begin with a folder, given with its `/`."""
+        for text in _cut(self._texts, prefix):
+            yield self._entries[text]
+        for head in _cut(self._heads, prefix):
+            yield from self.by_head[head]
 
 
 class PathIndex:
@@ -32,11 +66,12 @@ class PathIndex:
 
     def __init__(self) -> None:
         self._by_key: dict[str, tuple[IndexedPattern, ...]] = {}
-        # By the text of the pattern, which is also a path that matches it.
-        self._entries: dict[str, IndexedPattern] = {}
-        self._buckets: dict[str, Bucket] = {}  # by the directories that patterns begin with
-        self._longest = 0  # an upper bound of the length of these directories, in characters
-        self._sorted: tuple[list[str], list[str]] | None = None  # the texts and these directories, if they are sorted
+        self._entries: dict[str, IndexedPattern] = {}  # by text, which is also a path that matches
+        self._below: dict[str, list[IndexedPattern]] = {}  # those of `dir/**`, by directory
+        self._terms: dict[str, list[IndexedPattern]] = {}  # the others
+        self._searched: dict[str, None] = {}  # the terms that a name contains
+        self._lengths: tuple[set[int], set[int]] = set(), set()  # of beginnings and ends; removed ones may be counted
+        self._beginnings: Beginnings | None = None  # for searches below folders; made when one is asked
         self._size = 0
         self.steps = 0  # an upper bound of the cost of the last search
 
@@ -53,7 +88,7 @@ class PathIndex:
         wanted = {entry.pattern.text: entry for entry in map(self._get_entry, patterns)}
         for entry in wanted.values():
             if not entry.keys:
-                self._add_to_buckets(entry)
+                self._add(entry)
             self._size += 0 if key in entry.keys else len(entry.pattern.alternatives)
             entry.keys.add(key)
         for entry in self._by_key.get(key, ()):
@@ -73,15 +108,26 @@ class PathIndex:
         pattern = parse_pattern(text)
         return self._entries.get(pattern.text) or IndexedPattern(pattern)
 
-    def _add_to_buckets(self, entry: IndexedPattern) -> None:
+    def _add(self, entry: IndexedPattern) -> None:
         self._entries[entry.pattern.text] = entry
-        self._sorted = None
+        self._beginnings = None
         for route in entry.pattern.routes:
-            bucket = self._buckets.get(route.head)
-            if bucket is None:
-                bucket = self._buckets[route.head] = Bucket()
-                self._longest = max(self._longest, len(route.head))
-            bucket.put(entry, route)
+            if route.is_everything_below:
+                self._below.setdefault(route.head, []).append(entry)
+                continue
+            term = min(list_terms(route), key=self._rate_term)
+            self._terms.setdefault(term, []).append(entry)
+            entry.terms.append(term)
+            if term[0] == term[-1] == "*":
+                self._searched[term] = None
+            elif term[-1] == "*":
+                self._lengths[0].add(len(term) - 1)
+            elif term[0] == "*":
+                self._lengths[1].add(len(term) - 1)
+
+    def _rate_term(self, term: str) -> tuple[int, int]:
+        crowd = len(self._terms.get(term, ()))
+        return crowd + (SEARCHED_PENALTY if term[0] == term[-1] == "*" else 0), -len(term)
 
     def _release(self, entry: IndexedPattern, key: str) -> None:
         self._size -= len(entry.pattern.alternatives)
@@ -89,102 +135,119 @@ class PathIndex:
         if entry.keys:
             return
         del self._entries[entry.pattern.text]
-        self._sorted = None
+        self._beginnings = None
         for route in entry.pattern.routes:
-            bucket = self._buckets.get(route.head)
-            if bucket is not None:
-                bucket.remove(entry, route)
-                if not bucket:
-                    del self._buckets[route.head]
+            if route.is_everything_below:
+                _discard(self._below, route.head, entry)
+        for term in entry.terms:
+            _discard(self._terms, term, entry)
+            if term not in self._terms:
+                self._searched.pop(term, None)
 
     def find_matches(self, path: str, *, steps_max: int | None = None) -> list[str]:
         """Return the sorted keys with a pattern that matches a normalized path."""
         return self._match(path, {}, steps_max)
 
+    def match_many(self, paths: Iterable[str], *, steps_max: int | None = None) -> Iterator[tuple[str, list[str]]]:
+        """Yield each path with its keys. Files of one directory share most of the search."""
+        directories: dict[str, tuple[set[str], set[IndexedPattern]]] = {}
+        left = steps_max
+        for path in paths:
+            yield path, self._match(path, directories, left)
+            if left is not None:
+                left -= self.steps
+
     def matching_below(self, folder: str, *, steps_max: int | None = None) -> list[str]:
         """Return the sorted keys with a pattern that can match a path below a normalized folder; `.` is the root."""
-        self.steps = 0
         if folder == ROOT:
             self.steps = len(self._by_key)
             return sorted(key for key, entries in self._by_key.items() if entries)
+        self.steps = 0
         names = split_path(folder)
         if names is None:
             return []
         prefix = folder + "/"
-        found = set(self._entries_inside(prefix))
+        if self._beginnings is None:
+            self._beginnings = Beginnings(self._entries)
+        entries = set(self._beginnings.list_inside(prefix))
         candidates: set[IndexedPattern] = set()
-        above = ""
-        for name in names:
-            if bucket := self._buckets.get(above):
-                found.update(bucket.below)
-                candidates.update(bucket.others)
-            above += name + "/"
-        candidates -= found
-        self.steps = len(found) + len(folder) * sum(len(entry.pattern.alternatives) for entry in candidates)
+        for directory in _list_directories(names):
+            entries.update(self._below.get(directory, ()))
+            candidates.update(self._beginnings.by_head.get(directory, ()))
+        candidates -= entries
+        self._count_steps(folder, candidates, len(entries), steps_max)
+        entries.update(entry for entry in candidates if entry.pattern.can_match_below_names(prefix, names))
+        return sorted(set().union(*(entry.keys for entry in entries)))
+
+    def _count_steps(self, path: str, candidates: Iterable[IndexedPattern], taken: int, steps_max: int | None) -> None:
+        self.steps = taken + len(path) * sum(entry.pattern.cost for entry in candidates)
         if steps_max is not None and self.steps > steps_max:
             raise TooManySteps
-        found.update(entry for entry in candidates if entry.pattern.can_match_below_names(prefix, names))
-        return sorted(set().union(*(entry.keys for entry in found)))
 
-    def _entries_inside(self, prefix: str) -> Iterator[IndexedPattern]:
-        """Yield the patterns that begin with a folder: their text, or the directories of an alternative."""
-        if self._sorted is None:
-            self._sorted = sorted(self._entries), sorted(self._buckets)
-        texts, heads = (_cut(some, prefix) for some in self._sorted)
-        buckets = [self._buckets[head] for head in heads]
-        return chain(map(self._entries.__getitem__, texts), *(chain(one.below, one.others) for one in buckets))
-
-    def match_many(self, paths: Iterable[str], *, steps_max: int | None = None) -> Iterator[tuple[str, list[str]]]:
-        """Yield each path with its keys. Files of one directory share most of the search."""
-        folders: dict[str, _DirectorySearch] = {}
-        left = steps_max
-        for path in paths:
-            yield path, self._match(path, folders, left)
-            if left is not None:
-                left -= self.steps
-
-    def _match(self, path: str, folders: dict[str, _DirectorySearch], steps_max: int | None = None) -> list[str]:
+    def _match(
+        self, path: str, directories: dict[str, tuple[set[str], set[IndexedPattern]]], steps_max: int | None
+    ) -> list[str]:
         self.steps = 0
         names = split_path(path)
         if names is None:
             return []
         directory = path[: -len(names[-1])]
-        folder = folders.get(directory)
-        if folder is None:
-            folder = folders[directory] = self._search_directory(names)
-        keys = set(folder.below)
+        if directory not in directories:
+            directories[directory] = self._search_directory(names)
+        below, shared = directories[directory]
+        keys = set(below)
         if path in self._entries:
             keys |= self._entries[path].keys
-        candidates = folder.candidates
-        if folder.files:
-            candidates = set(candidates)
-            for files in folder.files:
-                candidates.update(files.last.find_candidates(names[-1]), files.parts.find_candidates(path))
-        self.steps = len(path) * sum(len(entry.pattern.alternatives) for entry in candidates)
-        if steps_max is not None and self.steps > steps_max:
-            raise TooManySteps
+        candidates = {*shared, *self._list_candidates(names[-1])}
+        for term in self._searched:
+            if term[1:-1] in path:
+                candidates.update(self._terms[term])
+        self._count_steps(path, candidates, 0, steps_max)
         for entry in candidates:
             if entry.pattern.matches_names(path, names):
                 keys |= entry.keys
         return sorted(keys)
 
-    def _search_directory(self, names: list[str]) -> _DirectorySearch:
-        """Return the part of the search that all files in the directory of a path share."""
-        folder = _DirectorySearch()
-        prefix = ""
-        for depth, name in enumerate(names):
-            bucket = self._buckets.get(prefix)
-            if bucket is not None:
-                for entry in bucket.below:
-                    folder.below |= entry.keys
-                folder.candidates.update(bucket.unindexed)
-                if bucket.files is not None:
-                    folder.files.append(bucket.files)
-                    folder.candidates.update(*map(bucket.files.by_directory.find_candidates, set(names[depth:-1])))
-            prefix += name + "/"
-            if len(prefix) > self._longest:
-                break
-        return folder
+    def _search_directory(self, names: list[str]) -> tuple[set[str], set[IndexedPattern]]:
+        """Return the keys and the candidates that all files in the directory of a path share."""
+        keys: set[str] = set()
+        candidates: set[IndexedPattern] = set()
+        for directory in _list_directories(names):
+            for entry in self._below.get(directory, ()):
+                keys |= entry.keys
+            candidates.update(self._terms.get(f"/{directory}", ()))
+        for name in set(names[:-1]):
+            candidates.update(self._list_candidates(name))
+        return keys, candidates
+
+    def _list_candidates(self, name: str) -> Iterator[IndexedPattern]:
+        """Yield the patterns under the terms that a name has."""
+        terms = self._terms
+        heads, tails = self._lengths
+        yield from terms.get(name, ())
+        for length in heads:
+            yield from terms.get(name[:length] + "*", ())
+        for length in tails:
+            yield from terms.get("*" + name[-length:], ())
+
+
+def list_terms(route: PatternRoute) -> Iterator[str]:
+    """Yield the terms under which a route can stand; a name with a literal star may be taken for one of them."""
+    yield f"/{route.head}"
+    for segment in route.segments:
+        if isinstance(segment, str):
+            yield segment
+            continue
+        if segment.head:
+            yield segment.head + "*"
+        if segment.tail:
+            yield "*" + segment.tail
+        yield from (f"*{run.text}*" for run in segment.middle if run.is_literal)
+
+
+def _list_directories(names: Sequence[str]) -> Iterator[str]:
+    """Return the directories that a path is in, from the root on."""
+    return accumulate((f"{name}/" for name in names[:-1]), initial="")
 
 
 def _cut(texts: list[str], prefix: str) -> list[str]:
@@ -192,12 +255,10 @@ def _cut(texts: list[str], prefix: str) -> list[str]:
     return texts[bisect_left(texts, prefix) : bisect_left(texts, prefix[:-1] + AFTER_SLASH)]
 
 
-class _DirectorySearch:
-    """The part of a search that all files of a directory share."""
-
-    __slots__ = ("below", "candidates", "files")
-
-    def __init__(self) -> None:
-        self.below: set[str] = set()  # keys that match without a comparison
-        self.candidates: set[IndexedPattern] = set()
-        self.files: list[BucketIndex] = []  # indexes to search again for each file
+def _discard(entries: dict[str, list[IndexedPattern]], name: str, entry: IndexedPattern) -> None:
+    """Remove an entry from the list with a name, and the list if it is empty."""
+    entries_of_name = entries.get(name, [])
+    if entry in entries_of_name:
+        entries_of_name.remove(entry)
+    if not entries_of_name:
+        entries.pop(name, None)

@@ -1,6 +1,19 @@
-"""Names of paths: split a path into them, and guess what a name is of."""
+r"""Names of paths, and paths as people and agents write them.
+
+A list of paths may be an array, lines, comma separated text, or a JSON array in a string. Its elements may have
+bullets, check boxes, quotes, back-ticks, a leading `./` and the `\` of Windows. They may be absolute, or relative to a
+folder of a working copy. The result is a path from the root of the repository; a path outside of it is kept as it is,
+and matches nothing.
+"""
 
 from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+
+from groundplan.kernel.preferences import RepositoryPaths
+from groundplan.kernel.wording import quote_text
 
 ROOT = "."  # the root of the repository, as a path
 EVERY_FILE = "**"  # the pattern that matches all paths
@@ -14,6 +27,16 @@ BARE_FILE_NAMES = frozenset((
     "WORKSPACE", "justfile", "makefile",
 ))
 # fmt: on
+PATHS_MAX = 1_000
+PATH_CHARS_MAX = 4_096
+
+# A line of a list may begin with a bullet or a number, then with a check box. A blank follows each of them: `-a.ts`,
+# `1.txt` and `[x].ts` are names.
+BULLET = re.compile(r"(?:[-*+•]|\d{1,9}[.)])(?:\s+|$)")
+CHECK_BOX = re.compile(r"\[[ xX]\]\s+")
+QUOTES = "`'\""
+OUTSIDE_SHOWN_MAX = 3
+LAYERS_MAX = 3  # of decoration: a quoted list item with a name in back-ticks has two
 
 
 def split_path(path: str) -> list[str] | None:
@@ -36,3 +59,77 @@ def looks_like_folder(path: str) -> bool:
 def is_drive(name: str) -> bool:
     """Return whether a first name is a drive, as in `C:/code`."""
     return len(name) == DRIVE_CHARS and name[1] == ":" and name[0].isascii() and name[0].isalpha()
+
+
+def parse_paths(paths: str | list[str], working_copy: RepositoryPaths | None = None) -> dict[str, bool]:
+    """Return the requested paths, normalized and in their order, and whether each asks for what is below a folder.
+
+    It does if it ends with `/`, or if the working copy has a folder there. What is not in a working copy is taken for a
+    folder if its name has no ending.
+    """
+    parsed: dict[str, bool] = {}
+    for text in _split_elements(paths):
+        written = _strip_decoration(text).replace("\\", "/")
+        path = _normalize(working_copy.locate(written) if working_copy and written else written)
+        if path and not parsed.get(path):
+            parsed[path] = written.endswith("/") or _is_folder(path, working_copy)
+    return parsed
+
+
+def _is_folder(path: str, working_copy: RepositoryPaths | None) -> bool:
+    known = working_copy.is_folder(path) if working_copy and split_path(path) else None
+    return path == ROOT or (looks_like_folder(path) if known is None else known)
+
+
+def warn_about_outside_paths(paths: Iterable[str], working_copy: RepositoryPaths | None) -> list[str]:
+    """Return a warning if paths are outside of the repository, or if they are absolute and none is known."""
+    outside = [path for path in paths if path != ROOT and split_path(path) is None]
+    if not outside:
+        return []
+    shown = ", ".join(map(quote_text, outside[:OUTSIDE_SHOWN_MAX]))
+    more = len(outside) - OUTSIDE_SHOWN_MAX
+    named = f"{shown} and {more} more" if more > 0 else shown
+    if working_copy is None or working_copy.root is None:
+        advice = "" if working_copy is None else f", or {working_copy.advice}"
+        return [f"{named}: no repository is known here; ask with paths from its root, such as src/a.ts{advice}"]
+    return [f"{named}: outside of the repository {working_copy.root}; ask for paths in it"]
+
+
+def _split_elements(paths: str | list[str]) -> list[str]:
+    if not isinstance(paths, str):
+        return paths
+    if paths.lstrip().startswith("["):
+        try:
+            written = json.loads(paths)
+        except (ValueError, RecursionError):
+            written = None
+        if isinstance(written, list) and all(isinstance(one, str) for one in written):
+            return written
+    return paths.replace("\r", ",").replace("\n", ",").split(",")
+
+
+def _strip_decoration(text: str) -> str:
+    """Return the text without bullets, check boxes, quotes and back-ticks."""
+    text = text.strip()
+    for _ in range(LAYERS_MAX):
+        for decoration in (BULLET, CHECK_BOX):
+            if found := decoration.match(text):
+                text = text[found.end() :]
+        if len(text) > 1 and text[0] == text[-1] and text[0] in QUOTES:
+            text = text[1:-1].strip()
+    return text
+
+
+def _normalize(path: str) -> str:
+    """Return a normalized path below the root, or the root, else the path."""
+    names: list[str] = []
+    if not path or path.startswith("/"):
+        return path
+    for name in path.split("/"):
+        if name == "..":
+            if not names:
+                return path
+            names.pop()
+        elif name not in ("", "."):
+            names.append(name)
+    return path if names and is_drive(names[0]) else "/".join(names) or ROOT

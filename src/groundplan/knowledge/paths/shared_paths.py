@@ -12,9 +12,8 @@ from collections.abc import Collection, Iterator
 
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.paths.index import AFTER_SLASH, PathIndex, TooManySteps
-from groundplan.knowledge.paths.names import ROOT
+from groundplan.knowledge.paths.names import ROOT, parse_paths
 from groundplan.knowledge.paths.pattern import PATTERN_CHARS_MAX, MalformedPattern
-from groundplan.knowledge.paths.requested_paths import parse_paths
 from groundplan.providers import SharedPaths
 
 PAIRS_MAX = 100_000

@@ -110,6 +110,12 @@ class ProposedOperation(Struct, forbid_unknown_fields=True):
     profile: UncheckedWord | None = None
     label: UncheckedWord | None = None
     origin: VersionRef | None = field(name="from", default=None)
+    # What no operation has: a parent or children of a node. The checklist blocks them.
+    parent_id: Any | UnsetType = UNSET
+    parent: Any | UnsetType = UNSET
+    children: Any | UnsetType = UNSET
+    path: Any | UnsetType = UNSET
+    tree: Any | UnsetType = UNSET
 
     @property
     def version_ref(self) -> VersionRef | None:

@@ -1,8 +1,7 @@
 """Check a proposed operation, and decide whether it may proceed: the checks of sections 2 to 6 and the whole checklist.
 
 All of it is computed: tables and policies are read from the live database, versions and nodes from the plan, rights
-from the permission table. It changes nothing, and gives the same verdict as the operation itself, with one exception:
-metadata is free for the editor, and the checklist blocks the structure of the theory in it.
+from the permission table. It changes nothing, and gives the same verdict as the operation itself.
 """
 
 from __future__ import annotations
@@ -35,7 +34,6 @@ from groundplan.purpose.compliance.checklist import (
 )
 from groundplan.purpose.compliance.checklist_markdown import render_checklist
 from groundplan.purpose.compliance.live_schema import check_graph_model, check_tenant_filters, check_tenant_isolation
-from groundplan.purpose.compliance.metadata_structure import find_structure
 from groundplan.purpose.dates import is_day
 from groundplan.purpose.editing.items import PATH_KEYS_MAX, format_path
 from groundplan.purpose.editing.rules import (
@@ -51,6 +49,7 @@ from groundplan.purpose.editing.rules import (
 from groundplan.purpose.gates.gates import Check, GateResult, list_required_gates
 from groundplan.purpose.gates.run import read_gate_inputs, run_gate
 from groundplan.purpose.graph.cycles import find_closed_cycle
+from groundplan.purpose.metadata_structure import MetadataStructure, find_structure
 from groundplan.purpose.model import (
     SENTENCE_BYTES_MAX,
     TEXT_BYTES_MAX,
@@ -84,7 +83,7 @@ def build_checklist(tx: Transaction, proposal: ProposedOperation) -> Compliance:
     ctx = read_proposal_context(tx, proposal)
     tables = read_live_tables(tx, list_tables_with_prefix(tx, TABLE_PREFIX))
     parts = [
-        check_graph_model(tables, find_structure(_get_metadata(proposal))),
+        check_graph_model(tables, _find_proposed_structure(proposal)),
         check_version_state(ctx),
         check_version_constraints(tx, ctx, tables.get("toc_versions")),
         check_node_operation(ctx, is_fenced=not check_tenant_filters().unfiltered_on_nodes),
@@ -108,9 +107,15 @@ def build_checklist(tx: Transaction, proposal: ProposedOperation) -> Compliance:
     return Compliance(status, sections, reasons, actions, render_checklist(sections, proposal, tx.now))
 
 
-def _get_metadata(proposal: ProposedOperation) -> object:
-    """Return the metadata that the operation writes."""
-    return proposal.metadata if proposal.kind in (OperationKind.CREATE_NODE, OperationKind.UPDATE_NODE) else None
+def _find_proposed_structure(proposal: ProposedOperation) -> MetadataStructure:
+    """Return the structure in the metadata that the operation writes, and in the operation itself."""
+    writes_node = proposal.kind in (OperationKind.CREATE_NODE, OperationKind.UPDATE_NODE)
+    stored = find_structure(proposal.metadata) if writes_node else MetadataStructure([], [])
+    links, trees = (
+        [name for name in names if getattr(proposal, name) not in (UNSET, None)]
+        for names in (("parent_id", "parent"), ("children", "path", "tree"))
+    )
+    return MetadataStructure([*links, *stored.links], [*trees, *stored.trees])
 
 
 def _to_items(checks: list[CheckedItem]) -> Iterator[ChecklistItem]:

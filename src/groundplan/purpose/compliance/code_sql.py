@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from groundplan.purpose.compliance.code_patterns import PARENT, USE_EDGES, RuleMatch, Severity
 from groundplan.purpose.compliance.code_units import blank_spans, find_json_structures
 from groundplan.purpose.compliance.live_schema import ENDS
-from groundplan.purpose.compliance.metadata_structure import PATH_NAMES, TREE_NAMES, fold_name, format_names
+from groundplan.purpose.metadata_structure import PATH_NAMES, TREE_NAMES, fold_name, format_names
 from groundplan.purpose.model import EdgeType, NodeType, RiskLevel, VersionStatus
 
 NESTING_MAX = 8  # brackets around a plain condition; deeper ones are not read

@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.strict_json import decode
 from groundplan.purpose.compliance.code_patterns import PARENT, TOC_NAME
-from groundplan.purpose.compliance.metadata_structure import MetadataStructure, find_structure
+from groundplan.purpose.metadata_structure import MetadataStructure, find_structure
 
 DEPTH_MAX = 64  # deeper brackets belong to the unit around them, so that no text is copied more often than this
 HEAD_CHARS_MAX = 400  # of the text before a brace, to see what it opens

@@ -30,7 +30,7 @@ from groundplan.purpose.compliance.checklist import (
     decide_verdict,
     has_failures,
 )
-from groundplan.purpose.compliance.metadata_structure import (
+from groundplan.purpose.metadata_structure import (
     PATH_NAMES,
     TREE_NAMES,
     MetadataStructure,

@@ -10,7 +10,7 @@ this state. Only the cycle check reads rows that the batch does not name.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, NoReturn, TypeVar
+from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -151,6 +151,13 @@ class CreatedItem(Struct, omit_defaults=True):
     ref: str | None = None
 
 
+class ItemIdentity(NamedTuple):
+    """The key and the row id of an item. An edge has no key."""
+
+    key: str
+    id: str
+
+
 class BatchRefs(Struct):
     """The keys, row ids and refs that a batch uses."""
 
@@ -238,6 +245,15 @@ class DraftState:
     def build_edge_name(self, row: PurposeEdgeRow) -> EdgeName:
         """Return the name of an edge. Its ends must be among the nodes that the batch names."""
         return EdgeName(self.nodes[row.source_node_id].key, self.nodes[row.target_node_id].key, row.edge_type)
+
+    def read_node_key(self, node_id: str) -> str:
+        """Return the key of a node, which the batch need not name."""
+        return str(self.tx.scalar(sql.node_key, version_id=self.version.id, node_id=node_id))
+
+    def read_edge_name(self, edge_id: str) -> EdgeName:
+        """Return the name of an edge, which the batch need not name."""
+        source, target, type_ = self.tx.one(sql.edge_name, version_id=self.version.id, edge_id=edge_id)
+        return EdgeName(source, target, EdgeType(type_))
 
     def register_node(self, row: PurposeNode, ref: str | None, index: int) -> None:
         self.nodes[row.id] = row

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import GroundplanError, NotFound
+from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.text_limits import Name, NormalizedName, apply_marker
 from groundplan.kernel.operations.registry import Effect, OpId, Route, declare
 from groundplan.kernel.operations.schema import CollapsedInSchema
@@ -22,7 +23,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument, quote_text
 from groundplan.purpose.content import read_content
 from groundplan.purpose.dates import get_day, parse_day, parse_moment
-from groundplan.purpose.editing.draft import BatchRefs, DraftState
+from groundplan.purpose.editing.draft import BatchRefs, DraftState, ItemIdentity
 from groundplan.purpose.editing.items import (
     add_assumption,
     add_edge,
@@ -146,22 +147,23 @@ def _write_items(draft: DraftState, document: TheoryDocument, keys: IncomingKeys
         # An imported node may lack a title; the gate reports it.
         title = apply_marker(_TITLE, added.title, (*at, "title")) if added.title.strip() else ""
         op = AddNode(added.node_type, title, None, added.description, added.narrative, added.owner, added.metadata)
-        add_node(draft, op, keys.nodes[added.key], index)
+        add_node(draft, op, ItemIdentity(keys.nodes[added.key], new_uuid()), index)
     names: set[EdgeName] = set()
     for index, edge in enumerate(document.edges):
         at = ("document", "edges", index)
         source, target = node(edge.source, (*at, "source")), node(edge.target, (*at, "target"))
         cause = AddEdge(source, target, edge.edge_type, None, edge.mechanism, edge.confidence)
-        add_edge(draft, cause, index, at)
+        add_edge(draft, cause, ItemIdentity("", new_uuid()), index, at)
         names.add(EdgeName(source, target, edge.edge_type))
     for index, assumption in enumerate(document.assumptions):
         at = ("document", "assumptions", index)
         op_ = _to_add_assumption(assumption, node, names, at)
-        add_assumption(draft, op_, keys.assumptions[assumption.key], index)
+        add_assumption(draft, op_, ItemIdentity(keys.assumptions[assumption.key], new_uuid()), index)
     for index, indicator in enumerate(document.indicators):
         on = node(indicator.node, ("document", "indicators", index, "node"))
         given = {name: getattr(indicator, name) for name in indicator.__struct_fields__ if name not in ("key", "node")}
-        add_indicator(draft, AddIndicator(node=on, **given), keys.indicators[indicator.key], index)
+        identity = ItemIdentity(keys.indicators[indicator.key], new_uuid())
+        add_indicator(draft, AddIndicator(node=on, **given), identity, index)
 
 
 def _to_add_assumption(

@@ -9,7 +9,6 @@ drafts. If most of them differ, the file counts as another theory, and the calle
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from typing import Literal
 
@@ -20,7 +19,7 @@ from groundplan.kernel.events import collect_recorded_values
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.content import reserve_keys, reserve_up_to
 from groundplan.purpose.exchange.document import TheoryDocument
-from groundplan.purpose.model import ASSUMPTION_PREFIX, INDICATOR_PREFIX, PREFIXES, sort_keys
+from groundplan.purpose.model import ASSUMPTION_PREFIX, INDICATOR_PREFIX, PREFIXES, fold_title, sort_keys
 from groundplan.purpose.observing.read import find_observed_keys
 
 KeyMode = Literal["same", "new"]
@@ -116,7 +115,7 @@ def _find_renamed(tx: Transaction, document: TheoryDocument, *, is_certain: bool
     is_known = False
     for called in (nodes, beside):
         known = [key for key in called if key in recorded_names]
-        others = [key for key in known if _normalize_name(called[key]) not in map(_normalize_name, recorded_names[key])]
+        others = [key for key in known if fold_title(called[key]) not in map(fold_title, recorded_names[key])]
         if not is_certain and not is_known and 2 * len(others) > len(known):
             raise OtherTheory(sort_keys(others))
         is_known = is_known or bool(known)
@@ -125,8 +124,3 @@ def _find_renamed(tx: Transaction, document: TheoryDocument, *, is_certain: bool
     if observed:
         raise OtherTheory(observed)
     return sort_keys(renamed)
-
-
-def _normalize_name(text: str) -> str:
-    """Normalize a name for comparison: ignore case, whitespace and Unicode composition."""
-    return unicodedata.normalize("NFC", " ".join(text.split())).casefold()

@@ -17,6 +17,7 @@ from groundplan.purpose.editing.rules import TypedEdge
 from groundplan.purpose.gates.gates import ExternalFacts, Fix
 from groundplan.purpose.graph.cycles import find_cyclic_components, find_shortest_cycle
 from groundplan.purpose.graph.graph import CausalGraph, build_causal_graph, find_leading_to, find_valid_causal_edges
+from groundplan.purpose.metadata_structure import find_structure, format_names
 from groundplan.purpose.model import (
     Assumption,
     Confidence,
@@ -26,12 +27,15 @@ from groundplan.purpose.model import (
     NodeType,
     Profile,
     PurposeEdge,
+    PurposeNode,
     RiskLevel,
     edge_order,
+    fold_title,
     sort_keys,
 )
 from groundplan.purpose.observing.records import DoubtStatus, Observations, find_doubts
 
+TITLES_ACROSS_TYPES = 1  # the edition since which titles are compared across types
 REFS_NAMED_MAX = 5  # refs named in a message; the `refs` list holds all of them
 NO_SUBJECTS = "the version has nothing to check"
 NOT_KNOWN = "this is not known here"
@@ -346,6 +350,28 @@ def check_context(theory: GateSubject) -> CheckFinding:
 
 
 def check_title(theory: GateSubject) -> CheckFinding:
+    """Report nodes without a title, or with that of another node. Of another type it is never more than a warning."""
+    if theory.external_facts.edition < TITLES_ACROSS_TYPES:
+        return _check_title_by_type(theory)
+    titled: dict[str, list[PurposeNode]] = {}
+    for node in theory.content.nodes.values():
+        titled.setdefault(fold_title(node.title), []).append(node)
+    blocking: list[str] = []
+    across: list[str] = []
+    for title, nodes in titled.items():
+        types = Counter(node.node_type for node in nodes)
+        for node in nodes if not title or len(nodes) > 1 else ():
+            (blocking if not title or types[node.node_type] > 1 else across).append(node.key)
+    return CheckFinding(
+        "Every node has a title, and no other node has the same",
+        len(theory.content.nodes),
+        sort_keys(blocking if blocking and theory.is_strict else blocking + across),
+        suggest_edit("update_node (another title) on {refs}"),
+        is_warning=bool(across) and not blocking,
+    )
+
+
+def _check_title_by_type(theory: GateSubject) -> CheckFinding:
     titles: dict[tuple[NodeType, str], list[str]] = {}
     for node in theory.content.nodes.values():
         titles.setdefault((node.node_type, node.title.strip().casefold()), []).append(node.key)
@@ -355,6 +381,22 @@ def check_title(theory: GateSubject) -> CheckFinding:
         len(theory.content.nodes),
         sort_keys(failing),
         suggest_edit("update_node (another title) on {refs}"),
+    )
+
+
+def check_structure(theory: GateSubject) -> CheckFinding:
+    structures = {key: find_structure(node.metadata) for key, node in theory.content.nodes.items()}
+    names = {key: [*found.links, *found.trees] for key, found in structures.items() if found.links or found.trees}
+
+    def describe(refs: list[str]) -> tuple[str, list[str]]:
+        return ", ".join(f"{key} has {format_names(names[key])}" for key in refs[:REFS_NAMED_MAX]), refs
+
+    return CheckFinding(
+        "No metadata holds structure of the theory: a parent, children, a tree or a path of nodes",
+        len(theory.content.nodes),
+        sort_keys(names),
+        suggest_edit("update_node (metadata with null for these names) on {refs}, and add_edge for what they meant"),
+        describe_failing=describe if names else None,
     )
 
 
@@ -393,6 +435,7 @@ GATE_A_CHECKS: dict[str, Callable[[GateSubject], CheckFinding]] = {
     "GA_REFUTED": check_refuted,
     "GA_RLS": check_row_security,
     "GA_SELF_EDGE": check_self_edge,
+    "GA_STRUCTURE": check_structure,
     "GA_TITLE": check_title,
     "GA_TYPE_CHAIN": check_type_chain,
 }

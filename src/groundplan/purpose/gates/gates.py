@@ -46,6 +46,7 @@ GATE_A: dict[str, _Severities] = {
     "GA_REFUTED": ("block", "block", "warn"),
     "GA_RLS": ("block", "block", "block"),
     "GA_SELF_EDGE": ("block", "block", "block"),
+    "GA_STRUCTURE": ("block", "block", "block"),
     "GA_TITLE": ("warn", "block", None),
     "GA_TYPE_CHAIN": ("block", "block", None),
 }
@@ -56,17 +57,25 @@ GATE_B: dict[str, _Severities] = dict.fromkeys(
     ("block", "block", "block"),
 )
 
+# The edition of the checks. A published version is asked those of the edition in which it was published, so that its
+# result stays the same. Edition 1 asks for structure in metadata, and compares titles across types and by
+# folded letters.
+EDITION = 1
+FIRST_EDITIONS = {"GA_STRUCTURE": 1}
+
 SEVERITY_TABLES: dict[Gate, dict[str, _Severities]] = {"A": GATE_A, "B": GATE_B}
 
 # The database enforces these itself, so they cannot be waived.
 NOT_WAIVABLE = frozenset({"GA_CROSS_VERSION", "GA_DUP_EDGE", "GA_RLS", "GA_SELF_EDGE"})
 
 
-def get_severities(gate: Gate, profile: Profile) -> dict[str, Severity]:
-    """Return the checks of a gate that are on in a profile, sorted by code, with their severities."""
+def get_severities(gate: Gate, profile: Profile, edition: int = EDITION) -> dict[str, Severity]:
+    """Return the checks of a gate that an edition has on in a profile, sorted by code, with their severities."""
     column = _PROFILES.index(profile)
     return {
-        code: severity for code, row in sorted(SEVERITY_TABLES[gate].items()) if (severity := row[column]) is not None
+        code: severity
+        for code, row in sorted(SEVERITY_TABLES[gate].items())
+        if (severity := row[column]) is not None and FIRST_EDITIONS.get(code, 0) <= edition
     }
 
 
@@ -106,6 +115,13 @@ class ExternalFacts(Struct, frozen=True):
     row_security: list[str] | None = None  # what is wrong with it; None if the engine has no row security
     # The revision of the latest work evidence that refutes each assumption, by its key.
     refuted_by_work: dict[str, int] | None = None
+    edition: int = EDITION
+
+
+class PublishedFacts(ExternalFacts, frozen=True):
+    """The facts that were stored when a version was published. They name the edition of the checks since edition 1."""
+
+    edition: int = 0
 
 
 class Check(Struct):

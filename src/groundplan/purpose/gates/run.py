@@ -31,6 +31,7 @@ from groundplan.purpose.gates.gates import (
     Fix,
     Gate,
     GateResult,
+    PublishedFacts,
     Severity,
     count_results,
     get_severities,
@@ -61,7 +62,7 @@ def read_gate_inputs(tx: Transaction, row: VersionRow, content: Content, *, as_o
             read_external_facts(tx, content) if as_of is None else ExternalFacts(row_security=_check_row_security(tx))
         )
         return GateInputs(observed, outside, get_day(as_of or tx.now))
-    outside = get_decoder(ExternalFacts).decode(tx.scalar(sql.published_external_facts, version_id=row.id))
+    outside = get_decoder(PublishedFacts).decode(tx.scalar(sql.published_external_facts, version_id=row.id))
     known = Cutoff(before_rev=row.published_rev) if as_of is None else Cutoff(as_of=as_of)
     return GateInputs(read_version_observations(tx, content, known), outside, get_day(as_of or row.published_at))
 
@@ -144,10 +145,9 @@ def run_checks(
     """Return the results of the checks of a gate, and the fixes of the failing ones by code."""
     theory = GateSubject(content, observations, profile, external_facts)
     waivers = ActiveWaivers(observations.waivers, today)
-    findings = {code: _CHECKS[gate][code](theory) for code in get_severities(gate, profile)}
-    checks = [
-        _judge(code, severity, findings[code], waivers) for code, severity in get_severities(gate, profile).items()
-    ]
+    severities = get_severities(gate, profile, external_facts.edition)
+    findings = {code: _CHECKS[gate][code](theory) for code in severities}
+    checks = [_judge(code, severity, findings[code], waivers) for code, severity in severities.items()]
     fixes = {
         check.code: _name_refs(findings[check.code].fix, check.refs) for check in checks if check.result == "failed"
     }

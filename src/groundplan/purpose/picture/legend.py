@@ -281,6 +281,7 @@ EXPECTATIONS = {
     "GA_ORPHANS": "everything leads to a goal",
     "GA_OUTCOME_COVERAGE": "every outcome has an indicator",
     "GA_REFUTED": "refuted assumptions have a decision",
+    "GA_STRUCTURE": "metadata holds no structure",
     "GA_TITLE": "titles are there, and differ",
     "GA_TYPE_CHAIN": "links lead up the levels",
     "GB_BASELINE": "indicators of outcomes and goals have a baseline",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from groundplan.front_matter.split import FENCE
+from groundplan.front_matter import FENCE
 from groundplan.knowledge.paths.pattern import parse_pattern
 from groundplan.repository.rules import front_matter, marks
 from groundplan.repository.rules.folder import SKIPPED_FOLDERS

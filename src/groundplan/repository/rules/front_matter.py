@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from groundplan.front_matter.errors import UnreadableFrontMatter
-from groundplan.front_matter.fields import Field, FieldText, Nested, parse_front
-from groundplan.front_matter.split import FENCE, split_text
+from groundplan.front_matter import FENCE, Field, FieldText, Nested, UnreadableFrontMatter, parse_front, split_text
 
 Fields = dict[str, str | list[str]]
 

@@ -19,20 +19,25 @@ from typing import Any
 
 from msgspec import UNSET
 
-from groundplan.kernel.errors import Conflict, Invalid, RuleViolated
+from groundplan.kernel.errors import Conflict, Invalid, NotFound, RuleViolated
 from groundplan.repository.rules.export import (
     load_molecule_of,
     load_molecules,
     resolve_project_id,
     to_exported_atom,
 )
-from groundplan.repository.rules.formats import RuleFormat, render_piece
+from groundplan.repository.rules.folder import SKIPPED_FOLDERS, to_display_path
+from groundplan.repository.rules.formats import AGENTS_FILE, OWN_FILES, RuleFormat, render_piece
 from groundplan.repository.rules.marks import Mark
-from groundplan.repository.rules.read_rules import FileRule, SkippedFile, read_rules
+from groundplan.repository.rules.read_rules import FileRule, RuleFiles, SkippedFile, find_rule_files, read_rules
 from groundplan.repository.rules.rule import normalize_line_breaks, normalize_name, normalize_patterns
 from groundplan.session import Session
 
 PAGE_SIZE = 1000
+
+NAMED_MAX = 3  # files in a sentence
+# Formats whose files are rules by their suffix; an .md file can be anything.
+DISTINCT_SUFFIXES = frozenset({RuleFormat.CURSOR, RuleFormat.COPILOT})
 
 _Identity = tuple[str, tuple[str, ...]]  # name and patterns
 
@@ -76,10 +81,15 @@ class ImportedRules:
 
 def import_rules(session: Session, project: str, task: str, form: RuleFormat, paths: list[str]) -> ImportedRules:
     """Import rule files as atoms of a project, on behalf of a task."""
+    files = find_rule_files(paths, form)
+    if not files.found:
+        raise _explain_nothing_found(files, form, paths)
     done = ImportedRules()
+    if files.elsewhere and form in DISTINCT_SUFFIXES:
+        done.warnings.append(_describe_elsewhere(files, form))
     atoms = _ProjectAtoms(session, project)
     molecules = _ProjectMolecules(session, project, task, done)
-    for rule in read_rules(paths, form):
+    for rule in read_rules(files, form):
         if isinstance(rule, SkippedFile):
             done.skipped.append(rule)
             continue
@@ -93,6 +103,27 @@ def import_rules(session: Session, project: str, task: str, form: RuleFormat, pa
             done.skipped.append(SkippedFile(rule.file, error.message))
             atoms.forget(rule)
     return done
+
+
+def _explain_nothing_found(files: RuleFiles, form: RuleFormat, paths: list[str]) -> NotFound:
+    own = OWN_FILES.get(form)
+    wanted = AGENTS_FILE if own is None else f"*{own.suffix} below {own.folder}"
+    if own is not None and own.general_file is not None:
+        wanted += f", and for {own.general_file}"
+    hint = f"looked for {wanted} in every folder but {' and '.join(sorted(SKIPPED_FOLDERS))}"
+    if files.elsewhere and form in DISTINCT_SUFFIXES:
+        hint += f"; {_describe_elsewhere(files, form)}"
+    return NotFound("rule file in", to_display_path(", ".join(paths)), hint=hint)
+
+
+def _describe_elsewhere(files: RuleFiles, form: RuleFormat) -> str:
+    """Return a sentence about the files that look like rules and are not where the tool reads them."""
+    own = OWN_FILES[form]
+    named = ", ".join(to_display_path(str(file)) for file in files.elsewhere[:NAMED_MAX])
+    return (
+        f"{len(files.elsewhere)} files with {own.suffix} are outside of {own.folder}, so {form} does not read them; "
+        f"name them to import them: {named}" + (", …" if len(files.elsewhere) > NAMED_MAX else "")
+    )
 
 
 @contextmanager

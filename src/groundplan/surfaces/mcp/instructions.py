@@ -27,13 +27,12 @@ LINES: tuple[tuple[str | None, str], ...] = (
     ),
     (
         "context",
-        "Facts: context_run create_draft, then context_edit with its runId, then commit; a pointer is a path such as "
-        "/site/area.",
+        "Facts: context_run create_draft, a copy of those in force, then context_edit with its runId, then commit; a "
+        "pointer is a path such as /site/area.",
     ),
     (
         "purpose",
-        "Purpose: toc_version draft before toc_edit; toc_check before publish, which a person does, because agents act "
-        "as editors.",
+        "Purpose: toc_version draft before toc_edit; toc_check before publish, which a person does.",
     ),
     ("briefing", "inbox lists what waits; undo takes back your last change."),
     (

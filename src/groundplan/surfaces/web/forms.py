@@ -8,10 +8,14 @@ A field is named by the path of its argument: `updates.0.resolved`. A word after
     updates.0.properties.priority|value  a number or other JSON, else text; an empty field is null
     updates.0.properties|pairs           an object, `name: value` on each line; no value is null
     nodes|outline                        nodes to plan: indentation makes children, `after: a, b` makes dependencies
-    operations|plan                      edits of the plan: `a > b` on a line, or rows of a spreadsheet
     updates.0.summary|text               as it is, also if it is empty
     inputs.0.value|json                  JSON
     inputs.0.value|null                  null, whatever the text is
+
+An area may have words of its own.
+
+A form with a field `compare`, the path of an object, changes only what a person changed there: an argument below that
+path is left out if its field is as it was, and else sent with its former value, as `PATH.was.NAME`.
 
 Other empty fields are left out: a person who types nothing says nothing. Numbers, booleans and JSON stay text here;
 the input gate reads them by the type of the argument.
@@ -28,9 +32,9 @@ from msgspec import UNSET
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate import strict_json
-from groundplan.surfaces.web.areas.plan.quick_entry import read_plan_lines
 
-RESERVED = frozenset({"csrf", "operation", "form", "to"})
+COMPARE = "compare"
+RESERVED = frozenset({"csrf", "operation", "form", "to", COMPARE})
 STEPS_MAX = 32  # of a path, as deep as JSON may be
 BEFORE = "was|"  # and the name of a field: its value before a person typed
 LINE = "line "  # and a number: the ref of a node in an outline
@@ -50,21 +54,36 @@ class InvalidForm(Invalid):
     code = "invalid_form"
 
 
-def read_arguments(fields: Mapping[str, str]) -> dict[str, Any]:
+Reader = Callable[[str], Any]
+
+
+def read_arguments(fields: Mapping[str, str], area_readers: Mapping[str, Reader] | None = None) -> dict[str, Any]:
     """Return the arguments that the fields of a form stand for."""
+    readers = {**READERS, **(area_readers or {})}
     arguments: dict[str, Any] = {}
     for name, text in fields.items():
         if name in RESERVED or name.startswith(BEFORE):
             continue
         path, _, word = name.partition("|")
-        if word not in READERS:
+        if word not in readers:
             raise InvalidForm(f"the field {name} is not of this page; reload it and try again", field=name)
-        value = READERS[word](text.replace("\r\n", "\n"))
+        compared = fields.get(COMPARE, "")
+        before = fields.get(f"{BEFORE}{name}") if compared and path.startswith(f"{compared}.") else None
+        if before is not None:
+            if _unify_lines(text) == _unify_lines(before):
+                continue
+            read = _read_value(before) if word == "value" else _unify_lines(before) or None
+            _set(arguments, [*compared.split("."), "was", path.removeprefix(f"{compared}.")], read, name)
+        value = readers[word](_unify_lines(text))
         if isinstance(value, NotJson):
             raise InvalidForm(f"this is not JSON, {value.place}; numbers, true, lists and objects are", field=path)
         if value is not UNSET:
             _set(arguments, path.split("."), value, name)
     return {name: _number_lists(value) for name, value in arguments.items()}
+
+
+def _unify_lines(text: str) -> str:
+    return text.replace("\r\n", "\n")
 
 
 def _set(arguments: dict[str, Any], path: list[str], value: Any, name: str) -> None:
@@ -172,7 +191,7 @@ def read_outline(text: str) -> list[dict[str, Any]] | None:
     return nodes or None
 
 
-READERS: Mapping[str, Callable[[str], Any]] = {
+READERS: Mapping[str, Reader] = {
     "": lambda text: text.strip() or UNSET,
     "text": lambda text: text,
     "clear": lambda text: text.strip() or None,
@@ -183,5 +202,4 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "json": _read_json,
     "null": lambda _text: None,
     "outline": lambda text: read_outline(text) or UNSET,
-    "plan": lambda text: read_plan_lines(text) or UNSET,
 }

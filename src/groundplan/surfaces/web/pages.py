@@ -199,15 +199,16 @@ def _check_operation(request: Request, form: Form) -> None:
 
 def _send(session: Session, area: Area, project: str, form: Form) -> Any:
     """Run the operation of a form; again if only other things changed since its page was read."""
+    readers = area.make_readers(session, project) if area.make_readers else {}
     for _ in range(REBASES_MAX):
         try:
-            return session.call(form["operation"], **read_arguments(form))
+            return session.call(form["operation"], **read_arguments(form, readers))
         except StaleRevision:
             rebased = area.rebase(session, project, form) if area.rebase else None
             if rebased is None:
                 raise
             form = rebased
-    return session.call(form["operation"], **read_arguments(form))
+    return session.call(form["operation"], **read_arguments(form, readers))
 
 
 def _quote_path(request: Request) -> str:

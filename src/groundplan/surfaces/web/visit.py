@@ -22,8 +22,9 @@ from groundplan.kernel.errors import (
 )
 from groundplan.kernel.events import parse_position
 from groundplan.kernel.projects import ProjectView
+from groundplan.purpose.editing.items import StaleItem
 from groundplan.session import Session
-from groundplan.surfaces.web.forms import BEFORE, find_line
+from groundplan.surfaces.web.forms import BEFORE, Reader, find_line
 
 INBOX_READ = 100  # items of the inbox that a page reads for its number in the rail
 # The message after a change offers to undo it, on the page where the change was made.
@@ -80,7 +81,7 @@ class Refusal:
     @property
     def is_conflict(self) -> bool:
         """Whether somebody else changed the same thing meanwhile: then the page shows both versions."""
-        return self.error.code in (StaleRevision.code, StaleVersion.code)
+        return self.error.code in (StaleRevision.code, StaleVersion.code, StaleItem.code)
 
     def choose(self, name: str, present: Any) -> Any:
         """Return what a field shows after the refusal: what was typed, or the present value if nobody typed there."""
@@ -174,6 +175,8 @@ class Area(NamedTuple):
     operations: frozenset[str] = frozenset()  # that its forms run, beside those of EVERYWHERE
     # Returns the fields of a form with the present revision, if what the form is about is still as its page showed it.
     rebase: Callable[[Session, str, Mapping[str, str]], Mapping[str, str] | None] | None = None
+    # Returns the readers of its own fields, by the word after the bar.
+    make_readers: Callable[[Session, str], Mapping[str, Reader]] | None = None
 
     def has_form(self, operation: str) -> bool:
         """Return whether a page of the area may run an operation; all others are refused there."""

@@ -597,6 +597,7 @@ def _delete_nodes(tx: Transaction, ids: dict[int, str]) -> None:
         sql.remove_tags_of,
         sql.remove_evidence_of,
         sql.remove_features_of,
+        sql.remove_merged_texts_of,
         sql.remove_nodes,
     ):
         tx.run(query, **nodes)
@@ -665,7 +666,7 @@ CREATE = declare(
 UPDATE_PROJECT = declare(
     update,
     name="container.update_project",
-    summary="Change what a project says, or the steps of its tasks and features.",
+    summary="Change the steps of the tasks and features of a project.",
     permission=Permission.PROJECT_CONFIGURE,
     effect=Effect.WRITE,
     project=lambda tx, request: resolve_container_project(tx, request.container_type, request.id),
@@ -678,7 +679,10 @@ UPDATE = declare(
     effect=Effect.WRITE,
     project=lambda tx, request: resolve_container_project(tx, request.container_type, request.id),
     variants=(UPDATE_PROJECT,),
-    choose_variant=lambda request: UPDATE_PROJECT if request.container_type is ContainerType.PROJECT else None,
+    # What a project says is a matter of its root node, as in the graph; its steps are a matter of its owners.
+    choose_variant=lambda request: (
+        UPDATE_PROJECT if request.container_type is ContainerType.PROJECT and request.pipeline is not None else None
+    ),
     tool=Tool("manage_container", Group.CONTAINERS, "update"),
     command=Command(
         ("task", "update"),

@@ -17,7 +17,7 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import describe_value, invalid_argument, join_alternatives
 from groundplan.providers import find_knowledge_of_files
-from groundplan.work import answers as briefing
+from groundplan.work.answers import TRIMMING, AnswerBriefing
 from groundplan.work.containers.fields import (
     LIMIT,
     ContainerId,
@@ -128,7 +128,7 @@ class ContainerDetails(ContainerAnswer, kw_only=True):
     """A container with the requested details."""
 
     trimming: ClassVar[Trimming] = Trimming(
-        *briefing.TRIMMING,
+        *TRIMMING,
         DropField("sections[].content"),
         *ContainerAnswer.trimming,
         DropField("sections[].usage_description"),
@@ -166,8 +166,24 @@ def get(tx: Transaction, request: GetContainer) -> ContainerDetails:
             paths = list(dict.fromkeys([*extract_paths(node.links_value), *extract_context_files(sections)]))
             answer.graph_context = find_knowledge_of_files(tx, paths, tx.budget.share(KNOWLEDGE_TENTHS, of=10))
     if request.budget is not None:
-        briefing.add_briefing(tx, answer, node.n, lean=tx.preferences.lean, envelope_chars=ENVELOPE_CHARS)
+        briefing = AnswerBriefing(
+            tx,
+            node.n,
+            lean=tx.preferences.lean,
+            envelope_chars=ENVELOPE_CHARS,
+            list_shown=lambda: _list_knowledge(answer),
+        )
+        briefing.add_to(answer)
     return answer
+
+
+def _list_knowledge(answer: ContainerDetails) -> dict[str, bool]:
+    """Return the ids of the atoms and molecules whose texts an answer shows."""
+    if answer.graph_context is UNSET:
+        return {}
+    molecules, orphans = answer.graph_context.molecules, answer.graph_context.orphan_atoms
+    atoms = [*orphans, *(atom for molecule in molecules for atom in molecule.atoms)]
+    return {entity.id: True for entity in (*molecules, *atoms) if entity.knowledge is not UNSET}
 
 
 # --- Search ---

@@ -67,6 +67,7 @@ from groundplan.work.kinds import (
     get_status,
     is_claim_live,
 )
+from groundplan.work.links import find_unset_facts_of_nodes
 from groundplan.work.nodes import (
     DEPENDS_ON,
     WorkNodeRow,
@@ -310,6 +311,9 @@ def complete_answer(
     warnings = Warnings()
     verb = "resolved" if answer.transition.after in TERMINAL else "moved on"
     warnings.add_ended_claims(readiness.ended_claims, verb=verb)
+    if answer.transition.after == CLOSED:
+        for pointers in find_unset_facts_of_nodes(tx, [node.n]).values():
+            warnings.add_unset_facts(node.id, pointers)
     answer.warnings = warnings.lines()
     return answer
 

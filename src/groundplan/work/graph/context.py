@@ -17,7 +17,7 @@ from groundplan.kernel.answers import Budget, CutLists, DropField, LeftOut, Trim
 from groundplan.kernel.operations.registry import AnswerBudget, Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work import answers as briefing
+from groundplan.work.answers import TRIMMING, AnswerBriefing
 from groundplan.work.links import load_shown_links
 from groundplan.work.nodes import WorkNode, load_nodes
 from groundplan.work.refs import find_node, find_node_in_project
@@ -40,7 +40,7 @@ class NodeContext(Struct, kw_only=True):
 
     # The tree needs no rule here: `context` adds only as much of it as fits.
     trimming: ClassVar[Trimming] = Trimming(
-        *briefing.TRIMMING,
+        *TRIMMING,
         CutLists(("related",)),
         CutLists(("depended_by",)),
         CutLists(("depends_on",)),
@@ -89,14 +89,22 @@ def context(tx: Transaction, request: ReadContext) -> NodeContext:
     branches = load_branches(tx, node, n, depth=request.depth)
     missing = {"ancestors": over.left_out, "children": count_left_out(branches[:1]), **around.left_out}
     room = tx.budget.reserve(answer, missing)
-    # With a budget, the tree leaves at least half of it to the briefing.
-    branches = fit_branches(branches, room if request.budget is None else room.share(1, of=2))
+    if request.budget is None:
+        briefing = None
+    else:
+        briefing = AnswerBriefing(tx, n, lean=lean, list_shown=lambda: _list_dependencies(answer))
+        room = Budget(room.free_chars - briefing.measure(), room)  # the tree uses what the briefing leaves
+    branches = fit_branches(branches, room)
     answer.children = join_branches(branches, lean=lean)
     missing["children"] = count_left_out(branches)
     answer.left_out = {name: count for name, count in missing.items() if count} or UNSET
-    if request.budget is not None:
-        briefing.add_briefing(tx, answer, n, lean=lean)
+    if briefing is not None:
+        briefing.add_to(answer)
     return answer
+
+
+def _list_dependencies(answer: NodeContext) -> dict[str, bool]:
+    return {dependency.node.id: True for dependency in answer.depends_on or ()}
 
 
 OPERATION = declare(

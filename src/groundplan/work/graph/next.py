@@ -23,8 +23,7 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
 from groundplan.policies import get_policies
-from groundplan.work import answers as briefing
-from groundplan.work.answers import Warnings, join_names
+from groundplan.work.answers import TRIMMING, AnswerBriefing, Warnings, join_names
 from groundplan.work.claims import compute_lease_end, limit_lease_end
 from groundplan.work.events import WorkOp
 from groundplan.work.kinds import ACTIVE, FEATURE, ROOT_N
@@ -114,7 +113,7 @@ class Offers(Struct):
     """The best nodes, best first. If there are none, `reason` says why."""
 
     trimming: ClassVar[Trimming] = Trimming(
-        *briefing.TRIMMING,
+        *TRIMMING,
         *(DropField(f"nodes[].{part}") for part in ("resolved_deps", "context_links", "ancestors")),
         *(DropField(f"nodes[].node.{part}") for part in TRIMMABLE_FIELDS),
     )
@@ -236,8 +235,13 @@ def _build_offers(
     left_out = {"nodes": len(picked) - len(kept)} if len(kept) < len(picked) else UNSET
     answer = Offers(offers, warnings=warnings.lines(), left_out=left_out)
     if request.budget is not None:
-        briefing.add_briefing(tx, answer, kept[0].n, lean=lean)
+        briefing = AnswerBriefing(tx, kept[0].n, lean=lean, list_shown=lambda: _list_dependencies(answer))
+        briefing.add_to(answer)
     return answer
+
+
+def _list_dependencies(answer: Offers) -> dict[str, bool]:
+    return {dependency.id: False for offered in answer.nodes for dependency in offered.resolved_deps or ()}
 
 
 def _build_offer(tx: Transaction, row: WorkNodeRow, *, lean: bool, is_claimed: bool) -> Offer:

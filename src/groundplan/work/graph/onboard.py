@@ -384,14 +384,15 @@ class Onboard(Struct, forbid_unknown_fields=True):
 
 
 def onboard(tx: Transaction, request: Onboard) -> Orientation:
-    """Return an overview of one project; without a name, of the only one, or the projects to choose from."""
+    """Return an overview of a project; without a name, of the configured or only one, else a list of the projects."""
     if tx.has_project:
         return _fit_to_session(tx, request, *build_orientation(tx))
     projects = list_projects(tx, ListProjects()).projects
     if not projects:
         return Orientation(projects=[], hint=f"there is no project yet; {tx.describe(FIRST_PROJECT)}")
-    if len(projects) == 1:
-        tx.set_project(authorize_project(tx, projects[0].id, Permission.WORK_READ, by_id=True))
+    chosen = [project for project in projects if tx.preferences.project in (project.name, project.id)] or projects
+    if len(chosen) == 1:
+        tx.set_project(authorize_project(tx, chosen[0].id, Permission.WORK_READ, by_id=True))
         return onboard(tx, request)
     latest = nlargest(LISTS_MAX["projects"], projects, key=lambda project: (project.updated_at, project.id))
     rows = load_overview_rows(tx, (project.id for project in latest))

@@ -71,6 +71,7 @@ class MissingParent(Invalid):
     """A node has no parent and the call names no project."""
 
     code = "no_parent"
+    lacks_project = True
 
     def __init__(self, index: int) -> None:
         super().__init__(

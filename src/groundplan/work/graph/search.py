@@ -421,7 +421,8 @@ def find_nodes(tx: Transaction, projects: Sequence[str], words: SearchWords) -> 
         with_words = tx.all(sql.nodes_with_short_words, TextMatch, **parameters, read_max=read_max)
     if len(with_words) >= parameters["per_project"]:  # the node with exactly this summary may be older than all of them
         matches += tx.all(sql.nodes_with_summary, TextMatch, **parameters)
-    return drop_repeated([*matches, *with_words])
+    merged = tx.all(sql.nodes_with_merged_words, TextMatch, **parameters)
+    return drop_repeated([*matches, *with_words, *merged])
 
 
 def _build_match(words: SearchWords) -> str:

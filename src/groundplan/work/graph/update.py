@@ -22,7 +22,7 @@ from groundplan.work.answers import DONE_WORDS, GraphHints, SideEffects, Warning
 from groundplan.work.events import WorkOp
 from groundplan.work.kinds import PRIORITY, PRIORITY_IGNORED, TASK, get_complexity, get_priority, ranks_as_absent
 from groundplan.work.link_targets import KnownTargets, Pointers, PurposeKeys
-from groundplan.work.links import Requested, load_targets, read_requested, set_links
+from groundplan.work.links import Requested, find_unset_facts_of_nodes, load_targets, read_requested, set_links
 from groundplan.work.nodes import (
     EvidenceRow,
     WorkNodeRow,
@@ -161,6 +161,7 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
     readiness = Readiness(tx, decision=request.decision, postpones_counts=True, changes_one_node=is_single)
     warnings = Warnings()
     early = []  # nodes that were resolved before their dependencies
+    finished: dict[int, str] = {}  # the ids of the nodes that were resolved
     updated = []
     completes_task = False
     requested = [read_requested(item) for item in request.updates]
@@ -173,6 +174,7 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
         _check_revision_and_claim(tx, node, item)
         if item.resolved is True and not node.resolved:
             completes_task = completes_task or node.kind in (None, TASK)
+            finished[node.n] = node.id
             if node.open_deps:
                 early.append(node.n)
         links = _set_links(tx, node, requested[index], targets, index)
@@ -184,6 +186,8 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
         readiness.write_counts()
         for node_id in tx.scalars(sql.resolved_early, project_id=tx.project.id, ns=to_json_array(early)):
             warnings.add(node_id, "resolved while its dependencies are open")
+    for n, pointers in find_unset_facts_of_nodes(tx, finished).items():
+        warnings.add_unset_facts(finished[n], pointers)
     answer = Updated(updated=updated)
     if completes_task and has_knowledge(tx):
         answer.graph_hints = build_graph_hints()

@@ -34,6 +34,7 @@ from groundplan.policies import Policies, decode_policies, get_policies
 from groundplan.providers import KnowledgeDraft, KnowledgeImport, import_knowledge
 from groundplan.work.importing.compare import add_changed_entries, add_missing_evidence, add_new_entries
 from groundplan.work.importing.items import (
+    KNOWLEDGE_TASK,
     DeletedItem,
     ImportBase,
     SourceAtom,
@@ -71,7 +72,6 @@ from groundplan.work.requests import encode_properties
 from groundplan.work.waiting.order import ProjectOrder
 
 NAME_KEPT_CHARS = 245  # of a name that gets a number
-TASK = "#knowledge"  # the source id of the task that knowledge is created by
 
 sql = load_queries(__file__)
 
@@ -238,7 +238,7 @@ def _note_gone(state: ImportState, request: ImportWork) -> None:
     """Note the items that are gone from the file; their nodes stay as they are."""
     there = {item.source_id for item in _list_items(request)} | {deletion.source_id for deletion in request.deleted}
     for source_id, row in state.last.items():
-        if source_id not in there and row.node_n is not None:
+        if source_id not in there and source_id != KNOWLEDGE_TASK and row.node_n is not None:
             state.placed.append(ImportNote(source_id, "gone", "gone from the file; its node stays as it is"))
 
 
@@ -285,8 +285,8 @@ def _finish(tx: Transaction, request: ImportWork, state: ImportState) -> Importe
         derived = state.graph.derive(inherits=state.inherits)
         written = write_entries(tx, state, derived, decision=describe_decision(request))
         _keep_order(tx, written)
-        created = sum(entry.is_new and entry.source_id != TASK for entry in written)
-        updated = sum(not entry.is_new and entry.source_id is not None for entry in written)
+        created = sum(entry.is_new and entry.source_id != KNOWLEDGE_TASK for entry in written)
+        updated = sum(not entry.is_new and entry.source_id is not None and bool(entry.changes) for entry in written)
         state.lost += add_aliases(tx, tx.project.id, _list_aliases(state))
     return _build_answer(tx, request, state, tx.project.name, created=created, updated=updated)
 
@@ -304,7 +304,7 @@ def _finish_preview(tx: Transaction, request: ImportWork, state: ImportState) ->
     if state.entries:
         leave_out_loops(state)
         _refuse_unstorable(state)
-        created = sum(entry.is_new and entry.source_id != TASK for entry in state.entries.values())
+        created = sum(entry.is_new and entry.source_id != KNOWLEDGE_TASK for entry in state.entries.values())
         updated = sum(has_effect(entry) for entry in state.entries.values())
         state.lost += check_aliases(tx, tx.project.id, _list_aliases(state))[1]
     return _build_answer(tx, request, state, tx.project.name, created=created, updated=updated)
@@ -381,7 +381,7 @@ class KnowledgeCounts(NamedTuple):
 
 def make_task(tool: str) -> SourceItem:
     """Return the task that atoms and molecules of an import are created by, because each of them needs one."""
-    return SourceItem(source_id=TASK, title=f"Take over knowledge from {tool}", fate="done")
+    return SourceItem(source_id=KNOWLEDGE_TASK, title=f"Take over knowledge from {tool}", fate="done")
 
 
 def take_over_knowledge(
@@ -410,7 +410,7 @@ def take_over_knowledge(
         else draft
         for draft in drafts
     ]
-    n = state.numbers.get(TASK)
+    n = state.numbers.get(KNOWLEDGE_TASK)
     task_id = None if dry_run or n is None else _get_node_id(tx, state, n)
     outcomes = import_knowledge(tx, KnowledgeImport(task_id, drafts))
     for draft, result in zip(drafts, outcomes, strict=True):

@@ -27,6 +27,7 @@ KEPT_CHARS_MAX = 200  # of a text; a longer one is kept as a digest
 DIGEST = "sha256:"
 PROPERTIES = "properties."
 SECTIONS = "sections."
+KNOWLEDGE_TASK = "#knowledge"  # the source id of the task that the knowledge of an import is created by
 LOOP = "loop: "  # begins the reason of a hold for a loop of dependencies
 
 Fate = Literal["open", "done", "dropped", "held"]
@@ -144,8 +145,13 @@ def compute_digest(value: Any) -> str:
 
 
 def digest_item(item: SourceItem) -> str:
-    """Return a digest of the contents of an item, without its place in the file and the order of its tags and links."""
-    sets = {"depends_on": sorted({*item.depends_on}), "tags": sorted({*item.tags}), "links": _sort_links(item)}
+    """Return a digest of the contents of an item, without its place in the file; the order of sets does not count."""
+    sets = {
+        "depends_on": sorted({*item.depends_on}),
+        "tags": sorted({*item.tags}),
+        "links": _sort_links(item),
+        "evidence": sorted(item.evidence, key=lambda evidence: (evidence.type, evidence.text)),
+    }
     return compute_digest(msgspec.structs.replace(item, file="", line=None, **sets))
 
 
@@ -227,5 +233,5 @@ def build_base(item: SourceItem, tool: str) -> ImportBase:
         links=[(link.type, link.source_id) for link in _sort_links(item)],
         tags=sorted({*item.tags}),
         context_links=list(dict.fromkeys(item.context_links)),
-        evidence=digest_evidence(item.evidence),
+        evidence=sorted(digest_evidence(item.evidence)),
     )

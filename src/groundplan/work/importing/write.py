@@ -92,7 +92,7 @@ def write_entries(tx: Transaction, state: ImportState, derived: Derived, *, deci
 
 
 def has_effect(entry: ImportEntry) -> bool:
-    """Return whether an entry of a stored item changes its node."""
+    """Return whether an entry of a stored item would change its node."""
     if entry.is_new or entry.source_id is None:
         return False
     parts = (entry.new_edges, entry.gone_edges, entry.new_tags, entry.gone_tags, entry.new_evidence)
@@ -101,7 +101,7 @@ def has_effect(entry: ImportEntry) -> bool:
     if entry.stored is not None:
         before = entry.stored.row.properties_value.get(SOURCE_PARENT)
         is_placed |= entry.is_hold_changed or entry.source_parent not in (None, before or "")
-    return bool(entry.changes or entry.is_base_changed or is_placed or any(parts) or any(sections))
+    return bool(entry.changes or is_placed or any(parts) or any(sections))
 
 
 # --- New nodes --------------------------------------------------------------------------------------------------------

@@ -9,9 +9,8 @@ import re
 from typing import NamedTuple
 
 from groundplan.kernel.wording import quote_text
-from groundplan.knowledge.paths.malformed import MalformedPattern
 from groundplan.knowledge.paths.names import EVERY_FILE
-from groundplan.knowledge.paths.pattern import parse_pattern
+from groundplan.knowledge.paths.pattern import MalformedPattern, parse_pattern
 from groundplan.repository.git import FROM_ROOT, WorkingCopy
 
 SPECIAL = re.compile(r"[\\*?\[\]{}]|^!")

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 import msgspec
 
-from groundplan.context.schemas import RunStatus, SourceKind, ValueKind
-from groundplan.context.values import get_value
+from groundplan.context.refusals import StaleBase
+from groundplan.context.schemas import MergeSide, RunStatus, SourceKind, ValueKind
+from groundplan.context.values import encode_json, get_value
 from groundplan.session import Session
 from groundplan.surfaces.web.areas.throughline import read_throughline
 from groundplan.surfaces.web.forms import BEFORE
 from groundplan.surfaces.web.visit import Area, Visit
-from groundplan.surfaces.web.words import FactValue, describe_fact_value
+from groundplan.surfaces.web.words import FactValue, describe_fact_value, describe_value
 
 ROWS = 200  # facts on one page
 RUNS = 50
@@ -43,6 +44,23 @@ class DiffRow(NamedTuple):
     before: tuple[FactValue, str] | None  # with the provenance
     after: tuple[FactValue, str] | None
     fields: list[Any]
+
+
+class ConflictRow(NamedTuple):
+    """A fact that the draft and the run in force changed differently, with the names of the fields that differ."""
+
+    name: str
+    base: str
+    theirs: str
+    mine: str
+    differing: str
+
+
+class Conflicts(NamedTuple):
+    """The conflicts of a refused commit, and for each side the fields of the form that keeps it and its button."""
+
+    rows: list[ConflictRow]
+    choices: Sequence[tuple[str, Mapping[str, str], str]]
 
 
 def read_facts(visit: Visit) -> Mapping[str, Any]:
@@ -77,6 +95,8 @@ def read_facts(visit: Visit) -> Mapping[str, Any]:
         "domains": _group_by_domain(rows[(page - 1) * ROWS : page * ROWS]),
         "constraints": constraints,
         "may_edit": chosen.status is RunStatus.DRAFT and visit.may("context:write"),
+        "may_fill": chosen == in_force and chosen.status is RunStatus.PARTIAL_COMMITTED and visit.may("context:write"),
+        "conflicts": _read_conflicts(visit),
         "next_missing": _find_next_missing(view.missing, visit.query.get("fact")),
         "value_kinds": list(ValueKind),
         "source_kinds": list(SourceKind),
@@ -87,6 +107,33 @@ def read_facts(visit: Visit) -> Mapping[str, Any]:
         "compare_with": _find_base(chosen, committed, in_force),
     }
     return shown | _read_selected(visit, view, rows, constraints)
+
+
+def _read_conflicts(visit: Visit) -> Conflicts | None:
+    """Return what a refused commit contradicts, with the two ways to settle all of it."""
+    if visit.refusal is None or visit.refusal.error.code != StaleBase.code:
+        return None
+    details = visit.refusal.error.details["conflicts"]
+    rows = [
+        ConflictRow(
+            conflict["pointer"],
+            describe_value(conflict["base"]) or "not set",
+            _describe_side(conflict, MergeSide.THEIRS),
+            _describe_side(conflict, MergeSide.MINE),
+            ", ".join(conflict.get("fields", ())),
+        )
+        for conflict in details
+    ]
+    kept = {"allowPartial": visit.refusal.fields.get("allowPartial", "false")}
+    choices = [
+        (side, {**kept, "resolve|json": encode_json({row.name: side for row in rows})}, label)
+        for side, label in ((MergeSide.MINE, "Keep the draft"), (MergeSide.THEIRS, "Keep what is in force"))
+    ]
+    return Conflicts(rows, choices)
+
+
+def _describe_side(conflict: Mapping[str, Any], side: MergeSide) -> str:
+    return "removed" if conflict.get("removed") == side else describe_value(conflict[side]) or "not set"
 
 
 def mark_row(row: Any) -> str:

@@ -20,6 +20,7 @@ KINDS = {
     InboxKind.GATE_BLOCKS: ("Blocks publishing", "purpose"),
     InboxKind.AT_RISK: ("In doubt", "purpose"),
     InboxKind.REQUEST: ("Question", "purpose"),
+    InboxKind.FACT_MISSING: ("Fact missing", "context"),
     InboxKind.SUGGESTION: ("Suggestion", "context"),
     InboxKind.REVIEW_DUE: ("Review due", "purpose"),
     InboxKind.CLAIM_LAPSING: ("Claim ends", "work"),
@@ -36,6 +37,7 @@ BUTTONS = {
     ("purpose.record", "decisions"): "Record a decision",
     ("purpose.record", "reviews"): "Record the review",
     ("purpose.record", "waivers"): "Renew the waiver",
+    ("context.edit", "inputs"): "Set the value",
     ("context.edit", "accept"): "Accept",
     ("work.update", "renew"): "Renew the claim",
     ("work.update", "release"): "Release",
@@ -43,6 +45,9 @@ BUTTONS = {
 }
 SETTLING = frozenset(operation for operation, _ in BUTTONS)
 LABELS = {
+    "inputs.value": "Its value",
+    "inputs.valueEnum": "Its value",
+    "inputs.valueJson": "Its value, as JSON",
     "decisions.text": "What is decided",
     "decisions.rationale": "Why",
     "reviews.status": "It is",
@@ -150,7 +155,8 @@ def _to_field(path: str) -> FormField:
     name = path.replace("[", ".").replace("]", "")
     known = ".".join(part for part in name.split(".") if not part.isdigit())
     label = LABELS.get(known, known.rpartition(".")[2].capitalize())
-    return FormField(name, label, CHOICES.get(known, ()), known in DATES)
+    reader = "|json" if known == "inputs.valueJson" else ""
+    return FormField(f"{name}{reader}", label, CHOICES.get(known, ()), known in DATES)
 
 
 def _flatten(path: str, value: Any) -> Iterator[tuple[str, str]]:

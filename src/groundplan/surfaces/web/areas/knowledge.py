@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from groundplan.knowledge.freshness import FreshnessState
@@ -13,18 +13,16 @@ from groundplan.surfaces.web.words import describe_events
 
 VIEWS = {"notes": "Notes", "coverage": "Coverage"}
 ROWS = 200  # atoms on one page
-SCANNED = 1_000  # atoms of one request, where a filter leaves out some
-SCANS_MAX = 10
+LISTED = 1_000  # atoms of a path, of which those with some words are shown
 MOLECULES = 100  # of one request
 MOLECULE_PAGES_MAX = 5
 KINDS = {"atom": "Atoms", "molecule": "Molecules"}
-NOT_CHECKED = "unchecked"
 FRESHNESS = {
     FreshnessState.FRESH.value: "Fresh",
     FreshnessState.CHANGED.value: "Changed",
     FreshnessState.ORPHANED.value: "Without files",
     FreshnessState.UNANCHORED.value: "Never confirmed",
-    NOT_CHECKED: "Not checked",
+    FreshnessState.NOT_CHECKED.value: "Not checked",
 }
 ENTRIES = 20
 EVENTS = 10
@@ -50,7 +48,7 @@ def read_knowledge(visit: Visit) -> Mapping[str, Any]:
         "selected": selected,
         "note": read_note(visit, selected) if selected else None,
         "freshness_of": get_state,
-        "list_choices": lambda molecules: [("", "none"), *((one.id, one.name) for one in molecules)],
+        "list_choices": lambda molecules: [("", "none"), *((molecule.id, molecule.name) for molecule in molecules)],
     }
     if view == "coverage":
         return {**shown, "molecules": list_molecules(visit) if may_write else [], **read_coverage(visit)}
@@ -81,42 +79,32 @@ def read_notes(visit: Visit) -> Mapping[str, Any]:
         "problem": "",
         "molecules": list_molecules(visit),
     }
-    wanted = shown["molecules"]
+    atoms: list[Any] = []
+    molecules: list[Any] = [] if path or states or kind == "atom" else shown["molecules"]
     try:
-        if path:
-            atoms: list[Any] = _find_by_path(visit, path)
-            if text:
-                found = {one.id for one in _search(visit, "atom", text)}
-                atoms = [one for one in atoms if one.id in found]
-            wanted = []
-        elif text:
-            atoms, wanted = _search(visit, "atom", text), _search(visit, "molecule", text)
-        else:
-            atoms, shown["next_cursor"] = _list_atoms(visit, states)
+        if kind != "molecule":
+            atoms, shown["next_cursor"] = _list_atoms(visit, text, path, states)
+        if text and molecules:
+            molecules = _search(visit, "molecule", text)
     except REFUSALS as error:
         return {**shown, "problem": error.message}
-    if states:
-        atoms = [one for one in atoms if get_state(one) in states]
-        wanted = []
-    if kind == "molecule":
-        atoms = []
-    return {**shown, "groups": _group(atoms, shown["molecules"], [] if kind == "atom" else wanted)}
+    return {**shown, "groups": _group(atoms, shown["molecules"], molecules)}
 
 
 def get_state(atom: Any) -> str:
     """Return the freshness of an atom at the last check."""
-    return str(atom.freshness.state) if atom.freshness else NOT_CHECKED
+    return str(atom.freshness.state) if atom.freshness else FreshnessState.NOT_CHECKED.value
 
 
 def list_molecules(visit: Visit) -> list[Any]:
     """Return the molecules of the project, sorted by name; of very many only the first."""
-    found: list[Any] = []
+    molecules: list[Any] = []
     for _ in range(MOLECULE_PAGES_MAX):
-        page = _search_page(visit, "molecule", offset=len(found))
-        found += page.items
+        page = _search_page(visit, "molecule", offset=len(molecules))
+        molecules += page.items
         if not page.next_offset:
             break
-    return found
+    return molecules
 
 
 def _search_page(visit: Visit, entity_type: str, **given: Any) -> Any:
@@ -128,44 +116,34 @@ def _search(visit: Visit, entity_type: str, text: str) -> list[Any]:
     return list(_search_page(visit, entity_type, query=text).items)
 
 
-def _find_by_path(visit: Visit, path: str) -> list[Any]:
-    known = visit.session.call("knowledge.context", projectId=visit.project.name, paths=path, includeChangelog=False)
-    found = [atom for one in known.molecules for atom in one.atoms] + list(known.orphan_atoms)
-    listed = {one.id: one for one in _search_by_ids(visit, {one.id for one in found})}
-    return [listed[one.id] for one in found if one.id in listed]
-
-
-def _search_by_ids(visit: Visit, ids: set[str]) -> Iterable[Any]:
-    """Return atoms as the list has them, with their patterns and molecules."""
-    return (
-        visit.session.call("knowledge.get", entityType="atom", id=id_, includeChangelog=False).atom
-        for id_ in sorted(ids)[:ROWS]
-    )
-
-
-def _list_atoms(visit: Visit, states: Sequence[str]) -> tuple[list[Any], str | None]:
-    """Return a page of atoms and the cursor of the next one. With a filter, more atoms are looked at."""
-    cursor = visit.query.get("cursor") or None
-    found: list[Any] = []
-    for _ in range(SCANS_MAX if states else 1):
-        more = {} if cursor is None else {"cursor": cursor}
-        limit = SCANNED if states else ROWS
-        page = visit.session.call("knowledge.list", projectId=visit.project.name, limit=limit, **more)
-        found += [one for one in page.atoms if not states or get_state(one) in states]
-        cursor = page.next_cursor or None
-        if cursor is None or len(found) >= ROWS:
-            break
-    return found, cursor
+def _list_atoms(visit: Visit, text: str, path: str, states: Sequence[str]) -> tuple[list[Any], str | None]:
+    """Return a page of the atoms that pass the filters, and the cursor of the next page."""
+    filters: dict[str, Any] = {"freshness": states}
+    if path:
+        filters["paths"] = path
+    if text:
+        atoms = _search(visit, "atom", text)
+        if not path:
+            return [atom for atom in atoms if not states or get_state(atom) in states], None
+        listed = visit.session.call("knowledge.list", projectId=visit.project.name, limit=LISTED, **filters).atoms
+        ids = {atom.id for atom in listed}
+        return [atom for atom in atoms if atom.id in ids], None
+    if cursor := visit.query.get("cursor"):
+        filters["cursor"] = cursor
+    page = visit.session.call("knowledge.list", projectId=visit.project.name, limit=ROWS, **filters)
+    return list(page.atoms), page.next_cursor or None
 
 
 def _group(atoms: Sequence[Any], molecules: Sequence[Any], shown: Sequence[Any]) -> list[MoleculeGroup]:
     """Return each molecule that is shown or has atoms, then the loose atoms."""
     by_molecule: dict[str | None, list[Any]] = {}
-    known = {one.id for one in molecules}
+    ids = {molecule.id for molecule in molecules}
     for atom in atoms:
-        by_molecule.setdefault(atom.molecule_id if atom.molecule_id in known else None, []).append(atom)
-    wanted = {one.id for one in shown} | by_molecule.keys()
-    groups = [MoleculeGroup(one, by_molecule.get(one.id, ())) for one in molecules if one.id in wanted]
+        by_molecule.setdefault(atom.molecule_id if atom.molecule_id in ids else None, []).append(atom)
+    shown_ids = {molecule.id for molecule in shown} | by_molecule.keys()
+    groups = [
+        MoleculeGroup(molecule, by_molecule.get(molecule.id, ())) for molecule in molecules if molecule.id in shown_ids
+    ]
     return [*groups, MoleculeGroup(None, by_molecule[None])] if None in by_molecule else groups
 
 
@@ -195,32 +173,32 @@ def _get(visit: Visit, kind: str, note_id: str) -> Any:
 
 
 def _describe(visit: Visit, kind: str, details: Any) -> Mapping[str, Any]:
-    one = getattr(details, kind)
+    entity = getattr(details, kind)
     log = visit.session.call(
         "knowledge.search_changelog",
         parentType=kind,
-        parentId=one.id,
+        parentId=entity.id,
         limit=ENTRIES,
         offset=_read_offset(visit.query.get("log")),
     )
-    tasks = {entry.task_id for entry in log.entries} | {one.created_by_task_id, one.last_task_id}
+    tasks = {entry.task_id for entry in log.entries} | {entity.created_by_task_id, entity.last_task_id}
     titled = visit.call("briefing.titles", refs=sorted(tasks)).found
-    events = visit.call("event.list", subject=one.id, limit=EVENTS).events
-    related = one.related_atoms if kind == "atom" else one.related_molecules
+    events = visit.call("event.list", subject=entity.id, limit=EVENTS).events
+    related = entity.related_atoms if kind == "atom" else entity.related_molecules
     return {
         "kind": kind,
-        "one": one,
+        "one": entity,
         "atoms": details.atoms or [],
         "log": log,
         "tasks": {title.ref: title.title for title in titled},
         "events": describe_events(visit, events),
-        "matches": match_patterns(visit, one.paths) if kind == "atom" else None,
+        "matches": match_patterns(visit, entity.paths) if kind == "atom" else None,
         "related": related or [],
-        "line": read_throughline(visit, one.id),
+        "line": read_throughline(visit, entity.id),
         "related_field": "relatedAtoms" if kind == "atom" else "relatedMolecules",
         "related_id": f"{kind}Id",
         "id_of": lambda other: getattr(other, f"{kind}_id"),
-        "others": _list_others(visit, kind, one.id) if visit.is_writer else [],
+        "others": _list_others(visit, kind, entity.id) if visit.is_writer else [],
     }
 
 
@@ -232,17 +210,17 @@ def _list_others(visit: Visit, kind: str, note_id: str) -> list[Any]:
     """Return atoms or molecules that it could be related to."""
     project = {"projectId": visit.project.name}
     if kind == "atom":
-        found = visit.session.call("knowledge.list", **project, limit=RELATED_CHOICES).atoms
+        others = visit.session.call("knowledge.list", **project, limit=RELATED_CHOICES).atoms
     else:
         search = {"entityType": kind, "includeChangelog": False, "limit": MOLECULES}
-        found = visit.session.call("knowledge.search", **project, **search).items
-    return [one for one in found if one.id != note_id]
+        others = visit.session.call("knowledge.search", **project, **search).items
+    return [other for other in others if other.id != note_id]
 
 
 def list_tasks(visit: Visit) -> list[tuple[str, str]]:
     """Return the tasks that changed last, as choices: knowledge is written for a task."""
-    found = visit.call("work.query", sort="recent", limit=TASKS, lean=True).nodes
-    return [(node.id, node.summary) for node in found if node.id != visit.project.id]
+    nodes = visit.call("work.query", sort="recent", limit=TASKS, lean=True).nodes
+    return [(node.id, node.summary) for node in nodes if node.id != visit.project.id]
 
 
 def read_typed_patterns(visit: Visit) -> str:

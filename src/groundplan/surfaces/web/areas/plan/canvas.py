@@ -24,7 +24,7 @@ from groundplan.surfaces.web.areas.plan.canvas_cards import (
 from groundplan.surfaces.web.areas.plan.canvas_drawing import CanvasAddress, CanvasState, draw_canvas
 from groundplan.surfaces.web.areas.plan.item import CHOICES, find_subject
 from groundplan.surfaces.web.areas.plan.plan_visit import PlanView, PlanVisit, read_cached
-from groundplan.surfaces.web.areas.plan.quick_entry import find_plan_line
+from groundplan.surfaces.web.areas.plan.quick_entry import NO_ITEMS, DraftItems, find_plan_line
 from groundplan.surfaces.web.areas.plan.theory import TheoryItems, format_edge
 from groundplan.surfaces.web.visit import Visit
 
@@ -72,7 +72,9 @@ def read_tools(plan: PlanVisit) -> Mapping[str, Any]:
     line = None
     if visit.refusal is not None and visit.refusal.form == QUICK_FORM:
         text = visit.refusal.fields.get("operations|plan", "").replace("\r\n", "\n")
-        line = find_plan_line(text, visit.refusal.at_field)
+        items = plan.items
+        draft = NO_ITEMS if items is None else DraftItems(items.nodes.values(), items.edges.values())
+        line = find_plan_line(text, visit.refusal.at_field, draft)
     risk = visit.query.get("risk", "").upper()
     return {"choices": CHOICES, "quick_line": line, "risk": risk if risk in RISK_LEVELS else ""}
 

@@ -71,9 +71,11 @@ CHECKS = {
         "application.",
     ),
     "GA_SELF_EDGE": CheckWords("Links from an item to itself", "Remove the link."),
-    "GA_TITLE": CheckWords(
-        "Items without a title, or with the title of another", "Give each item of a level a title of its own."
+    "GA_STRUCTURE": CheckWords(
+        "Items whose metadata says where they belong",
+        "Link the items instead, and remove the parent, the children or the path from the metadata.",
     ),
+    "GA_TITLE": CheckWords("Items without a title, or with the title of another", "Give each item its own title."),
     "GA_TYPE_CHAIN": CheckWords(
         "Links that lead against the levels",
         "Causes come before effects: activity, output, outcome, goal. Remove the link, change the type of one end, "

@@ -81,6 +81,12 @@ class PlanItem(NamedTuple):
         return TYPE_NAMES[self.node.node_type] if self.node is not None else "Link"
 
     @property
+    def lost_assumptions(self) -> int:
+        """The number of assumptions that go with a node: its own, and those on its links."""
+        links = {link.name: link.edge for link in (*self.causes, *self.effects)}  # a loop is on both sides
+        return len(self.assumptions) + sum(len(edge.assumptions or ()) for edge in links.values())
+
+    @property
     def _level(self) -> int:
         return LEVELS[self.node.node_type if self.node is not None else NodeType.ACTIVITY]
 

@@ -1,1 +1,0 @@
-"""Write knowledge: create, update, delete, append to a changelog, record a check."""
