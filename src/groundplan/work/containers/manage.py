@@ -720,7 +720,7 @@ DELETE_PROJECT = declare(
     effect=Effect.DESTROY,
     project=lambda tx, request: resolve_container_project(tx, request.container_type, request.id),
     on_archived=True,
-    person_words=("project", "archive"),
+    person_words=lambda request: ("project", "archive", request.id),
 )
 DELETE = declare(
     delete,
