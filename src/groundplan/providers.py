@@ -57,6 +57,25 @@ class LinkTargets(msgspec.Struct, frozen=True):
     near: dict[str, list[str]]
 
 
+class KnowledgeArea(msgspec.Struct, frozen=True):
+    """A molecule and the number of its atoms; without a name, the atoms in no molecule."""
+
+    name: str | None
+    notes: int
+
+
+class ProjectOverview(msgspec.Struct, frozen=True):
+    """The state of purpose, facts and knowledge of a project."""
+
+    purpose: str | None  # in one line; None if there is no version
+    purpose_draft: int | None  # its number
+    fact_drafts: int
+    missing: int  # required facts without a value
+    questions: int  # requests for a decision that nobody has answered
+    areas: list[KnowledgeArea]
+    other_areas: int
+
+
 class MarkLines(msgspec.Struct, frozen=True):
     """A line for each of the latest marks of a project, and how many more marks there are."""
 
@@ -250,6 +269,13 @@ def collect_briefing(tx: Transaction, n: int, *, chars: int, lean: bool) -> Brie
     from groundplan.briefing import brief
 
     return brief.collect_briefing(tx, n, chars=chars, lean=lean)
+
+
+def summarize_project(tx: Transaction, areas_max: int) -> ProjectOverview:
+    """Return the state of purpose, facts and knowledge of the current project."""
+    from groundplan.briefing import overview
+
+    return overview.summarize_project(tx, areas_max)
 
 
 def describe_marks(tx: Transaction, at_most: int) -> MarkLines:

@@ -59,12 +59,6 @@ class Part(Struct):
     def left(self) -> int:
         return self.total - len(self.taken)
 
-    @property
-    def least_chars(self) -> int:
-        """The number of characters of the shortest remaining entry; infinity if none remains."""
-        sizes = (entry.sizes[-1] for index, entry in enumerate(self.entries) if index not in self.taken)
-        return min(sizes, default=sys.maxsize)
-
     def clear(self) -> None:
         self.taken.clear()
         self.excerpts.clear()
@@ -125,13 +119,13 @@ class Filler:
 
     def _take(self, part: Part, *, limit: int, leading: int = 0) -> None:
         end = max(self.free - limit, 0)
-        if self.free < part.least_chars and not part.excerpts:
-            return
         for index, entry in enumerate(part.entries):
             if index in part.taken:
                 continue
             least = end if index >= leading or entry.text_field is not None else 0
-            if not self._take_entry(part, index, entry, least) and part.is_chain:
+            # Most entries of a long list are too long, so they are not tried.
+            may_fit = self.free - entry.sizes[-1] >= least or index in part.excerpts
+            if not (may_fit and self._take_entry(part, index, entry, least)) and part.is_chain:
                 return
             if self.free <= 0:
                 return
@@ -196,10 +190,8 @@ class Filler:
 
     def _clear(self, free: int) -> None:
         for part in self.parts:
-            for entry in part.entries:
-                for form in entry.forms:
-                    if isinstance(form, WhyStep):
-                        form.assumptions = UNSET
+            for form in (form for entry in part.entries if part.is_chain for form in entry.forms):
+                form.assumptions = UNSET
             part.clear()
         self._steps.clear()
         self.free = free
