@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from groundplan.catalog import OPERATIONS
@@ -17,7 +18,7 @@ from groundplan.kernel.input_gate.request import parse_request
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.compliance import live_schema
-from groundplan.purpose.compliance.checklist import Compliance
+from groundplan.purpose.compliance.checklist import ChecklistSection, Compliance
 from groundplan.purpose.editing import draft
 from groundplan.purpose.editing.edit import EditPurpose, edit
 from groundplan.session import Session
@@ -65,8 +66,14 @@ class AtlasProposals:
     def call(self, operation: str, /, **arguments: Any) -> Any:
         return self.session.call(f"purpose.{operation}", project="atlas", **arguments)
 
-    def propose(self, kind: str, **given: Any) -> Compliance:
-        found: Compliance = self.call("compliance", gate="compliance", operation={"kind": kind, **given})
+    def propose(self, kind: str, **given: Any) -> Checklist:
+        found: Checklist = self.call("compliance", gate="compliance", operation={"kind": kind, **given})
+        return found
+
+    def propose_shortly(self, kind: str, **given: Any) -> Compliance:
+        """Return the short answer about an operation."""
+        operation = {"kind": kind, **given}
+        found: Compliance = self.call("compliance", gate="compliance", operation=operation, detail="short")
         return found
 
     def failing(self, kind: str, **given: Any) -> set[str]:
@@ -96,11 +103,18 @@ class AtlasProposals:
         raise AssertionError("nothing was undone")
 
 
+class Checklist(Compliance, frozen=True, kw_only=True):
+    """A full answer."""
+
+    sections: list[ChecklistSection]
+    markdown: str
+
+
 class RolledBack(Exception):
     """Everything succeeded and is rolled back."""
 
 
-def failed_items(found: Compliance) -> list[tuple[int, str]]:
+def failed_items(found: Checklist) -> list[tuple[int, str]]:
     return [(section.number, item.text) for section in found.sections for item in section.items if item.ok is False]
 
 
@@ -654,3 +668,24 @@ def test_a_long_cycle_is_told_in_bounds(atlas: AtlasProposals) -> None:
 
     assert found.status == "BLOCKED"
     assert all(len(reason) < 300 for reason in found.reasons)
+
+
+def test_a_short_answer_has_the_decision_and_the_items_that_fail(atlas: AtlasProposals) -> None:
+    proposed = {"source": "OC1", "target": "OC1"}
+    full, short = atlas.propose("create_edge", **proposed), atlas.propose_shortly("create_edge", **proposed)
+
+    assert (short.status, short.reasons, short.required_actions) == (full.status, full.reasons, full.required_actions)
+    assert [(item.section, item.text) for item in short.failed or ()] == failed_items(full)
+    assert short.failed
+    assert (short.sections, short.markdown, full.failed) == (UNSET, UNSET, UNSET)
+    assert len(encode(short)) < len(encode(full)) / 5
+    assert atlas.propose_shortly("read").failed == []
+
+
+def test_a_refusal_because_of_the_role_says_role_and_not_tenant(atlas: AtlasProposals) -> None:
+    found = atlas.by(CLEO).propose("update_node", node="OC1")
+
+    assert (found.status, found.sections[6].verdict) == ("BLOCKED", "YES")
+    assert "**Tenant Filter Applied?** ✅ YES" in found.markdown
+    assert "**Role Allows It?** ❌ NO (BLOCKED)" in found.markdown
+    assert all("role" in reason and "tenant" not in reason for reason in found.reasons)

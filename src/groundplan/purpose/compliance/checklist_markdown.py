@@ -143,6 +143,8 @@ def _format_tenant_isolation(section: ChecklistSection) -> Iterator[str]:
     yield f"- Role of {_format_code(facts['actor'])}: {facts['role']} (needs {facts['permission']})"
     yield ""
     yield f"**Tenant Filter Applied?** {_format_verdict(section)}"
+    yield ""
+    yield f"**Role Allows It?** {'✅ YES' if facts['role_allows'] else '❌ NO (BLOCKED)'}"
 
 
 def _format_decision(section: ChecklistSection) -> Iterator[str]:

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any, Literal, TypeVar
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from groundplan.kernel.errors import Invalid, NextStep
 from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
@@ -24,6 +25,7 @@ from groundplan.purpose.compliance.checklist import (
     ChecklistItem,
     ChecklistSection,
     Compliance,
+    FailedItem,
     OperationKind,
     ProposalContext,
     ProposedOperation,
@@ -104,7 +106,24 @@ def build_checklist(tx: Transaction, proposal: ProposedOperation) -> Compliance:
         ),
         ChecklistSection(8, SECTION_TITLES[8], [], facts, status),
     ]
-    return Compliance(status, sections, reasons, actions, render_checklist(sections, proposal, tx.now))
+    return Compliance(
+        status=status,
+        sections=sections,
+        reasons=reasons,
+        required_actions=actions,
+        markdown=render_checklist(sections, proposal, tx.now),
+    )
+
+
+def shorten(checklist: Compliance) -> Compliance:
+    """Return the decision with the items that fail, without the sections and their Markdown."""
+    failed = [
+        FailedItem(section.number, item.text)
+        for section in checklist.sections or ()
+        for item in section.items
+        if item.ok is False
+    ]
+    return replace(checklist, sections=UNSET, markdown=UNSET, failed=failed)
 
 
 def _find_proposed_structure(proposal: ProposedOperation) -> MetadataStructure:
