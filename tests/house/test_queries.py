@@ -244,7 +244,10 @@ MANY_ROWS = {
     "tenant_id=? AND project_id=? AND parent_n>?",
 }
 # Indexes with few entries, all of which may be read.
-SMALL = {"work_nodes_claimed"}  # as many as there are claims
+SMALL = {
+    "work_nodes_claimed",  # as many as there are claims
+    "toc_versions_one_draft_a_project",
+}
 ONE_ROW = {
     ("organizations", "id=?"),
     ("work_projects", "tenant_id=? AND project_id=?"),

@@ -1,7 +1,7 @@
 -- Edit a draft.
 
 -- part: of_draft
-AND toc_version_id IN (SELECT id FROM toc_versions WHERE tenant_id = :tenant_id AND status = 'DRAFT')
+AND toc_version_id IN (SELECT id FROM toc_versions WHERE tenant_id = :tenant_id AND id = :version_id AND status = 'DRAFT')
 
 -- name: touch_version
 -- Increment the revision of a draft, and return it.
