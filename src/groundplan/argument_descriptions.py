@@ -648,10 +648,13 @@ PURPOSE: Mapping[str, str] = {
             "assumption": "analysis",
             "limit": "analysis",
             "as_of": "gates, health and analysis",
+            "detail": "compliance",
         }.items()
         if operation not in uses.replace("gates", "check")
     },
     "profile": "How strict the gates are. Default: the profile of the version.",
+    "purpose.compliance/detail": "`short`: the decision, its reasons and the items that fail. `full`, the default: the "
+    "whole checklist, as data and as Markdown.",
     "operation": 'The proposed operation to check, such as `{"kind": "publish"}`. '
     "Wrong values in it are reported in the checklist.",
     "operation.kind": "The kind of operation.",
