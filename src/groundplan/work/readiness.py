@@ -137,7 +137,7 @@ class Readiness:
         features: int = 0,
         are_restored: bool = False,
     ) -> None:
-        """Count nodes that this write created; `tasks_of` has the number of tasks by feature (None for no feature)."""
+        """Count nodes that this write created. `tasks_of` has the number of tasks by feature (None for no feature)."""
         self._states.count_new_nodes(
             tasks_of=tasks_of, blocked=blocked, actionable=actionable, features=features, are_restored=are_restored
         )

@@ -117,7 +117,7 @@ def delete_nodes(
 
 
 def _disconnect(tx: Transaction, readiness: Readiness, ids: dict[int, str], *, open_ns: Collection[int]) -> set[int]:
-    """Delete every edge from or to these nodes, and return the other nodes that depended on them."""
+    """Delete every edge of these nodes, and return the other nodes that depended on them."""
     touched: dict[int, list[tuple[str, int]]] = {}
     outside: dict[int, str] = {}
     for edge in sorted(tx.all(sql.edges_into, IncomingEdge, project_id=tx.project.id, ns=to_json_array(ids))):
@@ -137,7 +137,7 @@ def _disconnect(tx: Transaction, readiness: Readiness, ids: dict[int, str], *, o
 
 
 def _remove_links(tx: Transaction, node_ids: Collection[str]) -> dict[str, list[Change]]:
-    """Delete the links of these nodes, and return them as changes, by node."""
+    """Delete the links of these nodes, and return the changes by node."""
     links_by_source: dict[str, dict[LinkType, list[str]]] = {}
     for link in list_links_from(tx, node_ids):
         links_by_source.setdefault(link.source, {}).setdefault(link.type, []).append(link.target)
