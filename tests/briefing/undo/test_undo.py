@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -737,7 +738,7 @@ def test_an_undo_removes_nodes_that_were_planned_and_a_redo_brings_them_back(ada
 
     assert dump(ada, ids) == before
     for node_id in new.values():
-        assert error_of(lambda node_id=node_id: ada.call("work.context", node_id=node_id)).code == "not_found"
+        assert error_of(partial(ada.call, "work.context", node_id=node_id)).code == "not_found"
     assert ada.call("work.query", project="atlas", filter={"text": "Below"}).total == 0
 
     undo(ada, redo=True)
