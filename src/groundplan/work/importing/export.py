@@ -1,4 +1,4 @@
-"""Export the work of a project as items, from which the files of other tools are written."""
+"""Export the work of a project as items, which are then written as files of other tools."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ class ExportedNodeRow(Struct):
 
 
 class ExportedLink(Struct):
-    """An edge to another node that has no effect on the order of work."""
+    """An edge to another node without effect on the order of work."""
 
     type: str
     id: str
 
 
 class ExportedItem(Struct, kw_only=True):
-    """A node with all its parts. `sources` has its source id by the tool that it was imported from."""
+    """A node with all its parts. `sources` has its source id in each tool that it was imported from."""
 
     id: str
     title: str
@@ -80,7 +80,7 @@ class ExportedItem(Struct, kw_only=True):
 
 
 class ExportedWork(Struct):
-    """All nodes of a project but the root, in the order of creation."""
+    """All nodes of a project except the root, in the order of creation."""
 
     project: str
     items: list[ExportedItem]
