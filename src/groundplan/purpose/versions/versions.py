@@ -26,6 +26,7 @@ class VersionRow(NamedTuple):
     """A version as stored, without the results of its gates."""
 
     id: str
+    project_id: str
     number: int
     status: VersionStatus
     label: str
@@ -46,7 +47,7 @@ class VersionRow(NamedTuple):
 class Version(Struct):
     """A version as callers see it."""
 
-    bookkeeping: ClassVar[frozenset[str]] = frozenset({"content_hash"})
+    bookkeeping: ClassVar[frozenset[str]] = frozenset({"id", "project_id", "content_hash"})
 
     number: int
     status: VersionStatus
@@ -57,6 +58,8 @@ class Version(Struct):
     published_at: str | UnsetType = UNSET
     published_by: str | UnsetType = UNSET
     context_run: str | UnsetType = UNSET
+    id: str | UnsetType = UNSET
+    project_id: str | UnsetType = UNSET
 
 
 class NoDraft(Conflict):
@@ -89,6 +92,8 @@ def to_version(row: VersionRow) -> Version:
         _unset_if_none(row.published_at),
         _unset_if_none(row.published_by),
         _unset_if_none(row.context_run),
+        row.id,
+        row.project_id,
     )
 
 
