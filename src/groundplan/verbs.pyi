@@ -570,10 +570,11 @@ class BriefingVerbs:
         *,
         project: str,
         event: str | None = None,
+        redo: bool = False,
         dry_run: bool = False,
         op_id: str | None = None,
     ) -> groundplan.briefing.undo.undo.Undone:
-        """Undo your last change, or the write of an event, if nothing was built on it."""
+        """Undo your last change, or the write of an event; redo: true does it again."""
 
     def titles(
         self,
@@ -954,22 +955,24 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         *,
         scope_id: str,
         ownership: groundplan.context.schemas.RunOwnership | Literal["owned", "shared"] = "owned",
-        copy_from: str | None = None,
+        copy_from: str = "latest",
         lean: bool | None = None,
         op_id: str | None = None,
-    ) -> groundplan.context.runs.RunWithRev:
-        """Create a draft, empty or a copy of copyFrom (latest, or a run); creates the scope too if it is new."""
+    ) -> groundplan.context.runs.CreatedDraft:
+        """Create a draft, a copy of the facts in force unless copyFrom says otherwise; and its scope if new."""
 
     def commit(
         self,
         *,
         run_id: str,
         allow_partial: bool = False,
+        allow_drop: bool = False,
+        resolve: dict[str, groundplan.context.schemas.MergeSide | Literal["mine", "theirs"]] | None = None,
         lean: bool | None = None,
         expected_rev: int | None = None,
         op_id: str | None = None,
     ) -> groundplan.context.commit.Committed:
-        """Make a draft final; allowPartial lets required inputs stay unset."""
+        """Make a draft final, merged with what was committed since; allowPartial: with inputs unset."""
 
     def discard(
         self,
@@ -1578,6 +1581,7 @@ class ArtifactWrite(TypedDict):
     payload: NotRequired[dict[str, Any]]
     runId: NotRequired[str | None]
     createdAt: NotRequired[str | None]
+    originId: NotRequired[str | None]
 
 class AtomCheck(TypedDict):
     id: str
@@ -1933,6 +1937,7 @@ class SourceWrite(TypedDict):
     rawMeta: NotRequired[dict[str, Any]]
     runId: NotRequired[str | None]
     createdAt: NotRequired[str | None]
+    originId: NotRequired[str | None]
 
 class TagFilter(TypedDict):
     resolved: NotRequired[bool | None]

@@ -28,7 +28,9 @@ REMOVALS = (Op.NODE_REMOVED, Op.EDGE_REMOVED, Op.ASSUMPTION_REMOVED, Op.INDICATO
 ROW_REFERENCES = ("on_id", "node_id", "source_node_id", "target_node_id")
 
 _ADD_ANEW = NextStep("purpose.edit", "adds it anew")
-_RECORDED = NoInverse("what was recorded stays", NextStep("purpose.record", "records a correction"))
+_RECORDED = NoInverse(
+    "what was recorded stays", NextStep("purpose.record", "records a correction", fill=("decisions",))
+)
 OPS: Mapping[str, NoInverse | None] = {
     Op.NODE_ADDED: None,
     Op.NODE_CHANGED: None,
@@ -47,14 +49,18 @@ OPS: Mapping[str, NoInverse | None] = {
     Op.DISCARDED: NoInverse("a discarded draft is gone", NextStep("purpose.draft", "creates another one")),
     Op.MEASURED: _RECORDED,
     Op.REVIEWED: _RECORDED,
-    Op.WAIVED: NoInverse("a waiver stays until it ends", NextStep("purpose.record", "records why it was wrong")),
+    Op.WAIVED: NoInverse(
+        "a waiver stays until it ends", NextStep("purpose.record", "records why it was wrong", fill=("decisions",))
+    ),
     Op.DECIDED: _RECORDED,
-    Op.REQUESTED: NoInverse(_RECORDED.reason, NextStep("purpose.record", "records a decision that answers it")),
+    Op.REQUESTED: NoInverse(
+        _RECORDED.reason, NextStep("purpose.record", "records a decision that answers it", fill=("decisions",))
+    ),
 }
 
 
 def build_call(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
-    """Return the call that undoes the edits of one write, the last one first."""
+    """Return the call that undoes the edits of one write, in reverse order."""
     operations = [_build_operation(event) for event in reversed(events)]
     return InverseCall(edit.RESTORE, {"project": tx.project.id, "operations": operations})
 
@@ -160,7 +166,7 @@ def _build_edge_operation(event: StoredEvent, before: dict[str, Any]) -> dict[st
 
 
 def _get_before(change: Change) -> Any:
-    """Return the value before a change; metadata with null for what the change added, because it is merged."""
+    """Return the value before a change. Metadata is merged, so names that the change added to it are null."""
     if change.field != "metadata" or change.before is None or change.after is None:
         return change.before
     before, after = msgspec.json.decode(change.before), msgspec.json.decode(change.after)
