@@ -547,8 +547,10 @@ CONTEXT: Mapping[str, str] = {
 
 # Arguments of the theory of change, its versions and observations.
 
-_VERSION = "The version: a number, `draft` or `published`. Default: the draft, else the latest published one."
-_VERSION_OUT = "The version: a number, `draft` or `published`. Default: the latest published one, else the draft."
+_VERSION = "The version: a number, `draft`, `published` or an id. Default: the draft, else the latest published one."
+_VERSION_OUT = (
+    "The version: a number, `draft`, `published` or an id. Default: the latest published one, else the draft."
+)
 _AS_OF = "Only what was recorded by then: a date such as 2026-11-15, or an instant with its time zone."
 _BY_KEY = "its key, the id of its row in the draft, or a `ref` of this request, earlier or later."
 _ABOUT = "The subjects: keys, edges such as `AC1->OP2`, pointers of facts, ids of work nodes."
@@ -627,9 +629,9 @@ PURPOSE: Mapping[str, str] = {
     "operations[].assumption": f"The assumption: {_BY_KEY}",
     "operations[].indicator": f"The indicator: {_BY_KEY}",
     # Versions
-    "from": "The base version of the comparison: its number, `draft` or `published`.",
-    "to": "The version to compare with the base: its number, `draft` or `published`.",
-    "purpose.draft/from": "The published version to start from: its number, or `published`. Keys stay the same. "
+    "from": "The base version of the comparison: its number, `draft`, `published` or its id.",
+    "to": "The version to compare with the base: its number, `draft`, `published` or its id.",
+    "purpose.draft/from": "The published version to start from: its number, id, or `published`. Keys stay the same. "
     "Default: the latest one, or an empty draft if there is none.",
     "purpose.draft/profile": "How strict its gates are. Default: that of the version it starts from, else `standard`.",
     "purpose.publish/detail": "`full` lists every check of the gates. Default: those that failed or are waived.",
@@ -703,7 +705,7 @@ PURPOSE: Mapping[str, str] = {
     # Files and pictures
     "format": "The format of the file. Only `json` can be imported again without loss.",
     "pathway": "Show only the paths through this node, by key; not together with a comparison.",
-    "compare": "Show what changed since this version: its number, `draft` or `published`.",
+    "compare": "Show what changed since this version: its number, `draft`, `published` or its id.",
     "theme": "The colours; `auto` follows the reader's screen. Default: `light`.",
     "document": "The theory of change, as exported in the format `json`.",
     "document.nodes": "The nodes.",

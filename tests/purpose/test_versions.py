@@ -505,3 +505,29 @@ def test_a_project_with_a_published_version_can_be_archived_and_read(chain_clien
     assert chain_client.open().counts.goal == 1
     with pytest.raises(Conflict):
         chain_client.draft()
+
+
+def test_a_version_shows_its_id_which_every_operation_takes_and_an_unknown_one_is_not_found(
+    client: PurposeClient,
+) -> None:
+    client.draw("dig -> well -> water -> health")
+    client.publish()
+    client.draft()
+    project = client.session.call("project.list").projects[0].id
+    published, draft = client.versions()
+    checked = client.call("purpose.compliance", gate="compliance", operation={"kind": "read"})
+
+    assert checked.sections[1].facts["version_id"] == draft.id
+    assert [version.project_id for version in (published, draft)] == [project] * 2
+    for ref in (published.id, published.id.upper(), published.id.replace("-", ""), "1", "Published"):
+        assert client.open(version=ref).version == published
+        assert client.check(version=ref).passed
+        assert client.diff(ref, draft.id).source == 1
+        assert client.call("purpose.export", format="json", version=ref).version == 1
+        operation = {"kind": "read", "version": ref}
+        assert client.call("purpose.compliance", gate="compliance", operation=operation).status == "APPROVED"
+    client.discard()
+    assert client.draft(**{"from": published.id}).version.source == 1
+    for ref in ("latest", "3", draft.id, "x" * 36):
+        with pytest.raises(NotFound):
+            client.open(version=ref)

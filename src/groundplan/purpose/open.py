@@ -333,6 +333,7 @@ _ASSUMPTION_PATHS = ("nodes[].assumptions[]", "edges[].assumptions[]")
 # metadata and narratives, then the default values, and then the fields of _TRIM_LAST. Mechanisms, confidences and
 # assumptions stay.
 _TRIM_IDS = Trimming(
+    *(DropField(f"versions[].{name}") for name in ("id", "project_id")),
     *(DropField(f"{rows}.id") for rows in ("nodes[]", "edges[]", "indicators[]", *_ASSUMPTION_PATHS)),
 )
 _TRIM_EXTRAS = Trimming(DropField("nodes[].metadata"), DropField("nodes[].narrative"))

@@ -30,9 +30,11 @@ from groundplan.purpose.editing.draft import sql as draft_sql
 from groundplan.purpose.model import Content, Profile
 from groundplan.purpose.tables import Op
 from groundplan.purpose.versions.versions import (
+    DRAFT_LABEL,
     Version,
     VersionRef,
     VersionRow,
+    find_version,
     get_current_rev,
     load_draft,
     missing_version,
@@ -207,17 +209,15 @@ def add_draft(tx: Transaction, rows: list[VersionRow], origin: VersionRow | None
 
 
 def _resolve_origin(tx: Transaction, rows: list[VersionRow], source: VersionRef | None) -> VersionRow | None:
-    """Return the published version to copy, or None if there is none."""
-    match source:
-        case None:
-            return rows[-1] if rows else None
-        case "draft":
-            raise invalid_argument(("from",), "must be a published version: a number, or 'published'")
-        case "published" if rows:
-            return rows[-1]
-        case int() if 1 <= source <= len(rows):
-            return rows[source - 1]
-    raise missing_version(tx, source)
+    """Return the published version to copy, or None if there is none. `rows` has no draft."""
+    if source is None:
+        return rows[-1] if rows else None
+    if str(source).casefold() == DRAFT_LABEL:
+        raise invalid_argument(("from",), "must be a published version: a number, an id, or 'published'")
+    origin = find_version(rows, source)
+    if origin is None:
+        raise missing_version(tx, source)
+    return origin
 
 
 BEGIN = declare(

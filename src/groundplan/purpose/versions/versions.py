@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import LeftOut
 from groundplan.kernel.errors import Conflict, NextStep, NotFound, StaleRevision
+from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries
@@ -17,15 +18,16 @@ from groundplan.purpose.model import Profile, VersionStatus
 
 sql = load_queries(__file__)
 
-VersionRef = int | Literal["draft", "published"]
+VersionRef = int | Annotated[str, Meta(min_length=1, max_length=36)]  # a number, `draft`, `published`, or an id
 
-DRAFT_LABEL = "draft"
+DRAFT_LABEL, PUBLISHED_WORD = "draft", "published"
 
 
 class VersionRow(NamedTuple):
     """A version as stored, without the results of its gates."""
 
     id: str
+    project_id: str
     number: int
     status: VersionStatus
     label: str
@@ -46,7 +48,7 @@ class VersionRow(NamedTuple):
 class Version(Struct):
     """A version as callers see it."""
 
-    bookkeeping: ClassVar[frozenset[str]] = frozenset({"content_hash"})
+    bookkeeping: ClassVar[frozenset[str]] = frozenset({"id", "project_id", "content_hash"})
 
     number: int
     status: VersionStatus
@@ -57,6 +59,8 @@ class Version(Struct):
     published_at: str | UnsetType = UNSET
     published_by: str | UnsetType = UNSET
     context_run: str | UnsetType = UNSET
+    id: str | UnsetType = UNSET
+    project_id: str | UnsetType = UNSET
 
 
 class NoDraft(Conflict):
@@ -89,6 +93,8 @@ def to_version(row: VersionRow) -> Version:
         _unset_if_none(row.published_at),
         _unset_if_none(row.published_by),
         _unset_if_none(row.context_run),
+        row.id,
+        row.project_id,
     )
 
 
@@ -103,19 +109,22 @@ def read_versions(tx: Transaction) -> list[VersionRow]:
 
 def resolve_version(tx: Transaction, ref: VersionRef | None) -> VersionRow | None:
     """Return the version for a ref, by default the draft, else the latest published; None if there is none."""
-    by_number = {row.number: row for row in read_versions(tx)}
-    draft = next((row for row in by_number.values() if row.is_draft), None)
-    published = max((number for number, row in by_number.items() if not row.is_draft), default=None)
-    match ref:
-        case None:
-            return draft or (None if published is None else by_number[published])
-        case "draft" if draft is not None:
-            return draft
-        case "published" if published is not None:
-            return by_number[published]
-        case int() if ref in by_number:
-            return by_number[ref]
-    raise missing_version(tx, ref)
+    rows = read_versions(tx)
+    if ref is None:
+        return rows[-1] if rows else None  # a draft always has the last number
+    row = find_version(rows, ref)
+    if row is None:
+        raise missing_version(tx, ref)
+    return row
+
+
+def find_version(rows: list[VersionRow], ref: VersionRef) -> VersionRow | None:
+    """Return the version for a ref; None if there is none."""
+    word = str(ref).casefold()
+    if word in (DRAFT_LABEL, PUBLISHED_WORD):
+        return next((row for row in reversed(rows) if row.is_draft == (word == DRAFT_LABEL)), None)
+    id_ = parse_uuid(word)
+    return next((row for row in rows if word == str(row.number) or row.id == id_), None)
 
 
 def require_version(tx: Transaction, ref: VersionRef | None) -> VersionRow:

@@ -1,7 +1,7 @@
 -- name: versions
 -- Return all versions of a project, by number.
-SELECT id, version_number AS number, status, label, source_number AS source, profile, rev, content_hash, published_at,
-       published_by, published_rev, context_run_id AS context_run
+SELECT id, project_id, version_number AS number, status, label, source_number AS source, profile, rev, content_hash,
+       published_at, published_by, published_rev, context_run_id AS context_run
   FROM toc_versions
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
