@@ -1,4 +1,4 @@
-"""What the arguments of operations mean: one description for `--help` and the reference.
+"""Descriptions of the arguments of operations, for `--help` and the reference.
 
 The JSON Schemas of tools have only a few of them, because every conversation pays for these. A description names no
 option and no tool. Code stands in backticks.
@@ -648,10 +648,13 @@ PURPOSE: Mapping[str, str] = {
             "assumption": "analysis",
             "limit": "analysis",
             "as_of": "gates, health and analysis",
+            "detail": "compliance",
         }.items()
         if operation not in uses.replace("gates", "check")
     },
     "profile": "How strict the gates are. Default: the profile of the version.",
+    "purpose.compliance/detail": "`short`: the decision, its reasons and the items that fail. `full`, the default: the "
+    "whole checklist, as data and as Markdown.",
     "operation": 'The proposed operation to check, such as `{"kind": "publish"}`. '
     "Wrong values in it are reported in the checklist.",
     "operation.kind": "The kind of operation.",

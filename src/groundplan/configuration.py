@@ -88,7 +88,7 @@ class Settings(NamedTuple):
 
     @property
     def may_create_db(self) -> bool:
-        """True if a missing database may be created: one that was named, not one that was searched for."""
+        """True if a missing database may be created: a setting names it, so that it was not found by a search."""
         return "db" in self.sources
 
     def build_actor(
@@ -111,7 +111,7 @@ class Settings(NamedTuple):
     def preferences(
         self, vocabulary: Vocabulary, *, answer_tokens_max: int = 0, working_copy: RepositoryPaths | None = None
     ) -> Preferences:
-        """Return the session defaults for one surface. 0 tokens means no cap on answers."""
+        """Return the session defaults for one surface. A limit of 0 tokens means that answers have no cap."""
         from groundplan.kernel.preferences import Preferences
         from groundplan.work.kinds import WorkPreferences
 

@@ -23,13 +23,13 @@ from groundplan.kernel.errors import GroundplanError, Invalid, Vocabulary
 from groundplan.kernel.store.postgres.store import PostgresStore
 from groundplan.kernel.store.queries import PACKAGE
 from groundplan.kernel.store.sqlite.store import SqliteStore
-from groundplan.kernel.tokens.authenticate import authenticate_token
 from groundplan.setting_values import TOOL_GROUPS
 from groundplan.surfaces.vocabularies import CliVocabulary, HttpVocabulary, McpVocabulary, add_project, list_missing
 from reference.placeholders import fill_placeholders
 from tests.access.examples import EXAMPLES, ROWS, example
 from tests.access.two_organizations import Caller, find_names, populate
 from tests.engines import Engine, fill_once
+from tests.kernel.tokens.holders import authenticate_token
 from tests.surfaces.http.mcp.client import McpClient
 
 ADA = Caller("ada", "local")

@@ -173,6 +173,7 @@ READ_ALL = {
     "context/resolve: latest_committed_of_user": "the same, until a run of theirs or a shared one is met",
     "context/suggestions: pending_suggestions": "the runs of a project, in each draft of which suggestions are sought",
     "context/facts_in_force: draft_facts": "the drafts of a project, which are few, in each of which rows are sought",
+    "knowledge/areas: largest_molecules": "the molecules of a project, whose atoms are counted by their index",
     "context/history: fact_in_runs": "the runs of a project, newest first, until enough of them have the fact",
     "context/facts_in_force: facts_with_words": "the drafts of some projects, which are few, and the run in force",
     "kernel/projects: projects": "the list of them, as long as the caller wants it",
@@ -245,7 +246,10 @@ MANY_ROWS = {
     "tenant_id=? AND project_id=? AND parent_n>?",
 }
 # Indexes with few entries, all of which may be read.
-SMALL = {"work_nodes_claimed"}  # as many as there are claims
+SMALL = {
+    "work_nodes_claimed",  # as many as there are claims
+    "toc_versions_one_draft_a_project",
+}
 SMALL_TABLES = {"work_merged_texts"}  # a row for each merge
 ONE_ROW = {
     ("organizations", "id=?"),

@@ -52,7 +52,7 @@ class TaskId:
 
     @property
     def parent(self) -> TaskId | None:
-        """The id without its last number, which is that of the task above; None for a task."""
+        """The id of the parent task, which lacks the last number; None for a top-level task."""
         return replace(self, numbers=self.numbers[:-1]) if len(self.numbers) > 1 else None
 
     def __str__(self) -> str:
@@ -94,7 +94,7 @@ _DROPPED_WORDS = ("won't do", "wont do", "wontfix", "won't fix", "obsolete", "sk
 
 
 class TaskFolder(StrEnum):
-    """The folders of task files, in the order in which they claim ids."""
+    """The folders of task files, in the order in which their tasks claim ids."""
 
     TASKS = "tasks"
     COMPLETED = "completed"
@@ -124,7 +124,7 @@ class BacklogConfig:
     task_prefix: str = "task"
 
     def choose_fate(self, word: str, place: TaskFolder) -> tuple[Fate, str | None]:
-        """Return the fate of a task by its status and its folder, and the reason of a hold."""
+        """Return the fate of a task by its status and its folder, and the reason if it is on hold."""
         if place is TaskFolder.COMPLETED:
             return "done", None
         if place is TaskFolder.DRAFTS:
@@ -149,7 +149,7 @@ class BacklogConfig:
 
 
 def find_folder(path: Path) -> Path:
-    """Return the folder with the tasks: the given one, or `backlog` in it."""
+    """Return the folder with the tasks: the given folder, or `backlog` in it."""
     for folder in (path, path / FOLDER):
         if (folder / CONFIG_FILE).is_file() or (folder / TaskFolder.TASKS).is_dir():
             return folder
@@ -215,7 +215,7 @@ UNTITLED = "Body"  # the text above the first heading
 
 @dataclass(slots=True)
 class BodySection:
-    """A section: its heading, the mark around its text, and the lines of the text."""
+    """A section: its heading, its mark, and the lines of its text."""
 
     title: str
     mark: str = ""
@@ -274,7 +274,7 @@ def _add_unmarked(sections: list[BodySection], lines: Sequence[str]) -> None:
 
 
 def _parse_mark(line: str, end: str) -> str:
-    """Return the mark that a line begins or ends, or nothing."""
+    """Return the mark at the beginning or end of a section, or nothing."""
     bare = line.strip()
     if not (bare.startswith("<!--") and bare.endswith("-->")):
         return ""
@@ -301,7 +301,7 @@ def parse_comments(lines: Sequence[str]) -> list[TaskComment] | None:
 
 
 def _find_comment_end(lines: Sequence[str], begin: int) -> int:
-    """Return the index of the fence behind a comment: the next one that a comment or nothing follows."""
+    """Return the index of the fence that ends a comment: only another comment or the end of the text follows it."""
     for index in range(begin, len(lines)):
         if lines[index].strip() == COMMENT_FENCE:
             after = _skip_blank(lines, index + 1)
@@ -328,7 +328,7 @@ NOT_TASKS = "files that are not tasks"
 
 @dataclass(slots=True, eq=False)
 class TaskFile:
-    """A task file: where it is, its id as it is written, its fields and its body."""
+    """A task file: its path, its id as written, its fields and its body."""
 
     path: Path
     place: TaskFolder
@@ -349,7 +349,7 @@ class TaskFile:
 
     @property
     def order(self) -> tuple[float, TaskId, str]:
-        """The position among the tasks of its folder: by ordinal where there is one, then by id."""
+        """The position in the folder: by ordinal if there is one, then by id."""
         try:
             ordinal = float(self.get_text("ordinal"))
         except ValueError:
@@ -443,7 +443,7 @@ _KNOWN_FIELDS = {*_OTHER_FIELDS, MILESTONE, *DATES, *LINK_FIELDS, *TEXT_FIELDS}
 
 
 class BacklogItems:
-    """The task files of a folder, and the items that they become."""
+    """The task files of a folder, and the items that the import makes of them."""
 
     def __init__(
         self, plan: SourcePlan, config: BacklogConfig, tasks: Sequence[TaskFile], milestones: dict[str, str]
@@ -470,7 +470,7 @@ class BacklogItems:
                 self._archived.add(task.task_id)
 
     def build(self) -> list[SourceItem]:
-        """Return the items of all tasks, those of each folder by ordinal and id."""
+        """Return the items of all tasks, sorted in each folder by ordinal and id."""
         places = list(TaskFolder)
         tasks = sorted(self._tasks, key=lambda task: (places.index(task.place), task.order))
         return [self._build_item(task) for task in tasks]
@@ -501,7 +501,7 @@ class BacklogItems:
         return item
 
     def _list_aliases(self, task: TaskFile) -> list[str]:
-        """Return the spellings of the id of a task; a task that repeats an id has only its own."""
+        """Return the spellings of the id of a task. If the id is repeated, a later task has only its source id."""
         if self._first[task.task_id] is not task:
             return [task.source_id]
         plain = str(task.task_id)
@@ -510,7 +510,7 @@ class BacklogItems:
     # --- Relations ---
 
     def _find_parent(self, task: TaskFile) -> str | None:
-        """Return the source id of the parent: the named one, else the one that the dotted id implies."""
+        """Return the source id of the parent: the named parent, else the task that the dotted id implies."""
         named = task.get_text("parent_task_id")
         for wanted in (parse_task_id(named) if named else None, task.task_id.parent):
             if wanted is None:
@@ -525,7 +525,7 @@ class BacklogItems:
         return None
 
     def _add_dependencies(self, item: SourceItem, task: TaskFile) -> None:
-        """Add the dependencies of a task; an open task with an unknown one is held, as in the tool."""
+        """Add the dependencies of a task. An open task with an unknown dependency is held, as Backlog.md does."""
         problems: dict[str, str] = {}
         for named in task.get_texts("dependencies"):
             wanted = parse_task_id(named)
@@ -570,7 +570,7 @@ class BacklogItems:
                 self._add_other_field(item, name, given_field.value, given_field.texts)
 
     def _add_other_field(self, item: SourceItem, name: str, value: Any, texts: list[str]) -> None:
-        """Keep a field that the tool does not know."""
+        """Keep a field that Backlog.md does not define."""
         name = clean_title(name).lstrip("_") or "field"
         cleaned = [clean_text(text) for text in texts]
         if value == Nested() or (isinstance(value, tuple) and Nested() in value):
@@ -607,7 +607,7 @@ NAME_CHARS_MAX = 255
 
 
 def read_knowledge(folder: Path, plan: SourcePlan, bad: BadLines) -> None:
-    """Add the decisions and documents of a folder to a plan."""
+    """Add the decisions and documents of a folder to a source plan."""
     uses: Counter[str] = Counter()
     for name, prefix in FOLDERS.items():
         for path in list_files(folder / name):
@@ -636,7 +636,7 @@ def _add_text(plan: SourcePlan, title: str, text: str, path: Path, root: Path, u
 
 
 def _to_pattern(path: str, root: Path) -> str | None:
-    """Return the pattern of a path, or None if there is no such file or folder below the root."""
+    """Return the pattern of a path; None if no such file or folder exists below the root."""
     steps = path.strip("/").split("/")
     if path.startswith("/") or any(step in ("", ".", "..") for step in steps):
         return None

@@ -140,7 +140,7 @@ class Issue:
         return value if isinstance(value, str) else ""
 
     def is_set(self, name: str) -> bool:
-        """Return whether a flag is set; a backup has 0 and 1."""
+        """Return True if a flag is set. A backup stores flags as 0 and 1."""
         return self.fields.get(name) in (True, 1)
 
     def iter_dependencies(self) -> Iterator[tuple[str, str]]:
@@ -153,7 +153,7 @@ class Issue:
 
 
 def parse_time(value: Any) -> datetime | None:
-    """Return a time of RFC 3339, or None if the value is none."""
+    """Return the time that a text in the format of RFC 3339 means, or None for any other value."""
     if not isinstance(value, str):
         return None
     try:
@@ -164,7 +164,7 @@ def parse_time(value: Any) -> datetime | None:
 
 
 def make_item(plan: SourcePlan, issue: Issue) -> SourceItem:
-    """Return an issue as an item without links, and note what was changed about it."""
+    """Return an issue as an item without links, and record what was changed about it."""
     title = plan.clean_title(issue.id, issue.fields["title"])
     fate, hold_reason = choose_fate(issue.status, FATES)
     if hold_reason is not None:
@@ -261,7 +261,7 @@ def resolve_links(
 
 
 def _set_parent(plan: SourcePlan, issue: Issue, item: SourceItem, items: Mapping[str, SourceItem]) -> None:
-    """Set the parent from a dependency of that type, or else from the dotted id."""
+    """Set the parent of an item from a dependency of that type, else from its dotted id."""
     named = [target for type_, target in issue.iter_dependencies() if type_ == PARENT_CHILD]
     if (parent := issue.text("parent")) and parent not in named:
         named.append(parent)
@@ -282,7 +282,7 @@ def _set_parent(plan: SourcePlan, issue: Issue, item: SourceItem, items: Mapping
 
 
 def _add_dependency(plan: SourcePlan, issues: Mapping[str, Issue], item: SourceItem, target: str, type_: str) -> None:
-    """Add a dependency; one on a pinned issue becomes a link, because beads counts it as met."""
+    """Add a dependency. One on a pinned issue becomes a link, because beads treats it as satisfied."""
     if issues[target].status == PINNED:
         item.links.append(SourceLink(type_, target))
         plan.note_placed(item.source_id, type_, f"{target} is pinned, and does not block; it is linked")
@@ -321,7 +321,7 @@ def _find_unfinished_parents(items: Mapping[str, tuple[str, str | None]]) -> set
 
 
 def _find_hold_reason(issue: Issue, now: datetime) -> str | None:
-    """Return why beads does not offer an open issue as work, or None."""
+    """Return the reason why beads does not offer an open issue as work, or None if it does."""
     for flag in ("pinned", "ephemeral", "is_template"):
         if issue.is_set(flag):
             return flag.removeprefix("is_")
@@ -351,7 +351,7 @@ TOMBSTONES_LEFT_OUT = "tombstones"
 
 
 def read_beads(path: Path, *, skip_bad: bool, now: datetime | None = None) -> SourcePlan:
-    """Return the plan in a file or folder of beads. What is deferred is compared with `now`."""
+    """Return the plan in a file or folder of beads. `now` decides which issues are still deferred."""
     file = _find_file(path)
     bad = BadLines(skip_bad=skip_bad)
     plan = SourcePlan(TOOL, inherits_dependencies=True)
@@ -396,7 +396,7 @@ def _read_issues(file: Path, bad: BadLines) -> Iterator[Issue]:
 
 
 def _find_problem(fields: Mapping[str, Any]) -> str | None:
-    """Return what is wrong with an issue, or None."""
+    """Return the problem of an invalid issue, or None."""
     for name in ("id", "title", "status"):
         if not isinstance(fields.get(name), str):
             return f"has no {name}"
@@ -415,7 +415,7 @@ def _find_problem(fields: Mapping[str, Any]) -> str | None:
 
 
 def _merge_same_ids(plan: SourcePlan, read_issues: Iterable[Issue]) -> dict[str, Issue]:
-    """Return the issues by id, in the order of the file; of issues with the same id, the one updated last."""
+    """Return the issues by id, in the order of the file. Of issues with the same id, the latest update is kept."""
     issues: dict[str, Issue] = {}
     for issue in read_issues:
         earlier = issues.get(issue.id)
@@ -443,7 +443,7 @@ def _read_deletions(folder: Path, issues: Mapping[str, Issue], bad: BadLines) ->
 
 
 def _join_tables(plan: SourcePlan, issues: Mapping[str, Issue], folder: Path, bad: BadLines) -> None:
-    """Put the rows of the tables of a backup into their issues. Rows of issues that are not in it are counted."""
+    """Add the rows of the tables of a backup to their issues. Rows of unknown issues are counted."""
     for table in BACKUP_TABLES:
         file = folder / f"{table}.jsonl"
         if not file.is_file():

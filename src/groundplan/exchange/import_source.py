@@ -1,4 +1,4 @@
-"""Import the file of another tool into a project and report what became of it; export items as the files of one."""
+"""Import the file of another tool into a project and report the outcome; export items as files of another tool."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class SourceTool(StrEnum):
 
 
 class TargetTool(StrEnum):
-    """The tools to export to. `jsonl` has one line for each node, with everything that it has."""
+    """The tools to export to. `jsonl` has one line for each node, with all of its fields."""
 
     BEADS = "beads"
     TASKMASTER = "taskmaster"
@@ -88,7 +88,7 @@ def _load(name: str) -> Any:
 
 
 class ImportReport(NamedTuple):
-    """The report of an import as `--json` prints it, and the number of items by status word and fate."""
+    """The report of an import as `--json` prints it, and the number of items by status and fate."""
 
     data: dict[str, Any]
     statuses: Counter[tuple[str, str]]
@@ -112,7 +112,7 @@ def import_source(
     skip_bad: bool = False,
     name_step: Callable[[str], object] = lambda step: None,
 ) -> ImportReport:
-    """Import a file or folder and return the report; `name_step` is called with the name of each step."""
+    """Import a file or folder and return the report. `name_step` receives the name of each step."""
     name_step("reading")
     plan = read_source(tool, path, skip_bad=skip_bad)
     name_step(f"{len(plan.items):,} items")
@@ -142,7 +142,7 @@ def _explain_nothing_found(plan: SourcePlan, path: Path) -> NotFound:
 
 
 def _try_out(request: dict[str, Any]) -> ImportedWork:
-    """Import into a temporary database, which gives the same answer for a project that does not exist yet."""
+    """Import into a temporary database, which gives the same report for a project that does not exist yet."""
     with TemporaryDirectory() as folder, sessions.open(str(Path(folder) / "plan.db"), actor="import") as session:
         cancellation = Cancellation(NO_LIMIT_S)
         request = {**request, "dry_run": False}
@@ -165,7 +165,7 @@ def _build_request(plan: SourcePlan, path: Path, project: str, *, dry_run: bool)
 
 
 def build_report(plan: SourcePlan, answer: ImportedWork) -> dict[str, Any]:
-    """Return the report of an import: counts, notes of the reader, and conflicts."""
+    """Return the report of an import, with counts, notes of the reader, and conflicts."""
     counts = msgspec.to_builtins(answer.counts)
     return {
         "project": answer.project,

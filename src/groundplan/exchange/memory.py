@@ -25,7 +25,7 @@ NAME_CHARS_MAX = 255
 
 @dataclass(slots=True)
 class _Entity:
-    """An entity of the file, joined from all its lines."""
+    """An entity of the file, merged from all of its lines."""
 
     name: str
     line: int
@@ -66,7 +66,7 @@ def _iter_entries(text: str, file: str, bad: BadLines) -> Iterator[tuple[int, An
 def _read_entry(
     entry: Any, line: int, entities: dict[str, _Entity], relations: list[tuple[str, str, str]]
 ) -> str | None:
-    """Add an entity or a relation, or return why it is neither."""
+    """Add an entity or a relation, or return the reason why the entry is neither."""
     if not isinstance(entry, dict):
         return "is neither an entity nor a relation"
     kind = entry.get("type", entry.get("_type"))
@@ -125,7 +125,7 @@ def _connect(plan: SourcePlan, entities: dict[str, _Entity], source: str, target
 
 
 def _build_molecules(plan: SourcePlan, entity: _Entity, file: str) -> Iterator[SourceMolecule]:
-    """Yield the molecule of an entity, and further ones if its text is too long for one."""
+    """Yield the molecule of an entity, and more molecules if its text is too long for one."""
     lines = [f"Type: {', '.join(entity.types)}", ""] if entity.types else []
     lines += ["- " + text.replace("\n", "\n  ") for text in entity.observations]
     related = [SourceRelation(name, _join_reasons(reasons)) for name, reasons in entity.relations.items()]

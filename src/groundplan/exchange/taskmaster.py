@@ -1,4 +1,4 @@
-"""Taskmaster: read its file of tasks, with or without tags, and write items as one."""
+"""Taskmaster: read its task file, with or without tags, and write items as such a file."""
 
 from __future__ import annotations
 
@@ -104,6 +104,7 @@ class TagTasks:
             self._finish_with_parent(task)
             if task.item.fate == "held":
                 self._plan.note_placed(task.item.source_id, "status", f"is held: {task.item.hold_reason}")
+        for task in self._tasks.values():
             self._set_dependencies(task)
             explain_drop(task.item)
             self._plan.items.append(task.item)
@@ -190,7 +191,7 @@ class TagTasks:
                 task.item.fate, task.item.hold_reason = "held", f"waits for {text}, which is not there"
 
     def _finish_with_parent(self, task: FileTask) -> None:
-        """Finish an open subtask with its finished task: Taskmaster never offers it again."""
+        """Finish an open subtask of a finished task, because Taskmaster never offers it again."""
         parent = task.parent
         if parent is not None and task.item.fate in ("open", "held") and parent.item.fate in ("done", "dropped"):
             self._plan.note_placed(task.item.source_id, "status", f"is finished with its task {parent.item.source_id}")
@@ -199,7 +200,7 @@ class TagTasks:
 
 
 def _read_id(value: Any) -> str | None:
-    """Return an id as text: a whole number, a number with a fraction, or a text."""
+    """Return an id as text. An id is a whole number, a number with a fraction, or a text."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     if isinstance(value, float) and value.is_integer():
@@ -208,7 +209,7 @@ def _read_id(value: Any) -> str | None:
 
 
 def _read_number(id_: str, task: str) -> str:
-    """Return the number of a subtask, whose id may repeat that of its task: 27.15, 42-1."""
+    """Return the number of a subtask. Its id may repeat the id of its task: 27.15, 42-1."""
     for separator in (".", "-"):
         if id_.startswith(f"{task}{separator}"):
             return id_.removeprefix(f"{task}{separator}")
@@ -233,13 +234,13 @@ def _list_properties(fields: dict[str, Any]) -> dict[str, Any]:
 
 # --- Read the tasks of Taskmaster -------------------------------------------------------------------------------------
 # A file has tags with a list of tasks each, or one list of tasks; values without such a list are no tags. A task is
-# `TAG/12` and its third subtask `TAG/12.3`. Of several tags, each is a group.
+# `TAG/12` and its third subtask `TAG/12.3`. Of several tags with tasks, each is a group.
 
 PLACES = (".taskmaster/tasks/tasks.json", "tasks/tasks.json", "tasks.json")
 
 
 def read_taskmaster(path: Path, *, skip_bad: bool) -> SourcePlan:
-    """Return the plan in a file of Taskmaster, or in a folder that has one at its usual place."""
+    """Return the plan in a file of Taskmaster, or in a folder with such a file at its usual place."""
     file = _find_file(path)
     value = read_json(file)
     bad = BadLines(skip_bad=skip_bad)
@@ -248,10 +249,10 @@ def read_taskmaster(path: Path, *, skip_bad: bool) -> SourcePlan:
     filled = {tag: tasks for tag, tasks in tags.items() if tasks}
     for tag, tasks in filled.items():
         _refuse_other_tools(str(file), tasks)
-        has_group = len(tags) > 1
+        has_group = len(filled) > 1
         if has_group:
             plan.items.append(SourceItem(source_id=tag, title=tag, is_group=True, file=str(file)))
-        has_short_ids = tag == MASTER or len(tags) == 1
+        has_short_ids = tag == MASTER or len(filled) == 1
         TagTasks(plan, bad, str(file), tag, has_group=has_group, has_short_ids=has_short_ids).read(tasks)
     if empty := len(tags) - len(filled):
         plan.left_out["empty tags"] = empty
@@ -287,7 +288,7 @@ def _find_tags(file: str, value: Any) -> dict[str, list[Any]]:
 
 
 def _refuse_other_tools(file: str, tasks: list[Any]) -> None:
-    """Refuse a file in which no task has a title: another tool uses the same name for its file."""
+    """Refuse a file without any task title, because another tool uses the same file name."""
     if all(isinstance(task, dict) and "name" in task and "title" not in task for task in tasks):
         raise UnreadableSource(file, "is not a file of Taskmaster: its tasks have a name and no title")
 
@@ -347,12 +348,12 @@ class _Tree:
                 tags.setdefault(item.title, []).extend(self._children.get(item.id, ()))
             else:
                 others.append(item)
-        own = next((item.sources[TOOL].partition("/")[0] for item in others if TOOL in item.sources), MASTER)
+        own = next((item.sources[TOOL].rpartition("/")[0] for item in others if TOOL in item.sources), MASTER)
         tags.setdefault(own, []).extend(others)
         return {tag: tasks for tag, tasks in tags.items() if tasks}
 
     def _iter_below(self, item: ExportedItem) -> Iterator[ExportedItem]:
-        """Yield everything below a task: Taskmaster has one level of subtasks."""
+        """Yield all descendants of a task, because Taskmaster has only one level of subtasks."""
         for child in self._children.get(item.id, ()):
             yield child
             yield from self._iter_below(child)
@@ -455,7 +456,7 @@ def _encode_id(text: str) -> int | float | str:
 
 
 def _is_tag(item: ExportedItem) -> bool:
-    """Return whether a group is the tag that it was imported as."""
+    """Return True if a group is a tag of Taskmaster at the import."""
     return item.kind == FEATURE and item.sources.get(TOOL) == item.title
 
 

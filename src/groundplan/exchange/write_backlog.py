@@ -1,4 +1,4 @@
-"""Write items as a folder of Backlog.md: a file for each task, with the marks around sections that the tool knows.
+"""Write items as a folder of Backlog.md: a file for each task, with marks around the sections that the tool defines.
 
 Finished tasks are in `completed/`, dropped ones in `archive/tasks/` and held drafts in `drafts/`. A task that was
 elsewhere with the same fate returns there, because for the tool a dependency on an archived task is never met. Items of
@@ -135,7 +135,7 @@ def _choose_prefix(items: Iterable[ExportedItem]) -> str:
 
 
 def _assign_ids(items: Sequence[ExportedItem], prefix: str) -> dict[str, str]:
-    """Return the id of each node in the folder: the one it was imported with, or the next free one."""
+    """Return the id of each node in the folder: its id at the import, or the next free one."""
     prefixes = (prefix, DRAFT_PREFIX)
     kept_ids = {
         item.id: task_id
@@ -166,20 +166,20 @@ def _choose_place(item: ExportedItem, config: BacklogConfig) -> TaskFolder:
 
 
 def _get_own_fate(item: ExportedItem) -> str:
-    """Return the fate to write as a status: a hold for missing dependencies needs none, because the tool derives it."""
+    """Return the fate to write as a status. A hold for missing dependencies is left to the tool, which derives it."""
     reason = item.hold_reason or ""
     is_waiting = reason.startswith(WAITS_FOR) and bool(item.properties.get(MISSING_DEPENDENCIES))
     return "open" if item.fate == "held" and is_waiting else item.fate
 
 
 def _get_word(item: ExportedItem) -> str:
-    """Return the status word that a task was imported with, or an empty text."""
+    """Return the status of a task at the import, or an empty text."""
     word = item.properties.get("source_status")
     return word if item.properties.get("source") == TOOL and isinstance(word, str) else ""
 
 
 def _choose_statuses(items: Sequence[ExportedItem]) -> tuple[str, ...]:
-    """Return the words of open tasks and, as the end, the most frequent word that only finished ones have."""
+    """Return the statuses of open tasks, followed by the most frequent status of finished tasks."""
     defaults = BacklogConfig().statuses
     items = [item for item in items if item.hold_reason != DRAFT]  # the words of drafts have no effect
     # A word that is not configured holds its task.
@@ -199,7 +199,7 @@ def _choose_statuses(items: Sequence[ExportedItem]) -> tuple[str, ...]:
 
 
 def _choose_status(item: ExportedItem, place: TaskFolder, config: BacklogConfig) -> str:
-    """Return the word that the task was imported with if it still fits its fate, else the word of its fate."""
+    """Return the status of a task at the import if it still fits the fate, else the usual status of the fate."""
     fate = _get_own_fate(item)
     word = _get_word(item)
     # A hold for another reason than the word, such as a loop, needs a word of its own.
@@ -230,7 +230,7 @@ def _render_config(config: BacklogConfig) -> str:
 
 
 def _to_file_name(title: str) -> str:
-    """Return a title as part of the name of a file: letters, digits and dashes."""
+    """Return a title in a form for file names: letters, digits and dashes."""
     plain = "".join(char if char.isalnum() or char in "._" else " " for char in title)
     return "-".join(plain.split())[:NAME_CHARS_MAX].strip("-.") or "task"
 
@@ -263,7 +263,7 @@ def _iter_fields(item: ExportedItem, ids: Mapping[str, str], parent: str | None,
 
 
 def _is_writable(name: str, value: object) -> bool:
-    """Return whether a property can be written as a field of the front matter: a text or a list of texts."""
+    """Return True if a property can be a field of the front matter, because it is a text or a list of texts."""
     if not name.replace("-", "_").isidentifier():
         return False
     return isinstance(value, str) or (isinstance(value, list) and all(isinstance(item, str) for item in value))

@@ -1,4 +1,4 @@
-"""The errors of Groundplan, in eight families, and the next steps that they suggest.
+"""The errors of Groundplan in eight families, and the next steps that they suggest.
 
     GroundplanError
     ├── Unauthenticated   no actor, or no valid token        401  exit 4
@@ -29,7 +29,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 
 class NextStep(NamedTuple):
-    """A suggested operation, and its effect as the end of a sentence: `lists the keys`."""
+    """A suggested operation, with its effect as the end of a sentence: `lists the keys`."""
 
     operation: str
     effect: str
@@ -45,13 +45,13 @@ class Vocabulary(Protocol):
         return self
 
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
-        """Return a call as text for a sentence."""
+        """Return a call as text for use in a sentence."""
 
     def call(self, operation: str, arguments: Mapping[str, Any], fill: Sequence[str] = ()) -> dict[str, Any]:
         """Return a call as data that a client can send, with `fill` if it must add arguments before."""
 
     def tell(self, steps: Iterable[NextStep]) -> str:
-        """Return one sentence with the effect of each step: `member.list lists them; member.add adds one`."""
+        """Return one sentence that describes each step: `member.list lists them; member.add adds one`."""
         return "; ".join(f"{self.spell(step.operation, step.arguments)} {step.effect}" for step in steps)
 
 
@@ -73,7 +73,7 @@ Steps = NextStep | Sequence[NextStep]
 
 
 class GroundplanError(Exception):
-    """Base class: a stable code for programs, a sentence for people, and next steps and details for both."""
+    """The base class: a stable code for programs, a sentence for people, and next steps and details for both."""
 
     code: str = "error"
     contract_code: ClassVar[str | None] = None  # the code in a contract, where the code of the family does not fit
@@ -96,11 +96,11 @@ class GroundplanError(Exception):
 
     @property
     def message(self) -> str:
-        """The problem and the next steps, in the vocabulary of the Python API."""
+        """The problem and the next steps with the operation names of the Python API."""
         return self.describe(OPERATION_NAMES)
 
     def describe(self, vocabulary: Vocabulary) -> str:
-        """Return the problem and the next steps in the vocabulary of a surface."""
+        """Return the problem and the next steps with the operation names of a surface."""
         told = self._adapt(vocabulary).tell(self.next_steps)
         return f"{self.problem}; {told}" if self.next_steps else self.problem
 
@@ -176,7 +176,7 @@ class MixedProjects(Invalid):
 
 
 class Conflict(GroundplanError):
-    """The caller read an older state, or the thing is frozen. Read it again, then decide."""
+    """The caller read an older state, or the thing is frozen. The caller must read it again before deciding."""
 
     code = "conflict"
     status = 409
@@ -184,7 +184,7 @@ class Conflict(GroundplanError):
 
 
 class NameTaken(Conflict):
-    """The name is in use, possibly by something that the actor cannot see."""
+    """The name is in use. The actor may be unable to see the thing that has it."""
 
     code = "name_taken"
 
@@ -198,7 +198,7 @@ class RuleViolated(GroundplanError):
 
 
 class Unavailable(GroundplanError):
-    """The store cannot serve the request now."""
+    """The store cannot serve the request at this time."""
 
     code = "unavailable"
     status = 503
@@ -207,7 +207,7 @@ class Unavailable(GroundplanError):
 
 
 class Unexpected(GroundplanError):
-    """A bug in Groundplan. The reference finds the log entry; the answer does not show the cause."""
+    """A defect in Groundplan. A reference leads to the log entry; the answer does not show the cause."""
 
     code = "unexpected"
 
@@ -219,7 +219,7 @@ class Unexpected(GroundplanError):
 
 
 class StaleVersion(Conflict):
-    """The thing has another version than the caller read."""
+    """The thing is at another version than the one that the caller read."""
 
     code = "stale_version"
 
@@ -233,7 +233,7 @@ class StaleVersion(Conflict):
 
 
 class StaleRevision(Conflict):
-    """The thing has another revision than the caller read."""
+    """The thing is at another revision than the one that the caller read."""
 
     code = "stale_rev"
 
@@ -247,6 +247,6 @@ class StaleRevision(Conflict):
 
 
 def refuse_stale(thing: str, id_: str, *, current: int, given: int) -> None:
-    """Raise StaleVersion if the current version is not the given one."""
+    """Raise StaleVersion if the given version is not the current one."""
     if current != given:
         raise StaleVersion(thing, id_, current=current, given=given)

@@ -1,4 +1,4 @@
-"""How the surfaces name operations, derived from the registry.
+"""The names of operations on each surface, derived from the registry.
 
 If MCP has no tool for an operation, the hint names its command, which a person can run. Over HTTP every operation has
 a route.
@@ -33,7 +33,7 @@ class CliVocabulary(Vocabulary):
         return CliVocabulary(self._operations, project)
 
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
-        """Return the command with its arguments, ready for a shell."""
+        """Return the command with its arguments in the syntax of a shell."""
         declared = self._operations[operation]
         return spell_command(declared, add_project(declared, arguments, self._project)) or operation
 
@@ -97,7 +97,7 @@ class HttpVocabulary(Vocabulary):
         self._project = project  # of the request that is answered; a hint without a project is about the same one
 
     def within(self, project: str | None) -> HttpVocabulary:
-        """Return the vocabulary for answers to a request about a project."""
+        """Return the vocabulary for answers to requests about a project."""
         return HttpVocabulary(self._operations, project)
 
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
@@ -131,7 +131,7 @@ class HttpVocabulary(Vocabulary):
         return {"method": route.method, "path": path, **({"body": others} if others else {})}
 
     def _choose_variant(self, name: str, arguments: Mapping[str, Any]) -> Operation[Any, Any]:
-        """Return the operation, or the variant that the arguments select if it has a separate route."""
+        """Return the operation, or the variant that the arguments select if that has a separate route."""
         declared = self._find(name)
         if declared.choose_variant is None or not any(variant.http for variant in declared.variants):
             return declared
@@ -161,7 +161,7 @@ def list_missing(operation: Operation[Any, Any], arguments: Mapping[str, Any], f
 
 
 def _choose_route(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Route | None:
-    """Return the first route, also of a variant, that takes the given values and whose path they fill."""
+    """Return the first route, of the operation or a variant, that accepts the values and whose path they fill."""
     for route in (route for variant in (operation, *operation.variants) for route in variant.routes):
         is_filled = all(name in given for name in list_parameters(route.path))
         if is_filled and route.item_of is None and not any(name in given for name in route.without):
@@ -187,12 +187,12 @@ def list_parameters(path: str) -> list[str]:
 
 
 def get_project_field(shape: type[Struct]) -> str | None:
-    """Return the wire name under which an input type has the project; None if it has none."""
+    """Return the wire name of the project argument in an input type; None if it has none."""
     return next((name for name in PROJECT_NAMES if name in shape.__struct_encode_fields__), None)
 
 
 def fill_path(path: str, look_up: Callable[[str], Any]) -> str:
-    """Return a path below the prefix with its values; a name for which `look_up` returns None stays in braces."""
+    """Return a path below the prefix with its values. A name stays in braces if `look_up` returns None."""
 
     def replace(match: re.Match[str]) -> str:
         value = look_up(match[1])
@@ -202,7 +202,7 @@ def fill_path(path: str, look_up: Callable[[str], Any]) -> str:
 
 
 def format_query(arguments: Mapping[str, Any]) -> str:
-    """Return arguments as a query string that the input gate reads back; empty if there are none."""
+    """Return arguments as a query string in the syntax of the input gate; empty if there are none."""
 
     pairs = [
         (name, item if isinstance(item, str) else encode(item).decode())

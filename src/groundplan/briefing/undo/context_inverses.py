@@ -1,4 +1,4 @@
-"""Inverses of edits of a draft of facts: by `context.edit`."""
+"""Inverses of edits of a draft of facts; each is a call of `context.edit`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ OPS: Mapping[str, NoInverse | None] = {
 
 
 class ValueProtected(Conflict):
-    """The value before has less authority than the one that replaced it, so it would only be suggested."""
+    """The earlier value has less authority than the one that replaced it, so that an undo would only suggest it."""
 
     code = "value_protected"
 
@@ -99,7 +99,7 @@ def _to_camel_case(name: str) -> str:
 
 
 def find_dependents(tx: Transaction, events: Sequence[StoredEvent], rev: int) -> set[str]:
-    """Return the nodes that rest on a fact which a write added: their links would lead to nothing."""
+    """Return the nodes that rest on a fact which a write added; an undo would break their links."""
     added = [event.subject for event in events if event.op == Op.INPUT_ADDED]
     pointers = sorted({fact.ref for fact in find_draft_facts(tx, added).values()}) if added else []
     links = list_links_to(tx, LinkType.RESTS_ON, pointers) if pointers else []

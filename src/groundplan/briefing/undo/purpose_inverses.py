@@ -60,7 +60,7 @@ OPS: Mapping[str, NoInverse | None] = {
 
 
 def build_call(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
-    """Return the call that undoes the edits of one write, the last one first."""
+    """Return the call that undoes the edits of one write, in reverse order."""
     operations = [_build_operation(event) for event in reversed(events)]
     return InverseCall(edit.RESTORE, {"project": tx.project.id, "operations": operations})
 
@@ -166,7 +166,7 @@ def _build_edge_operation(event: StoredEvent, before: dict[str, Any]) -> dict[st
 
 
 def _get_before(change: Change) -> Any:
-    """Return the value before a change; metadata with null for what the change added, because it is merged."""
+    """Return the value before a change. Metadata is merged, so names that the change added to it are null."""
     if change.field != "metadata" or change.before is None or change.after is None:
         return change.before
     before, after = msgspec.json.decode(change.before), msgspec.json.decode(change.after)

@@ -57,7 +57,7 @@ def wrap(group: Group | None, answer: Any, warnings: Sequence[str] = ()) -> Any:
 
 
 def add_warnings(answer: Any, warnings: Sequence[str]) -> Any:
-    """Return an answer with its warnings: itself if it has a field for them, else as plain data."""
+    """Return an answer with its warnings: the answer itself if its class has a field for them, else plain data."""
     if not warnings or hasattr(answer, "warnings"):
         return answer
     plain: dict[str, Any] = msgspec.to_builtins(answer)

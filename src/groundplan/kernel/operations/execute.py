@@ -1,4 +1,4 @@
-"""Execute a request: parse it, open a transaction, run the use case, and fit the answer to the budget.
+"""Execute a request: parse it, open a transaction, call the handler, and fit the answer to its cap.
 
 A lean answer has no null, empty and bookkeeping fields in its JSON. The class of an answer takes part by declaring
 `bookkeeping`, the names of its fields that a lean answer omits; the classes inside it may declare their own, and one
@@ -38,7 +38,7 @@ A = TypeVar("A")
 
 
 class ExecutionResult(msgspec.Struct, frozen=True):
-    """An answer, and its JSON in its envelope if it was encoded to measure it or to make it lean.
+    """An answer, and its JSON in its envelope if the answer was encoded.
 
     `warnings` are about every operation alike. The JSON has them, and so has the answer if it has a field for them.
     """
@@ -58,7 +58,7 @@ def execute(
     *,
     within: str | None = None,
 ) -> ExecutionResult:
-    """Run one operation for one actor. `within` is the id or name of the project that the request must be about.
+    """Run one operation for one actor. If `within` is given, the request must be about this project, by id or name.
 
     A request may name that project itself, also if its operation finds it from what the request names. One that has to
     name its project and does not is about the project of the session, if the preferences name one. With
@@ -112,7 +112,7 @@ def _execute(
 
 
 def _limit_answer(request: Any, preferences: Preferences) -> Preferences:
-    """Return the preferences with the budget of the request as the cap on its answer, if that is the smaller one."""
+    """Return the preferences with the cap of the request if it is smaller than that of the session."""
     budget: int | None = getattr(request, "budget", None)
     if budget is None or 0 < preferences.answer_tokens_max <= budget:
         return preferences
@@ -120,7 +120,7 @@ def _limit_answer(request: Any, preferences: Preferences) -> Preferences:
 
 
 def _is_missing_project(error: NotFound) -> bool:
-    """Return whether the project is missing, not something in it."""
+    """Return True if the project itself is missing, and not something in it."""
     return error.details.get("thing") == "project"
 
 
@@ -128,7 +128,7 @@ COMMAND_CHARS_MAX = 200  # of a command in a refusal; a longer one is named with
 
 
 class _Execution(msgspec.Struct, frozen=True):
-    """One request, which may be tried with more than one operation."""
+    """One request. It may be tried with several variants of an operation."""
 
     store: Store
     actor: Actor | None
@@ -219,7 +219,7 @@ class _Execution(msgspec.Struct, frozen=True):
             raise
 
     def _fit(self, answer: Any, warnings: Sequence[str] = ()) -> ExecutionResult:
-        """Trim an answer to the cap of the caller; encode it only once if it fits."""
+        """Trim an answer to the cap of the caller. An answer that fits is encoded only once."""
         cap = self.preferences.answer_tokens_max
         is_lean = wants_lean(self.request, self.preferences, answer)
         if not cap and not is_lean:
@@ -252,14 +252,14 @@ class _Execution(msgspec.Struct, frozen=True):
 
 
 def _warn_about_clock(tx: Transaction, answer: A) -> A:
-    """Return the answer of a write with a warning if the clock jumped and answers of this kind have warnings."""
+    """Return the answer of a write; if the clock jumped and the answer can have warnings, it has one about that."""
     if tx.clock_jump is not None and hasattr(answer, "warnings"):
         answer.warnings = [*(answer.warnings or ()), tx.clock_jump.describe()]
     return answer
 
 
 def _load_warnings(text: str, operation: Operation[Any, Any]) -> list[str]:
-    """Return the warnings of a stored answer whose class has no field for them."""
+    """Return the warnings of a stored answer whose class has no field for warnings."""
     if "warnings" in operation.output.__struct_fields__:
         return []
     stored: list[str] = get_decoder(dict[str, Any]).decode(text).get("warnings", [])
@@ -267,14 +267,14 @@ def _load_warnings(text: str, operation: Operation[Any, Any]) -> list[str]:
 
 
 def wants_lean(request: Any, preferences: Preferences, answer: Any) -> bool:
-    """Return whether an answer is to be made lean: as the request says, else the session."""
+    """Return True if the answer is to be lean: the request decides, else the session."""
     if getattr(type(answer), "bookkeeping", None) is None or not hasattr(request, "lean"):
         return False
     return preferences.lean if request.lean is None else bool(request.lean)
 
 
 def make_lean(value: Any) -> Any:
-    """Return a value as plain data without the null, empty and bookkeeping fields of its Structs.
+    """Return a value as plain data without the null, empty and bookkeeping fields of Structs.
 
     The contents of a dict are data of a caller, in which null has its own meaning; so they are kept.
     """

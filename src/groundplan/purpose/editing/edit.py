@@ -65,7 +65,7 @@ class StructureInMetadata(Invalid):
 
 
 class EditPurpose(Struct, forbid_unknown_fields=True):
-    """The operations to apply to the draft, in order. An operation may use the ref of a node that is added later."""
+    """The operations to apply to the draft, in order. An operation may use the ref of a node that a later one adds."""
 
     project: Name
     operations: Annotated[list[PurposeOp], Meta(min_length=1, max_length=BATCH_MAX)]

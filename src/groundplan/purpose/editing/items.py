@@ -138,7 +138,7 @@ def remove_indicator_row(draft: DraftState, row: IndicatorRow, on: str) -> None:
 
 
 def _collect_fields(op: AddIndicator | UpdateIndicator) -> dict[str, Any]:
-    """Return the fields that an operation sets. Negative zero becomes zero, because only one engine keeps its sign."""
+    """Return the fields that an operation sets. Negative zero becomes zero, because one engine drops its sign."""
     given = get_given_fields(op, INDICATOR_COLUMNS)
     return {name: value + 0.0 if isinstance(value, float) else value for name, value in given.items()}
 
@@ -230,7 +230,7 @@ def update_node(draft: DraftState, op: UpdateNode, path: ArgumentPath) -> None:
     changes = diff_rows(before, after)
     if not changes:
         return
-    if after.node_type is not before.node_type and draft.is_ordered:
+    if after.node_type is not before.node_type and draft.forbids_cycles_and_downward_edges:
         _refuse_downward_edges(draft, after, path)
     draft.change(sql.change_node, after)
     draft.tx.record(Op.NODE_CHANGED, before.key, *changes)
@@ -238,7 +238,7 @@ def update_node(draft: DraftState, op: UpdateNode, path: ArgumentPath) -> None:
 
 
 def remove_node(draft: DraftState, op: RemoveNode, path: ArgumentPath) -> None:
-    """Remove a node with its indicators, assumptions and edges, and the assumptions on those edges."""
+    """Remove a node with its indicators, assumptions and edges, and with the assumptions on those edges."""
     row = draft.find_node(op.node, (*path, "node"))
     tx, version_id = draft.tx, draft.version.id
     for indicator in tx.all(sql.indicators_on_node, IndicatorRow, version_id=version_id, node_id=row.id):
@@ -265,7 +265,7 @@ def _load_edges_at(draft: DraftState, node: PurposeNode) -> list[NamedEdge]:
 
 
 def _refuse_downward_edges(draft: DraftState, node: PurposeNode, path: ArgumentPath) -> None:
-    """Raise InvalidDirection if the new type of a node makes one of its edges point down."""
+    """Raise InvalidDirection if an edge of a node would point down after a change of the node's type."""
     edges = (TypedEdge(edge.name, edge.source_type, edge.target_type) for edge in _load_edges_at(draft, node))
     for edge in retype_node(edges, node.key, node.node_type):
         refuse_downward(edge, (*path, "node_type"))
@@ -284,12 +284,12 @@ PATH_KEYS_MAX = 1_000  # keys of a cycle in the details
 
 
 def format_path(path: list[str]) -> str:
-    """Format a path for a message, with the middle left out if it is long."""
+    """Return a path as text for a message. The middle of a long path is left out."""
     return " -> ".join(path if len(path) <= PATH_SHOWN_MAX else [*path[: PATH_SHOWN_MAX - 2], "…", path[-1]])
 
 
 class SelfEdge(RuleViolated):
-    """An edge leads from a node to itself."""
+    """The edge would lead from a node to itself."""
 
     code = "self_edge"
 
@@ -302,7 +302,7 @@ class SelfEdge(RuleViolated):
 
 
 class DuplicateEdge(Conflict):
-    """There is already an edge of this type between the two nodes."""
+    """There is an edge of this type between the two nodes already."""
 
     code = "duplicate_edge"
 
@@ -316,7 +316,7 @@ class DuplicateEdge(Conflict):
 
 
 class DependencyCycle(RuleViolated):
-    """An edge closes a causal cycle."""
+    """The edge would close a causal cycle."""
 
     code = "dependency_cycle"
 
@@ -329,7 +329,7 @@ class DependencyCycle(RuleViolated):
 
 
 def add_edge(draft: DraftState, op: AddEdge, identity: ItemIdentity, index: int, path: ArgumentPath) -> None:
-    """Add an edge. `index` is that of the operation in its batch, `path` names it in errors."""
+    """Add an edge. `index` is the index of the operation in its batch; `path` names it in errors."""
     source, target = draft.find_node(op.source, (*path, "source")), draft.find_node(op.target, (*path, "target"))
     name = EdgeName(source.key, target.key, op.edge_type or EdgeType.CONTRIBUTES_TO)
     if name.is_self_edge:
@@ -369,8 +369,8 @@ def remove_edge(draft: DraftState, op: RemoveEdge, path: ArgumentPath) -> None:
 
 
 def refuse_cycles(draft: DraftState) -> None:
-    """Raise DependencyCycle if an edge of the batch closes a cycle. The gate reports cycles that were imported."""
-    if not draft.new_causal_edges or not draft.is_ordered:
+    """Raise DependencyCycle if an edge of the batch closes a cycle. Cycles from imports are left to the gate."""
+    if not draft.new_causal_edges or not draft.forbids_cycles_and_downward_edges:
         return
     keys: dict[str, str] = dict(draft.tx.all(sql.node_keys, version_id=draft.version.id))
     edges = draft.tx.all(sql.causal_edges, version_id=draft.version.id)
@@ -382,12 +382,12 @@ def refuse_cycles(draft: DraftState) -> None:
 
 
 def _check_edge(draft: DraftState, before: EdgeType | None, edge: TypedEdge, path: ArgumentPath) -> None:
-    """Raise DuplicateEdge or InvalidDirection if an edge is not allowed that is new or had the type `before`."""
+    """Raise DuplicateEdge or InvalidDirection if an edge is not allowed. `before` is its former type, if any."""
     name = edge.name
     if draft.has_edge(name):
         raise DuplicateEdge(name, path)
     if not becomes_causal(before, name.edge_type):
         return
-    if draft.is_ordered:
+    if draft.forbids_cycles_and_downward_edges:
         refuse_downward(edge, path)
     draft.new_causal_edges.append((name.source, name.target))

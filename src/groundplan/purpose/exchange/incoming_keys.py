@@ -1,4 +1,4 @@
-"""Assign keys to the items of an imported file: keep valid keys, and reserve new ones for the rest.
+"""Assign keys to the items of an imported file: valid keys are kept, and other items get new keys.
 
 A file exported from this project keeps its keys, so a theory that was edited elsewhere stays the same theory and its
 comparisons, measurements and reviews continue. A file of another project may use the same keys for other items. To
@@ -33,7 +33,7 @@ KEYS_SHOWN_MAX = 5
 
 
 class OtherTheory(Conflict):
-    """Keys of the file name other items in this project."""
+    """Keys in the file name other items of this project."""
 
     code = "keys_of_another_theory"
 
@@ -54,7 +54,7 @@ class KeyMapping(Struct):
 
 
 class IncomingKeys:
-    """Maps the names in a document to keys, by kind of item."""
+    """The keys for the names in a document, by kind of item."""
 
     def __init__(self, tx: Transaction, document: TheoryDocument, keys: KeyMode | None) -> None:
         is_kept = keys != "new"
@@ -74,7 +74,7 @@ class IncomingKeys:
         )
 
     def list_changed_keys(self) -> list[KeyMapping]:
-        """Return the names that got another key, nodes first."""
+        """Return the names that were assigned a different key, nodes first."""
         mappings = (self.nodes, self.assumptions, self.indicators)
         return [KeyMapping(name, key) for mapping in mappings for name, key in mapping.items() if name != key]
 
@@ -82,7 +82,7 @@ class IncomingKeys:
 def _assign_keys(
     tx: Transaction, names_with_prefix: Iterable[tuple[str, str]], prefixes: tuple[str, ...], is_kept: bool
 ) -> dict[str, str]:
-    """Assign a key to every name. Each name comes with the prefix for a new key."""
+    """Assign a key to every name. Each name has the prefix for a new key."""
     assigned: dict[str, str] = {}
     unkept: dict[str, list[str]] = {}
     highest: dict[str, int] = {}
@@ -102,7 +102,7 @@ def _assign_keys(
 
 
 def _find_renamed(tx: Transaction, document: TheoryDocument, *, is_certain: bool) -> list[str]:
-    """Return the known keys whose name in the document is new here.
+    """Return the existing keys whose name in the document is new to this project.
 
     The nodes decide whether it is the same theory; if none of their keys is known, assumptions and indicators do. The
     observations of a key are never passed on to an item with another name.

@@ -1,4 +1,4 @@
-"""The checks of the gates: A, the theory is consistent, and B, it is ready to be run and measured.
+"""The checks of the gates: gate A checks the consistency of a theory, gate B its readiness to run and be measured.
 
 Each check is a pure function that returns its finding before waivers are applied.
 """
@@ -42,7 +42,7 @@ NOT_KNOWN = "this is not known here"
 
 
 class CheckFinding(NamedTuple):
-    """A rule, the number of its subjects, and the subjects that break it."""
+    """The finding of a check: its rule, the number of its subjects, and the subjects that violate it."""
 
     rule: str
     subjects: int  # 0: the rule does not apply
@@ -59,7 +59,7 @@ class CheckFinding(NamedTuple):
 
 
 class GateSubject:
-    """The content and facts that the checks read, with values shared by several checks computed once."""
+    """The content and facts for the checks. Values that several checks use are computed once."""
 
     def __init__(
         self, content: Content, observations: Observations, profile: Profile, external_facts: ExternalFacts
@@ -82,13 +82,13 @@ class GateSubject:
         }
 
     def get_type(self, key: str) -> NodeType | None:
-        """Return the type of a node, or None if there is no such node."""
+        """Return the type of a node, or None if it does not exist."""
         node = self.content.nodes.get(key)
         return None if node is None else node.node_type
 
 
 def suggest_edit(instruction: str) -> Fix:
-    """Return a fix that edits the draft, such as `add_edge from {refs} towards a goal`."""
+    """Return a fix by an edit of the draft, such as `add_edge from {refs} towards a goal`."""
     return (NextStep("purpose.edit", f"with {instruction}"),)
 
 
@@ -98,12 +98,12 @@ def list_edge_refs(names: Iterable[EdgeName]) -> list[str]:
 
 
 def has_text(text: str | None) -> bool:
-    """Return whether a text is given and not blank."""
+    """Return True if a text is given and not blank."""
     return bool(text and text.strip())
 
 
 def format_refs(refs: Sequence[str]) -> str:
-    """Format refs for a message, naming at most `REFS_NAMED_MAX`."""
+    """Return refs as text for a message; at most `REFS_NAMED_MAX` are named."""
     listed = ", ".join(quote_text(ref)[1:-1] for ref in refs[:REFS_NAMED_MAX])
     return listed if len(refs) <= REFS_NAMED_MAX else f"{listed} and {len(refs) - REFS_NAMED_MAX} more"
 
@@ -178,7 +178,7 @@ def check_leap(theory: GateSubject) -> CheckFinding:
 
 
 def check_cycle(theory: GateSubject) -> CheckFinding:
-    """Report all nodes on a cycle, so that a waiver for some of them does not cover a cycle through others."""
+    """Report all nodes on a cycle. A waiver for some nodes does not cover a cycle through others."""
     graph = theory.causal.graph
     cyclic = find_cyclic_components(graph)
     failing = sorted(node for component in cyclic for node in component)
@@ -308,7 +308,7 @@ def check_dead_end(theory: GateSubject) -> CheckFinding:
 
 
 def check_refuted(theory: GateSubject) -> CheckFinding:
-    """Accept a decision if it is about the assumption and not older than the review or evidence that refuted it."""
+    """Report refuted assumptions on paths to goals, unless a later decision is about them."""
     graph = theory.causal.graph
     reaching = find_leading_to(graph, theory.causal.list_numbers(NodeType.GOAL))
     subjects = []
@@ -447,7 +447,7 @@ def _type_edges(theory: GateSubject) -> list[TypedEdge]:
 
 
 def _format_cycle(path: list[str]) -> str:
-    """Format a cycle for a message, with the middle left out if it is long."""
+    """Return a cycle as text for a message. The middle of a long cycle is left out."""
     if len(path) <= CYCLE_NODES_NAMED_MAX:
         return " -> ".join(path)
     half = CYCLE_NODES_NAMED_MAX // 2
@@ -475,7 +475,7 @@ def check_target(theory: GateSubject) -> CheckFinding:
 
 
 def check_verified(theory: GateSubject) -> CheckFinding:
-    """Report baselines marked as unverified. One without a mark passes."""
+    """Report baselines that are marked as unverified. A baseline without a mark passes."""
     subjects = [indicator for indicator in theory.content.indicators.values() if indicator.baseline is not None]
     return CheckFinding(
         "No baseline is marked as unverified",
@@ -500,7 +500,7 @@ def check_plan(theory: GateSubject) -> CheckFinding:
 
 
 def check_indicators(theory: GateSubject) -> CheckFinding:
-    """Report outcomes without an indicator; a theory that measures no effect fails whatever is waived for outcomes."""
+    """Report outcomes without an indicator. A theory that measures no effect fails even if all outcomes are waived."""
     rule = "An OUTCOME or GOAL has an indicator, and every OUTCOME has one"
     outcomes = [node.key for node in theory.content.list_nodes_of_type(NodeType.OUTCOME)]
     failing = sort_keys(key for key in outcomes if key not in theory.nodes_with_indicator)

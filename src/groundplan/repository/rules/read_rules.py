@@ -1,4 +1,4 @@
-"""Read rules from files, given by path or by a directory above them.
+"""Read rules from files, which are given by path or by a folder above them.
 
 Patterns are relative to the root of the working copy. That is the git repository around the files; without one it is
 the given directory, or for a single file the current directory. A nested `.claude`, `.cursor` or `.github` folder
@@ -45,13 +45,13 @@ class FileRule:
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """The patterns of the rule, or the default; none if it is not about files in particular."""
+        """The patterns of the rule, or the default; empty if it does not concern particular files."""
         return self.rule.patterns or self.default_patterns
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """A file, or a part of it, that is not imported, and why."""
+    """A file, or a part of it, that is not imported, and the reason."""
 
     file: str
     reason: str
@@ -116,7 +116,7 @@ def _is_read_by_tool(file: Path, form: RuleFormat) -> bool:
 
 
 def _is_general(file: Path, own: OwnFiles) -> bool:
-    """Return whether a file is the general instructions file of its tool."""
+    """Return True if a file is the general instructions file of its tool."""
     general = () if own.general_file is None else tuple(own.general_file.split("/"))
     return bool(general) and Path(os.path.normpath(file.absolute())).parts[-len(general) :] == general
 
@@ -133,7 +133,7 @@ def _find_root(given_path: Path) -> Path:
 
 
 def _find_owner(file: Path, own: OwnFiles) -> Path | None:
-    """Return the directory that the rules apply to: the one that contains the folder of the tool."""
+    """Return the folder to which the rules apply: the one that contains the folder of the tool."""
     steps = Path(os.path.normpath(file.absolute())).parent.parts
     if own.general_file is not None and _is_general(file, own):
         return Path(*steps[: -own.general_file.count("/")])
@@ -164,7 +164,7 @@ def _read_text(file: Path) -> str:
 
 
 def _relative_directory(directory: Path, root: Path) -> str:
-    """Return a directory relative to the root; empty for the root itself, and for directories outside of it."""
+    """Return a folder relative to the root; empty for the root itself, and for folders outside of it."""
     directory = Path(os.path.normpath(directory))
     return "/".join(directory.relative_to(root).parts) if directory.is_relative_to(root) else ""
 
@@ -193,7 +193,7 @@ def _parse_rules(file: Path, text: str, own: OwnFiles, directory: str, form: Rul
 
 
 def _find_other_fields(fields: front_matter.Fields, own: OwnFiles) -> Iterator[str]:
-    """Yield a warning for patterns in a field that the tool itself does not read."""
+    """Yield a warning for patterns in a field that the tool does not read."""
     if not fields.get(own.pattern_field):
         for name in front_matter.PATTERN_FIELDS:
             if fields.get(name):

@@ -1,4 +1,4 @@
-"""What the server says about itself, and the answers of its methods: the same over stdio and over HTTP.
+"""The description of the server, and the answers of its methods, which are the same over stdio and HTTP.
 
 The MCP server over stdio loads this module before its first answer, so it imports very little.
 """
@@ -31,7 +31,7 @@ CACHE_HINTS: Message = {"ttlMs": 300_000, "cacheScope": "private"}
 
 
 def check_call_params(method: str, params: Message) -> Message:
-    """Return the parameters of a worker method, or raise if they are invalid."""
+    """Return the parameters of a method that the worker runs. Raise if they are invalid."""
     if method not in WORKER_METHODS:
         raise RpcError(METHOD_NOT_FOUND, f"no method {quote_text(method)} in this revision")
     if method in ("tools/list", "prompts/list"):
@@ -54,7 +54,7 @@ def describe_server(version: str) -> Message:
 
 
 def build_discovery(server: Message, instructions: str) -> Message:
-    """Return the result of `server/discover`, which replaces the handshake in the stateless revision."""
+    """Return the result of `server/discover`, which the stateless revision has instead of the handshake."""
     value = {
         "supportedVersions": list(STATELESS_REVISIONS),
         "capabilities": CAPABILITIES,
@@ -74,7 +74,7 @@ def answer_method(
     refusal: Invalid | None = None,
     log: Callable[[str], Unexpected] = log_to_stderr,
 ) -> Message:
-    """Return the result of a method whose parameters were checked.
+    """Return the result of a method with checked parameters.
 
     A result of the stateless revision names the server, `stateless_server`. `refusal` is why a call of a tool was
     refused before its arguments were read.
@@ -118,7 +118,7 @@ def _call_tool(tools: Tools, params: Message, cancellation: Cancellation | None,
 
 
 def _wrap_stateless(value: Message, server: Message) -> Message:
-    """Return a result with the fields that every stateless result has."""
+    """Return a result with the fields that all stateless results have."""
     return {"resultType": "complete", **value, "_meta": {SERVER_INFO_KEY: server}}
 
 
@@ -126,14 +126,14 @@ def _wrap_stateless(value: Message, server: Message) -> Message:
 
 
 class ToolAnswer(NamedTuple):
-    """The answer of a tool call: one text, and whether it is an error."""
+    """The answer of a tool call: a text, and True if the text is an error."""
 
     text: str
     is_error: bool
 
 
 class Tools(Protocol):
-    """Tools by name. Only the worker calls these methods, one at a time."""
+    """Tools by name. Only the worker thread calls these methods."""
 
     def listing(self) -> list[dict[str, Any]]:
         """Return the MCP description of every tool, always in the same order."""
@@ -142,11 +142,11 @@ class Tools(Protocol):
         """Run one tool. `cancellation` can end it early."""
 
     def refuse(self, name: str, error: GroundplanError) -> ToolAnswer:
-        """Return the answer to a call that was refused before its arguments could be read."""
+        """Return the answer to a call whose arguments were refused before they were read."""
 
 
 def build_error_answer(error: GroundplanError) -> ToolAnswer:
-    """Return the answer to a refused call of an unknown tool, whose error envelope is not known either."""
+    """Return the answer to a refused call of an unknown tool. The error envelope of the tool is unknown, too."""
     return ToolAnswer(json.dumps({"error": error.to_dict()}, separators=(",", ":")), True)
 
 
@@ -158,15 +158,15 @@ class DeferredTools:
         self._built: Tools | None = None
 
     def load(self) -> None:
-        """Build the tools now. As `on_ready` of `serve` it runs right after the first answer."""
+        """Build the tools. As `on_ready` of `serve`, this runs right after the first answer."""
         self._tools()
 
     def listing(self) -> list[dict[str, Any]]:
-        """Return the list of tools, as `Tools.listing` does."""
+        """Return the list of tools."""
         return self._tools().listing()
 
     def call(self, name: str, arguments: Mapping[str, Any], cancellation: Cancellation | None = None) -> ToolAnswer:
-        """Call a tool, as `Tools.call` does; if the tools cannot be built, the answer is that error."""
+        """Call a tool. If the tools cannot be built, return that error."""
         try:
             tools = self._tools()
         except GroundplanError as error:
@@ -174,7 +174,7 @@ class DeferredTools:
         return tools.call(name, arguments, cancellation)
 
     def refuse(self, name: str, error: GroundplanError) -> ToolAnswer:
-        """Refuse a call, as `Tools.refuse` does; if the tools cannot be built, the answer is that error."""
+        """Return the answer to a refused call. If the tools cannot be built, return that error."""
         try:
             tools = self._tools()
         except GroundplanError as unbuilt:
@@ -191,7 +191,7 @@ class DeferredTools:
 
 
 class UnknownPrompt(RpcError):
-    """No prompt has this name."""
+    """There is no prompt with this name."""
 
     def __init__(self, name: str, near: str | None) -> None:
         hint = f"; did you mean {near!r}?" if near else ""
@@ -200,7 +200,7 @@ class UnknownPrompt(RpcError):
 
 
 def list_prompts() -> list[dict[str, Any]]:
-    """Return the MCP description of every prompt. They have no `title`, which the first two revisions do not know."""
+    """Return the MCP description of every prompt, without `title`, which the first two revisions do not define."""
     from groundplan.skills import SKILL_NAMES, load_skill  # here, because only clients that ask for prompts need it
 
     skills = map(load_skill, SKILL_NAMES)

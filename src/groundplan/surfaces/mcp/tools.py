@@ -45,7 +45,7 @@ class ToolOff(Invalid):
 
 
 class RegistryTools:
-    """The tools of the enabled groups, in the order of their registration.
+    """The tools of the enabled groups, in the order of registration.
 
     `entries` are all tools of the registry; without them, every operation is loaded to find its tool.
     """
@@ -71,17 +71,17 @@ class RegistryTools:
         self._groups_off = {entry.name: entry.group for entry in entries if entry.group not in groups}
 
     def bind(self, run: Run) -> RegistryTools:
-        """Return the same tools with another function that runs their operations."""
+        """Return the same tools with another function that runs operations."""
         bound = copy(self)
         bound._run = run
         return bound
 
     def listing(self) -> list[dict[str, Any]]:
-        """Return the MCP description of every tool. It is built on the first request, because schemas are slow."""
+        """Return the MCP description of every tool. It is built on the first request, because schemas take long."""
         return self._listing
 
     def call(self, name: str, arguments: Mapping[str, Any], cancellation: Cancellation | None = None) -> ToolAnswer:
-        """Run a tool and return its output or its error as text."""
+        """Run a tool and return its answer or its error as text."""
         if name in self._groups_off:
             return self._answer_off(name)
         tool = self._get_tool(name)
@@ -95,7 +95,7 @@ class RegistryTools:
         )
 
     def refuse(self, name: str, error: GroundplanError) -> ToolAnswer:
-        """Return an error that was found before the arguments were read, as this tool encodes it."""
+        """Return the answer for an error that occurred before the arguments were read, in the envelope of the tool."""
         if name in self._groups_off:
             return self._answer_off(name)
         return _to_tool_answer(respond_with_error(error, group=self._get_tool(name).group, vocabulary=self.vocabulary))
@@ -150,7 +150,7 @@ class _Tool:
         }
 
     def _accepts_argument(self, selector: str, name: str, value: Any) -> bool:
-        """Return whether an argument belongs to this operation of the tool. Every one about a project takes its name.
+        """Return True if the operation of the tool has an argument. All operations on a project have its name.
 
         Clients fill in every argument of a tool, so arguments of other operations are ignored if they have no effect.
         """
@@ -210,7 +210,7 @@ ONLY = ""  # selects the operation of a tool that has one
 
 
 class ToolEntry(NamedTuple):
-    """A tool, its operations by the values that select them, and its description if it is known."""
+    """A tool, its operations by the values that select them, and its description if that is stored."""
 
     name: str
     group: Group

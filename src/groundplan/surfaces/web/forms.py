@@ -1,4 +1,4 @@
-"""Turn the fields of a form into the arguments of an operation.
+"""Convert the fields of a form to the arguments of an operation.
 
 A field is named by the path of its argument: `updates.0.resolved`. A word after a bar says how to read the text:
 
@@ -43,13 +43,13 @@ _AFTER = re.compile(r"\bafter:\s*(.+)$")
 
 
 class NotJson(NamedTuple):
-    """A text that is no JSON, and where it fails."""
+    """The text is not JSON. The error has the position of the failure."""
 
     place: str
 
 
 class InvalidForm(Invalid):
-    """The fields of a form do not name arguments."""
+    """The fields of a form are not the names of arguments."""
 
     code = "invalid_form"
 
@@ -58,7 +58,7 @@ Reader = Callable[[str], Any]
 
 
 def read_arguments(fields: Mapping[str, str], area_readers: Mapping[str, Reader] | None = None) -> dict[str, Any]:
-    """Return the arguments that the fields of a form stand for."""
+    """Return the arguments in the fields of a form."""
     readers = {**READERS, **(area_readers or {})}
     arguments: dict[str, Any] = {}
     for name, text in fields.items():
@@ -100,7 +100,7 @@ def _set(arguments: dict[str, Any], path: list[str], value: Any, name: str) -> N
 
 
 def _number_lists(value: Any) -> Any:
-    """Return the value with each object whose names are numbers as a list."""
+    """Return the value with lists in place of objects whose names are numbers."""
     if not isinstance(value, dict):
         return value
     if value and all(name.isdigit() for name in value):
@@ -113,7 +113,7 @@ def _read_list(text: str) -> list[str]:
 
 
 def read_pairs(text: str) -> dict[str, Any]:
-    """Return what lines of `name: value` say. A value that is JSON is read as such, any other is text, none is null."""
+    """Return the properties in lines of `name: value`. A value is JSON if it parses as such, and text otherwise."""
     pairs: dict[str, Any] = {}
     for line in _read_list(text):
         name, _, value = line.partition(":")
@@ -122,7 +122,7 @@ def read_pairs(text: str) -> dict[str, Any]:
 
 
 def write_pairs(properties: Mapping[str, Any]) -> str:
-    """Return properties as lines that `read_pairs` reads back, without those that do not fit on such a line."""
+    """Return properties as lines that `read_pairs` parses, without those that do not fit on such a line."""
     lines = []
     for name, value in properties.items():
         is_plain = isinstance(value, str) and _read_value(value) == value
@@ -140,7 +140,7 @@ def _read_value(text: str) -> Any:
 
 
 def find_line(text: str, field: str, ref: str) -> int | None:
-    """Return the line of an outline that a refusal is about: by its argument (nodes.2.summary), or by what it names."""
+    """Return the line of an outline that caused a refusal, by its argument (nodes.2.summary) or by its text."""
     nodes = read_outline(text) or []
     at = re.match(r"nodes\.(\d+)", field)
     if at is not None and int(at[1]) < len(nodes):
@@ -164,7 +164,7 @@ def _read_json(text: str) -> Any:
 
 
 def read_outline(text: str) -> list[dict[str, Any]] | None:
-    """Return the nodes of an outline, each line one node. Dependencies name other lines by their text, or ids."""
+    """Return the nodes of an outline, one per line. Dependencies are texts of other lines, or ids."""
     nodes: list[dict[str, Any]] = []
     refs: dict[str, str] = {}
     open_lines: list[tuple[int, str]] = []

@@ -18,7 +18,6 @@ from groundplan.kernel.answers import ANSWER_TOKENS_MAX
 from groundplan.kernel.operations.registry import Effect, Group
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.store import Store
-from groundplan.kernel.tokens.authenticate import authenticate_token
 from groundplan.session import Session
 from groundplan.setting_values import TOOL_GROUPS
 from groundplan.skills import SKILL_NAMES
@@ -29,6 +28,7 @@ from groundplan.surfaces.vocabularies import McpVocabulary
 from tests.access.examples import ROWS, example
 from tests.access.test_matrix import placeholder_values, populate_with_purpose
 from tests.engines import Engine, SqliteEngine, fill_once
+from tests.kernel.tokens.holders import authenticate_token
 from tests.manual_clock import ManualClock
 from tests.surfaces.http.mcp.client import HANDSHAKE, McpClient, build, create_token
 from tests.surfaces.mcp.connection import envelope

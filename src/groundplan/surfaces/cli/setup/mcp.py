@@ -69,9 +69,9 @@ def run(argv: Sequence[str]) -> int:
         return report(error, as_json=False)
     except Exception:
         from groundplan.surfaces.cli.failures import report
-        from groundplan.surfaces.exception_log import log_to_file
+        from groundplan.surfaces.exception_log import log_exception_to_file
 
-        return report(log_to_file(), as_json=False)
+        return report(log_exception_to_file(), as_json=False)
 
 
 def _serve(given: dict[str, str]) -> int:

@@ -55,7 +55,7 @@ _NODE_ARGUMENTS = ("node_id", "id", "containerId")
 
 
 class WordVocabulary(Vocabulary):
-    """The vocabulary of the short words, under the name that the program was started by."""
+    """A vocabulary of short words, which begin with the name under which the program was started."""
 
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
         """Return the word with its arguments, else the command."""
@@ -63,7 +63,7 @@ class WordVocabulary(Vocabulary):
         return load_vocabulary().spell(operation, arguments) if hint is None else _fill(hint, arguments)
 
     def call(self, operation: str, arguments: Mapping[str, Any], fill: Sequence[str] = ()) -> dict[str, Any]:
-        """Return the line as data."""
+        """Return the command line as data."""
         return {"command": self.spell(operation, arguments)}
 
     def tell(self, steps: Iterable[NextStep]) -> str:
@@ -78,7 +78,7 @@ class WordVocabulary(Vocabulary):
 
 
 def load_word_vocabulary() -> Vocabulary:
-    """Return how the short words name operations."""
+    """Return the vocabulary of the short words."""
     return WordVocabulary()
 
 

@@ -1,4 +1,4 @@
-"""The words for each check of the gates: the problem as a heading, and the remedy."""
+"""The texts for each check of the gates: a heading for the problem, and the remedy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from groundplan.purpose.model import Profile
 
 
 class CheckWords(NamedTuple):
-    """The words for a failing check: a heading, and the remedy."""
+    """The texts for a failing check: a heading, and the remedy."""
 
     title: str
     advice: str

@@ -40,7 +40,7 @@ PROFILE_CHOICES = [
 
 
 def read_plan(visit: Visit) -> Mapping[str, Any]:
-    """Return what the view in the address shows, and the item that is selected."""
+    """Return the data of the view in the address, and of the selected item."""
     view = VIEWS.get(visit.query.get("view", ""), FIRST_VIEW)
     plan = _open_version(visit)
     item = read_item(plan)

@@ -1,4 +1,4 @@
-"""Quick entry: lines of text, or rows of a spreadsheet, become one batch of edits of the draft.
+"""Quick entry: a batch of edits of the draft from lines of text or rows of a spreadsheet.
 
     Train committees > 78 committees trained > OC2     a chain: each leads to the next
     output: Fee model agreed                           a type before a title
@@ -66,7 +66,7 @@ NO_ITEMS = DraftItems()
 
 
 class _Batch:
-    """The operations of a quick entry, with the items that they add."""
+    """The operations of a quick entry, and the items that they add."""
 
     def __init__(self, draft: DraftItems) -> None:
         self.operations: list[_Operation] = []
@@ -112,7 +112,7 @@ def read_plan_lines(text: str, draft: DraftItems = NO_ITEMS) -> list[dict[str, A
 
 
 def find_plan_line(text: str, field: str, draft: DraftItems = NO_ITEMS) -> int | None:
-    """Return the line of the operation that a refused field, such as `operations.3.target`, belongs to."""
+    """Return the line of the operation with a refused field, such as `operations.3.target`."""
     at = re.match(r"operations\.(\d+)", field)
     try:
         operations = _read(text, draft)
@@ -189,5 +189,5 @@ def _read_rows(lines: list[tuple[int, str]], batch: _Batch) -> None:
 
 
 def _get_next(node_type: NodeType) -> NodeType:
-    """Return the type that follows a type on the way to a goal."""
+    """Return the type that comes after a type on the way to a goal."""
     return STEPS[min(LEVELS[node_type] + 1, len(STEPS) - 1)]
