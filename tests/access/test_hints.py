@@ -42,7 +42,7 @@ VALUES: Mapping[str, Any] = {
     "kind": "agent",
     "policies": {"publish_gates": "A"},
     "profile": "standard",
-    "resolve": {"/map/scale": "mine"},
+    "resolve": {},  # the draft of the test has no conflict to settle
     "targetEntityType": "TASK",
     "type": "BLOCKS",
     "waivers": [{"code": "GA_CONTEXT", "refs": ["G1"], "reason": "Soon", "owner": "ada", "due": "2030-01-01"}],

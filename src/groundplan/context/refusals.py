@@ -157,7 +157,7 @@ def to_contract_error(error: GroundplanError) -> GroundplanError:
     """Return the error as its class in the contract, with the same content; itself if the contract has no class."""
     if isinstance(error, NoContext):
         error.problem = error.contract_text
-    if error.contract_name is not None:
+    if error.contract_name is not None or (isinstance(error, NotFound) and not error.may_be_hidden):
         return error
     for family, contract_class in _CONTRACT_CLASSES.items():
         if isinstance(error, family):

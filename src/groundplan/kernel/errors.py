@@ -135,6 +135,9 @@ class Forbidden(GroundplanError):
     exit_code = 4
 
 
+HIDDEN_THINGS = ("organization", "project", "resource of project", "scope", "run")
+
+
 class NotFound(GroundplanError):
     """The thing does not exist, or this actor may not see it. Both cases give the same answer."""
 
@@ -151,6 +154,11 @@ class NotFound(GroundplanError):
         self.hint = hint
         problem = f"no {thing} {ref!r} here" + (f"; {hint}" if hint else "")
         super().__init__(problem, next_steps=next_steps, thing=thing, ref=ref, **details)
+
+    @property
+    def may_be_hidden(self) -> bool:
+        """True if the thing may exist; what is inside of a project is looked for after the actor was let into it."""
+        return self.details.get("thing") in HIDDEN_THINGS
 
 
 class Invalid(GroundplanError):

@@ -33,7 +33,7 @@ SUCCESS_ENVELOPE = (Group.KNOWLEDGE, Group.CONTAINERS)
 CONTEXT_NAMES: dict[type[GroundplanError], str] = {
     Unauthenticated: "PcivAuthRequiredError",
     Forbidden: "PcivRlsDeniedError",
-    # A hidden scope and a missing one must give the same answer, so both use the name for a hidden one.
+    # A hidden scope or run and a missing one must give the same answer, so both use the name for a hidden one.
     NotFound: "PcivRlsDeniedError",
     Invalid: "PcivSchemaMismatchError",
     GroundplanError: "Error",
@@ -83,6 +83,8 @@ def wrap_error(group: Group | None, error: GroundplanError, vocabulary: Vocabula
 
 def get_contract_name(error: GroundplanError) -> str:
     """Return the name of an error in the contract of facts, which names its error classes."""
+    if error.contract_name is None and isinstance(error, NotFound) and not error.may_be_hidden:
+        return CONTEXT_NAMES[GroundplanError]
     return error.contract_name or _lookup_by_family(error, CONTEXT_NAMES)
 
 

@@ -11,13 +11,14 @@ from groundplan.work.containers.templates import Template, TemplateSection
 AUTHOR = "groundplan"
 
 
-def _make_section(id_: str, title: str, usage: str, sample: str, *, is_required: bool = True) -> TemplateSection:
+def _make_section(id_: str, title: str, usage: str, content: str = "", *, is_required: bool = True) -> TemplateSection:
+    """Return a section. Its content is written as it stands, so it has no placeholder; the usage says what to write."""
     return TemplateSection(
         id=id_,
         ordinal=0,  # set by _template
         title=title,
         usage_description=usage,
-        content_sample=sample,
+        content_sample=content,
         content_format=ContentFormat.MARKDOWN,
         is_required=is_required,
         tags=[],
@@ -52,20 +53,19 @@ TASK = _make_template(
     _make_section(
         "0b8e8f3c-4f47-4d7c-8a0e-51d0f8a1c201",
         "Requirements",
-        "Read first. What must be true when the task is done.",
-        "- The result, as somebody who uses it would say it\n- What must not change\n- Limits: time, size, versions\n",
+        "Read first. What must be true when the task is done: the result, as somebody who uses it would say it, "
+        "what must not change, and limits of time, size and versions.",
     ),
     _make_section(
         "0b8e8f3c-4f47-4d7c-8a0e-51d0f8a1c202",
         "Context Files",
         "The files to read or to change, one path on each line; what is known of them is looked up by these paths.",
-        "- src/area/module.py\n- tests/area/test_module.py\n",
     ),
     _make_section(
         "0b8e8f3c-4f47-4d7c-8a0e-51d0f8a1c203",
         "Implementation Plan",
-        "The steps in their order. Change it when the work shows that it is wrong.",
-        "1. A test that fails for want of the change\n2. The change\n3. What has to follow: documentation, migration\n",
+        "The steps in their order: a test that fails for want of the change, the change, and what has to follow, "
+        "such as documentation. Change it when the work shows that it is wrong.",
     ),
     _make_section(
         "0b8e8f3c-4f47-4d7c-8a0e-51d0f8a1c204",
@@ -84,20 +84,17 @@ BUG = _make_template(
     _make_section(
         "0b8e8f3c-4f47-4d7c-8a0e-51d0f8a1c211",
         "Observed and Expected",
-        "What happens, what should happen, and how to make it happen.",
-        "Steps:\n1. …\n\nExpected: …\nObserved: …\n",
+        "The steps that make it happen, what was expected, and what was observed.",
     ),
     _make_section(
         "0b8e8f3c-4f47-4d7c-8a0e-51d0f8a1c212",
         "Context Files",
         "The files that have to do with it, one path on each line; what is known of them is looked up by these paths.",
-        "- src/area/module.py\n",
     ),
     _make_section(
         "0b8e8f3c-4f47-4d7c-8a0e-51d0f8a1c213",
         "Cause",
         "Why it happens, once it is found: the place, and the wrong belief behind it.",
-        "",
         is_required=False,
     ),
     _make_section(
@@ -118,19 +115,16 @@ FEATURE = _make_template(
         "0b8e8f3c-4f47-4d7c-8a0e-51d0f8a1c221",
         "Goal",
         "Who can do what afterwards that they cannot do now, and why that matters.",
-        "",
     ),
     _make_section(
         "0b8e8f3c-4f47-4d7c-8a0e-51d0f8a1c222",
         "Scope",
         "What belongs to it, and what does not although one might think so.",
-        "In:\n- …\n\nOut:\n- …\n",
     ),
     _make_section(
         "0b8e8f3c-4f47-4d7c-8a0e-51d0f8a1c223",
         "Acceptance",
-        "What is tried when all tasks are done, and how one sees that it holds.",
-        "- [ ] Given …, when …, then …\n",
+        "What is tried when all tasks are done, and how one sees that it holds: given this, when that, then what.",
     ),
 )
 

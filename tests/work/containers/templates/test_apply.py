@@ -12,8 +12,10 @@ from groundplan.kernel.actors import local_actor
 from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.errors import Forbidden, GroundplanError, NotFound, RuleViolated
 from groundplan.kernel.store.authorize import authorize_project
-from groundplan.work.containers.built_in_templates import FEATURE, TASK
+from groundplan.work.containers.built_in_templates import BUILT_IN, FEATURE, TASK
+from groundplan.work.containers.fields import EntityType
 from groundplan.work.containers.sections.section import Section, load_sections
+from groundplan.work.containers.templates import Template
 from groundplan.work.nodes import fetch_node
 from tests.answers import to_json
 from tests.engines import Engine, person
@@ -84,6 +86,22 @@ def test_a_template_applied_twice_gives_its_sections_twice_behind_those_that_are
     titles = [one.title for one in TASK.sections or ()]
     assert [one.title for one in sections_of(engine, 2)] == titles * 2
     assert [one.ordinal for one in sections_of(engine, 2)] == list(range(len(titles) * 2))
+
+
+@pytest.mark.parametrize("template", BUILT_IN.values(), ids=lambda template: template.name)
+def test_a_built_in_template_writes_no_placeholder(
+    engine: Engine, client: TemplatesClient, task: str, template: Template
+) -> None:
+    if template.target_entity_type is not EntityType.TASK:
+        task = client.session.call(
+            "container.create", containerType="feature", name="Maps", projectId="atlas"
+        ).feature.id
+    client.apply(template.name, to=task, type=template.target_entity_type)
+
+    contents = engine.as_owner("SELECT content, usage_description FROM work_sections")
+    assert all(usage for _, usage in contents)
+    for content, _ in contents:  # nothing, or a list to tick
+        assert all(line.startswith("- [ ] ") and "…" not in line for line in content.splitlines())
 
 
 def test_a_project_is_a_container_too(engine: Engine, client: TemplatesClient, task: str) -> None:
