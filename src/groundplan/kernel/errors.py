@@ -167,6 +167,7 @@ class NameTaken(Conflict):
     """The name is in use, possibly by something that the actor cannot see."""
 
     code = "name_taken"
+    is_told: ClassVar[bool] = True  # to somebody who cannot see it; else it is answered like what is missing
 
 
 class RuleViolated(GroundplanError):
