@@ -32,6 +32,7 @@ ADDED = {
     "reviews[0].reason": "it rained",
     "waivers[0].reason": "not yet",
     "waivers[0].due": "2026-12-01",
+    "inputs[0].value": "blue",
 }
 WAIVER: dict[str, Any] = {"code": "GA_ORPHANS", "refs": [], "reason": "r", "owner": "ada", "due": "2026-03-20"}
 
@@ -89,7 +90,8 @@ def fill(ada: Session, clock: ManualClock) -> None:
         requests=[{"question": "Do we dig by hand?", "to": "ada"}],
     )
     clock.move(days=10)
-    suggest(ada, "atlas", "/size", "/depth")
+    facts = suggest(ada, "atlas", "/size", "/depth")
+    facts.write("/colour", label="Colour", required=True, valueKind="string")
     ada.call("work.plan", project="atlas", nodes=[{"ref": "a", "summary": "dig"}])
     ada.call("work.next", project="atlas", claim=True)
     clock.move(hours=2)
@@ -420,3 +422,40 @@ def test_projects_beyond_the_limit_are_counted(ada: Session, monkeypatch: pytest
         ada.call("project.create", name=name)
     assert ada.call("briefing.inbox").left_out == {"projects": 1}
     assert ada.call("briefing.inbox", project="atlas").left_out is UNSET
+
+
+def test_a_required_fact_without_a_value_waits_at_once_and_until_it_has_one(ada: Session, clock: ManualClock) -> None:
+    facts = ContextClient(ada)
+    facts.draft()
+    facts.write("/colour", label="Colour", required=True, valueKind="string")
+    facts.write("/size", 3, required=True)
+    facts.write("/note", valueKind="string")
+
+    (item,) = read(ada, project="atlas")
+    clock.move(days=1)
+    facts.commit(allowPartial=True)
+    (in_force,) = read(ada, project="atlas")
+    clock.move(days=1)
+    facts.draft(copyFrom="latest")
+    (in_draft,) = read(ada, project="atlas")
+    ada.call(in_draft.action.operation, **complete(in_draft))
+
+    assert [one.ref for one in (item, in_force, in_draft)] == ["/colour"] * 3
+    assert (item.kind, item.since) == (InboxKind.FACT_MISSING, in_force.since)
+    assert in_force.action.arguments["runId"] == item.action.arguments["runId"]
+    assert in_draft.action.arguments["runId"] == facts.run != item.action.arguments["runId"]
+    assert read(ada, project="atlas") == []
+
+
+def test_missing_facts_come_in_pages_without_a_repetition(ada: Session, clock: ManualClock) -> None:
+    facts = ContextClient(ada)
+    for _ in range(2):
+        facts.draft()
+        for number in range(7):
+            clock.move(seconds=1)
+            facts.write(f"/f{number}", label="Fact", required=True, valueKind="number")
+        facts.commit(allowPartial=True)
+
+    refs = [item.ref for item in read(ada, project="atlas", limit=3)]
+
+    assert sorted(refs) == [f"/f{number}" for number in range(7)]

@@ -6,6 +6,7 @@ import html
 import re
 from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from groundplan.purpose.tables import Op as PurposeOp
 from groundplan.surfaces.web.areas.plan.gate_words import CHECKS
 from groundplan.surfaces.web.words import VERBS
 from groundplan.work.events import WorkOp
+from tests.context.client import ContextClient, value_of
 from tests.engines import Engine, person
 from tests.surfaces.web.browser import Browser
 from tests.surfaces.web.test_forms import submit
@@ -70,6 +72,33 @@ def test_an_item_of_the_inbox_is_settled_by_its_form_and_is_gone(browser: Browse
 
     assert (reply.status, reply.headers["location"]) == (303, "/p/atlas/inbox")
     assert "Which coast?" not in open_page(browser, "/p/atlas/inbox").text
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "typed", "value"),
+    [
+        ("string", "inputs.0.value", "blue", "blue"),
+        ("number", "inputs.0.value", "7", 7),
+        ("enum", "inputs.0.valueEnum", "red", "red"),
+        ("json", "inputs.0.valueJson|json", '{"a": [1]}', {"a": [1]}),
+    ],
+)
+def test_a_missing_fact_is_filled_in_from_the_inbox(
+    browser: Browser, engine: Engine, kind: str, field: str, typed: str, value: Any
+) -> None:
+    facts = ContextClient(engine.session("ada"))
+    facts.call("project.create", name="atlas")
+    facts.draft()
+    options = {"options": ["red", "blue"]} if kind == "enum" else {}
+    facts.write("/colour", label="Colour", required=True, valueKind=kind, **options)
+    browser.log_in()
+
+    assert "Fact missing" in open_page(browser, "/p/atlas/inbox").text
+    reply = browser.submit("/p/atlas/inbox", {**find_form(browser, "/p/atlas/inbox"), field: typed})
+
+    assert (reply.status, reply.headers["location"]) == (303, "/p/atlas/inbox")
+    assert value_of(facts.input("/colour")) == value
+    assert "Nothing waits for you" in open_page(browser, "/p/atlas/inbox").text
 
 
 def test_a_refusal_stays_at_its_item_with_what_was_typed(browser: Browser, engine: Engine) -> None:

@@ -27,6 +27,8 @@ def _format_command(item: InboxItem) -> str:
     """Return the command line; what a person adds is in capitals."""
     given = item.action.arguments
     match item.kind:
+        case InboxKind.FACT_MISSING:
+            return f"groundplan context set {shlex.join([given['runId'], item.ref])} VALUE"
         case InboxKind.REVIEW_DUE:
             words = shlex.join([given["reviews"][0]["assumption"], "STATUS", "--project", given["project"]])
             return f"groundplan purpose review {words} --reason TEXT"
