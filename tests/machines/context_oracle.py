@@ -754,6 +754,7 @@ class Merging:
         for key, one in present.items():
             if key in before and key not in theirs:
                 del self.run.suggestions[one.n]
+        present = self.run.waiting()
         for key, one in theirs.items():
             name, who, _ = key
             target = self.run.named.get(name)
