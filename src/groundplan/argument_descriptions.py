@@ -436,7 +436,7 @@ _COPIED = "Ignored: it belongs to the run that the document was exported from."
 # The fields that inputs and constraints share.
 _VALUE = {
     "domain": "The domain, in a word of your own. Default: `general`.",
-    "label": "The label, for people; required for a new one.",
+    "label": "The label, for people; required for a new constraint. Default of an input: the last step of its pointer.",
     "valueKind": "The kind of the value. Default: unchanged; for a new one derived from the value, except `enum`, "
     "which must be given.",
     "value": "The value, of any kind. Null means UNSET; an empty text is a value.",

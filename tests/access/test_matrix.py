@@ -44,6 +44,7 @@ ROLES = {"ada": Role.OWNER, "ben": Role.EDITOR, "cleo": Role.VIEWER, "bot": Role
 STORED = {**ROLES, "bot": Role.OWNER}
 ADMINISTRATORS = {"ada", "mallory"}  # each of their own organization
 OWNERS = {"ada", "finn", "mallory"}  # each of a project that would have no owner without them
+TELLS_NOTHING = {"context.create_draft"}  # of a project that exists and is hidden, though it creates a missing one
 ACCEPTS_A_SUGGESTION = {"context.edit"}  # in the example a suggestion is accepted, which only a person does
 PEOPLE: dict[str, Actor | None] = {
     "ada": person("ada"),
@@ -243,8 +244,9 @@ def expected_status(row: str, who: str) -> int:
         return 422 if row == "organization.leave" and who in OWNERS else 200
     if who not in ROLES:
         # An operation for a missing project creates it. Names are unique in the organization, so Finn is
-        # told that the name is taken (decision 8), and Mallory gets a project of that name in her own.
-        return {"finn": 409, "mallory": 200}.get(who, 404) if rule.if_missing else 404
+        # told that the name is taken (decision 8), except about facts; Mallory gets a project of that name in her own.
+        told = 404 if row in TELLS_NOTHING else 409
+        return {"finn": told, "mallory": 200}.get(who, 404) if rule.if_missing else 404
     if who == "bot" and row in ACCEPTS_A_SUGGESTION:
         return 422
     return 200 if is_allowed(ROLES[who], rule.permission) else 403

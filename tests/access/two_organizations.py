@@ -25,7 +25,14 @@ from groundplan.kernel.store.store import Store
 from groundplan.session import Session
 from tests.access.examples import EXAMPLES, ROWS
 from tests.access.permissions import FOR_ADMINISTRATORS, FOR_PERSONS, RULES, is_allowed
-from tests.access.test_matrix import ACCEPTS_A_SUGGESTION, MISSING, add_purpose, placeholder_values, populate_atlas
+from tests.access.test_matrix import (
+    ACCEPTS_A_SUGGESTION,
+    MISSING,
+    TELLS_NOTHING,
+    add_purpose,
+    placeholder_values,
+    populate_atlas,
+)
 from tests.engines import Engine
 
 ORGANIZATIONS = ("local", "rival")
@@ -156,7 +163,7 @@ def expected_status(cell: Cell) -> int:
             return 404
         # It creates what is missing. Names are unique in the organization, so Finn is told that the name is taken
         # (decision 8); the id of another organization is a name that nobody has here.
-        return 200 if cell.is_foreign else 409
+        return 200 if cell.is_foreign else 404 if cell.row in TELLS_NOTHING else 409
     if not is_allowed(ROLES[who], rule.permission):
         return 403
     return 422 if who == "bot" and cell.row in ACCEPTS_A_SUGGESTION else 200

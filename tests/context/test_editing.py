@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from groundplan.context import is_unset
 from groundplan.kernel.errors import Conflict, Invalid, NotFound, RuleViolated
 from tests.context.client import NOWHERE, ContextClient, value_of
 from tests.errors import error_of
@@ -111,7 +112,7 @@ REFUSED: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "an empty pointer": ({"pointer": "", "value": 1}, Invalid, "invalid_pointer"),
     "a stray tilde": ({"pointer": "/a~2", "value": 1}, Invalid, "invalid_pointer"),
     "a pointer that is too long": ({"pointer": "/" + "x" * 1024, "value": 1}, Invalid, "too_long"),
-    "no label": ({"label": ..., "value": 1}, Invalid, "missing_argument"),
+    "a field in two spellings": ({"valueKind": "number", "value_kind": "number"}, Invalid, "invalid_argument"),
     "an empty label": ({"label": "", "value": 1}, Invalid, "invalid_argument"),
     "an unknown field": ({"value": 1, "unit": "ha"}, Invalid, "unknown_argument"),
     "a source that is not there": ({"value": 1, "sourceIds": [NOWHERE]}, NotFound, "not_found"),
@@ -311,3 +312,54 @@ def test_a_call_that_says_nothing_is_refused(client: ContextClient) -> None:
 def test_a_run_that_is_not_there_cannot_be_written_to(client: ContextClient, run_id: str) -> None:
     error = error_of(partial(client.edit, runId=run_id, inputs=[NEW | {"value": 1}]))
     assert error.code == ("not_found" if run_id == NOWHERE else "invalid_id")
+
+
+# --- Rows as the tables of the contract have them ---
+
+
+def test_rows_in_snake_case_are_written_as_those_in_camel_case(client: ContextClient) -> None:
+    survey = {"id": NOWHERE.replace("0000", "1111"), "kind": "url", "title": "s", "uri": "s", "parse_status": "parsed"}
+    unset = {"value_string": None, "value_number": None, "value_boolean": None, "value_enum": None, "value_json": None}
+    location: dict[str, Any] = {"pointer": "/site/location", "required": True, "value_kind": "string", **unset}
+    size = {
+        "pointer": "/site/size",
+        "value_kind": "number",
+        **unset,
+        "value_number": 5000,
+        "source_ids": [survey["id"]],
+    }
+    limit = {"key": "max", "label": "Max", "value_kind": "number", "value_number": 9, "source_id": survey["id"]}
+
+    client.edit(sources=[survey], inputs=[location, size], constraints=[limit])
+
+    view = client.view()
+    assert view.missing == ["/site/location"]
+    assert [(row.label, value_of(row), row.source_ids) for row in view.inputs_by_pointer.values()] == [
+        ("location", None, []),
+        ("size", 5000, [survey["id"]]),
+    ]
+    assert [(row.value_number, row.source_id) for row in view.constraints] == [(9, survey["id"])]
+    assert view.sources_by_id[str(survey["id"])].parse_status == "parsed"
+
+
+def test_whether_a_row_has_a_value_is_told_by_the_package(client: ContextClient) -> None:
+    client.write("/unset", valueKind="string")
+    client.write("/empty", "")
+    client.write("/zero", 0)
+
+    found = {pointer: is_unset(row) for pointer, row in client.view().inputs_by_pointer.items()}
+
+    assert found == {"/empty": False, "/unset": True, "/zero": False}
+
+
+@pytest.mark.parametrize(("pointer", "label"), [("/a/b~1c", "b/c"), ("/", "/"), ("/é" * 512, "é")])
+def test_the_label_of_an_input_is_the_last_step_of_its_pointer_by_default(
+    client: ContextClient, pointer: str, label: str
+) -> None:
+    client.edit(inputs=[{"pointer": pointer, "value": 1}])
+    assert client.input(pointer).label == label
+
+
+def test_a_label_by_default_is_no_longer_than_a_label_may_be(client: ContextClient) -> None:
+    client.edit(inputs=[{"pointer": "/" + "é" * 1_023, "value": 1}])
+    assert client.input("/" + "é" * 1_023).label == "é" * 512

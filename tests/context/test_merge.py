@@ -369,6 +369,22 @@ def test_a_suggestion_that_was_rejected_meanwhile_does_not_come_back(ada: Contex
     assert not ada.view_in_force().suggestions
 
 
+def test_a_suggestion_that_its_writer_replaced_meanwhile_is_the_new_one(ada: ContextClient, clock: ManualClock) -> None:
+    ada.draft()
+    ada.agent.write("/lim", 7)
+    ada.commit()
+    ben = second_client(ada)
+    clock.move(minutes=1)
+    ada.draft()
+    ada.agent.write("/lim", 8)
+    ada.commit()
+    ben.write("/cur", 2)
+
+    ben.commit()
+
+    assert [waiting.value_number for waiting in ada.view_in_force().suggestions or []] == [8]
+
+
 # --- Persons and agents ---
 
 

@@ -14,7 +14,7 @@ from groundplan.kernel.errors import Conflict, Invalid, NotFound, RuleViolated
 from groundplan.session import Session
 from tests.context.client import NOWHERE, ContextClient
 from tests.context.conftest import ADA, begin_draft
-from tests.engines import Engine, fill_once
+from tests.engines import Engine, fill_once, person
 from tests.errors import error_of
 from tests.manual_clock import ManualClock
 
@@ -328,3 +328,17 @@ def test_two_runs_of_two_scopes_are_not_compared(client: ContextClient) -> None:
     theirs = ContextClient(client.session, "borealis").draft()
     error = error_of(partial(client.call, "context.diff", **{"from": client.run, "to": theirs}))
     assert (isinstance(error, Invalid), error.code) == (True, "mixed_projects")
+
+
+@pytest.mark.parametrize("copied", ["latest", "none", NOWHERE])
+def test_a_draft_in_a_scope_of_others_is_refused_as_every_other_call_about_it(
+    engine: Engine, client: ContextClient, copied: str
+) -> None:
+    engine.session("mallory").call("project.create", name="mallory's own")  # so that she is in the organization
+    mallory = engine.session(person("mallory"))
+
+    hidden = error_of(partial(mallory.call, "context.create_draft", scopeId=client.scope, copyFrom=copied))
+    listed = error_of(partial(mallory.call, "context.list", scopeId=client.scope))
+
+    assert isinstance(hidden, NotFound)
+    assert (hidden.code, hidden.message, hidden.details) == (listed.code, listed.message, listed.details)

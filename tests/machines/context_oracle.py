@@ -754,6 +754,7 @@ class Merging:
         for key, one in present.items():
             if key in before and key not in theirs:
                 del self.run.suggestions[one.n]
+        present = self.run.waiting()
         for key, one in theirs.items():
             name, who, _ = key
             target = self.run.named.get(name)
@@ -818,7 +819,8 @@ class Edit:
         found, lacks = self.run.inputs.get(pointer), set()
         if found is None:
             given = with_kind(given)
-            lacks = self._lacks(given, "label", "kind")
+            lacks = self._lacks(given, "kind")
+            given = {"label": pointer.rpartition("/")[2].replace("~1", "/").replace("~0", "~") or pointer, **given}
             kind = given.get("kind", "string")
             found = Input(NOWHERE, "", kind, pointer=pointer, field_type=FIELD_TYPES.get(kind, "text"))
         self._write(found, given, lacks)

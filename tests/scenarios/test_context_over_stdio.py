@@ -57,7 +57,10 @@ def test_an_agent_gathers_facts_and_a_person_decides_where_they_differ(serve: Se
         "/island/name": ("model-inferred", "model"),
     }
     assert (inputs["/island/motto"]["valueString"], inputs["/coast/tide"]["valueNumber"]) == ("", None)
-    assert agent.error_of("context_edit", runId=draft, inputs=[fact("/a", 1)])["code"] == "frozen"
+    assert agent.error_of("context_run", operation="discard", runId=draft)["code"] == "frozen"
+    completed = agent.answer("context_edit", runId=draft, inputs=[fact("/a", 1)])
+    assert (completed["from"], completed["draft"]) == (draft, completed["run"]["id"])
+    agent.answer("context_run", operation="discard", runId=completed["draft"])
 
     # A person enters another value; the agent's value then waits for their decision.
     second = person.answer("context_run", operation="create_draft", scopeId="atlas", copyFrom="latest")["run"]["id"]

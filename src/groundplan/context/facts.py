@@ -38,6 +38,7 @@ from groundplan.context.rows import (
 )
 from groundplan.context.schemas import (
     OPTIONS_BYTES_MAX,
+    TITLE_BYTES_MAX,
     ConstraintWrite,
     InputRow,
     InputWrite,
@@ -53,6 +54,7 @@ from groundplan.context.values import (
     load_row,
     load_rows,
     parse_value,
+    split_pointer,
     validate_pointer,
 )
 from groundplan.kernel.actors import Actor, ActorKind
@@ -225,8 +227,7 @@ def _build_input(
     if fields.get("options") is not None:
         refuse_long_json(fields["options"], (*path, "options"), OPTIONS_BYTES_MAX)
     if before is None:  # an existing input keeps its id: it is identified by its pointer
-        if "label" not in fields:
-            raise missing_argument("label", path, expected="a string")
+        fields.setdefault("label", _derive_label(write.pointer))
         before = new_row(
             InputRow,
             id=given_id or new_uuid(),
@@ -239,6 +240,12 @@ def _build_input(
             updated_at=tx.now,
         )
     return structs.replace(before, **fields, **value.to_columns(), provenance=provenance)
+
+
+def _derive_label(pointer: str) -> str:
+    """Return the last step of a pointer, as much of it as a label can hold."""
+    label = split_pointer(pointer)[-1] or pointer
+    return label.encode()[:TITLE_BYTES_MAX].decode(errors="ignore")
 
 
 def write_constraint(

@@ -255,10 +255,12 @@ class Merge:
     def _merge_suggestions(self) -> None:
         """Take over suggestions that were made since the base, and remove those that were decided since."""
         present = load_run_rows(self.tx, self.draft_id)
+        waiting: set[tuple[str, str]] = set()  # a writer has one suggestion for a fact
         for key, suggestion in present.suggestions.items():
             if key in self.base.suggestions and key not in self.theirs.suggestions:
                 remove_suggestion(self.tx, suggestion)
-        waiting = {(key.name, key.created_by) for key in present.suggestions}
+            else:
+                waiting.add((key.name, key.created_by))
         for key, suggestion in self.theirs.suggestions.items():
             fact = present.rows.get(key.name)
             if key in self.base.suggestions or fact is None or (key.name, key.created_by) in waiting:

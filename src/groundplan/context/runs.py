@@ -79,6 +79,12 @@ class AlreadyInitialized(NameTaken):
         )
 
 
+class HiddenScope(AlreadyInitialized):
+    """The scope exists, and the caller cannot see it. A call that creates a scope if it is missing does not tell."""
+
+    is_told = False
+
+
 class CreateDraft(Struct, rename="camel", forbid_unknown_fields=True):
     """The scope and ownership of a new draft, and the run that it copies."""
 
@@ -137,13 +143,14 @@ def begin(tx: Transaction, request: CreateDraft) -> CreatedDraft:
 
     Raises:
         Invalid: the name is too long for a scope.
-        AlreadyInitialized: a scope of that name exists, and the caller may not see it.
-        NotFound: the request copies a run, and a new scope has none.
+        NotFound: the caller may not see the scope, or the request copies a run, and a new scope has none.
     """
     apply_marker(SCOPE_ID_LIMITS, request.scope_id, ("scopeId",))
     is_run = request.copy_from not in (LATEST, NOTHING)
     copied = parse_id(request.copy_from, ("copyFrom",)) if is_run else None
-    project_id = create_scope(tx, request.scope_id, goal=None)
+    project_id = create_owned_project(tx, request.scope_id, goal=None)
+    if project_id is None:
+        raise HiddenScope(request.scope_id)
     if copied is not None:
         raise missing_run(copied, "copyFrom")
     row = create_first_draft(tx, project_id, request.ownership)

@@ -16,7 +16,7 @@ A stored field has the name of its column, so rows are converted to their types 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
@@ -349,6 +349,8 @@ EchoedId = Annotated[str | None, HiddenInSchema()]
 class SourceWrite(Struct, rename="camel", forbid_unknown_fields=True):
     """A source to add, or to change if its id exists. Omitted fields are kept; a new one needs kind, title and uri."""
 
+    ACCEPTS_ATTRIBUTES: ClassVar[bool] = True  # rows in snake_case, as tables have them
+
     id: str | None = None
     kind: SourceKind | UnsetType = UNSET
     title: Title | UnsetType = UNSET
@@ -367,9 +369,11 @@ class SourceWrite(Struct, rename="camel", forbid_unknown_fields=True):
 class InputWrite(Struct, rename="camel", forbid_unknown_fields=True):
     """An input to add, or to change if its pointer exists. Omitted fields are kept.
 
-    A new input needs a label and a value kind. `value` means the column of the value kind; null means UNSET. The type
-    of the value is checked once its kind is known.
+    A new input needs a value kind; its label is the last step of its pointer by default. `value` means the column of
+    the value kind; null means UNSET. The type of the value is checked once its kind is known.
     """
+
+    ACCEPTS_ATTRIBUTES: ClassVar[bool] = True  # rows in snake_case, as tables have them
 
     pointer: Pointer
     label: Title | UnsetType = UNSET
@@ -400,6 +404,8 @@ class ConstraintWrite(Struct, rename="camel", forbid_unknown_fields=True):
     A new one needs a key, a label and a value kind. `value` means the column of the value kind; null means UNSET.
     """
 
+    ACCEPTS_ATTRIBUTES: ClassVar[bool] = True  # rows in snake_case, as tables have them
+
     id: str | None = None
     key: Word | UnsetType = UNSET
     domain: Word | UnsetType = UNSET
@@ -422,6 +428,8 @@ class ConstraintWrite(Struct, rename="camel", forbid_unknown_fields=True):
 
 class ArtifactWrite(Struct, rename="camel", forbid_unknown_fields=True):
     """An artifact to add, or to change if its id exists. Omitted fields are kept; a new one needs type and title."""
+
+    ACCEPTS_ATTRIBUTES: ClassVar[bool] = True  # rows in snake_case, as tables have them
 
     id: str | None = None
     type: Word | UnsetType = UNSET

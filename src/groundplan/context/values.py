@@ -98,6 +98,11 @@ def get_typed_value(row: HasValue) -> Value:
     return Value(row.value_kind, get_value(row))
 
 
+def is_unset(row: HasValue) -> bool:
+    """Return whether an input or a constraint has no value: all its value columns are null. The empty text is one."""
+    return all(getattr(row, column) in (None, UNSET) for column in COLUMNS)
+
+
 def normalize_number(stored: float) -> float:
     """Return an int if the number is whole and exactly representable, else the float."""
     return int(stored) if stored.is_integer() and abs(stored) <= EXACT_INTEGER_MAX else stored

@@ -187,6 +187,7 @@ class NameTaken(Conflict):
     """The name is in use. The actor may be unable to see the thing that has it."""
 
     code = "name_taken"
+    is_told: ClassVar[bool] = True  # to somebody who cannot see it; else it is answered like what is missing
 
 
 class RuleViolated(GroundplanError):

@@ -384,6 +384,8 @@ class Record(FieldType):
         self.tag = config.tag
         # Arguments that belong to other operations, with those operations: a class attribute of the shape.
         self.elsewhere: Mapping[str, Steps] = getattr(shape, "ELSEWHERE", {})
+        # Whether rows may also have the names of the attributes, in snake_case: a class attribute of the shape.
+        self.accepts_attributes: bool = getattr(shape, "ACCEPTS_ATTRIBUTES", False)
 
     @cached_property  # not in __init__: a Struct may contain itself
     def arguments(self) -> Mapping[str, Argument]:
@@ -399,6 +401,8 @@ class Record(FieldType):
         return (argument.field_type for argument in self.arguments.values())
 
     def coerce_kind(self, value: Any, path: ArgumentPath) -> Any:
+        if self.accepts_attributes:
+            value = self._rename_attributes(value, path)
         for key in value:
             if key not in self.arguments and key != self.tag_field:
                 raise self._unknown(key, path)
@@ -413,6 +417,15 @@ class Record(FieldType):
             elif not known.is_absent(item):
                 coerced[key] = known.field_type.coerce(item, (*path, key))
         return coerced
+
+    def _rename_attributes(self, value: Mapping[str, Any], path: ArgumentPath) -> Mapping[str, Any]:
+        """Return a row with its wire names."""
+        renamed = {argument.attribute: wire for wire, argument in self.arguments.items() if argument.attribute != wire}
+        for attribute in renamed.keys() & value.keys():
+            if renamed[attribute] in value:
+                wire = renamed[attribute]
+                raise invalid_argument((*path, attribute), f"means the same as {wire}; send only one of them")
+        return {renamed.get(key, key): item for key, item in value.items()}
 
     def normalize(self, value: Any, path: ArgumentPath) -> Any:
         if isinstance(value, self.shape):

@@ -110,7 +110,7 @@ def _execute(
         try:
             return run(chosen)
         except NotFound as error:
-            raise (taken if _is_missing_project(error) else error) from None
+            raise (taken if taken.is_told and _is_missing_project(error) else error) from None
 
 
 def _limit_answer(request: Any, preferences: Preferences) -> Preferences:

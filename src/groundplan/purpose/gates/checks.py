@@ -345,7 +345,7 @@ def check_context(theory: GateSubject) -> CheckFinding:
             NextStep("context.edit", "sets the required facts", fill=("inputs",)),
             NextStep("context.commit", "without allowPartial puts all of them in force"),
         )
-        return CheckFinding(rule, 1, fix=fix, problem="only some of them are", is_warning=True)
+        return CheckFinding(rule, 1, fix=fix, problem="they are committed in part", is_warning=True)
     return CheckFinding(rule, 1)
 
 

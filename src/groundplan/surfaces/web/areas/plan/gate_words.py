@@ -20,8 +20,8 @@ CHECKS = {
         "Write down what must hold for the link to work. Who reads the plan can then watch it.",
     ),
     "GA_CONTEXT": CheckWords(
-        "The facts of the project are not committed",
-        "Commit the facts that the plan stands on. Then this version names the facts that it was made with.",
+        "The facts of the project are not committed, or committed in part",
+        "Commit all facts that are required. Then this version names the facts that it was made with.",
     ),
     "GA_CROSS_VERSION": CheckWords(
         "Something refers to an item that is not in this version",
