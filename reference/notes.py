@@ -25,8 +25,8 @@ NOTES: Mapping[str, str] = {
     "Over MCP every answer about knowledge is `{success, data}`, and every error is `{success, error}` with the code "
     "of its family: `VALIDATION_ERROR`, `NOT_FOUND`, `CONFLICT`, `INVARIANT_VIOLATION`.",
     "knowledge.update": "Omitted fields do not change. Every update raises the version by one.",
-    "knowledge.context": "Molecules are sorted by name, and so are the atoms within them. The order of the paths does "
-    "not change the answer. Items that do not fit are left out whole and counted in `left_out`.",
+    "knowledge.context": "Molecules are sorted by name, and so are the atoms within them. Matched and unmatched paths "
+    "keep the order of the request. Items that do not fit are left out whole and counted in `left_out`.",
     "knowledge.delete": "The changelog is no longer shown; the events keep everything.",
     # Organizations
     "organization.configure": "Only administrators may. `default_policies` are copied into each new project.",
@@ -96,7 +96,7 @@ NOTES: Mapping[str, str] = {
     "missing.\n\n"
     "If the answer is too long, it has `next_cursor`, and `left_out` counts what is still to come; all pages together "
     "are the whole view.\n\n"
-    "Over MCP an error of this group also has a `name`: `PcivAuthRequiredError` if the caller is unknown, "
+    "Over MCP and HTTP an error of this group also has a `name`: `PcivAuthRequiredError` if the caller is unknown, "
     "`PcivRlsDeniedError` if something does not exist for the actor or needs a larger role, "
     "`PcivSchemaMismatchError` if the request is malformed, `PcivRuntimeInvariantError` if a value is in the column of "
     "another kind, and `Error` otherwise.",

@@ -50,6 +50,7 @@ PROGRAM = "groundplan.__main__"
 # Third-party modules that commands need, besides our own.
 MODULES = ("psycopg", "typer._adapters")
 START_TIMEOUT_S = 30.0
+GIT_LIMIT_S = 30.0
 
 
 class Forked:
@@ -137,6 +138,8 @@ def serve(address: str) -> None:
     ours = [one.name for one in pkgutil.walk_packages(groundplan.__path__, "groundplan.")]
     for name in (*ours, *MODULES):
         importlib.import_module(name)
+    # On a busy machine git may take longer than an answer waits for it.
+    vars(importlib.import_module("groundplan.repository.git"))["ANSWER_LIMIT_S"] = GIT_LIMIT_S
     _make_commands()
     gc.collect()
     gc.freeze()  # so that forks do not scan the shared objects

@@ -19,7 +19,7 @@ import pytest
 
 import groundplan
 from groundplan.catalog import OPERATIONS
-from groundplan.context.runs import RunWithRev
+from groundplan.context.runs import CreatedDraft
 from groundplan.context.schemas import ContextView, PcivRunV1
 from groundplan.context_adapter import ContextAdapter
 from groundplan.kernel.access import Role
@@ -177,7 +177,7 @@ def test_mypy_knows_every_answer_of_an_operation_that_has_several(plan: Session)
 
 
 def test_context_has_its_verbs_beside_the_names_of_its_contract(plan: Session) -> None:
-    begun = assert_type(plan.context.create_draft(scope_id="atlas"), RunWithRev)
+    begun = assert_type(plan.context.create_draft(scope_id="atlas"), CreatedDraft)
     plan.context.upsert_inputs(begun.run.id, [{"pointer": "/a", "label": "A", "valueKind": "number", "value": 1}])
     assert_type(plan.context.commit_run(begun.run.id), PcivRunV1)
 

@@ -1,4 +1,4 @@
-"""What the arguments of operations mean: one description for `--help` and the reference.
+"""Descriptions of the arguments of operations, for `--help` and the reference.
 
 The JSON Schemas of tools have only a few of them, because every conversation pays for these. A description names no
 option and no tool. Code stands in backticks.
@@ -400,7 +400,7 @@ KNOWLEDGE: Mapping[str, str] = {
     "relatedMolecules": "Related molecules of the project, each with the reason.",
     "relatedMolecules[].moleculeId": "The related molecule, by id.",
     "relatedMolecules[].reason": "How they are related.",
-    "confirm": "The commit at which the knowledge was confirmed.",
+    "confirm": "The commit at which the knowledge was confirmed, by id; `HEAD` where a repository is known.",
     "cascade": "Also delete the atoms of a molecule; otherwise they stay without a molecule.",
     "includeChangelog": "Include the latest changelog entries.",
     "changelogLimit": "Maximum number of changelog entries.",
@@ -465,10 +465,13 @@ CONTEXT: Mapping[str, str] = {
     "ownership": "Whether the run is yours or shared. It does not affect permissions, which come from roles.",
     "context.update_draft/ownership": "Whether the run is yours or shared. Without it only the time of its last change "
     "is updated.",
-    "copyFrom": "Copy everything from a run, including suggestions, under new ids: the id of the run, or `latest` for "
-    "the latest commit. Default: start empty.",
+    "copyFrom": "The run to copy, with its suggestions, under new ids: an id; `latest`, the default, which is empty if "
+    "nothing was committed; or `none`: start empty, and replace all facts in force.",
     "allowPartial": "Allow required inputs to be unset; they are still reported as missing. The status is then "
     "`partial_committed`, even if nothing is missing.",
+    "allowDrop": "Allow a draft that began with `copyFrom: none` to lack facts that are in force.",
+    "resolve": "For each name in the conflicts of a refused commit, such as `/site` or `constraint:KEY`, the side to "
+    "keep: `mine` for the draft, `theirs` for the run in force.",
     "lean": "Omit null, empty and bookkeeping fields from the answer; values and evidence stay as they are.",
     "hydrate": "A document to fill with the facts, each at its pointer; `unplaced` lists those without a place in it.",
     "context.trace/pointer": "The fact, by its JSON Pointer.",
@@ -619,6 +622,8 @@ PURPOSE: Mapping[str, str] = {
     "operations[].edge_type": "The type of the edge; required if there are several between the two nodes. Default for "
     "a new edge: `CONTRIBUTES_TO`.",
     "operations[].new_edge_type": "The new type of the edge.",
+    "operations[].was": "For an update: the fields as you read them. A field that somebody changed since is refused "
+    "with `stale_item`, and the others of the item stay as they are.",
     "operations[].assumption": f"The assumption: {_BY_KEY}",
     "operations[].indicator": f"The indicator: {_BY_KEY}",
     # Versions
@@ -656,6 +661,10 @@ PURPOSE: Mapping[str, str] = {
     **{f"operation.{name}": text for name, text in {**_NODE, **_EDGE, **_ASSUMPTION}.items()},
     "operation.edge_type": "The type of the edge.",
     "operation.metadata": "The metadata.",
+    **{
+        f"operation.{name}": "Structure of the theory, which no operation has: the checklist blocks it."
+        for name in ("parent_id", "parent", "children", "path", "tree")
+    },
     "operation.new_edge_type": "The new type of the edge.",
     "operation.profile": "How strict the gates of the draft are.",
     "operation.label": "The label of the version.",
@@ -738,7 +747,8 @@ BRIEFING: Mapping[str, str] = {
     "`down` from a purpose node.",
     "format": "The form of the answer: fields, an outline to paste into a text, or a picture.",
     "dry_run": "Say what would be done, and change nothing.",
-    "event": "The event whose write is undone, as `rev.n`. Default: your last change of the project.",
+    "event": "The event whose write is undone, as `rev.n`. Default: your last change of the project that is in effect.",
+    "redo": "Do again what your last undo took back; a change of yours in between ends that.",
     "briefing.search/limit": "Maximum number of results.",
     "slices": "The slices to search: `work`, `knowledge`, `purpose`, `context`. Default: all of them.",
     "refs": "Ids of tasks, notes or facts of a draft, keys of the theory of change, or pointers of facts.",

@@ -1,4 +1,4 @@
-"""The storage adapter of the context contract in Python: its methods and types, each calling an operation.
+"""The storage adapter of the context contract in Python. Each of its methods calls an operation.
 
 with groundplan.open("plan.db", actor="ada") as plan:
     run = plan.context.create_draft_run("atlas")
@@ -26,6 +26,7 @@ from groundplan.context.schemas import (
     ContextView,
     InputWrite,
     LinkWrite,
+    MergeSide,
     PcivArtifactV1,
     PcivConstraintV1,
     PcivInputSourceV1,
@@ -66,25 +67,38 @@ class ContextAdapter:
     # --- Runs ---
 
     def create_draft_run(
-        self, scope_id: str, *, ownership: RunOwnership | str = RunOwnership.OWNED, copy_from: str | None = None
+        self, scope_id: str, *, ownership: RunOwnership | str = RunOwnership.OWNED, copy_from: str = "latest"
     ) -> PcivRunV1:
-        """Create a draft, and its scope if missing; `copy_from` copies a run, or the "latest" one."""
+        """Create a draft, and its scope if missing: a copy of the facts in force, of a run, or of "none"."""
         return self._run("context.create_draft", scopeId=scope_id, ownership=ownership, copyFrom=copy_from)
 
     def update_draft_run(self, run_id: str, *, ownership: RunOwnership | str | None = None) -> PcivRunV1:
-        """Mark a draft as in use, or change its ownership."""
+        """Update the time of the last change of a draft, or its ownership."""
         return self._run("context.update_draft", runId=run_id, ownership=ownership)
 
-    def commit_run(self, run_id: str, allow_partial: bool = False) -> PcivRunV1:
-        """Commit a draft, which freezes it. Required inputs may be missing only with `allow_partial`."""
-        return self._run("context.commit", runId=run_id, allowPartial=allow_partial)
+    def commit_run(
+        self,
+        run_id: str,
+        allow_partial: bool = False,
+        *,
+        allow_drop: bool = False,
+        resolve: Mapping[str, MergeSide | str] | None = None,
+    ) -> PcivRunV1:
+        """Commit a draft, which freezes it, with what was committed since it was begun.
+
+        Required inputs may be missing only with `allow_partial`. Facts in force that a draft which began empty lacks
+        are dropped only with `allow_drop`; `resolve` names the side to keep where both have changed.
+        """
+        return self._run(
+            "context.commit", runId=run_id, allowPartial=allow_partial, allowDrop=allow_drop, resolve=resolve
+        )
 
     def discard_run(self, run_id: str) -> None:
         """Discard a draft."""
         self._call_given("context.discard", runId=run_id)
 
     def delete_run(self, run_id: str) -> None:
-        """Delete a draft, or hide a committed run."""
+        """Delete a draft, or mark a committed run as deleted."""
         self._call_given("context.delete", runId=run_id)
 
     def fetch_run_by_id(self, run_id: str) -> PcivRunV1:
@@ -92,7 +106,7 @@ class ContextAdapter:
         return self._run("context.fetch_run", runId=run_id)
 
     def list_runs_for_scope(self, scope_id: str, user_id: str | None = None) -> list[PcivRunV1]:
-        """Return every run of a scope, newest first; with `user_id`, only the runs of this user and shared ones."""
+        """Return every run of a scope, newest first; with `user_id`, only shared runs and the runs of this user."""
         runs: list[PcivRunV1] = []
         cursor = None
         while True:
@@ -119,7 +133,7 @@ class ContextAdapter:
         return self.fetch_latest_committed_run(scope_id)
 
     def fetch_latest_committed_run(self, scope_id: str, user_id: str | None = None) -> PcivRunV1 | None:
-        """Return the run in force; with `user_id`, among the runs of this user and shared ones."""
+        """Return the run in force; with `user_id`, among shared runs and the runs of this user."""
         # Only the resolver decides which run is in force.
         view = self.fetch_latest_committed_context_view(scope_id, user_id)
         return view.run if view else None
@@ -281,12 +295,12 @@ class ContextAdapter:
         return edited
 
     def _read_unchanged(self, run_id: str) -> EditedRun:
-        """Return the answer for no rows, which the operation itself would reject."""
+        """Return the answer of a write without rows. The operation itself rejects a request without rows."""
         fetched = self._call_given("context.fetch_run", runId=run_id)
         return EditedRun(RunSummary(fetched.run.id, fetched.run.status), [], [], [], [], [], fetched.rev)
 
     def _find_scope_name(self, scope_id: str) -> str:
-        """Return the name of a scope, which may be given by the id of its project."""
+        """Return the name of a scope, given its name or the id of its project."""
         projects = self._call_given("project.list", archived=True).projects
         return next((project.name for project in projects if project.id == scope_id), scope_id)
 

@@ -570,10 +570,11 @@ class BriefingVerbs:
         *,
         project: str,
         event: str | None = None,
+        redo: bool = False,
         dry_run: bool = False,
         op_id: str | None = None,
     ) -> groundplan.briefing.undo.undo.Undone:
-        """Undo your last change, or the write of an event, if nothing was built on it."""
+        """Undo your last change, or the write of an event; redo: true does it again."""
 
     def titles(
         self,
@@ -950,22 +951,24 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         *,
         scope_id: str,
         ownership: groundplan.context.schemas.RunOwnership | Literal["owned", "shared"] = "owned",
-        copy_from: str | None = None,
+        copy_from: str = "latest",
         lean: bool | None = None,
         op_id: str | None = None,
-    ) -> groundplan.context.runs.RunWithRev:
-        """Create a draft, empty or a copy of copyFrom (latest, or a run); creates the scope too if it is new."""
+    ) -> groundplan.context.runs.CreatedDraft:
+        """Create a draft, a copy of the facts in force unless copyFrom says otherwise; and its scope if new."""
 
     def commit(
         self,
         *,
         run_id: str,
         allow_partial: bool = False,
+        allow_drop: bool = False,
+        resolve: dict[str, groundplan.context.schemas.MergeSide | Literal["mine", "theirs"]] | None = None,
         lean: bool | None = None,
         expected_rev: int | None = None,
         op_id: str | None = None,
     ) -> groundplan.context.commit.Committed:
-        """Make a draft final; allowPartial lets required inputs stay unset."""
+        """Make a draft final, merged with what was committed since; allowPartial: with inputs unset."""
 
     def discard(
         self,
@@ -1574,6 +1577,7 @@ class ArtifactWrite(TypedDict):
     payload: NotRequired[dict[str, Any]]
     runId: NotRequired[str | None]
     createdAt: NotRequired[str | None]
+    originId: NotRequired[str | None]
 
 class AtomCheck(TypedDict):
     id: str
@@ -1814,6 +1818,11 @@ ProposedOperation = TypedDict(
         "profile": NotRequired[str | None],
         "label": NotRequired[str | None],
         "from": NotRequired[int | Literal["draft", "published"] | None],
+        "parent_id": NotRequired[Any],
+        "parent": NotRequired[Any],
+        "children": NotRequired[Any],
+        "path": NotRequired[Any],
+        "tree": NotRequired[Any],
     },
 )
 
@@ -1924,6 +1933,7 @@ class SourceWrite(TypedDict):
     rawMeta: NotRequired[dict[str, Any]]
     runId: NotRequired[str | None]
     createdAt: NotRequired[str | None]
+    originId: NotRequired[str | None]
 
 class TagFilter(TypedDict):
     resolved: NotRequired[bool | None]
@@ -1985,6 +1995,7 @@ class UpdateAssumption(TypedDict):
     risk_level: NotRequired[groundplan.purpose.model.RiskLevel | Literal["LOW", "MEDIUM", "HIGH"] | None]
     owner: NotRequired[str | None]
     review_by: NotRequired[str | None]
+    was: NotRequired[dict[str, Any]]
 
 class UpdateEdge(TypedDict):
     op: Literal["update_edge"]
@@ -1994,6 +2005,7 @@ class UpdateEdge(TypedDict):
     new_edge_type: NotRequired[groundplan.purpose.model.EdgeType | Literal["CONTRIBUTES_TO", "CAUSES", "DEPENDS_ON", "FEEDBACK"] | None]
     mechanism: NotRequired[str | None]
     confidence: NotRequired[groundplan.purpose.model.Confidence | Literal["low", "medium", "high"] | None]
+    was: NotRequired[dict[str, Any]]
 
 class UpdateIndicator(TypedDict):
     op: Literal["update_indicator"]
@@ -2007,6 +2019,7 @@ class UpdateIndicator(TypedDict):
     method: NotRequired[str | None]
     frequency: NotRequired[str | None]
     owner: NotRequired[str | None]
+    was: NotRequired[dict[str, Any]]
 
 class UpdateNode(TypedDict):
     op: Literal["update_node"]
@@ -2017,6 +2030,7 @@ class UpdateNode(TypedDict):
     owner: NotRequired[str | None]
     node_type: NotRequired[groundplan.purpose.model.NodeType | Literal["GOAL", "OUTCOME", "OUTPUT", "ACTIVITY"]]
     metadata: NotRequired[dict[str, Any]]
+    was: NotRequired[dict[str, Any]]
 
 class WaiverWrite(TypedDict):
     code: str

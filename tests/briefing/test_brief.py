@@ -130,10 +130,10 @@ def test_facts_that_the_task_or_its_purpose_rests_on_come_first(plan: BriefingCl
 def commit_facts(plan: BriefingClient, clock: ManualClock, **values: Any) -> None:
     """Commit a run with these facts in place of all others."""
     clock.move(seconds=1)
-    plan.facts.draft()
+    plan.facts.draft(copyFrom="none")
     for name, value in values.items():
         plan.facts.write(f"/{name}", value, label=name.title())
-    plan.facts.commit(allowPartial=True)
+    plan.facts.commit(allowPartial=True, allowDrop=True)
 
 
 def test_a_fact_that_changed_under_the_task_comes_first_with_its_former_value_until_a_decision(

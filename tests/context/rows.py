@@ -35,16 +35,18 @@ def run_row(project: str, id_: str, **changes: Value) -> Row:
         "committed_by": None,
         "committer_kind": None,
         "replaced_run_id": None,
+        "base_run_id": None,
+        "starts_empty": False,
         **changes,
     }
 
 
-def commit_columns(status: str = "committed", rev: int = 2) -> Row:
-    """Return the columns that committing a draft sets."""
+def commit_columns(status: str = "committed", rev: int = 2, base: Value = None) -> Row:
+    """Return the columns that committing a draft sets; `base` is the run in force."""
     partial = status == "partial_committed"
     return {
         **{"status": status, "allow_partial": partial, "committed_at": LATER, "updated_at": LATER, "rev": rev},
-        **{"committed_by": "ada", "committer_kind": "user"},
+        **{"committed_by": "ada", "committer_kind": "user", "base_run_id": base},
     }
 
 
@@ -153,9 +155,9 @@ def columns_below(run: Row) -> Row:
     return {"tenant_id": run["tenant_id"], "project_id": run["project_id"], "run_id": run["id"]}
 
 
-def make_family(project: str, name: str, status: str = "draft") -> Family:
+def make_family(project: str, name: str, status: str = "draft", base: Value = None) -> Family:
     """Return a run with a row in every table below it and the rows they refer to; ids begin with its name."""
-    final = {} if status == "draft" else commit_columns(status)
+    final = {} if status == "draft" else commit_columns(status, base=base)
     run = run_row(project, name, **final)
     rev = 3 if final else 2
     key = ("tenant_id", "id")
@@ -233,6 +235,6 @@ def insert_families(engine: Engine, *families: Family) -> None:
         rows = (*family.beside, *family.children)
         statements += [sql_insert("pciv_runs", draft), *(sql_insert(prey.table, prey.row) for prey in rows)]
         if run["status"] != "draft":
-            final = commit_columns(str(run["status"]))
+            final = commit_columns(str(run["status"]), base=run["base_run_id"])
             statements.append(f"UPDATE pciv_runs SET {sql_set(final)} WHERE {family.parent.where}")
     engine.as_owner(*statements)

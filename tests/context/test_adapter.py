@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -116,7 +117,9 @@ def test_the_contract_s_example_from_a_partial_commit_to_a_plan_that_shows_what_
         facts.fetch_latest_committed_context_view("atlas", "ada"),
     )
     assert all(other == view for other in same)
-    assert error_of(lambda: facts.upsert_inputs(run.id, [{"pointer": "/site/size", "value": 1}])) == "frozen"
+    completed = facts.upsert_inputs(run.id, [{"pointer": "/site/size", "value": 1}])
+    assert (completed.from_, completed.draft) == (run.id, completed.run.id)
+    facts.discard_run(completed.run.id)
 
 
 def test_the_adapter_refuses_a_scope_without_facts_with_the_text_of_the_contract(ada: Session) -> None:
@@ -199,12 +202,14 @@ def test_the_latest_is_found_among_runs_and_what_they_hold(ada: Session, clock: 
     runs: list[PcivRunV1] = []
     for number in range(4):
         clock.move(minutes=1)
-        copied = "latest" if number == 3 else None
+        copied = "latest" if number == 3 else "none"
         runs.append(facts.create_draft_run("atlas", ownership="shared" if number else "owned", copy_from=copied))
         if number < 3:
             map_ = {"type": "map", "title": f"Map {number}"}
             facts.upsert_artifacts(runs[-1].id, [map_, {"type": "list", "title": f"List {number}"}])
-            runs[-1] = facts.commit_run(runs[-1].id) if number < 2 else facts.fetch_run_by_id(runs[-1].id)
+            runs[-1] = (
+                facts.commit_run(runs[-1].id, allow_drop=True) if number < 2 else facts.fetch_run_by_id(runs[-1].id)
+            )
     owned, in_force, draft, copy = runs
 
     assert facts.list_runs_for_scope("atlas") == [copy, draft, in_force, owned]
@@ -275,6 +280,12 @@ def test_a_scope_is_begun_and_its_members_are_known_by_its_name(engine: Engine) 
 
 
 # --- Errors and newcomers ---
+
+
+def test_who_opens_a_plan_without_an_actor_is_asked_for_one(tmp_path: Path) -> None:
+    with groundplan.open(str(tmp_path / "plan.db"), actor=None) as plan:
+        raised(PcivAuthRequiredError, lambda: plan.context.resolve_context_view("atlas"))
+        raised(Unauthenticated, lambda: plan.call("project.list"))
 
 
 def test_the_adapter_raises_the_contract_s_classes_each_also_an_error_of_its_family(engine: Engine) -> None:

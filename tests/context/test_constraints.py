@@ -16,6 +16,7 @@ from groundplan.context.refusals import (
     PersonRequired,
     RequiredUnset,
     SourceMissing,
+    StaleBase,
 )
 from groundplan.context.tables import RUN_CHILD_TABLES
 from groundplan.kernel.store.migrations import Dialect
@@ -50,6 +51,7 @@ WORDS = {
     "pciv_runs_commit_is_whole": "required_unset",
     "pciv_runs_commit_is_backed": "source_missing",
     "pciv_runs_commit_displaces_nobody": "displaces_user_entered",
+    "pciv_runs_commit_on_the_run_in_force": "stale_base",
     "pciv_deleted_runs_are_deleted_by_persons": "person_required",
     "pciv_inputs_provenance_never_lowers": "lower_provenance",
     "pciv_constraints_provenance_never_lowers": "lower_provenance",
@@ -63,6 +65,11 @@ UNBACKED = {"provenance": "source-backed"}
 
 def update_run(id_: str = "draft", /, **changes: Value) -> str:
     return update_row("pciv_runs", id_, **{"rev": 2, **changes})
+
+
+def on_force(status: str = "committed", rev: int = 2) -> Row:
+    """Return the columns that committing a draft sets while the run `force` is in force."""
+    return commit_columns(status, rev, base="force")
 
 
 def update_source(**changes: Value) -> str:
@@ -101,22 +108,22 @@ def value_columns(kind: str, is_: Value) -> Row:
 ATTEMPTS = {
     # runs
     "a status that is unknown": Attempt(
-        update_run(**{**commit_columns(), "status": "archived"}), "pciv_runs_status_is_known"
+        update_run(**{**on_force(), "status": "archived"}), "pciv_runs_status_is_known"
     ),
     "a draft that was committed once": Attempt(update_run(committed_at=LATER), "pciv_runs_are_committed_at_a_moment"),
     "a commit at no moment": Attempt(
-        update_run(**{**commit_columns(), "committed_at": None}), "pciv_runs_are_committed_at_a_moment"
+        update_run(**{**on_force(), "committed_at": None}), "pciv_runs_are_committed_at_a_moment"
     ),
     "a partial commit at no moment": Attempt(
-        update_run(**{**commit_columns("partial_committed"), "committed_at": None}),
+        update_run(**{**on_force("partial_committed"), "committed_at": None}),
         "pciv_runs_are_committed_at_a_moment",
     ),
     "a draft that may be partial": Attempt(update_run(allow_partial=True), "pciv_runs_are_partial_by_permission"),
     "a whole commit that may be partial": Attempt(
-        update_run(**{**commit_columns(), "allow_partial": True}), "pciv_runs_are_partial_by_permission"
+        update_run(**{**on_force(), "allow_partial": True}), "pciv_runs_are_partial_by_permission"
     ),
     "a partial commit that nobody allowed": Attempt(
-        update_run(**{**commit_columns("partial_committed"), "allow_partial": False}),
+        update_run(**{**on_force("partial_committed"), "allow_partial": False}),
         "pciv_runs_are_partial_by_permission",
     ),
     "a permission that is neither yes nor no": Attempt(
@@ -135,50 +142,56 @@ ATTEMPTS = {
         sql_insert("pciv_runs", run_row("borealis", "draft")), "pciv_runs_pkey"
     ),
     "a run that is born committed": Attempt(
-        sql_insert("pciv_runs", run_row("atlas", "new", **commit_columns(rev=1))), "pciv_runs_begin_as_drafts"
+        sql_insert("pciv_runs", run_row("atlas", "new", **on_force(rev=1))), "pciv_runs_begin_as_drafts"
     ),
     "a run that is born committed in part": Attempt(
-        sql_insert("pciv_runs", run_row("atlas", "new", **commit_columns("partial_committed", rev=1))),
+        sql_insert("pciv_runs", run_row("atlas", "new", **on_force("partial_committed", rev=1))),
         "pciv_runs_begin_as_drafts",
     ),
     "a whole commit while something required is unset": Attempt(
-        update_run("lacking", **commit_columns()), "pciv_runs_commit_is_whole"
+        update_run("lacking", **on_force()), "pciv_runs_commit_is_whole"
     ),
     "a commit of a sourced input without a source": Attempt(
-        update_run("unbacked", **commit_columns()), "pciv_runs_commit_is_backed"
+        update_run("unbacked", **on_force()), "pciv_runs_commit_is_backed"
     ),
     "a partial commit of a sourced input without a source": Attempt(
-        update_run("unbacked", **commit_columns("partial_committed")), "pciv_runs_commit_is_backed"
+        update_run("unbacked", **on_force("partial_committed")), "pciv_runs_commit_is_backed"
     ),
     "a commit of a sourced constraint without a source": Attempt(
-        update_run("unfounded", **commit_columns()), "pciv_runs_commit_is_backed"
+        update_run("unfounded", **on_force()), "pciv_runs_commit_is_backed"
     ),
     "a run deleted from no project": Attempt(
         insert_deleted_run("draft", "nowhere"), "pciv_deleted_runs_are_of_a_project"
     ),
     "a commit by nobody": Attempt(
-        update_run(**{**commit_columns(), "committed_by": None}), "pciv_runs_are_committed_by_somebody"
+        update_run(**{**on_force(), "committed_by": None}), "pciv_runs_are_committed_by_somebody"
     ),
     "a commit by no kind of actor": Attempt(
-        update_run(**{**commit_columns(), "committer_kind": None}), "pciv_runs_are_committed_by_somebody"
+        update_run(**{**on_force(), "committer_kind": None}), "pciv_runs_are_committed_by_somebody"
     ),
     "a draft that somebody committed": Attempt(
         update_run(committed_by="ada", committer_kind="user"), "pciv_runs_are_committed_by_somebody"
     ),
     "a commit by a ghost": Attempt(
-        update_run("copied", **{**commit_columns(), "committer_kind": "ghost"}), "pciv_runs_committer_is_known"
+        update_run("copied", **{**on_force(), "committer_kind": "ghost"}), "pciv_runs_committer_is_known"
     ),
     "a commit in the place of another project's run": Attempt(
-        update_run(**commit_columns(), replaced_run_id="nowhere"), "pciv_runs_replace_a_run_of_their_project"
+        update_run(**on_force(), replaced_run_id="nowhere"), "pciv_runs_replace_a_run_of_their_project"
+    ),
+    "a commit of what was begun before anything was in force": Attempt(
+        update_run(**{**on_force(), "base_run_id": None}), "pciv_runs_commit_on_the_run_in_force"
+    ),
+    "a partial commit of what was copied from another run": Attempt(
+        update_run(**{**on_force("partial_committed"), "base_run_id": "other"}), "pciv_runs_commit_on_the_run_in_force"
     ),
     "a model's commit without what a person entered": Attempt(
-        update_run("free", **{**commit_columns(), "committer_kind": "model"}), "pciv_runs_commit_displaces_nobody"
+        update_run("free", **{**on_force(), "committer_kind": "model"}), "pciv_runs_commit_displaces_nobody"
     ),
     "a model's commit of another value than a person's": Attempt(
-        update_run("otherwise", **{**commit_columns(), "committer_kind": "model"}), "pciv_runs_commit_displaces_nobody"
+        update_run("otherwise", **{**on_force(), "committer_kind": "model"}), "pciv_runs_commit_displaces_nobody"
     ),
     "a service's commit of what is no longer required": Attempt(
-        update_run("eased", **{**commit_columns("partial_committed"), "committer_kind": "system"}),
+        update_run("eased", **{**on_force("partial_committed"), "committer_kind": "system"}),
         "pciv_runs_commit_displaces_nobody",
     ),
     "a committed run deleted by a model": Attempt(
@@ -447,7 +460,7 @@ def test_without_its_rule_nothing_else_stands_in_the_way_of_an_attempt(atlas: En
 
 def test_what_is_allowed_is_not_refused(atlas: Engine) -> None:
     rows = [sql_insert(table, row) for table, row in new_rows().items()]
-    whole, partial = commit_columns(), commit_columns("partial_committed")
+    whole, partial = on_force(), on_force("partial_committed")
     allowed = [
         *rows,
         update_run(**whole),
@@ -507,6 +520,7 @@ def test_a_caller_of_the_store_is_told_what_was_wrong(atlas: Engine) -> None:
         "a model's value onto a person's": LowerProvenance,
         "a choice that is no option": NotAnOption,
         "a revision that skips": RevisionSkipped,
+        "a commit of what was begun before anything was in force": StaleBase,
         "a model's commit without what a person entered": DisplacesUserEntered,
         "a committed run deleted by a model": PersonRequired,
     }
@@ -514,6 +528,6 @@ def test_a_caller_of_the_store_is_told_what_was_wrong(atlas: Engine) -> None:
         with pytest.raises(error):
             write_rows(atlas, ATTEMPTS[what].statement)
 
-    atlas.as_owner(update_run(**commit_columns()))
+    atlas.as_owner(update_run(**on_force()))
     with pytest.raises(Frozen):
         write_rows(atlas, update_artifact(title="x"))

@@ -23,7 +23,10 @@ class Scene:
 
     def __init__(self, engine: Engine) -> None:
         project: str = engine.session(ADA.id).call("project.create", name="atlas").project.id
-        self.final = [make_family(project, status, status) for status in RUNS.values]
+        self.final = [
+            make_family(project, status, status, base)
+            for status, base in zip(RUNS.values, (None, *RUNS.values), strict=False)
+        ]
         self.draft = make_family(project, "draft")
         other = make_family(project, "other")
         insert_families(engine, *self.final, self.draft, other)

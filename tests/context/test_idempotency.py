@@ -54,7 +54,7 @@ def test_a_refused_change_leaves_nothing_behind(engine: Engine, client: ContextC
         partial(client.commit, op_id="x"),
         partial(client.edit, inputs=[{"pointer": "/b", "label": "b", "value": 1}, {"pointer": "/a", "value": "x"}]),
         partial(client.edit, inputs=[{"pointer": "/b", "label": "b", "value": 1}], accept=["0" * 32]),
-        partial(client.draft, copyFrom="latest"),
+        partial(client.draft, copyFrom="newest"),
     ):
         error_of(call)
     assert all_rows(engine) == before

@@ -101,7 +101,7 @@ def test_lean_answers_about_runs_and_edits_name_only_what_the_caller_does_not_kn
     edited = json_of(call("context.edit", runId=run_id, inputs=inputs, op_id="2"))
     done = json_of(call("context.commit", runId=run_id, op_id="3"))
 
-    assert made == {"run": {"id": run_id, "status": "draft"}, "rev": 1}
+    assert made == {"run": {"id": run_id, "status": "draft"}, "rev": 1, "base": None}
     assert edited == {"run": {"id": run_id, "status": "draft"}, "rev": 2}
     committed_at = done["run"].pop("committedAt")
     assert (done, committed_at) == (

@@ -261,33 +261,27 @@ def test_a_commit_says_which_of_a_persons_values_it_overrules(client: ContextCli
     client.write("/guessed", 3)
     client.commit()
     clock.move(minutes=1)
-    client.draft()
+    client.draft(copyFrom="none")
     client.write("/kept", 7)
     client.agent.write("/guessed", 4)
 
-    assert client.commit().warnings == ["displaces what a person entered in the previous commit: /gone, /guessed"]
+    assert client.commit(allowDrop=True).warnings == [
+        "displaces what a person entered in the previous commit: /gone, /guessed"
+    ]
 
 
-def test_a_commit_of_an_older_state_says_which_of_a_persons_values_it_takes_back(
+def test_a_commit_of_nothing_says_which_of_a_persons_values_it_takes_back(
     client: ContextClient, clock: ManualClock
 ) -> None:
-    first = client.run
     client.write("/owner", "parish")
     client.write("/same", 1)
     client.constrain("k", 1)
     client.commit()
     clock.move(minutes=1)
-    client.draft(copyFrom=first)
-    client.write("/owner", "state")
-    assert client.commit().warnings == []
-    clock.move(minutes=1)
-    client.agent.draft(copyFrom=first)
+    client.agent.draft(copyFrom="none")
 
     assert error_of(client.agent.commit).code == "displaces_user_entered"
-    assert client.commit().warnings == ["displaces what a person entered in the previous commit: /owner"]
-    clock.move(minutes=1)
-    client.draft()
-    assert client.commit().warnings == [
+    assert client.commit(allowDrop=True).warnings == [
         "the run has no inputs and no constraints: no facts are in force now",
         "displaces what a person entered in the previous commit: /owner, /same, k",
     ]

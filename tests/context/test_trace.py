@@ -17,7 +17,7 @@ def test_a_fact_is_shown_in_every_run_that_has_it_newest_first(client: ContextCl
     client.draft(copyFrom="latest")
     client.write("/site/size", None)
     clock.move(minutes=1)
-    client.draft()  # has no such fact
+    client.draft(copyFrom="none")  # has no such fact
     traced = client.call("context.trace", scopeId="atlas", pointer="/site/size")
 
     assert [(one.status, one.value, one.by or None) for one in traced.runs] == [

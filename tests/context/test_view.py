@@ -231,8 +231,8 @@ def test_pages_that_keep_the_cap_are_the_whole_view_when_put_together(
 
     pages = [capped.view_in_force()]
     clock.move(minutes=1)
-    client.draft()
-    client.commit()  # another run is in force now; the pages stay with the run they began with
+    client.draft(copyFrom="none")
+    client.commit(allowDrop=True)  # another run is in force now; the pages stay with the run they began with
     while pages[-1].next_cursor is not msgspec.UNSET:
         pages.append(capped.view_in_force(cursor=pages[-1].next_cursor))
 

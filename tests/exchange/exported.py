@@ -31,6 +31,7 @@ def _to_exported(item: SourceItem, tool: str) -> ExportedItem:
         tags=item.tags,
         properties=build_properties(item, tool),
         sources={tool: item.source_id},
+        has_imported_fate=True,
         created_at="2026-01-01T00:00:00.000Z",
         updated_at="2026-01-01T00:00:00.000Z",
     )

@@ -179,7 +179,8 @@ READ_ALL = {
     "kernel/projects: projects": "the list of them, as long as the caller wants it",
     "kernel/identities: invitations": "the list of them, for administrators",
     "kernel/identities: allowed_domains": "the settings of an organization, which are one row",
-    "kernel/organizations: settings": "the same",
+    "kernel/organizations: roles_of_people": "who can let people in, asked by doctor",
+    "kernel/organizations: settings": "the settings of an organization, which are one row",
     "kernel/projects: default_policies": "the same",
     "kernel/store: project_creators": "the same",
     "kernel/organizations: last_event": "the end of an index by revision, until one of them is visible",
@@ -232,7 +233,7 @@ READ_ALL = {
     "work/importing: exported_tags": "the same",
     "work/importing: exported_sections": "the same",
     "work/importing: exported_evidence": "the same",
-    "work/importing: bases_with_loops": "the same",
+    "work/importing: imported_items": "the same",
     "work/graph/onboard: recently_blocked": "an index in the order of change, of which the last few entries are taken",
 }
 STEP = re.compile(r"^(SCAN|SEARCH) (\w+)(?! VIRTUAL)\b(?: USING (?:COVERING )?INDEX (\w+))?[^(]*(?:\(([^)]*)\))?")
@@ -246,6 +247,7 @@ MANY_ROWS = {
 }
 # Indexes with few entries, all of which may be read.
 SMALL = {"work_nodes_claimed"}  # as many as there are claims
+SMALL_TABLES = {"work_merged_texts"}  # a row for each merge
 ONE_ROW = {
     ("organizations", "id=?"),
     ("work_projects", "tenant_id=? AND project_id=?"),
@@ -264,7 +266,8 @@ def find_scans(connection: sqlite3.Connection, text: str, parameters: frozenset[
         # Other names are parts of the statement itself, or lists of the caller.
         if match and (table := tables.get(match[2])) and match[3] not in SMALL:
             sought = match[4] or ""
-            if match[1] == "SCAN" or (sought in MANY_ROWS and (table, sought) not in ONE_ROW):
+            is_few = (table, sought) in ONE_ROW or table in SMALL_TABLES
+            if match[1] == "SCAN" or (sought in MANY_ROWS and not is_few):
                 found.append(step)
     return found
 

@@ -40,7 +40,7 @@ def atoms_by_file(client: KnowledgeClient) -> dict[str, list[str]]:
     for atom in (*known.orphan_atoms, *(atom for one in known.molecules for atom in one.atoms)):
         for path in atom.matched_paths:
             found[path].append(atom.id)
-    assert known.unmatched_paths == sorted(path for path, ids in found.items() if not ids)
+    assert known.unmatched_paths == [path for path, ids in found.items() if not ids]
     return {path: sorted(ids) for path, ids in found.items()}
 
 

@@ -150,7 +150,7 @@ def test_the_atoms_of_a_molecule_that_is_deleted_with_them_are_gone_too(
     for name in ("Shop", "Cart", "Tax"):
         assert outcome_of(partial(crowded_project.get, name)) == ("NotFound", "not_found", "id")
         assert events(engine, crowded_project[name])[-1][0] == "knowledge.deleted"
-    assert crowded_project.context("src/tax/a", "src/cart/a").unmatched_paths == ["src/cart/a", "src/tax/a"]
+    assert crowded_project.context("src/tax/a", "src/cart/a").unmatched_paths == ["src/tax/a", "src/cart/a"]
     assert engine.as_owner("SELECT count(*) FROM graph_freshness") == [(0,)]
 
 

@@ -92,7 +92,7 @@ def test_paths_are_found_from_a_folder_and_from_anywhere(pay: KnowledgeClient, r
     known = there.context("api/x.ts", f"{repo}/web/b.ts", ".", "../other.ts")
 
     found = {atom.name: atom.matched_paths for atom in known.orphan_atoms}
-    assert found["Api"] == ["src/pay", "src/pay/api/x.ts"]
+    assert found["Api"] == ["src/pay/api/x.ts", "src/pay"]
     assert found["Web"] == ["web/b.ts"]
     assert (known.unmatched_paths, known.warnings) == (["src/other.ts"], UNSET)
 
@@ -100,10 +100,10 @@ def test_paths_are_found_from_a_folder_and_from_anywhere(pay: KnowledgeClient, r
 def test_a_path_outside_of_the_repository_is_unmatched_with_a_warning(pay: KnowledgeClient, repo: Path) -> None:
     known = within(pay, repo).context("/etc/hosts", "../a.ts", "src/pay/a.ts", "C:/a.ts", "/b")
 
-    assert known.unmatched_paths == ["../a.ts", "/b", "/etc/hosts", "C:/a.ts"]
+    assert known.unmatched_paths == ["/etc/hosts", "../a.ts", "C:/a.ts", "/b"]
     (warning,) = known.warnings
     assert str(repo) in warning
-    assert "'../a.ts', '/b', '/etc/hosts' and 1 more" in warning
+    assert "'/etc/hosts', '../a.ts', 'C:/a.ts' and 1 more" in warning
 
 
 def test_without_a_working_copy_an_absolute_path_is_unmatched_with_a_warning(pay: KnowledgeClient) -> None:

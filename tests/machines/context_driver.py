@@ -45,6 +45,7 @@ from tests.machines.context_oracle import (
     EditAnswer,
     Facts,
     Input,
+    Name,
     Refusal,
     Run,
     Source,
@@ -66,6 +67,7 @@ WEIGHTS = {
     "draft": 2,
     "copy": 6,
     "restate": 6,
+    "rival": 6,
     "edit": 60,
     "decide": 16,
     "commit": 4,
@@ -156,6 +158,8 @@ class ContextDriver(SteppingMachine):
                 self.create(rng, scope, copy_of=self.some_original(rng, scope) if verb == "copy" else None)
             case "restate":
                 self.restate(rng, rng.choice((0, *SCOPES)))
+            case "rival":
+                self.rival(rng, rng.choice((0, *SCOPES)))
             case "commit" | "partial":
                 self.commit(rng, some_run(rng, self.facts), partial=verb == "partial")
             case "discard" | "delete":
@@ -207,19 +211,17 @@ class ContextDriver(SteppingMachine):
             arguments["copyFrom"] = self.ids.rows[copy_of] if isinstance(copy_of, int) else copy_of
 
         def expect(facts: Facts, by: Author) -> Callable[[dict[str, Any]], Any]:
-            original = copy_of
-            if original == "latest":
-                latest = facts.in_force(scope, self.ids.rows)
-                if latest is None:
-                    raise Refusal({"no_context"})
+            original = copy_of if isinstance(copy_of, int) else None
+            if copy_of in (None, "latest") and (latest := facts.in_force(scope, self.ids.rows)) is not None:
                 original = latest.n
-            n = facts.create(scope, shared=shared, copy_of=cast(int | None, original), by=by)
+            n = facts.create(scope, shared=shared, copy_of=original, by=by, starts_empty=copy_of == "none")
 
             def answer(given: dict[str, Any]) -> Any:
                 self.ids.rows[n] = given["run"]["id"]
                 self.recognize(facts.runs[n])
                 self.touched = n
-                return {"run": self.run(facts.runs[n]), "rev": 1}
+                base = facts.runs[n].base
+                return {"run": self.run(facts.runs[n]), "rev": 1, "base": None if base is None else self.ids.rows[base]}
 
             return answer
 
@@ -230,15 +232,26 @@ class ContextDriver(SteppingMachine):
         given = saying(rng, self.facts, run)
         if sometimes(rng):
             given["expected_rev"] = run.rev if not rarely(rng) else run.rev + rng.choice((-1, 1))
+        if not run.is_draft:  # what is decided in a copy that the edit opens has no name in its answer
+            given = {part: rows for part, rows in given.items() if part not in ("accept", "reject")}
         arguments = {"runId": self.ids.rows[n], **edit_as_arguments(given, self.ids)}
 
         def expect(facts: Facts, by: Author) -> Callable[[dict[str, Any]], Any]:
-            edited = facts.edit(n, given, by=by)
+            m, translated = facts.complete(n, given, self.ids.rows, by=by)
+            edited = facts.edit(m, translated, by=by)
+            opened = m != n
+            if opened:
+                facts.runs[m].rev = 1  # it is created and edited by one write
 
             def answer(told: dict[str, Any]) -> Any:
+                if opened:
+                    self.ids.rows[m] = told["draft"]
                 self.learn(edited, told)
-                self.touched = n
-                return self.edited(facts.runs[n], edited)
+                if opened:
+                    self.recognize(facts.runs[m])
+                self.touched = m
+                shown = self.edited(facts.runs[m], edited)
+                return shown | ({"draft": self.ids.rows[m], "from": self.ids.rows[n]} if opened else {})
 
             return answer
 
@@ -249,9 +262,25 @@ class ContextDriver(SteppingMachine):
         latest = self.facts.in_force(scope, self.ids.rows)
         empty = [run.n for run in self.facts.of(scope) if run.is_draft and not run.inputs]
         if latest is None or not empty:
-            self.create(rng, scope, copy_of=None)
+            self.create(rng, scope, copy_of="none")
         else:
             self.edit(rng, empty[0], lambda *_: some_restatement(rng, latest, str(self.steps)))
+
+    def rival(self, rng: Random, scope: int) -> None:
+        """Edit two drafts that begin alike, and commit both: the second is merged with the first."""
+        while len(runs := self.facts.of(scope)) > RUNS_MAX - 2:
+            latest = self.facts.in_force(scope, self.ids.rows)
+            self.end(rng, next(run.n for run in runs if run is not latest), "delete", actor="ada")
+        drafts: list[int] = []
+        for _ in range(2):
+            known = set(self.facts.runs)
+            self.create(rng, scope, copy_of=None)
+            drafts += self.facts.runs.keys() - known
+        for n in drafts:
+            self.steps += 1  # it marks the rows of an edit
+            self.edit(rng, n, self.some_edit)
+        for n in drafts:
+            self.commit(rng, n, partial=True)
 
     def commit(self, rng: Random, n: int, *, partial: bool) -> None:
         run = self.facts.runs.get(n)
@@ -260,14 +289,23 @@ class ContextDriver(SteppingMachine):
         expected_rev = None
         if run is not None and sometimes(rng):
             arguments["expected_rev"] = expected_rev = run.rev if not rarely(rng) else run.rev + 1
+        drop = often(rng)
+        arguments |= {"allowDrop": drop} if drop or sometimes(rng) else {}
+        choices = {} if run is None else self.some_choices(rng, run)
+        if choices:
+            arguments["resolve"] = {self.spell(name): choice for name, choice in choices.items()}
 
         def expect(facts: Facts, by: Author) -> Callable[[dict[str, Any]], Any]:
-            facts.commit(n, partial=partial, expected_rev=expected_rev, by=by, ids=self.ids.rows)
+            merged, dropped = facts.commit(
+                n, partial=partial, expected_rev=expected_rev, by=by, ids=self.ids.rows, drop=drop, choices=choices
+            )
 
             def answer(told: dict[str, Any]) -> Any:
+                self.recognize(facts.runs[n])
                 self.touched = n
                 shown = {"run": self.run(facts.runs[n]), "missing": facts.runs[n].missing}
-                return shown | {"warnings": told["warnings"]}
+                names = {"merged": sorted(map(self.spell, merged)), "dropped": sorted(map(self.spell, dropped))}
+                return shown | names | {"warnings": told["warnings"]}
 
             return answer
 
@@ -276,7 +314,22 @@ class ContextDriver(SteppingMachine):
             self.committed[n] = self.view_bytes(n)
             self.frozen[n] = self.stored.below(self.ids.rows[n])
 
-    def end(self, rng: Random, n: int, verb: str) -> None:
+    def some_choices(self, rng: Random, run: Run) -> dict[Name, str]:
+        """Return how conflicts are settled: mostly all of them, sometimes some, rarely what is none."""
+        _, conflicts = self.facts.differences(run, self.facts.in_force(run.scope, self.ids.rows))
+        kept = sorted(conflicts, key=str) if often(rng) else [one for one in sorted(conflicts, key=str) if often(rng)]
+        if rarely(rng) and rarely(rng):
+            kept.append(("input", "/nowhere"))
+        return {name: rng.choice(("mine", "theirs")) for name in kept}
+
+    def spell(self, name: Name) -> str:
+        """Return the name of a row as the product has it."""
+        kind, which = name
+        if kind == "input":
+            return str(which)
+        return f"{kind}:{self.ids.rows[which] if isinstance(which, int) else which}"
+
+    def end(self, rng: Random, n: int, verb: str, actor: str | None = None) -> None:
         run = self.facts.runs.get(n)
 
         def expect(facts: Facts, by: Author) -> Callable[[dict[str, Any]], Any]:
@@ -284,7 +337,7 @@ class ContextDriver(SteppingMachine):
             self.touched = None
             return lambda _: {f"{verb.rstrip('e')}ed": self.ids.rows[n]}
 
-        self.perform(rng, run.scope if run else 0, f"context.{verb}", {"runId": self.ids.rows[n]}, expect)
+        self.perform(rng, run.scope if run else 0, f"context.{verb}", {"runId": self.ids.rows[n]}, expect, actor)
 
     def reown(self, rng: Random, n: int) -> None:
         ownership = rng.choice((None, "shared", "owned"))
@@ -326,26 +379,28 @@ class ContextDriver(SteppingMachine):
         operation: str,
         arguments: dict[str, Any],
         expect: Callable[[Facts, Author], Callable[[dict[str, Any]], Any]],
+        actor: str | None = None,
     ) -> None:
-        """Send a call to the product and to the oracle."""
-        actor = rng.choice(list(ACTORS)) if not {"accept", "reject"} & arguments.keys() else self.some_judge(rng)
+        """Send a call to the product and to the oracle, by an actor of any kind unless one is named."""
+        if actor is None:
+            actor = rng.choice(list(ACTORS)) if not {"accept", "reject"} & arguments.keys() else self.some_judge(rng)
         if sometimes(rng):
             arguments |= {"op_id": f"{self.names[0]}, {next(self.op_ids)}"}
         self.note_call(actor, operation, arguments)
         tried = self.facts.copy()
         answer_of: Callable[[dict[str, Any]], Any] | None = None
-        refused: set[str] = set()
+        refused = Refusal(())
         try:
             now = self.clock.time_after(self.stored.events[self.ids.scopes[scope]])
             answer_of = expect(tried, Author(actor, ACTORS[actor], now))
         except Refusal as refusal:
-            refused = refusal.codes
+            refused = refusal
         try:
             answer = self.call(actor, operation, **arguments)
         except GroundplanError as error:
             self.check_refusal(error, refused, arguments)
             return
-        assert answer_of is not None, f"{answer} instead of {' or '.join(refused)}"
+        assert answer_of is not None, f"{answer} instead of {refused}"
         if "op_id" in arguments:
             self.sent.append(SentCall(actor, operation, arguments, answer))
         self.scope = scope
@@ -359,19 +414,18 @@ class ContextDriver(SteppingMachine):
         """Return mostly a person; others may not decide."""
         return rng.choice(["ada", "ben", "ada", "ben", *ACTORS])
 
-    def check_refusal(self, error: GroundplanError, refused: set[str], arguments: dict[str, Any]) -> None:
+    def check_refusal(self, error: GroundplanError, refused: Refusal, arguments: dict[str, Any]) -> None:
         """Check that an error has an expected code and that nothing changed."""
-        assert error.code in refused, f"{error.code}: {error.message}"
+        assert error.code in refused.codes, f"{error.code}: {error.message}"
         if error.code == "stale_rev":
             assert error.details["current"] == self.facts.runs[self.n_of(arguments["runId"])].rev
         if error.code == "displaces_user_entered":
-            run = self.facts.runs[self.n_of(arguments["runId"])]
-            latest = self.facts.in_force(run.scope, self.ids.rows)
-            assert latest is not None
-            found = [name for name, _, _ in displaced(latest, run)]
-            assert [*error.details["pointers"], *error.details["constraints"]] == found
+            assert [*error.details["pointers"], *error.details["constraints"]] == refused.places[error.code]
         if error.code == "required_inputs_unset":
-            assert error.details["pointers"] == self.facts.runs[self.n_of(arguments["runId"])].missing
+            assert error.details["pointers"] == refused.places[error.code]
+        if error.code == "stale_base":
+            named = [conflict["pointer"] for conflict in error.details["conflicts"]]
+            assert named == sorted(map(self.spell, refused.places[error.code]))
         assert self.rows.of(self.project_ids) == self.stored
         self.touched = None
 
@@ -397,9 +451,20 @@ class ContextDriver(SteppingMachine):
             for row in before.tables[name]:
                 if row["provenance"] == "user-entered" and any(row[column] is not None for column in VALUE_COLUMNS):
                     now = after.get(row["id"], row)
-                    assert all(now[column] == row[column] for column in ("provenance", "value_kind", *VALUE_COLUMNS))
+                    columns = ("provenance", "value_kind", *VALUE_COLUMNS)
+                    is_kept = all(now[column] == row[column] for column in columns)
+                    assert is_kept or self.is_in_force(before, name, now, columns)
         for project_id in self.project_ids:
             self.check_entries_in_force(before.in_force(project_id), self.stored.in_force(project_id))
+
+    def is_in_force(self, before: Stored, name: str, now: Row, columns: Iterable[str]) -> bool:
+        """Return whether a commit took a row from a run that was in force."""
+        key = "pointer" if name == "pciv_inputs" else "key"
+        in_force = [before.in_force(project_id) for project_id in self.project_ids]
+        return any(
+            row["run_id"] in in_force and row[key] == now[key] and all(row[column] == now[column] for column in columns)
+            for row in before.tables[name]
+        )
 
     def check_entries_in_force(self, old: str | None, new: str | None) -> None:
         """What a person entered is in force until a person enters something else, whatever run comes."""
@@ -434,17 +499,17 @@ class ContextDriver(SteppingMachine):
         view, rows = self.view(run.n), self.ids.rows
         found: dict[Any, str] = {one["uri"]: id_ for id_, one in view["sourcesById"].items()}
         found |= {pointer: one["id"] for pointer, one in view["inputsByPointer"].items()}
-        found |= {one["domain"]: one["id"] for one in view["constraints"]}
+        found |= {one["key"]: one["id"] for one in view["constraints"]}
         found |= {one["title"]: one["id"] for some in view["artifactsByType"].values() for one in some}
         for one in view.get("suggestions", ()):
             found[one["constraintId"] or found[one["pointer"]], one["createdBy"]] = one["id"]
         marks: dict[int, Any] = {one.n: one.uri for one in run.sources.values()}
         marks |= {one.n: one.pointer for one in run.inputs.values()}
-        marks |= {one.n: one.domain for one in run.constraints.values()}
+        marks |= {one.n: one.key for one in run.constraints.values()}
         marks |= {one.n: one.title for one in run.artifacts.values()}
         assert found.keys() >= set(marks.values())
         rows |= {n: found[mark] for n, mark in marks.items()}
-        about = {one.n: (rows[one.target], one.created_by) for one in run.suggestions.values()}
+        about = {one.n: (rows[one.target], one.created_by) for one in run.pending}
         assert found.keys() >= set(about.values())
         rows |= {n: found[mark] for n, mark in about.items()}
 
@@ -548,6 +613,7 @@ class ContextDriver(SteppingMachine):
             "excerpt": one.excerpt,
             "rawMeta": one.meta,
             "createdAt": self.clock.stamp(one.created_at),
+            "originId": None if one.origin is None else self.ids.rows[one.origin],
         }
 
     def input(self, run: Run, one: Input) -> dict[str, Any]:
@@ -589,6 +655,7 @@ class ContextDriver(SteppingMachine):
             "title": one.title,
             "payload": one.payload,
             "createdAt": self.clock.stamp(one.created_at),
+            "originId": None if one.origin is None else self.ids.rows[one.origin],
         }
 
     def suggestion(self, run: Run, one: Suggestion) -> dict[str, Any]:

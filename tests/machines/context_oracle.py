@@ -25,13 +25,15 @@ WRITER = {"person": "user", "agent": "model", "service": "system"}
 SHARED = None
 
 Given: TypeAlias = Mapping[str, Any]
+Name: TypeAlias = tuple[str, Any]  # the kind of a row, and its pointer, its key, or the number of its origin
 
 
 class Refusal(Exception):
-    """The call must fail with one of these codes and change nothing."""
+    """The call must fail with one of these codes and change nothing; some codes name places."""
 
-    def __init__(self, codes: Iterable[str]) -> None:
+    def __init__(self, codes: Iterable[str], places: Mapping[str, list[Any]] | None = None) -> None:
         self.codes = set(codes)
+        self.places = places or {}
         super().__init__(" or ".join(sorted(self.codes)))
 
 
@@ -56,6 +58,7 @@ class Source:
     excerpt: str | None = None
     size: int | None = None
     meta: dict[str, Any] = field(default_factory=dict)
+    origin: int | None = None
 
 
 @dataclass
@@ -125,6 +128,7 @@ class Artifact:
     title: str
     created_at: int
     payload: dict[str, Any] = field(default_factory=dict)
+    origin: int | None = None
 
 
 @dataclass
@@ -159,6 +163,8 @@ class Run:
     committed_at: int | None = None
     committed_by: str = ""
     replaced: int | None = None  # the run that was in force until this one was committed
+    base: int | None = None  # the run that it was copied from
+    starts_empty: bool = False
     rev: int = 1
     sources: dict[int, Source] = field(default_factory=dict)
     inputs: dict[str, Input] = field(default_factory=dict)
@@ -187,6 +193,31 @@ class Run:
     def addresses(self, one: Valued | None) -> list[str]:
         """Return the uris of a value's sources, which are the same in every run."""
         return sorted(self.sources[n].uri for n in one.backing) if one else []
+
+    @property
+    def named(self) -> dict[Name, Source | Valued | Artifact]:
+        """The rows by the names that they share with other runs."""
+        rows: dict[Name, Source | Valued | Artifact] = {("input", pointer): one for pointer, one in self.inputs.items()}
+        rows |= {("constraint", one.key): one for one in self.constraints.values()}
+        rows |= {("source", one.origin or one.n): one for one in self.sources.values()}
+        rows |= {("artifact", one.origin or one.n): one for one in self.artifacts.values()}
+        return rows
+
+    def content(self, name: Name) -> str:
+        """Return what two rows of one name are compared by."""
+        row = self.named.get(name)
+        if row is None:
+            return "nothing"
+        ignored = {"n", "origin", "created_at", "updated_at", "updated_by", "sources", "source"}
+        content = {field: value for field, value in vars(row).items() if field not in ignored}
+        if isinstance(row, Valued):
+            content["backing"] = sorted(self.sources[n].origin or n for n in row.backing)
+        return json.dumps(content, sort_keys=True)
+
+    def waiting(self) -> dict[tuple[Name, str, int], Suggestion]:
+        """The pending suggestions, by what they and their copies have in common."""
+        names = {one.n: name for name, one in self.named.items()}
+        return {(names[one.target], one.created_by, one.created_at): one for one in self.pending}
 
     def target(self, n: int) -> Valued:
         everything: list[Valued] = [*self.inputs.values(), *self.constraints.values()]
@@ -330,6 +361,7 @@ class Facts:
         self.runs: dict[int, Run] = {}
         self.gone: dict[int, Run] = {}
         self.last_n = 0
+        self.numbers: dict[int, int] = {}  # of the last copy, by those of its original
 
     def copy(self) -> Facts:
         return copy.deepcopy(self)
@@ -370,22 +402,29 @@ class Facts:
 
     # --- Runs ---
 
-    def create(self, scope: int, *, shared: bool, copy_of: int | None, by: Author) -> int:
+    def create(self, scope: int, *, shared: bool, copy_of: int | None, by: Author, starts_empty: bool = False) -> int:
         if copy_of is not None and (copy_of not in self.runs or self.runs[copy_of].scope != scope):
             raise Refusal({"not_found"})
         run = Run(self.fresh(), scope, SHARED if shared else by.name, by.at, by.at, by.name)
+        run.starts_empty = starts_empty
         self.runs[run.n] = run
         if copy_of is not None:
-            self._copy(self.runs[copy_of], run)
+            origin = self.runs[copy_of]
+            run.base, run.starts_empty = origin.n, False
+            if origin.is_draft:  # its own changes are changes of the copy too
+                run.base, run.starts_empty = origin.base, origin.starts_empty
+            self._copy(origin, run)
         return run.n
 
     def _copy(self, of: Run, run: Run) -> None:
         """Copy everything below a run, with new numbers."""
-        numbers: dict[int, int] = {}
+        self.numbers = numbers = {}
 
         def renumbered(one: Any) -> Any:
             twin = copy.deepcopy(one)
             twin.n = numbers[one.n] = self.fresh()
+            if isinstance(one, Source | Artifact):
+                twin.origin = one.origin or one.n
             return twin
 
         for kind in ("sources", "inputs", "constraints", "artifacts"):
@@ -409,25 +448,85 @@ class Facts:
             run.user = SHARED if ownership == "shared" else by.name
         self._touch(run, by)
 
-    def commit(self, n: int, *, partial: bool, expected_rev: int | None, by: Author, ids: Mapping[int, str]) -> None:
+    def base_of(self, run: Run) -> Run | None:
+        """Return the base of a draft; of a deleted base, what that one had replaced."""
+        n = run.base
+        while n in self.gone:
+            n = self.gone[n].replaced
+        return None if n is None else self.runs[n]
+
+    def differences(self, run: Run, theirs: Run | None) -> tuple[set[Name], set[Name]]:
+        """Return what only the run in force changed since the base of a draft, and what both changed differently."""
+        base = self.base_of(run)
+        if run.starts_empty or base is theirs:
+            return set(), set()
+        before, latest = (one or Run(NOWHERE, run.scope, None, 0, 0) for one in (base, theirs))
+        names = {*before.named, *latest.named, *run.named}
+        moved = {name for name in names if latest.content(name) not in (before.content(name), run.content(name))}
+        conflicts = {name for name in moved if run.content(name) != before.content(name)}
+        return moved - conflicts, conflicts
+
+    def commit(
+        self,
+        n: int,
+        *,
+        partial: bool,
+        expected_rev: int | None,
+        by: Author,
+        ids: Mapping[int, str],
+        drop: bool = False,
+        choices: Mapping[Name, str] | None = None,
+    ) -> tuple[set[Name], set[Name]]:
+        """Commit a draft, and return what it took from the run in force, and what is in force no more."""
         run = self._there(n)
         latest = self.in_force(run.scope, ids)
         wrong = set() if run.is_draft else {"frozen"}
         wrong |= self._stale(run, expected_rev)
-        wrong |= {"required_inputs_unset"} if run.missing and not partial else set()
-        wrong |= {"source_missing"} if run.unbacked else set()
-        if latest is not None and by.kind != "person" and displaced(latest, run):
-            wrong.add("displaces_user_entered")
         if wrong:
             raise Refusal(wrong)
+        taken, conflicts = self.differences(run, latest)
+        if set(choices or ()) - conflicts:
+            raise Refusal({"no_conflict"})
+        taken |= {name for name in conflicts if (choices or {}).get(name) == "theirs"}
+        open_conflicts = conflicts - set(choices or ())
+        if open_conflicts:
+            self._refuse_conflicts(run, latest, open_conflicts, by)
+        if self._is_stale(run, latest):
+            taken = Merging(self, run, self.base_of(run), latest, taken).apply()
+        wrong |= {"required_inputs_unset"} if run.missing and not partial else set()
+        wrong |= {"source_missing"} if run.unbacked else set()
+        places: dict[str, list[Any]] = {"required_inputs_unset": run.missing}
+        dropped: set[Name] = set()
+        if latest is not None:
+            dropped = latest.named.keys() - run.named.keys()
+            if by.kind != "person" and (found := displaced(latest, run)):
+                wrong.add("displaces_user_entered")
+                places["displaces_user_entered"] = [name for name, _, _ in found]
+            elif dropped and run.starts_empty and not drop:
+                wrong.add("drops_facts")
+        if wrong:
+            raise Refusal(wrong, places)
         if latest is not None:
             self._keep_entries(latest, run, by)
-            run.replaced = latest.n
+        run.replaced = run.base = None if latest is None else latest.n
         run.committed_by = by.name
         run.status = "partial_committed" if partial else "committed"
         last = None if latest is None else latest.committed_at
         run.committed_at = by.at if last is None or last < by.at else last + 1
         self._touch(run, by)
+        return taken, dropped
+
+    def _is_stale(self, run: Run, latest: Run | None) -> bool:
+        return not run.starts_empty and self.base_of(run) is not latest
+
+    @staticmethod
+    def _refuse_conflicts(run: Run, latest: Run | None, conflicts: set[Name], by: Author) -> None:
+        """Refuse a commit for its conflicts; one of an agent with a person comes first."""
+        found = [] if latest is None or by.kind == "person" else [name for name, _, _ in displaced(latest, run)]
+        found = [name for name in found if {("input", name), ("constraint", name)} & conflicts]
+        if found:
+            raise Refusal({"displaces_user_entered"}, {"displaces_user_entered": found})
+        raise Refusal({"stale_base"}, {"stale_base": list(conflicts)})
 
     def _keep_entries(self, old: Run, new: Run, by: Author) -> None:
         """The value that a person entered is still theirs where somebody says the same; only a person describes it."""
@@ -505,6 +604,29 @@ class Facts:
 
     # --- Rows of a run ---
 
+    def complete(self, n: int, given: Given, ids: Mapping[int, str], *, by: Author) -> tuple[int, Given]:
+        """Return what an edit is made to: a new copy of a partial run in force, else the run itself."""
+        run = self.runs.get(n)
+        if run is None or run.status != "partial_committed" or self.in_force(run.scope, ids) is not run:
+            return n, given
+        if wrong := self._stale(run, given.get("expected_rev")):
+            raise Refusal(wrong)
+        draft = self.create(run.scope, shared=run.user is SHARED, copy_of=n, by=by)
+        numbers = self.numbers
+
+        def translate(row: Any) -> Any:
+            match row:
+                case dict():
+                    own: dict[str, Any] = {"n": numbers.get(row["n"], row["n"])} if "n" in row else {}
+                    own |= {"sources": [numbers.get(one, one) for one in row["sources"]]} if "sources" in row else {}
+                    return {**row, **own}
+                case (str() as name, int() as which):
+                    return name, numbers.get(which, which)
+            return row
+
+        parts = {part: [translate(row) for row in given[part]] for part in PARTS if part in given}
+        return draft, {**parts}
+
     def edit(self, n: int, given: Given, *, by: Author) -> EditAnswer:
         wrong = set() if any(given.get(part) for part in PARTS) else {"invalid_argument"}
         if any(names_twice(given.get(part, ())) for part in PARTS[:4]):
@@ -529,6 +651,118 @@ class Facts:
 
 
 PARTS = ("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "accept", "reject", "remove")
+
+
+class Merging:
+    """Rows of the run in force on their way into a draft."""
+
+    def __init__(self, facts: Facts, run: Run, base: Run | None, theirs: Run | None, taken: set[Name]) -> None:
+        nothing = Run(NOWHERE, run.scope, None, 0, 0)
+        self.facts = facts
+        self.run = run
+        self.base = base or nothing
+        self.theirs = theirs or nothing
+        self.taken = set(taken)
+
+    def apply(self) -> set[Name]:
+        theirs, mine = self.theirs.named, self.run.named
+        for name in self.taken & theirs.keys():
+            if name[0] == "source":
+                self.source(name)
+        for name in sorted(self.taken & theirs.keys(), key=str):
+            if name[0] == "artifact":
+                self.artifact(name)
+            elif name[0] != "source":
+                self.valued(name)
+        for kind, which in self.taken - theirs.keys():
+            if kind != "source":
+                self.remove(mine[kind, which])
+        self.suggestions()
+        for name in {name for name in self.taken - theirs.keys() if name[0] == "source"}:
+            everything: list[Valued] = [*self.run.inputs.values(), *self.run.constraints.values()]
+            if any(mine[name].n in one.backing for one in everything):
+                self.taken.remove(name)
+            else:
+                self.remove(mine[name])
+        return self.taken
+
+    def source(self, name: Name) -> int:
+        """Return the number of a source in the draft, after it was taken over if it is not there or has to be."""
+        mine = self.run.named.get(name)
+        if mine is not None and name not in self.taken:
+            return mine.n
+        self.taken.add(name)
+        twin = copy.deepcopy(self.theirs.named[name])
+        assert isinstance(twin, Source)
+        if isinstance(mine, Source):
+            twin.n, twin.created_at, twin.origin = mine.n, mine.created_at, mine.origin
+        else:
+            twin.n, twin.origin = self.facts.fresh(), name[1]
+        self.run.sources[twin.n] = twin
+        return twin.n
+
+    def place(self, n: int) -> int:
+        """Return the number that a source of the run in force has in the draft."""
+        name = ("source", self.theirs.sources[n].origin or n)
+        mine = self.run.named.get(name)
+        return self.source(name) if mine is None else mine.n
+
+    def artifact(self, name: Name) -> None:
+        mine, twin = self.run.named.get(name), copy.deepcopy(self.theirs.named[name])
+        assert isinstance(twin, Artifact)
+        if isinstance(mine, Artifact):
+            twin.n, twin.created_at, twin.origin = mine.n, mine.created_at, mine.origin
+        else:
+            twin.n, twin.origin = self.facts.fresh(), name[1]
+        self.run.artifacts[twin.n] = twin
+
+    def valued(self, name: Name) -> None:
+        mine, twin = self.run.named.get(name), copy.deepcopy(self.theirs.named[name])
+        assert isinstance(twin, Valued)
+        if isinstance(mine, Valued) and mine.is_set and RANKS[twin.provenance] < RANKS[mine.provenance]:
+            self.remove(mine)  # nothing lowers the provenance of a row, so it is another row
+            mine = None
+        twin.n = self.facts.fresh() if mine is None else mine.n
+        if isinstance(twin, Input):
+            twin.sources = {self.place(n) for n in twin.sources}
+            self.run.inputs[twin.pointer] = twin
+        elif isinstance(twin, Constraint):
+            twin.source = None if twin.source is None else self.place(twin.source)
+            twin.created_at = mine.created_at if isinstance(mine, Constraint) else twin.created_at
+            self.run.constraints[twin.n] = twin
+
+    def remove(self, row: Source | Valued | Artifact) -> None:
+        run = self.run
+        match row:
+            case Input():
+                del run.inputs[row.pointer]
+            case Constraint():
+                del run.constraints[row.n]
+            case Artifact():
+                del run.artifacts[row.n]
+            case Source():
+                del run.sources[row.n]
+                for one in run.suggestions.values():
+                    one.sources = [n for n in one.sources if n != row.n]
+        if isinstance(row, Valued):
+            run.suggestions = {n: one for n, one in run.suggestions.items() if one.target != row.n}
+
+    def suggestions(self) -> None:
+        """Take over what was suggested since the base, and let go what was decided since."""
+        before, theirs = self.base.waiting(), self.theirs.waiting()
+        present = self.run.waiting()
+        for key, one in present.items():
+            if key in before and key not in theirs:
+                del self.run.suggestions[one.n]
+        for key, one in theirs.items():
+            name, who, _ = key
+            target = self.run.named.get(name)
+            if key in before or target is None or any(other[:2] == (name, who) for other in present):
+                continue
+            twin = copy.deepcopy(one)
+            twin.n, twin.target = self.facts.fresh(), target.n
+            twin.sources = [self.place(n) for n in one.sources]
+            self.run.suggestions[twin.n] = twin
 
 
 class Edit:

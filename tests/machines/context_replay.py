@@ -84,7 +84,8 @@ class Replay:
         self.tables["pciv_runs"][event.subject] = {
             **dict.fromkeys(COLUMNS["pciv_runs"]),
             **{"id": event.subject, "project_id": self.project_id, "user_id": changes["user_id"][1]},
-            **{"status": "draft", "allow_partial": False, "rev": 1},
+            **{"status": "draft", "allow_partial": False, "rev": 1, "starts_empty": "starts_empty" in changes},
+            **{"base_run_id": changes.get("base_run_id", (None, None))[1]},
             **{"created_at": event.at, "created_by": event.actor, "updated_at": event.at},
         }
         self._touched.add((event.subject, event.rev))
@@ -97,6 +98,8 @@ class Replay:
                 if row.get("status", "pending") != "pending":
                     continue
                 twin = {**row, "id": ids[row["id"]], "run_id": event.subject}
+                if "origin_id" in twin:
+                    twin["origin_id"] = row["origin_id"] or row["id"]
                 for reference in ("source_id", "input_id", "constraint_id"):
                     if twin.get(reference) is not None:
                         twin[reference] = ids[twin[reference]]

@@ -12,11 +12,11 @@ _VALUE = ("value_kind", "value_string", "value_number", "value_boolean", "value_
 COLUMNS = {
     "pciv_runs": (
         *("id", "project_id", "user_id", "status", "allow_partial", "committed_at", "created_at", "created_by"),
-        *("updated_at", "rev", "committed_by", "committer_kind", "replaced_run_id"),
+        *("updated_at", "rev", "committed_by", "committer_kind", "replaced_run_id", "base_run_id", "starts_empty"),
     ),
     "pciv_sources": (
         *("id", "run_id", "kind", "title", "uri", "file_id", "mime_type", "size_bytes", "parse_status", "excerpt"),
-        *("raw_meta", "created_at"),
+        *("raw_meta", "created_at", "origin_id"),
     ),
     "pciv_inputs": (
         *("id", "run_id", "pointer", "label", "domain", "required", "field_type", "options", *_VALUE),
@@ -26,7 +26,7 @@ COLUMNS = {
     "pciv_constraints": (
         *("id", "run_id", "key", "domain", "label", *_VALUE, "source_id", "snippet", "created_at", "updated_at"),
     ),
-    "pciv_artifacts": ("id", "run_id", "type", "title", "payload", "created_at"),
+    "pciv_artifacts": ("id", "run_id", "type", "title", "payload", "created_at", "origin_id"),
     "pciv_suggestions": (
         *("id", "run_id", "input_id", "constraint_id", *_VALUE, "source_ids", "snippet", "rationale", "created_at"),
         *("created_by", "author_kind", "status", "decided_at", "decided_by"),

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from hypothesis import Phase, settings
 
-from groundplan.context import commit, edit, facts, resolve, rows, runs, suggestions, values
+from groundplan.context import commit, edit, facts, merge, resolve, rows, runs, suggestions, values
 from groundplan.context.view import DisplacedFacts
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.store import idempotency
+from groundplan.kernel.store import store
 from groundplan.kernel.store.queries import Queries, Query
 from tests.engines import SqliteEngine
 from tests.machines.budget import NOTICED, fixed_settings
@@ -98,10 +98,23 @@ unbacked = combine(
     change_query(commit.sql, "unbacked_constraints", "= 'source-backed'", "= 'nobody'"),
 )
 
+
+def merge_nothing(_tx: Any, row: Any, _in_force_id: Any, _choices: Any) -> commit.MergedDraft:
+    """Leave a draft as it is."""
+    return commit.MergedDraft([], row.base_run_id)
+
+
+def settle_all(self: merge.Merge, _choices: Any) -> None:
+    """Keep what the draft has in every conflict."""
+    self.conflicts.clear()
+
+
+forgetting = replace_attribute(commit, "_merge", merge_nothing)
 displacing = replace_attribute(commit, "find_displaced", lambda *_, **__: DisplacedFacts([], []))
 deleting = replace_attribute(runs, "refuse_unless_person")
 
 FIRST_FENCES = {
+    "stale_base": forgetting,
     "displaces_user_entered": displacing,
     "person_required": deleting,
     "frozen": unfrozen,
@@ -125,6 +138,11 @@ SABOTAGE: dict[str, Sabotage] = {
     "an agent's commit displaces what a person entered": combine(
         displacing, drop_triggers("pciv_runs_commit_displaces_nobody")
     ),
+    "a commit loses what others committed": combine(forgetting, drop_triggers("pciv_runs_commit_on_the_run_in_force")),
+    "of two who contradict each other the last one wins": replace_attribute(merge.Merge, "settle", settle_all),
+    "what a deleted run had brought is lost": replace_attribute(
+        commit, "find_base", lambda _tx, draft: draft.base_run_id
+    ),
     "an agent deletes what is committed": combine(deleting, drop_triggers("pciv_deleted_runs_are_deleted_by_persons")),
     "who says the same takes a person's entry": replace_attribute(commit, "keep_entries", lambda *_, **__: []),
     "a key is not looked for": replace_attribute(facts, "find_constraint"),
@@ -137,13 +155,16 @@ SABOTAGE: dict[str, Sabotage] = {
     "what was deleted is still there": change_query(resolve.sql, "run", r"\s+AND NOT EXISTS.+"),
     "shared runs are nobody's": change_query(runs.sql, "runs", r"OR r\.user_id IS NULL"),
     "a copy begins with nothing": replace_attribute(runs, "copy_rows", lambda *_: {}),
-    "a call that comes twice is done twice": replace_attribute(idempotency, "find_stored_answer"),
+    "a call that comes twice is done twice": replace_attribute(store, "find_stored_answer"),
 }
 
 
 # Weights of the calls that meet a guard which the usual ones seldom meet.
 FAVOURED: dict[str, dict[str, int]] = {
     "who says the same takes a person's entry": {"restate": 40, "partial": 25},
+    "a commit loses what others committed": {"rival": 40},
+    "of two who contradict each other the last one wins": {"rival": 40},
+    "what a deleted run had brought is lost": {"copy": 20, "partial": 25, "delete": 20},
 }
 
 
@@ -174,9 +195,15 @@ def test_without_its_check_the_database_itself_refuses(
     ada.call("context.edit", runId=run_id, inputs=[level, due])
     if code in ("frozen", "displaces_user_entered", "person_required"):
         ada.call("context.commit", runId=run_id, allowPartial=True)
-    empty_id = scout.call("context.create_draft", scopeId="atlas").run.id
+    if code == "frozen":  # an edit of a partial run in force opens a draft
+        ada.call("context.commit", runId=ada.call("context.create_draft", scopeId="atlas").run.id, allowPartial=True)
+    empty_id = scout.call("context.create_draft", scopeId="atlas", copyFrom="none").run.id
+    late_id = ada.call("context.create_draft", scopeId="atlas", copyFrom=run_id).run.id
+    if code == "stale_base":
+        ada.call("context.commit", runId=run_id, allowPartial=True)
     calls: dict[str, Callable[[], Any]] = {
-        "displaces_user_entered": lambda: scout.call("context.commit", runId=empty_id),
+        "stale_base": lambda: ada.call("context.commit", runId=late_id, allowPartial=True),
+        "displaces_user_entered": lambda: scout.call("context.commit", runId=empty_id, allowDrop=True),
         "person_required": lambda: scout.call("context.delete", runId=run_id),
         "frozen": lambda: ada.call("context.edit", runId=run_id, inputs=[{"pointer": "/due", "value": "May"}]),
         "lower_provenance": lambda: scout.call(

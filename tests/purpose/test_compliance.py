@@ -328,8 +328,32 @@ def test_metadata_of_an_operation_that_writes_no_node_is_not_looked_at(atlas: At
     assert atlas.failing("delete_node", node="AC1", metadata={"parent_id": "G1"}) == set()
 
 
-def test_the_editor_stores_metadata_that_the_checklist_blocks(atlas: AtlasProposals) -> None:
-    assert atlas.would_pass({"op": "update_node", "node": "OP1", "metadata": {"parent_id": "G1"}})
+@pytest.mark.parametrize(("metadata", "items"), STRUCTURES)
+def test_the_editor_refuses_metadata_that_the_checklist_blocks(
+    atlas: AtlasProposals, metadata: dict[str, Any], items: set[str]
+) -> None:
+    for op in ({"op": "update_node", "node": "OP1"}, {"op": "add_node", "node_type": "OUTPUT", "title": "x"}):
+        assert atlas.would_pass({**op, "metadata": metadata}) == (not items)
+
+
+@pytest.mark.parametrize(
+    ("given", "item"),
+    [
+        ({"parent_id": "G1"}, LINK),
+        ({"parent_id": 0}, LINK),
+        ({"parent": "anything"}, LINK),
+        ({"children": ["OC1"]}, TREE),
+        ({"path": "G1/OC1"}, TREE),
+        ({"tree": {}}, TREE),
+    ],
+)
+def test_an_operation_with_a_parent_or_children_is_blocked_and_not_refused(
+    atlas: AtlasProposals, given: dict[str, Any], item: str
+) -> None:
+    proposed = {"kind": "create_node", "node_type": "OUTPUT", "title": "x", **given}
+
+    assert atlas.failing(**proposed) == {item}
+    assert repr(*given) in " ".join(atlas.propose(**proposed).reasons)
 
 
 def test_a_light_profile_asks_neither_for_a_direction_nor_for_an_order(empty_project: AtlasProposals) -> None:

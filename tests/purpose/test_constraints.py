@@ -418,7 +418,11 @@ def fill(engine: Engine) -> None:
     runs = {"stood": "atlas", "free": "atlas", "gone": "atlas", "open": "atlas", "theirs": "borealis"}
     engine.as_owner(
         *(sql_insert("pciv_runs", run_row(project, id_)) for id_, project in runs.items()),
-        *(update_row("pciv_runs", id_, **commit_columns()) for id_ in runs if id_ != "open"),
+        # Of runs that were committed at one time, the first by its id is in force.
+        *(
+            update_row("pciv_runs", id_, **commit_columns(base=base))
+            for id_, base in (("stood", None), ("free", "stood"), ("gone", "free"), ("theirs", None))
+        ),
         delete_run("gone"),
     )
     insert_families(

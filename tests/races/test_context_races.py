@@ -71,8 +71,9 @@ def edit(session: Session, run_id: str, *inputs: dict[str, Any], **given: Any) -
 def test_a_commit_holds_every_edit_that_was_answered_and_none_that_was_refused(people: ContextActors) -> None:
     editors = (people.ben, people.scout, people.guide)
     ended: Counter[str] = Counter()
-    for _ in range(ROUNDS):
-        run_id = people.draft(field("/first", 1))
+    for number in range(ROUNDS):
+        scope = f"scope {number}"
+        run_id = people.draft(field("/first", 1), scope=scope)
 
         *edits, committed = run_together(
             *(partial(edit, one, run_id, field(f"/{n}", n)) for n, one in enumerate(editors)),
@@ -82,7 +83,7 @@ def test_a_commit_holds_every_edit_that_was_answered_and_none_that_was_refused(p
         how = outcome_codes(edits)
         ended.update(how)
         assert outcome_codes([committed]) == ["ok"]
-        frozen = people.view(run_id)
+        frozen = people.view(run_id, scope)
         kept = [f"/{n}" for n, code in enumerate(how) if code == "ok"]
         assert list(frozen.inputs_by_pointer) == [*kept, "/first"]
         assert frozen.rev == 3 + len(kept)
@@ -90,7 +91,7 @@ def test_a_commit_holds_every_edit_that_was_answered_and_none_that_was_refused(p
             outcome_codes([*run_together(*(partial(edit, one, run_id, field("/late", 1)) for one in editors))])
             == ["frozen"] * 3
         )
-        assert encode(people.view(run_id)) == encode(frozen)
+        assert encode(people.view(run_id, scope)) == encode(frozen)
     assert ended.keys() <= {"ok", "frozen"}
 
 
@@ -136,6 +137,63 @@ def test_of_edits_from_one_revision_one_wins(people: ContextActors) -> None:
         assert sorted(outcome_codes(answers)) == ["ok", "stale_rev", "stale_rev"]
         assert {one.details["current"] for one in answers if isinstance(one, GroundplanError)} == {rev + 1}
     assert len(people.view(run_id).inputs_by_pointer) == ROUNDS
+
+
+def test_of_eight_commits_at_once_every_fact_is_in_force(people: ContextActors) -> None:
+    """Each changes a fact of their own, adds another with a source, and removes one that the round before had added."""
+    committers = [people.session(f"person {n}", ActorKind.PERSON) for n in range(8)]
+    people.ada.call("context.commit", runId=people.draft(*(field(f"/own/{n}", 0) for n in range(8))))
+    for number in range(1, ROUNDS + 1):
+        runs = [one.call("context.create_draft", scopeId="atlas").run.id for one in committers]
+        for n, (one, run_id) in enumerate(zip(committers, runs, strict=True)):
+            (source,) = edit(one, run_id, sources=[{"kind": "url", "title": f"{number}.{n}", "uri": "x"}]).sources
+            edit(one, run_id, field(f"/own/{n}", number), field(f"/round/{number}/{n}", n, sourceIds=[source.id]))
+            edit(one, run_id, constraints=[{"key": f"{n}", "label": "k", "valueKind": "number", "value": number}])
+            if number > 1:
+                edit(one, run_id, remove={"inputs": [f"/round/{number - 1}/{n}"]})
+
+        answers = run_together(
+            *(partial(one.call, "context.commit", runId=run_id) for one, run_id in zip(committers, runs, strict=True))
+        )
+
+        assert outcome_codes(answers) == ["ok"] * 8
+        view = people.ada.call("context.view", scopeId="atlas")
+        values = {pointer: one.value_number for pointer, one in view.inputs_by_pointer.items()}
+        assert values == {
+            **{f"/own/{n}": number for n in range(8)},
+            **{f"/round/{number}/{n}": n for n in range(8)},
+        }
+        assert {one.key: one.value_number for one in view.constraints} == {f"{n}": number for n in range(8)}
+        for n in range(8):
+            (source_id,) = view.inputs_by_pointer[f"/round/{number}/{n}"].source_ids
+            assert view.sources_by_id[source_id].title == f"{number}.{n}"
+        assert len(view.sources_by_id) == 8 * number
+
+
+def test_of_eight_commits_that_contradict_each_other_one_is_in_force_and_the_others_are_told(
+    people: ContextActors,
+) -> None:
+    committers = [people.session(f"person {n}", ActorKind.PERSON) for n in range(8)]
+    people.ada.call("context.commit", runId=people.draft(field("/shared", -1)))
+    for _ in range(ROUNDS):
+        before = people.ada.call("context.view", scopeId="atlas").inputs_by_pointer["/shared"].value_number
+        runs = [one.call("context.create_draft", scopeId="atlas").run.id for one in committers]
+        for n, (one, run_id) in enumerate(zip(committers, runs, strict=True)):
+            edit(one, run_id, field("/shared", before + 1 + n))
+
+        answers = run_together(
+            *(partial(one.call, "context.commit", runId=run_id) for one, run_id in zip(committers, runs, strict=True))
+        )
+
+        codes = outcome_codes(answers)
+        assert sorted(codes) == ["ok", *["stale_base"] * 7]
+        won = before + 1 + codes.index("ok")
+        for n, error in enumerate(answers):
+            if isinstance(error, GroundplanError):
+                (conflict,) = error.details["conflicts"]
+                assert (conflict["base"], conflict["theirs"], conflict["mine"]) == (before, won, before + 1 + n)
+        view = people.ada.call("context.view", scopeId="atlas")
+        assert view.inputs_by_pointer["/shared"].value_number == won
 
 
 # --- Beginning and ending ---

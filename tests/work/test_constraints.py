@@ -24,7 +24,14 @@ NODES = "SELECT * FROM work_nodes ORDER BY project_id, n"
 EDGES = "SELECT * FROM work_edges ORDER BY project_id, from_n, type, to_n"
 EVIDENCE = "SELECT * FROM work_evidence ORDER BY project_id, node_n, k"
 COUNTS = "SELECT * FROM work_projects ORDER BY project_id"
-TABLES = {NODES: "work_nodes", EDGES: "work_edges", EVIDENCE: "work_evidence", COUNTS: "work_projects"}
+MERGED = "SELECT * FROM work_merged_texts ORDER BY project_id, id"
+TABLES = {
+    NODES: "work_nodes",
+    EDGES: "work_edges",
+    EVIDENCE: "work_evidence",
+    COUNTS: "work_projects",
+    MERGED: "work_merged_texts",
+}
 
 ATLAS = "(SELECT id FROM projects WHERE name = 'atlas')"
 COPY = (
@@ -47,6 +54,13 @@ def update_node(assignment: str, n: int) -> str:
 def insert_edge(from_n: int, to_n: int, type_: str = "relates_to") -> str:
     return (
         f"INSERT INTO work_edges SELECT tenant_id, id, {from_n}, '{type_}', {to_n} FROM projects WHERE name = 'atlas'"
+    )
+
+
+def insert_merged(node_n: int = 3, summary: str = "'merged'", description: str = "NULL") -> str:
+    return (
+        f"INSERT INTO work_merged_texts SELECT tenant_id, id, 'merged', {node_n}, 1, {summary}, {description} "
+        "FROM projects WHERE name = 'atlas'"
     )
 
 
@@ -176,6 +190,13 @@ ATTEMPTS = {
     "a reason that is too long in bytes": Attempt(
         update_node(f"blocked_reason = '{'ü' * 2049}'", 4), "work_nodes_reason_fits"
     ),
+    "words of what was merged into another project": Attempt(
+        insert_merged(9), "work_merged_texts_are_of_a_node", MERGED
+    ),
+    "a merged node that said nothing": Attempt(insert_merged(summary="''"), "work_merged_texts_summary_fits", MERGED),
+    "a merged node that said too much": Attempt(
+        insert_merged(description=f"'{'x' * 32_769}'"), "work_merged_texts_description_fits", MERGED
+    ),
     "a complexity beyond the scale": Attempt(update_node("complexity = 12", 4), "work_nodes_complexity_ranks"),
 }
 TRIGGERS = {"work_nodes_claim_number_only_grows": "claim_step", "work_nodes_rev_moves_by_one": "rev_step"}
@@ -184,6 +205,7 @@ REFERENCES = {
     "work_edges_begin_in_the_project",
     "work_edges_end_in_the_project",
     "work_evidence_is_of_a_node",
+    "work_merged_texts_are_of_a_node",
 }
 
 

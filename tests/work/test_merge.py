@@ -96,14 +96,12 @@ def test_the_target_keeps_its_own_fields_and_unites_the_links(work: WorkClient) 
     assert node.context_links == ["two", "three", "one"]
 
 
-def test_the_source_is_gone_and_its_id_says_where_the_work_went(work: WorkClient) -> None:
+def test_the_source_is_gone_and_its_id_leads_to_the_target(work: WorkClient) -> None:
     work.plan("source\ntarget")
     work.merge("source", "target")
 
-    refusal = error_of(lambda: work.node("source"))
-
-    assert isinstance(refusal, NotFound)
-    assert work["target"] in refusal.message
+    assert work.node("source").id == work["target"]
+    assert work.update("source", state="done twice").updated[0].node_id == work["target"]
     assert work.query(ancestor=work["root"]) == ["target"]
     assert work.counts() == (2, 0, 2, 0, 1)
 
@@ -118,7 +116,10 @@ def test_the_history_of_the_source_stays_readable(work: WorkClient) -> None:
     assert work.actions("source") == ["created", "updated", "merged"]
     last = work.history("source")[-1]
     assert (last.agent, last.decision) == ("ada", "they were the same")
-    assert [(one.field, one.before, one.after) for one in last.changes] == [("merged_into", None, work["target"])]
+    assert [(one.field, one.before, one.after) for one in last.changes] == [
+        ("merged_into", None, work["target"]),
+        ("summary", "renamed", None),
+    ]
 
 
 def test_the_history_of_the_target_tells_what_came_to_it(work: WorkClient) -> None:
@@ -255,7 +256,7 @@ def test_a_merge_and_what_follows_it_see_each_other(work: WorkClient) -> None:
 
     assert answer.applied == 3
     assert work.next() == ["b"]
-    assert error_of(lambda: work.merge("a", "b")).code == "not_found"
+    assert error_of(lambda: work.merge("a", "b")).code == "cannot_merge"  # it is a part of b by now
 
 
 def test_links_that_are_too_many_together_are_refused(work: WorkClient) -> None:
@@ -264,3 +265,75 @@ def test_links_that_are_too_many_together_are_refused(work: WorkClient) -> None:
 
     assert error_of(lambda: work.merge("source", "target")).code == "too_many"
     assert len(work.node("source").context_links) == 30
+
+
+def test_the_target_shows_what_the_source_said(work: WorkClient) -> None:
+    work.plan("source\ntarget", each={"source": {"properties": {"description": "Why and how", "size": 1}}})
+
+    answer = work.merge("source", "target")
+
+    (merged,) = work.node("target").merged
+    assert (merged.id, merged.summary, merged.description) == (work["source"], "source", "Why and how")
+    assert [one.node.merged for one in work.offers()] == [[merged]]
+    (warning,) = answer.warnings
+    assert "size" in warning
+    assert "description" not in warning
+
+
+def test_a_node_without_merges_shows_none(work: WorkClient) -> None:
+    work.plan("a")
+
+    assert work.node("a").merged is UNSET
+
+
+def test_a_target_that_is_merged_itself_hands_on_what_it_got(work: WorkClient) -> None:
+    work.plan("a\nb\nc")
+    work.merge("a", "b")
+
+    work.merge("b", "c")
+
+    assert [(one.id, one.summary) for one in work.node("c").merged] == [(work["a"], "a"), (work["b"], "b")]
+    assert work.node("a").id == work.node("b").id == work["c"]
+
+
+def test_a_search_finds_the_words_of_the_source(work: WorkClient) -> None:
+    work.plan("Draw the floor plan\nBuild a house\nPaint a house")
+    work.merge("Draw the floor plan", "Build a house")
+
+    for text in ("the floor", "fl", "House"):  # by the index, too short for it, and of the target itself
+        assert "Build a house" in work.query(text=text), text
+    for sort in ("readiness", "recent", "created", "depth"):
+        found = work.call("work.query", project="atlas", filter={"text": "floor"}, sort=sort)
+        assert (found.total, work.names(found.nodes)) == (1, ["Build a house"]), sort
+    hits = work.call("briefing.search", text="floor plan").hits
+    assert [(hit.ref, hit.title) for hit in hits] == [(work["Build a house"], "Build a house")]
+
+
+def test_a_text_that_source_and_target_have_is_found_once(work: WorkClient) -> None:
+    work.plan("a house\nthe house")
+    work.merge("a house", "the house")
+
+    found = work.call("work.query", project="atlas", filter={"text": "house"})
+
+    assert (found.total, work.names(found.nodes)) == (1, ["the house"])
+
+
+def test_a_search_finds_the_words_of_the_source_among_many_nodes(work: WorkClient) -> None:
+    work.plan("\n".join(["rare source", "target", *(f"common words {place}" for place in range(300))]))
+    work.merge("rare source", "target")
+    work.merge("common words 7", "target")
+
+    for text, total in (("rare sou", 1), ("common words", 300), ("common words 7", 11)):
+        found = work.call("work.query", project="atlas", filter={"text": text}, limit=1)
+        assert found.total == total, text
+        assert "target" in work.query(text=text, is_actionable=True), text
+
+
+def test_a_deleted_target_takes_the_words_of_its_sources_with_it(work: WorkClient) -> None:
+    work.plan("source\ntarget")
+    work.merge("source", "target")
+
+    work.call("container.delete", containerType="task", id=work["target"], version=work.node("target").rev)
+
+    assert isinstance(error_of(lambda: work.node("source")), NotFound)
+    assert work.query(text="source") == []

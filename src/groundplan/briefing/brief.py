@@ -26,7 +26,7 @@ ATTEMPTS_MAX = 8  # to make Markdown fit, which can be longer than the data
 
 
 class ReadBriefing(Struct, forbid_unknown_fields=True):
-    """The task, and how long its briefing may be."""
+    """The task, and the largest size of its briefing."""
 
     node_id: NodeRef
     budget: Annotated[int, Meta(ge=200, le=20_000)] = BUDGET_DEFAULT
@@ -122,7 +122,7 @@ def _leave_out(part: Part, shown: Mapping[str, bool]) -> Part:
 
 
 def name_calls(tx: Transaction, node: WorkNodeRow) -> CallsFor:
-    """Return a function that names, for the lists that were cut, the calls that return the rest."""
+    """Return a function that takes the names of shortened lists and returns the calls that read them in full."""
     project = tx.project.name
     named = {"node_id": node.id}
     paths = {"paths": node.links_value[:PATHS_NAMED_MAX]} if node.context_links != "[]" else {}

@@ -1,4 +1,4 @@
-"""The briefing of a task as callers see it, and as Markdown: why it is done, and what is known that bears on it."""
+"""The briefing of a task as callers see it, and as Markdown: its purpose, and the facts and knowledge about it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class AssumptionNote(Struct):
 
 
 class WhyStep(Struct, kw_only=True):
-    """A purpose node between the task and a goal. A key that the purpose has lost is only `dangling`."""
+    """A purpose node between the task and a goal. If the purpose has no node with the key, `dangling` is true."""
 
     key: str
     type: str | UnsetType = UNSET

@@ -79,7 +79,7 @@ def collect_parts(tx: Transaction, node: WorkNodeRow, *, chars: int, lean: bool)
 
 
 def _list_facts_of_purpose(tx: Transaction, keys: Sequence[str]) -> list[str]:
-    """Return the pointers that purpose nodes rest on."""
+    """Return the pointers of the facts that purpose nodes rest on."""
     links = list_links_from(tx, keys) if keys else []
     return [link.target for link in links if link.type is LinkType.RESTS_ON]
 
@@ -115,12 +115,12 @@ def _make_marks(marks: Sequence[TaskMark]) -> Part:
 
 
 def _find_former_values(marks: Iterable[TaskMark], sources: Sequence[str]) -> dict[str, Any]:
-    """Return the former values of changed facts by pointer; of several, the one that the first source rests on."""
+    """Return the former values of changed facts by pointer; if several sources have one, the first source decides."""
     return {mark.ref: mark.before[source] for mark in marks for source in reversed(sources) if source in mark.before}
 
 
 def _make_facts(facts: FactsInForce | None, former: Mapping[str, Any]) -> Part:
-    """Return the facts. Those that changed since the task or its purpose was linked to them come first."""
+    """Return the facts, beginning with those that changed since the task or its purpose was linked to them."""
     if facts is None:
         return Part("facts", [], 0)
     ordered = sorted(facts.facts, key=lambda fact: fact.pointer not in former) if former else facts.facts
@@ -210,6 +210,6 @@ def _make_overlap(tx: Transaction, node: WorkNodeRow) -> Part:
 
 
 def _to_entry(note: Any, *, text: str | None = None, step: str | None = None, key: str | None = None) -> Entry:
-    """Return the entry of a note. If the field named by `text` holds a string, an excerpt of it can be shown."""
+    """Return the entry of a note. If the field named by `text` is a string, the entry may have an excerpt of it."""
     is_text = text is not None and isinstance(getattr(note, text), str)
     return Entry((note,), text if is_text else None, step, key)

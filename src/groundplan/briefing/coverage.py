@@ -48,7 +48,7 @@ class ReadCoverage(Struct, forbid_unknown_fields=True):
 
 
 class CoverageCounts(Struct):
-    """The number of entries of each list, also of those that are left out."""
+    """The number of entries of each list, including those that are left out."""
 
     unserved: int
     serving_nothing: int
@@ -136,7 +136,7 @@ def _find_purpose_gaps(tx: Transaction, served: set[str]) -> _PurposeGaps:
 def _find_uncovered_files(tx: Transaction) -> _FileGaps:
     """Return the files of recent work that no atom covers."""
     named = parse_paths(list_recent_files(tx), tx.preferences.working_copy)
-    paths = {path: is_folder for path, is_folder in named.items() if split_path(path)}
+    paths = {path: is_folder for path, is_folder in sorted(named.items()) if split_path(path)}
     checked = dict(list(paths.items())[:PATHS_MAX])
     try:
         matches = match_atoms(tx, checked)
@@ -175,7 +175,7 @@ class ServedNode(Struct):
 
 
 class ServingWork(Struct):
-    """The purpose nodes that work serves by links of its own, by key."""
+    """The purpose nodes that work serves through its own links, by key."""
 
     trimming: ClassVar[Trimming] = Trimming(CutLists(("served",)))
 

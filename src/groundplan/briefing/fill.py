@@ -1,4 +1,4 @@
-"""Choose the entries of a briefing that fit into its characters, by priority.
+"""Choose by priority the entries that fit into the size of a briefing.
 
 First come the entries that a briefing must not lack, such as the goal. Then each list takes entries in order, and at
 most half of what is left, so that one long list does not hide all others; if its first entry does not fit there, the
@@ -29,7 +29,7 @@ CallsFor = Callable[[Collection[str], int], list[str]]  # the calls that get the
 
 
 class Entry(Struct):
-    """An entry of a list in its full form and in shorter ones. `text_field` names the text that may be cut."""
+    """An entry of a list in full and in shorter forms. `text_field` names the text that may be shortened."""
 
     forms: tuple[Any, ...]
     text_field: str | None = None
@@ -42,7 +42,7 @@ class Entry(Struct):
 
 
 class Part(Struct):
-    """The entries of one list that were read, and `total`, the number of all."""
+    """The entries of one list that were read, and the `total` number of entries."""
 
     name: str
     entries: Sequence[Entry]
@@ -77,7 +77,7 @@ class Filler:
         self._clear(free)
 
     def take_all(self) -> bool:
-        """Take every entry and return True; if not all were read or not all fit, take none and return False."""
+        """Add every entry and return True; if an entry was not read or does not fit, add none and return False."""
         if any(part.total > len(part.entries) for part in self.parts):
             return False
         if sum(entry.sizes[0] for part in self.parts for entry in part.entries) > self.free:
@@ -104,7 +104,7 @@ class Filler:
             self._take(part, limit=self.free - end, leading=part.leading)
 
     def take_rest(self) -> None:
-        """Take every entry that fits, in the order of priority."""
+        """Add every entry that fits, in the order of priority."""
         for part in self.parts:
             self._take(part, limit=self.free)
 
@@ -131,7 +131,7 @@ class Filler:
                 return
 
     def _take_entry(self, part: Part, index: int, entry: Entry, least: int) -> bool:
-        """Take the longest form of an entry that leaves `least` characters free; return False if none does."""
+        """Add the longest form of an entry that leaves `least` characters free; return False if no form does."""
         step = None if entry.step is None else self._steps.get(entry.step)
         if entry.step is not None and step is None:
             return False
@@ -154,7 +154,7 @@ class Filler:
         return False
 
     def _count_around(self, part: Part, step: WhyStep | None) -> int:
-        """Return the characters of the list's name and brackets if its first entry is taken now, else 0."""
+        """Return the characters of the name and the brackets of a list if its first entry is added now, else 0."""
         if step is not None:
             return 0 if step.assumptions else ASSUMPTIONS_CHARS
         is_first = not part.taken and not part.excerpts
@@ -198,7 +198,7 @@ class Filler:
 
 
 def fill_briefing(parts: Sequence[Part], room: int, calls_for: CallsFor, *, lean: bool) -> Briefing | None:
-    """Return a briefing of at most `room` characters; None if there is no room for one."""
+    """Return a briefing of at most `room` characters; None if not even the shortest one fits."""
     is_short = lean or room < SMALL_CHARS
     filler = Filler(parts, 0, lean=is_short)
     filler.free = room - count_chars(_build(parts, lean=is_short))

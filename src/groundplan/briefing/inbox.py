@@ -1,4 +1,4 @@
-"""What waits for a person, in one ranked list with the operation that settles each item.
+"""The items that wait for a person, in one ranked list with the operation that settles each item.
 
 The order is that of `InboxKind`, then the longest wait first. Every list of a kind is read oldest first, from the
 position of the cursor on, so a page reads the kinds that it shows and no others.
@@ -47,7 +47,7 @@ from groundplan.work.claims import ClaimExpiry, list_ending_claims
 
 
 class InboxKind(StrEnum):
-    """The reason why an item waits for a person, in the order of the list: reasons that block others come first."""
+    """The reason why an item waits for a person, in the order of the list. Reasons that block other work come first."""
 
     GATE_BLOCKS = "gate_blocks"
     AT_RISK = "at_risk"
@@ -60,7 +60,7 @@ class InboxKind(StrEnum):
 
 
 class InboxAction(Struct, kw_only=True):
-    """The operation that settles an item. A person adds the arguments in `needs`; without them it can be sent as is."""
+    """The operation that settles an item. A person supplies the arguments in `needs`, which may be empty."""
 
     operation: str
     arguments: dict[str, Any]
@@ -69,7 +69,7 @@ class InboxAction(Struct, kw_only=True):
 
 
 class InboxItem(Struct, kw_only=True):
-    """Something that waits for a person. `ref` is the id, key or pointer of what it is about."""
+    """An item that waits for a person. `ref` is the id, key or pointer of its subject."""
 
     kind: InboxKind
     project: str | UnsetType = UNSET  # its name, in a list of several projects
@@ -82,7 +82,7 @@ class InboxItem(Struct, kw_only=True):
 def make_action(
     tx: Transaction, operation: str, arguments: Mapping[str, Any], *, needs: list[str] | UnsetType = UNSET
 ) -> InboxAction:
-    """Return an action, with the name of its operation on the surface of the caller."""
+    """Return an action, with the operation named for the surface of the caller."""
     spelled = tx.preferences.vocabulary.spell(operation, arguments)
     return InboxAction(
         operation=operation,
@@ -134,7 +134,7 @@ def _describe_claim(claim: ClaimExpiry, now: str) -> str:
 
 
 def _choose_action(tx: Transaction, claim: ClaimExpiry) -> InboxAction:
-    """Return the action for a claim: renew or release one's own, take over a lapsed one, or read its history."""
+    """Return the action for a claim: renew or release an own claim, take over a lapsed one, or read the history."""
     if claim.claimed_by == tx.actor.id:
         change = "release" if claim.claimed_until is None else "renew"
         return make_action(tx, "work.update", {"updates": [{"node_id": claim.id, change: True}]})
@@ -273,13 +273,13 @@ def _build_suggestion_item(tx: Transaction, suggestion: PendingSuggestion) -> In
 
 
 class RecordReader(Protocol):
-    """Lists records of the current project, oldest first. It may also list some from before `since`."""
+    """Lists records of the current project, oldest first. The list may contain records from before `since`."""
 
     def __call__(self, tx: Transaction, *, since: str, at_most: int) -> Iterable[Any]: ...
 
 
 class KindRules(NamedTuple):
-    """How the items of a kind are made."""
+    """The rules that make the items of one kind."""
 
     list_records: RecordReader
     build_item: Callable[[Transaction, Any], InboxItem]
@@ -288,7 +288,7 @@ class KindRules(NamedTuple):
 
 
 def _without_bounds(list_records: Callable[[Transaction], Iterable[Any]]) -> RecordReader:
-    """Return a reader of a list that is short and always read whole."""
+    """Return a reader that ignores the bounds, because the list is short."""
 
     def read(tx: Transaction, *, since: str, at_most: int) -> Iterable[Any]:
         return list_records(tx)
@@ -314,7 +314,7 @@ RANKS = {kind: rank for rank, kind in enumerate(InboxKind)}
 
 
 def list_items(tx: Transaction, kind: InboxKind, *, since: str, at_most: int) -> list[InboxItem]:
-    """Return the items of a kind in the current project that wait since a moment or a later one, oldest first."""
+    """Return the items of a kind in the current project that have waited since the given moment or later, in order."""
     rules = KINDS[kind]
     items = [rules.build_item(tx, record) for record in rules.list_records(tx, since=since, at_most=at_most)]
     return sorted((item for item in items if item.since >= since), key=lambda item: item.since)[:at_most]
@@ -330,7 +330,7 @@ DATE_CHARS = 10
 
 
 class ProjectState(NamedTuple):
-    """The state of a project on which its items depend."""
+    """The state of a project that determines its items."""
 
     rev: int
     updated_at: str
@@ -338,7 +338,7 @@ class ProjectState(NamedTuple):
 
 
 class KeptItems:
-    """A cache of items by project and surface, each for one state of the project; the least recently used go first."""
+    """A cache of items by project and surface for one state of the project; the least recently used are dropped."""
 
     def __init__(self, projects_max: int = CACHED_PROJECTS_MAX) -> None:
         self.projects_max = projects_max
@@ -349,7 +349,7 @@ class KeptItems:
         return len(self._kept)
 
     def get(self, key: tuple[str, ...], state: ProjectState) -> dict[InboxKind, list[InboxItem]]:
-        """Return the cached lists of a project in a state, to which the caller may add lists of other kinds."""
+        """Return the cached lists of a project in a state. The caller may add lists of other kinds to them."""
         with self._lock:
             kept = self._kept.get(key)
             if kept is None or kept[0] != state:
@@ -388,7 +388,7 @@ BEFORE_ALL_TIMES = ""
 
 
 class ReadInbox(Struct, forbid_unknown_fields=True):
-    """The project, by default all projects of the caller, and the page."""
+    """The project (by default all projects of the caller), and the page."""
 
     project: Name | None = None
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = 20
@@ -396,7 +396,7 @@ class ReadInbox(Struct, forbid_unknown_fields=True):
 
 
 class Inbox(Struct):
-    """What waits, the most urgent first. `left_out` counts projects that were not looked at."""
+    """The waiting items, the most urgent first. `left_out` counts projects that were not read."""
 
     items: list[InboxItem]
     next_cursor: str | UnsetType = UNSET
@@ -404,7 +404,7 @@ class Inbox(Struct):
 
 
 class _Position(NamedTuple):
-    """The position of an item in the list, as a cursor keeps it."""
+    """The position of an item in the list, which a cursor encodes."""
 
     rank: int
     since: str
@@ -416,7 +416,7 @@ _BEFORE_ALL = _Position(-1, BEFORE_ALL_TIMES, b"", b"")
 
 
 def read_inbox(tx: Transaction, request: ReadInbox) -> Inbox:
-    """Return what waits for a person in a project, or in all projects of the caller.
+    """Return the items that wait for a person in a project, or in all projects of the caller.
 
     Raises:
         InvalidCursor: the cursor belongs to another list.
@@ -435,14 +435,14 @@ def read_inbox(tx: Transaction, request: ReadInbox) -> Inbox:
 
 
 class _Visits(NamedTuple):
-    """The projects to look at, and whether the caller asked for several."""
+    """The projects to read, and whether the caller asked for several."""
 
     projects: list[Project]
     are_several: bool
 
 
 def _list_visits(tx: Transaction) -> tuple[_Visits, LeftOut]:
-    """Return the projects to look at, and the number of the others. An archived project has no items."""
+    """Return the projects to read, and the number of projects that are left out. An archived project has no items."""
     if tx.has_project:
         return _Visits([] if tx.project.archived_at else [tx.project], are_several=False), UNSET
     views = list_projects(tx, ListProjects()).projects
@@ -455,7 +455,7 @@ def _list_visits(tx: Transaction) -> tuple[_Visits, LeftOut]:
 def _read_items(
     tx: Transaction, visits: _Visits, after: _Position, *, more_than: int
 ) -> list[tuple[_Position, InboxItem]]:
-    """Return the items after a position, in order; if there are enough, at least one more than `more_than`."""
+    """Return the items after a position, in order: at least `more_than` + 1 of them if there are so many."""
     located_items: list[tuple[_Position, InboxItem]] = []
     for kind, rank in RANKS.items():
         if rank < after.rank:
@@ -488,7 +488,7 @@ def _read_kind(
 
 @contextmanager
 def _visit(tx: Transaction, project: Project) -> Iterator[None]:
-    """Make a project the current one, with its time of reading, for the duration of a block."""
+    """Set the current project and its time of reading within a block."""
     now = tx.now
     tx.set_project(project)
     set_time_of_read(tx)

@@ -1,4 +1,4 @@
-"""Why a task is done: the strongest paths from what it serves to the goals, and the decisions that bind it."""
+"""The purpose of a task: the strongest paths from the nodes that it serves to the goals, and the decisions about it."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ EVENT_PREFIX = "work"  # the events of work nodes
 
 
 class DatedDecision(NamedTuple):
-    """A decision, with its place in the order of the list."""
+    """A decision with its sort position."""
 
     is_replaced: bool
     position: tuple[int, int]  # rev and n
@@ -153,7 +153,7 @@ class DatedDecision(NamedTuple):
 def collect_decisions(
     tx: Transaction, node_ids: Sequence[str], refs: Collection[str], *, at_most: int
 ) -> list[DecisionNote]:
-    """Return the decisions about work nodes and parts of the purpose: newest first, replaced ones last.
+    """Return the decisions about work nodes and purpose items: the newest first, and replaced ones at the end.
 
     A decision without a subject binds every task.
     """

@@ -1,4 +1,6 @@
-"""Commit a draft, which makes it final and puts it in force.
+"""Commit a draft: it becomes final and comes into force.
+
+What was committed since the draft was begun is merged into it first, so that no commit loses what another one brought.
 
 Where a draft repeats a value that a person entered, with a lower provenance, the entry of the person stays: a lower
 provenance says less about the same value. If somebody else commits the draft, the entry also keeps the description that
@@ -8,17 +10,19 @@ stays with those of the draft, and goes with those that the draft does not cite.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from msgspec import UNSET, Struct, field, structs
 
 from groundplan.context.events import Op
+from groundplan.context.merge import Merge, no_conflict
 from groundplan.context.provenance import classify_writer
-from groundplan.context.refusals import DisplacesUserEntered, RequiredUnset, SourceMissing
+from groundplan.context.refusals import DisplacesUserEntered, DropsFacts, RequiredUnset, SourceMissing, StaleBase
 from groundplan.context.resolve import (
     RunRow,
+    find_base,
     find_latest_committed_run,
     find_required_unset,
     load_draft,
@@ -27,9 +31,24 @@ from groundplan.context.resolve import (
     to_pciv_run,
 )
 from groundplan.context.rows import change_row, diff_rows
-from groundplan.context.schemas import OMITTED, InputRow, PcivConstraintV1, PcivRunV1, Provenance, RunStatus, UpdatedBy
-from groundplan.context.values import load_rows, strip_row
-from groundplan.context.view import DisplacedFacts, collect_warnings, find_displaced, format_pointers
+from groundplan.context.schemas import (
+    OMITTED,
+    InputRow,
+    MergeSide,
+    PcivConstraintV1,
+    PcivRunV1,
+    Provenance,
+    RunStatus,
+    UpdatedBy,
+)
+from groundplan.context.values import encode_json, load_rows, strip_row
+from groundplan.context.view import (
+    MESSAGE_POINTERS_MAX,
+    DisplacedFacts,
+    collect_warnings,
+    find_displaced,
+    format_pointers,
+)
 from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.answers import Budget, CutLists, LeftOut, Trimming
@@ -39,14 +58,17 @@ from groundplan.kernel.errors import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import quote_text
 
 COMMIT_STEP = timedelta(milliseconds=1)  # the smallest difference that a timestamp shows
+
+MESSAGE_VALUE_CHARS_MAX = 40  # of a value in a sentence; the details have all of it
 
 sql = load_queries(__file__)
 
 
 def required_inputs_unset(pointers: list[str], budget: Budget) -> RequiredUnset:
-    """Return the refusal of a complete commit that lacks required inputs."""
+    """Return the refusal of a complete commit without all required inputs."""
     problem = (
         f"required and not set: {format_pointers(pointers)}; set them, or commit with allowPartial: true, "
         "which keeps them visible as missing"
@@ -55,7 +77,7 @@ def required_inputs_unset(pointers: list[str], budget: Budget) -> RequiredUnset:
 
 
 def source_missing(pointers: list[str], keys: list[str], budget: Budget) -> SourceMissing:
-    """Return the refusal of a commit with source-backed values that name no source."""
+    """Return the refusal of a commit with source-backed values that have no source."""
     problem = (
         f"source-backed, but without a source: {format_pointers([*pointers, *keys])}; link one, or change the "
         "provenance"
@@ -66,7 +88,7 @@ def source_missing(pointers: list[str], keys: list[str], budget: Budget) -> Sour
 
 
 def displaces_user_entered(facts: DisplacedFacts, scope_id: str, run_id: str, budget: Budget) -> DisplacesUserEntered:
-    """Return the refusal of a commit, by an actor that is not a person, of what displaces a person's facts."""
+    """Return the refusal of a commit that would displace facts of a person, by an actor that is not a person."""
     problem = f"displaces what a person entered in the run in force: {format_pointers([*facts.pointers, *facts.keys])}"
     steps = (
         NextStep("context.create_draft", "begins from the run in force", {"scopeId": scope_id, "copyFrom": "latest"}),
@@ -78,8 +100,8 @@ def displaces_user_entered(facts: DisplacedFacts, scope_id: str, run_id: str, bu
     return DisplacesUserEntered(problem, next_steps=steps, **details)
 
 
-def _fit_details(budget: Budget, **places: list[str]) -> dict[str, Any]:
-    """Return the details of an error: as many places as fit, and how many are left out."""
+def _fit_details(budget: Budget, **places: list[Any]) -> dict[str, Any]:
+    """Return the details of an error: as many places as fit, and the number of places that are left out."""
     counts = {name: len(names) for name, names in places.items()}
     budget.reserve({"details": counts, "left_out": counts})
     shares = {name: budget.share(1, of=len(places)) for name in places}
@@ -88,39 +110,92 @@ def _fit_details(budget: Budget, **places: list[str]) -> dict[str, Any]:
     return {**fitting, "left_out": left_out} if left_out else fitting
 
 
+def stale_base(merge: Merge, run_id: str, budget: Budget) -> StaleBase:
+    """Return the refusal of a commit that contradicts what was committed since the draft was begun."""
+    shown = [_format_conflict(merge.describe_conflict(name)) for name in merge.conflicts[:MESSAGE_POINTERS_MAX]]
+    if more := len(merge.conflicts) - len(shown):
+        shown.append(f"{more} more")
+    problem = (
+        f"changed in this draft and differently in the run in force: {'; '.join(shown)}. "
+        "Choose for each with resolve: mine keeps what the draft has, theirs what is in force"
+    )
+    choices = dict.fromkeys(merge.conflicts[:MESSAGE_POINTERS_MAX], MergeSide.MINE)
+    step = NextStep("context.commit", "keeps what the draft has", {"runId": run_id, "resolve": choices})
+    details = _fit_details(
+        budget.reserve(StaleBase.code, problem, step), conflicts=list(map(merge.describe_conflict, merge.conflicts))
+    )
+    return StaleBase(problem, next_steps=step, **details)
+
+
+def _format_conflict(conflict: dict[str, Any]) -> str:
+    """Return both sides of a conflict for a sentence."""
+    name = quote_text(conflict["pointer"])[1:-1]
+    if "removed" in conflict:
+        return f"{name} (removed {'here' if conflict['removed'] is MergeSide.MINE else 'there'})"
+    if "value" not in conflict["fields"]:
+        return f"{name} ({', '.join(conflict['fields'])})"
+    mine, theirs = (_shorten(encode_json(conflict[side])) for side in (MergeSide.MINE, MergeSide.THEIRS))
+    return f"{name} ({mine} here, {theirs} in force)"
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= MESSAGE_VALUE_CHARS_MAX else f"{text[:MESSAGE_VALUE_CHARS_MAX]}…"
+
+
+def drops_facts(names: list[str], run_id: str, budget: Budget) -> DropsFacts:
+    """Return the refusal of a draft that began empty and lacks what is in force."""
+    problem = f"in force, and not in this draft, which began empty: {format_pointers(names)}"
+    step = NextStep("context.commit", "drops them", {"runId": run_id, "allowDrop": True})
+    details = _fit_details(budget.reserve(DropsFacts.code, problem, step), pointers=names)
+    return DropsFacts(problem, next_steps=step, **details)
+
+
 class CommitRun(Struct, rename="camel", forbid_unknown_fields=True):
-    """The draft to commit, and whether required inputs may stay unset."""
+    """The draft to commit, whether required inputs may stay unset, and what to do with the facts in force."""
 
     run_id: str
     allow_partial: bool = False
+    allow_drop: bool = False
+    resolve: dict[str, MergeSide] | None = None
     lean: bool | None = None
     expected_rev: int | None = field(name="expected_rev", default=None)
     op_id: OpId = field(name="op_id", default=None)
 
 
 class Committed(Struct, rename="camel"):
-    """The committed run, its required inputs without a value, and warnings."""
+    """The committed run, its required inputs without a value, and warnings.
 
-    trimming: ClassVar[Trimming] = Trimming(CutLists(("missing",)))
+    `merged` names what it took from the run in force, `dropped` what was in force and is not any more.
+    """
+
+    trimming: ClassVar[Trimming] = Trimming(CutLists(("missing", "merged", "dropped")))
 
     run: PcivRunV1
     missing: list[str] = OMITTED
+    merged: list[str] = OMITTED
+    dropped: list[str] = OMITTED
     warnings: list[str] = OMITTED
     left_out: LeftOut = field(name="left_out", default=UNSET)  # the view has the rest, page by page
 
 
 def commit(tx: Transaction, request: CommitRun) -> Committed:
-    """Make a draft final.
+    """Make a draft final, with what was committed since it was begun.
 
     Raises:
         NotFound: the run does not exist.
         Frozen: the run is already committed.
         StaleRevision: the run changed since the caller read it.
+        Invalid: the request resolves what is not in conflict.
+        StaleBase: the draft and the run in force contradict each other, and the request does not resolve it.
+        DropsFacts: the draft began empty and lacks facts in force, and the request does not allow it.
         SourceMissing: a source-backed value names no source.
         RequiredUnset: a required input is not set, and the commit is not partial.
         DisplacesUserEntered: the actor is not a person, and the run displaces what a person entered.
     """
     row = load_draft(tx, request.run_id, expected_rev=request.expected_rev)
+    in_force = find_latest_committed_run(tx)
+    replaced_id = None if in_force is None else in_force.id
+    merged, base_id = _merge(tx, row, replaced_id, request.resolve or {})
     pointers = tx.scalars(sql.unbacked_inputs, run_id=row.id)
     keys = tx.scalars(sql.unbacked_constraints, run_id=row.id)
     if pointers or keys:
@@ -128,11 +203,12 @@ def commit(tx: Transaction, request: CommitRun) -> Committed:
     missing = find_required_unset(tx, row.id)
     if missing and not request.allow_partial:
         raise required_inputs_unset(missing, tx.budget)
-    in_force = find_latest_committed_run(tx)
-    replaced_id = None if in_force is None else in_force.id
     displaced = find_displaced(tx, before_id=replaced_id, run_id=row.id)
     if displaced and tx.actor.kind is not ActorKind.PERSON:
         raise displaces_user_entered(displaced, tx.project.name, row.id, tx.budget)
+    dropped = [] if replaced_id is None else tx.scalars(sql.dropped, before_id=replaced_id, run_id=row.id)
+    if dropped and row.starts_empty and not request.allow_drop:
+        raise drops_facts(dropped, row.id, tx.budget)
     described = [] if replaced_id is None else keep_entries(tx, before_id=replaced_id, run_id=row.id)
     committer = classify_writer(tx.actor)
     committed_at = _compute_commit_time(tx, in_force)
@@ -144,12 +220,15 @@ def commit(tx: Transaction, request: CommitRun) -> Committed:
         allow_partial=request.allow_partial,
         committer_kind=committer.value,
         replaced_run_id=replaced_id,
+        base_run_id=base_id,
         committed_at=committed_at,
     )
     changes = [changed("status", row.status, status), changed("committed_at", None, committed_at)]
     changes.append(changed("committer_kind", None, committer))
     if replaced_id is not None:
         changes.append(changed("replaced_run_id", None, replaced_id))
+    if row.base_run_id != base_id:
+        changes.append(changed("base_run_id", row.base_run_id, base_id))
     tx.record(Op.COMMITTED, row.id, *changes)
     after = load_run(tx, row.id)
     waiting = tx.scalar(sql.count_pending_suggestions, run_id=row.id)
@@ -162,15 +241,39 @@ def commit(tx: Transaction, request: CommitRun) -> Committed:
     if described:
         listed = format_pointers(described)
         warnings.append(f"kept as a person described them, because their values are the ones they entered: {listed}")
-    committed = Committed(to_pciv_run(after, tx.project.name), missing, warnings)
+    committed = Committed(to_pciv_run(after, tx.project.name), missing, merged, dropped, warnings)
     if request.lean:
         strip_row(committed.run)
         strip_row(committed)
     return committed
 
 
+class MergedDraft(NamedTuple):
+    """The names of what a draft took from the run in force, and the run that it is based on now."""
+
+    names: list[str]
+    base_id: str | None
+
+
+def _merge(tx: Transaction, row: RunRow, in_force_id: str | None, choices: Mapping[str, MergeSide]) -> MergedDraft:
+    """Merge what was committed since a draft was begun into it."""
+    base_id = find_base(tx, row)
+    if row.starts_empty or base_id == in_force_id:
+        for name in choices:
+            raise no_conflict(name)
+        return MergedDraft([], in_force_id)
+    merge = Merge(tx, row.id, base_id=base_id, in_force_id=in_force_id)
+    merge.settle(choices)
+    if merge.conflicts:
+        displaced = find_displaced(tx, before_id=in_force_id, run_id=row.id).select(merge.conflicts)
+        if displaced and tx.actor.kind is not ActorKind.PERSON:
+            raise displaces_user_entered(displaced, tx.project.name, row.id, tx.budget)
+        raise stale_base(merge, row.id, tx.budget)
+    return MergedDraft(merge.apply(), in_force_id)
+
+
 def _compute_commit_time(tx: Transaction, in_force: RunRow | None) -> str:
-    """Return the time of a commit, which is after the last one: by it the latest commit is in force."""
+    """Return the time of a commit. It is later than the last commit, because the latest commit is in force."""
     if in_force is None or in_force.committed_at is None or in_force.committed_at < tx.now:
         return tx.now
     return subtract_time(in_force.committed_at, -COMMIT_STEP)
@@ -179,7 +282,7 @@ def _compute_commit_time(tx: Transaction, in_force: RunRow | None) -> str:
 OPERATION = declare(
     commit,
     name="context.commit",
-    summary="Make a draft final; allowPartial lets required inputs stay unset.",
+    summary="Make a draft final, merged with what was committed since; allowPartial: with inputs unset.",
     permission=Permission.CONTEXT_WRITE,
     effect=Effect.WRITE,
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
@@ -196,7 +299,7 @@ R = TypeVar("R", InputRow, PcivConstraintV1)
 
 
 def keep_entries(tx: Transaction, *, before_id: str, run_id: str) -> list[str]:
-    """Restore the entries of a person in the run before, and return the pointers and keys of changed descriptions."""
+    """Restore the entries of a person from the run before; return their pointers and the keys of new descriptions."""
     runs = {"before_id": before_id, "run_id": run_id}
     may_describe = tx.actor.kind is ActorKind.PERSON
     cited = {input_id for run in runs.values() for input_id in tx.scalars(sql.inputs_with_sources, run_id=run)}
@@ -233,13 +336,13 @@ def keep_entries(tx: Transaction, *, before_id: str, run_id: str) -> list[str]:
 
 
 def _restore(entry: R, repeat: R, names: Sequence[str]) -> R:
-    """Return the repeated row as user-entered, with some fields of the entry."""
+    """Return the repeated row as user-entered, with the given fields of the entry."""
     given: dict[str, Any] = {name: getattr(entry, name) for name in names}
     return structs.replace(repeat, provenance=Provenance.USER_ENTERED, **given)
 
 
 def _date(tx: Transaction, entry: InputRow, repeat: InputRow, after: InputRow) -> tuple[UpdatedBy, str]:
-    """Return who wrote a kept input, and when: the person who entered it, or who describes it anew."""
+    """Return the writer and the time of a kept input: of the entry, or of a new description of it."""
     if entry.required and not after.required:
         return repeat.updated_by, repeat.updated_at  # the view shows it as displaced, by its writer
     if all(getattr(entry, name) == getattr(after, name) for name in INPUT_DESCRIPTION):

@@ -1,3 +1,44 @@
+-- name: dropped
+-- Return the names of what a run has and another run has not: inputs, constraints, sources, artifacts.
+SELECT b.pointer AS name
+  FROM pciv_inputs AS b
+ WHERE b.tenant_id = :tenant_id
+   AND b.run_id = :before_id
+   AND NOT EXISTS (SELECT 1
+                     FROM pciv_inputs AS n
+                    WHERE n.tenant_id = b.tenant_id
+                      AND n.run_id = :run_id
+                      AND n.pointer = b.pointer)
+UNION ALL
+SELECT 'constraint:' || b.key
+  FROM pciv_constraints AS b
+ WHERE b.tenant_id = :tenant_id
+   AND b.run_id = :before_id
+   AND NOT EXISTS (SELECT 1
+                     FROM pciv_constraints AS n
+                    WHERE n.tenant_id = b.tenant_id
+                      AND n.run_id = :run_id
+                      AND n.key = b.key)
+UNION ALL
+SELECT 'source:' || coalesce(b.origin_id, b.id)
+  FROM pciv_sources AS b
+ WHERE b.tenant_id = :tenant_id
+   AND b.run_id = :before_id
+   AND coalesce(b.origin_id, b.id) NOT IN (SELECT coalesce(n.origin_id, n.id)
+                                             FROM pciv_sources AS n
+                                            WHERE n.tenant_id = b.tenant_id
+                                              AND n.run_id = :run_id)
+UNION ALL
+SELECT 'artifact:' || coalesce(b.origin_id, b.id)
+  FROM pciv_artifacts AS b
+ WHERE b.tenant_id = :tenant_id
+   AND b.run_id = :before_id
+   AND coalesce(b.origin_id, b.id) NOT IN (SELECT coalesce(n.origin_id, n.id)
+                                             FROM pciv_artifacts AS n
+                                            WHERE n.tenant_id = b.tenant_id
+                                              AND n.run_id = :run_id)
+ ORDER BY name;
+
 -- name: any_fact
 -- A row if the run has an input or a constraint.
 SELECT 1
@@ -13,6 +54,7 @@ UPDATE pciv_runs
        committed_by = :actor_id,
        committer_kind = :committer_kind,
        replaced_run_id = :replaced_run_id,
+       base_run_id = :base_run_id,
        updated_at = :now,
        rev = rev + 1
  WHERE tenant_id = :tenant_id

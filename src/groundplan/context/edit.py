@@ -1,37 +1,32 @@
-"""Edit a draft: write and remove its rows, all of a request or none."""
+"""Edit a draft: write and remove its rows. Either all changes of a request are made, or none."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
-import msgspec
-from msgspec import UNSET, Meta, Struct, field
+from msgspec import UNSET, Meta, Struct, UnsetType, field, structs
 
-from groundplan.context.events import Op
 from groundplan.context.facts import (
     Inputs,
-    LastSource,
     accept,
     link_constraint,
-    load_inputs_at,
     refuse_unbacked,
     reject,
     unlink_constraint,
     write_constraint,
     write_input,
 )
-from groundplan.context.provenance import FactRow, ProvenanceNotAllowed, refuse_redefinition
-from groundplan.context.resolve import load_draft, parse_id, resolve_run_project
+from groundplan.context.provenance import refuse_redefinition
+from groundplan.context.removals import Removals, remove
+from groundplan.context.resolve import is_in_force, load_draft, load_run, refuse_stale_run, resolve_run_project
 from groundplan.context.rows import (
     generate_ascending_ids,
-    missing_source,
-    record_removal,
-    refuse_source_change,
     validate_source_id,
     write_artifact,
     write_source,
 )
+from groundplan.context.runs import begin_draft
 from groundplan.context.schemas import (
     OMITTED,
     ROWS_MAX,
@@ -40,26 +35,20 @@ from groundplan.context.schemas import (
     ConstraintWrite,
     InputWrite,
     LinkWrite,
-    PcivArtifactV1,
-    PcivConstraintV1,
-    PcivSourceV1,
-    Pointer,
-    Provenance,
+    RunOwnership,
     RunStatus,
     SourceWrite,
 )
-from groundplan.context.suggestions import NewSuggestion, SuggestionRow, remove_suggestion
-from groundplan.context.values import encode_json, get_typed_value, load_row, load_rows, strip_row, validate_pointer
+from groundplan.context.suggestions import NewSuggestion
+from groundplan.context.values import strip_row, validate_pointer
 from groundplan.kernel.access import Permission
-from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.answers import CutLists, LeftOut, Trimming
-from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.input_gate.types import missing_argument
 from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.operations.schema import CollapsedInSchema
-from groundplan.kernel.store.queries import load_queries, to_json_array
+from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument, quote_text
 
@@ -68,106 +57,17 @@ sql = load_queries(__file__)
 _ROWS_LIMIT = Meta(max_length=ROWS_MAX)
 
 
-class Removals(Struct, forbid_unknown_fields=True):
-    """Rows to remove from a draft: inputs by pointer, the others by id."""
-
-    inputs: Annotated[list[Pointer], _ROWS_LIMIT] | None = None
-    constraints: Annotated[list[str], _ROWS_LIMIT] | None = None
-    sources: Annotated[list[str], _ROWS_LIMIT] | None = None
-    artifacts: Annotated[list[str], _ROWS_LIMIT] | None = None
-
-    def __bool__(self) -> bool:
-        return bool(self.inputs or self.constraints or self.sources or self.artifacts)
-
-
-def remove(tx: Transaction, run_id: str, removals: Removals) -> None:
-    """Remove rows from a draft. Sources go last, so that the rows citing them can go in the same call."""
-    for index, pointer in enumerate(removals.inputs or ()):
-        _remove_input(tx, run_id, pointer, ("remove", "inputs", index))
-    for index, id_ in enumerate(removals.constraints or ()):
-        _remove_constraint(tx, run_id, id_, ("remove", "constraints", index))
-    for index, id_ in enumerate(removals.artifacts or ()):
-        path: ArgumentPath = ("remove", "artifacts", index)
-        row = load_row(tx, sql.artifact, PcivArtifactV1, run_id=run_id, id=parse_id(id_, path))
-        if row is None:
-            raise NotFound("artifact", id_, field=format_argument_path(path))
-        tx.run(sql.remove_artifact, run_id=run_id, id=row.id)
-        record_removal(tx, Op.ARTIFACT_REMOVED, row)
-    for index, id_ in enumerate(removals.sources or ()):
-        _remove_source(tx, run_id, id_, ("remove", "sources", index))
-
-
-def _remove_input(tx: Transaction, run_id: str, pointer: str, path: ArgumentPath) -> None:
-    row = next(iter(load_inputs_at(tx, run_id, [validate_pointer(pointer, path)])), None)
-    if row is None:
-        raise NotFound("input", pointer, field=format_argument_path(path))
-    if (_is_protected(row) or row.required) and tx.actor.kind is not ActorKind.PERSON:
-        raise _person_required(row, path)
-    linked = [source_id for _, source_id in tx.all(sql.links_of_inputs, run_id=run_id, ids=to_json_array([row.id]))]
-    for suggestion in load_rows(tx, sql.suggestions_for_input, SuggestionRow, run_id=run_id, about=row.id):
-        remove_suggestion(tx, suggestion)
-    tx.run(sql.remove_links_of_input, run_id=run_id, input_id=row.id)
-    tx.run(sql.remove_input, run_id=run_id, id=row.id)
-    if linked:
-        tx.record(Op.UNLINKED, row.id, *(changed("source_id", id_, None) for id_ in linked))
-    record_removal(tx, Op.INPUT_REMOVED, row)
-
-
-def _remove_constraint(tx: Transaction, run_id: str, id_: str, path: ArgumentPath) -> None:
-    row = load_row(tx, sql.constraint, PcivConstraintV1, run_id=run_id, id=parse_id(id_, path))
-    if row is None:
-        raise NotFound("constraint", id_, field=format_argument_path(path))
-    if _is_protected(row) and tx.actor.kind is not ActorKind.PERSON:
-        raise _person_required(row, path)
-    for suggestion in load_rows(tx, sql.suggestions_for_constraint, SuggestionRow, run_id=run_id, about=row.id):
-        remove_suggestion(tx, suggestion)
-    tx.run(sql.remove_constraint, run_id=run_id, id=row.id)
-    record_removal(tx, Op.CONSTRAINT_REMOVED, row)
-
-
-def _remove_source(tx: Transaction, run_id: str, id_: str, path: ArgumentPath) -> None:
-    row = load_row(tx, sql.source, PcivSourceV1, run_id=run_id, id=parse_id(id_, path))
-    if row is None:
-        raise missing_source(id_, path)
-    for pointer_or_key in tx.scalars(sql.values_with_only_this_source, run_id=run_id, source_id=row.id):
-        raise LastSource(pointer_or_key, path)
-    refuse_source_change(tx, run_id, row.id, path)
-    for input_id in tx.scalars(sql.inputs_citing, run_id=run_id, source_id=row.id):
-        tx.run(sql.remove_link, run_id=run_id, input_id=input_id, source_id=row.id)
-        tx.record(Op.UNLINKED, input_id, changed("source_id", row.id, None))
-    for constraint_id in tx.scalars(sql.constraints_citing, run_id=run_id, source_id=row.id):
-        tx.run(sql.set_constraint_source, run_id=run_id, id=constraint_id, source_id=None)
-        tx.record(Op.CONSTRAINT_CHANGED, constraint_id, changed("source_id", row.id, None))
-    for suggestion_id, source_ids in tx.all(sql.suggestion_sources, run_id=run_id):
-        cited: list[str] = msgspec.json.decode(source_ids)
-        if row.id in cited:
-            left = encode_json([source_id for source_id in cited if source_id != row.id])
-            tx.run(sql.set_suggestion_sources, run_id=run_id, id=suggestion_id, source_ids=left)
-            tx.record(Op.SUGGESTION_CHANGED, suggestion_id, changed("source_ids", source_ids, left))
-    tx.run(sql.remove_source, run_id=run_id, id=row.id)
-    record_removal(tx, Op.SOURCE_REMOVED, row)
-
-
-def _is_protected(row: FactRow) -> bool:
-    """Return whether a row holds a value of higher provenance than model-inferred."""
-    return row.provenance.rank > Provenance.MODEL_INFERRED.rank and not get_typed_value(row).is_unset
-
-
-def _person_required(row: FactRow, path: ArgumentPath) -> ProvenanceNotAllowed:
-    return ProvenanceNotAllowed(
-        f"remove a row that is {row.provenance if _is_protected(row) else 'required'}",
-        "suggest to clear it by writing null" if _is_protected(row) else "ask a person to remove it",
-        path,
-    )
-
-
 PARTS = ("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "accept", "reject", "remove")
 # The fields that say which row a write is about.
 IDENTIFYING_FIELDS = {"sources": ("id",), "inputs": ("pointer",), "constraints": ("id", "key"), "artifacts": ("id",)}
 
 
+# The fields that hold ids of rows of the run, or of the run itself.
+ID_FIELDS = ("id", "run_id", "source_id", "source_ids", "constraints", "sources", "artifacts")
+
+
 class EditRun(Struct, rename="camel", forbid_unknown_fields=True):
-    """The rows to write into a draft. Sources are written first, so that the same call can cite them."""
+    """The rows to write into a draft. Sources are written first, so that other rows of the call can cite them."""
 
     run_id: str
     sources: Annotated[list[SourceWrite], _ROWS_LIMIT] | None = None
@@ -212,7 +112,9 @@ class WrittenConstraint(Struct):
 
 
 class EditedRun(Struct, rename="camel"):
-    """The written rows in the order of the request, and the suggestions made instead of writes.
+    """The written rows in the order of the request, and the suggestions that were stored where a write was not allowed.
+
+    An edit of a partial run in force opens a draft, which the answer names.
 
     A lean answer omits inputs and constraints, which the caller knows by pointer and key.
     """
@@ -229,11 +131,15 @@ class EditedRun(Struct, rename="camel"):
     artifacts: list[WrittenRow] = OMITTED
     suggested: list[NewSuggestion] = OMITTED
     rev: int = 0
+    draft: str | UnsetType = UNSET  # the draft that the edit opened, and the run that it copies
+    from_: str | UnsetType = field(name="from", default=UNSET)
     left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
 def edit(tx: Transaction, request: EditRun) -> EditedRun:
-    """Write sources, inputs, constraints, artifacts and links, decide on suggestions, remove rows: in this order.
+    """Write sources, inputs, constraints, artifacts and links, decide on suggestions, and remove rows, in this order.
+
+    A partial run in force can be completed: the edit is made in a new draft that copies it.
 
     Raises:
         Invalid: the request is empty or malformed.
@@ -252,8 +158,17 @@ def edit(tx: Transaction, request: EditRun) -> EditedRun:
     if not any(getattr(request, part) for part in PARTS):
         raise invalid_argument((), f"contain nothing to write; send at least one of {', '.join(PARTS)}")
     _refuse_duplicates(request)
-    row = load_draft(tx, request.run_id, expected_rev=request.expected_rev)
+    named = load_run(tx, request.run_id)
+    if named.status is RunStatus.PARTIAL_COMMITTED and is_in_force(tx, named):
+        refuse_stale_run(named, request.expected_rev)
+        ownership = RunOwnership.SHARED if named.user_id is None else RunOwnership.OWNED
+        row, ids = begin_draft(tx, ownership, origin=named)
+        request = _translate_ids(request, {named.id: row.id, **ids})
+    else:
+        row = load_draft(tx, request.run_id, expected_rev=request.expected_rev)
     edited = EditedRun(RunSummary(row.id, row.status), [], [], [], [], [], row.rev)
+    if row.id != named.id:
+        edited.draft, edited.from_ = row.id, named.id
     for index, source in enumerate(request.sources or ()):
         edited.sources.append(WrittenRow(write_source(tx, row.id, source, ("sources", index))))
     inputs = Inputs(tx, row.id, _collect_pointers(request))
@@ -281,12 +196,30 @@ def edit(tx: Transaction, request: EditRun) -> EditedRun:
         reject(tx, row.id, suggestion, ("reject", index))
     if request.remove:
         remove(tx, row.id, request.remove)
-    if tx.has_events:
+    if tx.has_events and row.id == named.id:  # a draft that was opened by this call is at its first revision
         edited.rev = tx.scalar(sql.touch_run, run_id=row.id)
     if request.lean:
         edited.inputs, edited.constraints = [], []
         strip_row(edited)
     return edited
+
+
+def _translate_ids(request: EditRun, ids: Mapping[str, str]) -> EditRun:
+    """Return a request about a run as one about its copy."""
+
+    def translate(value: Any) -> Any:
+        match value:
+            case str():
+                return ids.get(parse_uuid(value) or value, value)
+            case list():
+                return [translate(item) for item in value]
+            case Struct():
+                changes = {name: translate(getattr(value, name)) for name in ID_FIELDS if hasattr(value, name)}
+                return structs.replace(value, **changes)
+        return value
+
+    parts = {part: translate(getattr(request, part)) for part in PARTS}
+    return structs.replace(request, **parts)
 
 
 def _refuse_duplicates(request: EditRun) -> None:
@@ -342,7 +275,7 @@ def _unlink(inputs: Inputs, link: LinkWrite, path: ArgumentPath) -> None:
 
 
 def _resolve_target(link: LinkWrite, path: ArgumentPath) -> tuple[str, str | None]:
-    """Return the pointer of an input, or an empty one and the key of a constraint."""
+    """Return the pointer of an input and no key, or an empty pointer and the key of a constraint."""
     if link.pointer is not None and link.constraint is not None:
         raise invalid_argument((*path, "constraint"), "is of another fact than pointer; send only one of them")
     if link.constraint is not None:

@@ -14,14 +14,6 @@ SELECT id, run_id, pointer, {input}, {value}
    AND run_id = :run_id
    AND id = :id;
 
--- name: change_input
--- Update an input.
-UPDATE pciv_inputs
-   SET {input:set}, {value:set}
- WHERE tenant_id = :tenant_id
-   AND run_id = :run_id
-   AND id = :id;
-
 -- name: constraint_by_key
 -- Return the constraint of a run that has a key.
 SELECT id, run_id, {constraint}, {value}, created_at
@@ -29,11 +21,3 @@ SELECT id, run_id, {constraint}, {value}, created_at
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
    AND key = :key;
-
--- name: change_constraint
--- Update a constraint.
-UPDATE pciv_constraints
-   SET {constraint:set}, {value:set}
- WHERE tenant_id = :tenant_id
-   AND run_id = :run_id
-   AND id = :id;

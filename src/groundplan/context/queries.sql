@@ -2,7 +2,7 @@
 
 -- columns: run
 id, user_id, status, allow_partial, committed_at, created_at, updated_at, rev, committed_by, committer_kind,
-replaced_run_id
+replaced_run_id, base_run_id, starts_empty
 
 -- columns: value
 value_kind, value_string, value_number, value_boolean, value_enum, value_json, provenance
@@ -32,7 +32,7 @@ NOT EXISTS (SELECT 1
 
 -- name: sources_of_run
 -- The sources of a run, in the order of a view.
-SELECT id, run_id, {source}, created_at
+SELECT id, run_id, {source}, created_at, origin_id
   FROM pciv_sources
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
@@ -64,7 +64,7 @@ SELECT id, run_id, {constraint}, {value}, created_at
 
 -- name: artifacts_of_run
 -- The artifacts of a run, in the order of a view.
-SELECT id, run_id, {artifact}, created_at
+SELECT id, run_id, {artifact}, created_at, origin_id
   FROM pciv_artifacts
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
@@ -82,7 +82,7 @@ RETURNING rev;
 
 -- name: source
 -- Return one source of a run.
-SELECT id, run_id, {source}, created_at
+SELECT id, run_id, {source}, created_at, origin_id
   FROM pciv_sources
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
@@ -90,8 +90,8 @@ SELECT id, run_id, {source}, created_at
 
 -- name: add_source
 -- Insert a source, unless its id is in use.
-INSERT INTO pciv_sources (tenant_id, project_id, run_id, id, {source}, created_at)
-VALUES (:tenant_id, :project_id, :run_id, :id, {source:values}, :created_at)
+INSERT INTO pciv_sources (tenant_id, project_id, run_id, id, {source}, created_at, origin_id)
+VALUES (:tenant_id, :project_id, :run_id, :id, {source:values}, :created_at, :origin_id)
     ON CONFLICT DO NOTHING;
 
 -- name: add_input
@@ -138,7 +138,7 @@ VALUES (:tenant_id, :project_id, :run_id, :id, {constraint:values}, {value:value
 
 -- name: artifact
 -- Return one artifact of a run.
-SELECT id, run_id, {artifact}, created_at
+SELECT id, run_id, {artifact}, created_at, origin_id
   FROM pciv_artifacts
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
@@ -146,8 +146,8 @@ SELECT id, run_id, {artifact}, created_at
 
 -- name: add_artifact
 -- Insert an artifact, unless its id is in use.
-INSERT INTO pciv_artifacts (tenant_id, project_id, run_id, id, {artifact}, created_at)
-VALUES (:tenant_id, :project_id, :run_id, :id, {artifact:values}, :created_at)
+INSERT INTO pciv_artifacts (tenant_id, project_id, run_id, id, {artifact}, created_at, origin_id)
+VALUES (:tenant_id, :project_id, :run_id, :id, {artifact:values}, :created_at, :origin_id)
     ON CONFLICT DO NOTHING;
 
 -- name: add_suggestion
@@ -162,6 +162,65 @@ UPDATE pciv_constraints
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
    AND id = :id;
+
+-- name: change_input
+-- Update an input.
+UPDATE pciv_inputs
+   SET {input:set}, {value:set}
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND id = :id;
+
+-- name: change_constraint
+-- Update a constraint.
+UPDATE pciv_constraints
+   SET {constraint:set}, {value:set}
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND id = :id;
+
+-- name: change_source
+-- Update a source.
+UPDATE pciv_sources
+   SET {source:set}
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND id = :id;
+
+-- name: change_artifact
+-- Update an artifact.
+UPDATE pciv_artifacts
+   SET {artifact:set}
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND id = :id;
+
+-- name: pending_suggestions_of_run
+-- Return the pending suggestions of a run.
+SELECT id, run_id, {value}, {suggestion}
+  FROM pciv_suggestions
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND status = 'pending'
+ ORDER BY id;
+
+-- name: inputs_citing
+-- Return the inputs that cite a source.
+SELECT input_id
+  FROM pciv_input_sources
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND source_id = :source_id
+ ORDER BY input_id;
+
+-- name: constraints_citing
+-- Return the constraints that cite a source.
+SELECT id
+  FROM pciv_constraints
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND source_id = :source_id
+ ORDER BY id;
 
 -- part: use_run_index
 -- Without this, SQLite reads the runs of all projects.

@@ -17,7 +17,15 @@ from __future__ import annotations
 from enum import StrEnum
 
 from groundplan.context.schemas import PcivConstraintV1, PcivContextViewV1, PcivInputV1, RunStatus, ValueKind
-from groundplan.kernel.errors import Forbidden, GroundplanError, NotFound, RuleViolated, Steps, Unauthenticated
+from groundplan.kernel.errors import (
+    Conflict,
+    Forbidden,
+    GroundplanError,
+    NotFound,
+    RuleViolated,
+    Steps,
+    Unauthenticated,
+)
 from groundplan.kernel.store.schema import ErrorFactory, make_error_factory
 
 
@@ -31,43 +39,55 @@ class LastOwner(RuleViolated):
 
 
 class RequiredUnset(RuleViolated):
-    """A complete commit needs a value for every required input."""
+    """A complete commit lacks a value for a required input."""
 
     code = "required_inputs_unset"
 
 
 class SourceMissing(RuleViolated):
-    """A source-backed value must name a source before it is committed."""
+    """A source-backed value has no source at the commit."""
 
     code = "source_missing"
 
 
 class LowerProvenance(RuleViolated):
-    """A value of lower provenance cannot replace one of higher provenance without a person's decision."""
+    """The value has a lower provenance than the current one, and no person has decided that it replaces it."""
 
     code = "lower_provenance"
 
 
 class NotAnOption(RuleViolated):
-    """An enum value must be one of the options of its input."""
+    """The value of an enum input is not one of its options."""
 
     code = "not_an_option"
 
 
 class DisplacesUserEntered(RuleViolated):
-    """Only a person commits a run that displaces what a person entered."""
+    """The commit would displace facts that a person entered, and the actor is not a person."""
 
     code = "displaces_user_entered"
 
 
+class StaleBase(Conflict):
+    """The draft and the run in force differ in what both changed since the base of the draft."""
+
+    code = "stale_base"
+
+
+class DropsFacts(Conflict):
+    """A draft that began empty lacks facts that are in force."""
+
+    code = "drops_facts"
+
+
 class PersonRequired(RuleViolated):
-    """Only a person deletes a committed run."""
+    """The request deletes a committed run, and the actor is not a person."""
 
     code = "person_required"
 
 
 class RunBound(RuleViolated):
-    """A run that a published version rests on cannot be deleted."""
+    """A published version rests on the run, so the run cannot be deleted."""
 
     code = "run_bound"
 
@@ -85,6 +105,7 @@ REFUSALS: dict[str, ErrorFactory] = {
     "displaces_user_entered": make_error_factory(
         DisplacesUserEntered, "the run displaces what a person entered; let a person commit it"
     ),
+    "stale_base": make_error_factory(StaleBase, "another run was committed meanwhile; commit again to merge with it"),
     "person_required": make_error_factory(PersonRequired, "only a person can delete a committed run"),
     "run_bound": make_error_factory(RunBound, "a published version rests on this run"),
 }
@@ -110,7 +131,7 @@ class PcivAuthRequiredError(Unauthenticated):
 
 
 class PcivRlsDeniedError(Exception):
-    """The actor's role does not allow this, or the actor may not see it; the family tells which."""
+    """The actor's role does not allow this, or the thing does not exist for the actor; the error family tells which."""
 
 
 class _DeniedByRole(Forbidden, PcivRlsDeniedError):
@@ -133,7 +154,7 @@ _CONTRACT_CLASSES: dict[type[GroundplanError], type[GroundplanError]] = {
 
 
 def to_contract_error(error: GroundplanError) -> GroundplanError:
-    """Return the error as its class in the contract, with the same content; or itself if the contract has none."""
+    """Return the error as its class in the contract, with the same content; itself if the contract has no class."""
     if isinstance(error, NoContext):
         error.problem = error.contract_text
     if error.contract_name is not None:
@@ -148,7 +169,7 @@ def to_contract_error(error: GroundplanError) -> GroundplanError:
 
 
 class Invariant(StrEnum):
-    """The names that the contract gives to its invariants."""
+    """The names of the invariants in the contract."""
 
     SCHEMA_VALIDATION = "schema_validation"
     INPUT_KEYS = "inputsByPointer_key_mismatch"
@@ -208,7 +229,7 @@ def check_view(view: PcivContextViewV1) -> None:
 
 
 def value_matches_kind(fact: PcivInputV1 | PcivConstraintV1) -> bool:
-    """Return whether no column but that of the row's kind holds a value."""
+    """Return True if all value columns are null except the column of the row's kind."""
     kind = fact.value_kind
     return (
         (fact.value_string is None or kind is ValueKind.STRING)

@@ -1,4 +1,4 @@
-"""The resolver: loads runs, decides which one is in force, and reads its view. All facts are read through it.
+"""The resolver: it loads runs, decides which run is in force, and reads its view. All reads of facts use it.
 
 The run in force is the latest commit, complete or partial, by `committedAt`, then `updatedAt`, then id; only this
 module decides it. A view is read in one transaction, so it shows one state; everything in it is ordered, so the same
@@ -57,6 +57,8 @@ class RunRow(Struct):
     committed_by: str | None = None
     committer_kind: UpdatedBy | None = None
     replaced_run_id: str | None = None  # the run that was in force until this one was committed
+    base_run_id: str | None = None  # the run it was copied from; once committed, the one it replaced
+    starts_empty: bool = False  # by request, so that its commit replaces all facts in force
 
     @property
     def is_draft(self) -> bool:
@@ -64,7 +66,7 @@ class RunRow(Struct):
 
     @property
     def context_version_id(self) -> str:
-        """The version that consumers record: the commit time, or for a draft the time of its last change."""
+        """The version that consumers record: the commit time, or the time of the last change of a draft."""
         return self.committed_at or self.updated_at
 
 
@@ -101,7 +103,7 @@ def parse_id(text: str, path: ArgumentPath) -> str:
 
 
 def resolve_run_project(tx: Transaction, run_id: str, field: str = "runId") -> str:
-    """Return the project of a run, even a deleted one, so that a retried request finds its stored answer."""
+    """Return the project of a run. Deleted runs are included, so that a retried request finds its stored answer."""
     id_ = parse_id(run_id, (field,))
     project_id = tx.scalar(sql.project_of_run, run_id=id_) or tx.scalar(sql.project_of_removed_draft, run_id=id_)
     visible = find_visible_project_ids(tx)
@@ -124,9 +126,14 @@ def load_draft(tx: Transaction, run_id: str, *, expected_rev: int | None = None)
     if not row.is_draft:
         arguments = {"scopeId": tx.project.name, "copyFrom": row.id}
         raise final_run(row, NextStep("context.create_draft", "creates a draft that is a copy of it", arguments))
+    refuse_stale_run(row, expected_rev)
+    return row
+
+
+def refuse_stale_run(row: RunRow, expected_rev: int | None) -> None:
+    """Refuse a call that expects another revision of the run."""
     if expected_rev is not None and expected_rev != row.rev:
         raise stale_run(row, expected_rev)
-    return row
 
 
 def missing_run(run_id: str, field: str) -> NotFound:
@@ -177,7 +184,7 @@ def _resolve_run(
 
 
 def _no_context(tx: Transaction, draft: RunRow | None) -> NoContext:
-    """Return the refusal with a call that this actor can make instead."""
+    """Return the refusal for a scope without facts, with a call that this actor can make instead."""
     scope_id = tx.project.name
     if find_latest_committed_run(tx) is not None:  # of other users than the one who was asked for
         step = NextStep("context.view", "without userId shows the facts in force", {"scopeId": scope_id})
@@ -199,8 +206,25 @@ def find_latest_committed_run(tx: Transaction, user_id: str | None = None) -> Ru
     return tx.one_or_none(sql.latest_committed_of_user, RunRow, project_id=tx.project.id, user_id=owner_id)
 
 
+def is_in_force(tx: Transaction, row: RunRow) -> bool:
+    """Return whether a run is the one in force."""
+    in_force = find_latest_committed_run(tx)
+    return in_force is not None and in_force.id == row.id
+
+
+def find_base(tx: Transaction, draft: RunRow) -> str | None:
+    """Return the base of a draft. Where that was deleted, it is the run that it had replaced, and so on.
+
+    What a deleted run had brought then counts as brought by the draft that copied it, so that it is not lost.
+    """
+    base_id = draft.base_run_id
+    while base_id is not None and tx.one_or_none(sql.run, RunRow, project_id=tx.project.id, run_id=base_id) is None:
+        base_id = tx.scalar(sql.replaced_run, project_id=tx.project.id, run_id=base_id)
+    return base_id
+
+
 def find_context_in_force(tx: Transaction) -> ContextInForce | None:
-    """Return the run in force of the current project and its missing inputs, for the gates of other slices."""
+    """Return the run in force of the current project and its missing required inputs, for the gates of other slices."""
     row = find_latest_committed_run(tx)
     if row is None:
         return None

@@ -88,3 +88,11 @@ SELECT pointer
    AND value_enum IS NULL
    AND value_json IS NULL
  ORDER BY pointer;
+
+-- name: replaced_run
+-- Return the run that a run replaced when it was committed, also of a deleted run.
+SELECT replaced_run_id
+  FROM pciv_runs
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND id = :run_id;

@@ -6,22 +6,6 @@ SELECT id
    AND run_id = :run_id
    AND id IN (SELECT value FROM each(:ids));
 
--- name: change_source
--- Update a source.
-UPDATE pciv_sources
-   SET {source:set}
- WHERE tenant_id = :tenant_id
-   AND run_id = :run_id
-   AND id = :id;
-
--- name: change_artifact
--- Update an artifact.
-UPDATE pciv_artifacts
-   SET {artifact:set}
- WHERE tenant_id = :tenant_id
-   AND run_id = :run_id
-   AND id = :id;
-
 -- name: user_values_citing
 -- Return the ids of user-entered values that cite a source.
 SELECT i.id

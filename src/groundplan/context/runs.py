@@ -1,4 +1,4 @@
-"""Runs: begin, copy, change, fetch, list and delete them.
+"""Runs: create, copy, change, fetch, list and delete them.
 
 A deleted draft is removed; a deleted committed run stays stored but is hidden.
 """
@@ -14,7 +14,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field, structs
 from groundplan import providers
 from groundplan.context.events import Op
 from groundplan.context.provenance import classify_writer
-from groundplan.context.refusals import NoContext, PersonRequired, RunBound
+from groundplan.context.refusals import PersonRequired, RunBound
 from groundplan.context.resolve import (
     RunRow,
     final_run,
@@ -56,7 +56,9 @@ from groundplan.kernel.store.transaction import Transaction
 
 sql = load_queries(__file__)
 
-LATEST = "latest"
+# What a draft copies, if not a run that is named.
+LATEST = "latest"  # the run in force, if there is one
+NOTHING = "none"
 
 SCOPE_ID_LIMITS = NormalizedName(200, "pciv_scope_id_required", "pciv_scope_id_too_long")
 
@@ -66,7 +68,7 @@ ScopeRef = Annotated[str, NormalizedName(255, "pciv_scope_id_required", "pciv_sc
 
 
 class AlreadyInitialized(NameTaken):
-    """The scope already exists. It cannot be created again, else a stranger could become its owner."""
+    """The scope already exists. Creating it again could make a stranger its owner."""
 
     code = "pciv_scope_already_initialized"
 
@@ -78,11 +80,11 @@ class AlreadyInitialized(NameTaken):
 
 
 class CreateDraft(Struct, rename="camel", forbid_unknown_fields=True):
-    """The scope and ownership of a new draft, and the run to copy, if any."""
+    """The scope and ownership of a new draft, and the run that it copies."""
 
     scope_id: ScopeRef
     ownership: RunOwnership = RunOwnership.OWNED
-    copy_from: str | None = None
+    copy_from: str = LATEST
     lean: bool | None = None
     op_id: OpId = field(name="op_id", default=None)
 
@@ -94,24 +96,43 @@ class RunWithRev(Struct):
     rev: int
 
 
-def create_draft(tx: Transaction, request: CreateDraft) -> RunWithRev:
-    """Create a draft in an existing scope.
+class CreatedDraft(Struct):
+    """A new draft with its revision, and the committed run that it is based on, if any."""
+
+    run: PcivRunV1
+    rev: int
+    base: str | None
+
+
+def create_draft(tx: Transaction, request: CreateDraft) -> CreatedDraft:
+    """Create a draft in an existing scope, as a copy of the facts in force unless the request says otherwise.
 
     Raises:
         NotFound: the run to copy is not in this scope.
-        NoContext: `copyFrom` is latest, and no run was committed.
     """
-    origin = _resolve_origin(tx, request)
-    row = insert_draft(tx, tx.project.id, request.ownership)
-    changes = [changed("user_id", None, row.user_id)]
-    if origin is not None:
-        ids = copy_rows(tx, origin.id, row.id)
-        changes.append(changed("copied", None, {"from": origin.id, "ids": ids}))
-    tx.record(Op.DRAFT_CREATED, row.id, *changes)
+    origin = _resolve_origin(tx, request.copy_from)
+    row, _ = begin_draft(tx, request.ownership, origin=origin, starts_empty=request.copy_from == NOTHING)
     return _answer(row, tx.project.name, lean=bool(request.lean))
 
 
-def begin(tx: Transaction, request: CreateDraft) -> RunWithRev:
+def begin_draft(
+    tx: Transaction, ownership: RunOwnership, *, origin: RunRow | None, starts_empty: bool = False
+) -> tuple[RunRow, dict[str, str]]:
+    """Create a draft, a copy of a run or empty, and return it with its ids of the copied rows by their old ids."""
+    row = insert_draft(tx, tx.project.id, ownership, origin=origin, starts_empty=starts_empty)
+    changes = [changed("user_id", None, row.user_id)]
+    if row.base_run_id is not None:
+        changes.append(changed("base_run_id", None, row.base_run_id))
+    if row.starts_empty:
+        changes.append(changed("starts_empty", None, True))
+    ids = {} if origin is None else copy_rows(tx, origin.id, row.id)
+    if origin is not None:
+        changes.append(changed("copied", None, {"from": origin.id, "ids": ids}))
+    tx.record(Op.DRAFT_CREATED, row.id, *changes)
+    return row, ids
+
+
+def begin(tx: Transaction, request: CreateDraft) -> CreatedDraft:
     """Create a scope with a draft in it; the caller becomes its owner.
 
     Raises:
@@ -120,21 +141,20 @@ def begin(tx: Transaction, request: CreateDraft) -> RunWithRev:
         NotFound: the request copies a run, and a new scope has none.
     """
     apply_marker(SCOPE_ID_LIMITS, request.scope_id, ("scopeId",))
-    copied = request.copy_from if request.copy_from in (None, LATEST) else parse_id(request.copy_from, ("copyFrom",))
+    is_run = request.copy_from not in (LATEST, NOTHING)
+    copied = parse_id(request.copy_from, ("copyFrom",)) if is_run else None
     project_id = create_scope(tx, request.scope_id, goal=None)
-    if copied == LATEST:
-        raise _nothing_to_copy(request)
     if copied is not None:
         raise missing_run(copied, "copyFrom")
     row = create_first_draft(tx, project_id, request.ownership)
     return _answer(row, request.scope_id, lean=bool(request.lean))
 
 
-def _answer(row: RunRow, scope_id: str, *, lean: bool) -> RunWithRev:
+def _answer(row: RunRow, scope_id: str, *, lean: bool) -> CreatedDraft:
     run = to_pciv_run(row, scope_id)
     if lean:
         strip_row(run)
-    return RunWithRev(run, row.rev)
+    return CreatedDraft(run, row.rev, row.base_run_id)
 
 
 def create_scope(tx: Transaction, scope_id: str, *, goal: str | None) -> str:
@@ -152,32 +172,29 @@ def create_first_draft(tx: Transaction, project_id: str, ownership: RunOwnership
     return row
 
 
-def insert_draft(tx: Transaction, project_id: str, ownership: RunOwnership) -> RunRow:
-    """Insert an empty draft. The caller records the event."""
+def insert_draft(
+    tx: Transaction,
+    project_id: str,
+    ownership: RunOwnership,
+    *,
+    origin: RunRow | None = None,
+    starts_empty: bool = False,
+) -> RunRow:
+    """Insert a draft without rows, with the base of the run that it will copy. The caller records the event."""
     user_id = tx.actor.id if ownership is RunOwnership.OWNED else None
-    row = RunRow(new_uuid(), user_id, RunStatus.DRAFT, False, None, tx.now, tx.now, 1)
+    row = RunRow(new_uuid(), user_id, RunStatus.DRAFT, False, None, tx.now, tx.now, 1, starts_empty=starts_empty)
+    if origin is not None:
+        # What was changed in a copied draft is changed in the copy too, so both have the same base.
+        row.base_run_id = origin.base_run_id if origin.is_draft else origin.id
+        row.starts_empty = origin.starts_empty and origin.is_draft
     tx.run_with_record(sql.add_run, row, project_id=project_id)
     return row
 
 
-def _resolve_origin(tx: Transaction, request: CreateDraft) -> RunRow | None:
-    if request.copy_from is None:
+def _resolve_origin(tx: Transaction, copy_from: str) -> RunRow | None:
+    if copy_from == NOTHING:
         return None
-    if request.copy_from != LATEST:
-        return load_run(tx, request.copy_from, "copyFrom")
-    row = find_latest_committed_run(tx)
-    if row is None:
-        raise _nothing_to_copy(request)
-    return row
-
-
-def _nothing_to_copy(request: CreateDraft) -> NoContext:
-    """Return the refusal to copy the facts in force where there are none, with the same call without copyFrom."""
-    arguments = {"scopeId": request.scope_id}
-    if request.ownership is not RunOwnership.OWNED:
-        arguments["ownership"] = request.ownership.value
-    step = NextStep("context.create_draft", "begins an empty draft", arguments)
-    return NoContext(request.scope_id, hint="leave out copyFrom", next_steps=step)
+    return find_latest_committed_run(tx) if copy_from == LATEST else load_run(tx, copy_from, "copyFrom")
 
 
 BEGIN = declare(
@@ -192,7 +209,7 @@ BEGIN = declare(
 CREATE_DRAFT = declare(
     create_draft,
     name="context.create_draft",
-    summary="Create a draft, empty or a copy of copyFrom (latest, or a run); creates the scope too if it is new.",
+    summary="Create a draft, a copy of the facts in force unless copyFrom says otherwise; and its scope if new.",
     permission=Permission.CONTEXT_WRITE,
     effect=Effect.WRITE,
     variants=(BEGIN,),
@@ -204,7 +221,7 @@ CREATE_DRAFT = declare(
 
 
 def copy_rows(tx: Transaction, origin_id: str, run_id: str) -> dict[str, str]:
-    """Copy sources, inputs, links, constraints, artifacts and pending suggestions. Return new ids by old id."""
+    """Copy sources, inputs, links, constraints, artifacts and pending suggestions. Return the new ids by old ids."""
     ids: dict[str, str] = {}
 
     def copy_columns(query: Query, shape: type[Struct]) -> list[dict[str, Any]]:
@@ -213,6 +230,8 @@ def copy_rows(tx: Transaction, origin_id: str, run_id: str) -> dict[str, str]:
         # Ascending ids keep the order of rows that are sorted by id.
         for row, id_ in zip(rows, generate_ascending_ids(len(rows)), strict=True):
             # Rows of two tables may share an id that their writer chose; then their copies share one too.
+            if "origin_id" in row:
+                row["origin_id"] = row["origin_id"] or row["id"]
             row |= {"id": ids.setdefault(row["id"], id_), "run_id": run_id, "project_id": tx.project.id}
         return rows
 
@@ -355,7 +374,7 @@ END_OF_TIME = "9999"  # sorts after every timestamp
 
 
 class ListRuns(Struct, rename="camel", forbid_unknown_fields=True):
-    """The scope whose runs to list, optionally only those of one user and shared ones, or of one status."""
+    """The scope of the runs; optionally a status, or a user, whose own and all shared runs are listed."""
 
     scope_id: Name
     user_id: Name | None = None
@@ -373,7 +392,7 @@ class Runs(Struct):
 
 
 def list_runs(tx: Transaction, request: ListRuns) -> Runs:
-    """Return the runs of a scope, or a page of them."""
+    """Return one page of the runs of a scope, or all of them."""
     owner_id = None if request.user_id is None else find_principal(tx, request.user_id) or request.user_id
     query = [tx.project.id, owner_id, request.status]
     limit = request.limit or (LIMIT_MAX if tx.budget.is_limited else NO_LIMIT)
@@ -443,7 +462,7 @@ def bound_run(run_id: str, versions: list[int]) -> RunBound:
 
 
 def refuse_unless_person(tx: Transaction, row: RunRow) -> None:
-    """Let only a person delete a committed run, since the run before it is in force again then."""
+    """Refuse actors other than a person that delete a committed run: the run before it would come into force again."""
     if tx.actor.kind is not ActorKind.PERSON:
         step = NextStep("context.delete", "deletes it, if a person calls it", {"runId": row.id})
         raise PersonRequired(f"run {row.id} is {row.status}: only a person can delete it", next_steps=step, run=row.id)

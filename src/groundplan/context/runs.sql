@@ -20,15 +20,6 @@ SELECT sole_writer
  WHERE tenant_id = :tenant_id
    AND id = :run_id;
 
--- name: pending_suggestions_of_run
--- Return the pending suggestions of a run.
-SELECT id, run_id, {value}, {suggestion}
-  FROM pciv_suggestions
- WHERE tenant_id = :tenant_id
-   AND run_id = :run_id
-   AND status = 'pending'
- ORDER BY id;
-
 -- name: insert_deleted_run
 -- Mark a run as deleted.
 INSERT INTO pciv_deleted_runs (tenant_id, run_id, project_id, deleted_at, deleted_by, deleter_kind)

@@ -52,7 +52,7 @@ class SuggestionTarget(NamedTuple):
 
 
 class NewSuggestion(Struct, kw_only=True):
-    """A suggestion that a request made, and the reason why the value was not written."""
+    """A suggestion that a request stored, and the reason why the value was not written."""
 
     id: str
     pointer: str | UnsetType = UNSET
@@ -96,14 +96,19 @@ def suggest(
         author_kind=classify_writer(tx.actor),
         status=PENDING,
     )
-    tx.run(sql.add_suggestion, project_id=tx.project.id, **encode_columns(row))
-    tx.record(Op.SUGGESTED, row.id, *(change for change in diff_rows(None, row) if change.field != "status"))
+    add_suggestion(tx, row)
     return NewSuggestion(
         id=row.id,
         pointer=UNSET if target.pointer is None else target.pointer,
         constraint=UNSET if target.key is None else target.key,
         reason=_explain_suggestion(proposed, current_provenance),
     )
+
+
+def add_suggestion(tx: Transaction, row: SuggestionRow) -> None:
+    """Store a pending suggestion."""
+    tx.run(sql.add_suggestion, project_id=tx.project.id, **encode_columns(row))
+    tx.record(Op.SUGGESTED, row.id, *(change for change in diff_rows(None, row) if change.field != "status"))
 
 
 def _explain_suggestion(proposed: ProposedValue, current_provenance: Provenance) -> str:
@@ -115,7 +120,7 @@ def _explain_suggestion(proposed: ProposedValue, current_provenance: Provenance)
 
 
 def remove_suggestion(tx: Transaction, row: SuggestionRow) -> None:
-    """Delete a suggestion whose fact is removed or that is replaced by another one."""
+    """Delete a suggestion if its fact was removed or another suggestion replaces it."""
     tx.run(sql.remove_suggestion, run_id=row.run_id, id=row.id)
     columns = encode_columns(row).items()
     changes = (changed(column, value, None) for column, value in columns if value is not None and column != "id")
@@ -123,7 +128,7 @@ def remove_suggestion(tx: Transaction, row: SuggestionRow) -> None:
 
 
 def decide(tx: Transaction, run_id: str, suggestion_id: str, status: str, path: ArgumentPath) -> SuggestionRow:
-    """Decide on a pending suggestion of this run, and return it as it was."""
+    """Accept or reject a pending suggestion of this run, and return it in its earlier state."""
     verb = {"accepted": "accept", "rejected": "reject"}[status]
     require_person(tx.actor, verb, suggestion_id, run_id)
     id_ = parse_id(suggestion_id, path)
@@ -151,7 +156,7 @@ class PendingSuggestion(ValueColumns):
 
     @property
     def value(self) -> Any:
-        """The suggested value; None if the suggestion is to clear the fact."""
+        """The suggested value; None if the suggestion clears the fact."""
         return getattr(self, COLUMN_BY_KIND[self.value_kind])
 
 

@@ -26,7 +26,7 @@ TABLES = (
         delete=f"({_DELETE}) OR ({_WRITE} AND {OWN_DRAFT_OF_AGENT} AND status = 'draft')",
         update_columns=(
             *("user_id", "status", "allow_partial", "committed_at", "sole_writer", "updated_at", "rev"),
-            *("committed_by", "committer_kind", "replaced_run_id"),
+            *("committed_by", "committer_kind", "replaced_run_id", "base_run_id"),
         ),
     ),
     Table("pciv_deleted_runs", select=_READ, insert=f"({_DELETE}) OR ({_WRITE} AND {_IS_REMOVED})", append_only=True),

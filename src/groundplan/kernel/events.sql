@@ -174,8 +174,26 @@ SELECT {header}
    AND e.op IN (SELECT value FROM each(:ops))
  ORDER BY e.rev, e.n;
 
+-- part: is_no_undo
+-- Whether a write of an event `e` is neither an undo nor a redo.
+NOT EXISTS (SELECT 1
+                     FROM write_undos AS own
+                    WHERE own.tenant_id = e.tenant_id
+                      AND own.project_id = e.project_id
+                      AND own.rev = e.rev)
+
+-- part: is_in_effect
+-- Whether the write of an event `e` was not undone, or done again since.
+coalesce((SELECT last.is_redo
+                    FROM write_undos AS last
+                   WHERE last.tenant_id = e.tenant_id
+                     AND last.project_id = e.project_id
+                     AND last.origin_rev = e.rev
+                   ORDER BY last.rev DESC
+                   LIMIT 1), true)
+
 -- name: last_write_of_actor
--- Returns the newest of some writes that an actor made.
+-- Returns the newest of some writes that an actor made and that is in effect.
 SELECT e.rev
   FROM events AS e
  WHERE e.tenant_id = :tenant_id
@@ -183,11 +201,67 @@ SELECT e.rev
    {in_writes}
    AND e.n = 0
    AND e.actor_id = :actor
+   AND {is_no_undo}
+   AND {is_in_effect}
  ORDER BY e.rev DESC
  LIMIT 1;
 
+-- name: last_undo_of_actor
+-- Returns the last undo of an actor that was not followed by a redo, or by another change of this actor.
+SELECT u.rev
+  FROM write_undos AS u
+  JOIN events AS e
+    ON e.tenant_id = u.tenant_id
+   AND e.project_id = u.project_id
+   AND e.rev = u.rev
+   AND e.n = 0
+ WHERE u.tenant_id = :tenant_id
+   AND u.project_id = :project_id
+   AND u.rev IN (SELECT CAST(value AS bigint) FROM each(:revs))
+   AND e.actor_id = :actor
+   AND NOT u.is_redo
+   AND NOT EXISTS (SELECT 1
+                     FROM write_undos AS later
+                    WHERE later.tenant_id = u.tenant_id
+                      AND later.project_id = u.project_id
+                      AND later.origin_rev = u.origin_rev
+                      AND later.rev > u.rev)
+   AND u.rev > coalesce((SELECT max(e.rev)
+                           FROM events AS e
+                          WHERE e.tenant_id = :tenant_id
+                            AND e.project_id = :project_id
+                            {in_writes}
+                            AND e.n = 0
+                            AND e.actor_id = :actor
+                            AND {is_no_undo}), 0)
+ ORDER BY u.rev DESC
+ LIMIT 1;
+
+-- name: undo_of_write
+-- Returns the row of a write that is an undo or a redo.
+SELECT rev, undone_rev, origin_rev, is_redo
+  FROM write_undos
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND rev = :rev;
+
+-- name: last_undo_of_origin
+-- Returns the row of the last undo or redo of a write.
+SELECT rev, undone_rev, origin_rev, is_redo
+  FROM write_undos
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND origin_rev = :origin_rev
+ ORDER BY rev DESC
+ LIMIT 1;
+
+-- name: add_undo
+-- Record that this write is an undo or a redo.
+INSERT INTO write_undos (tenant_id, project_id, rev, undone_rev, origin_rev, is_redo)
+VALUES (:tenant_id, :project_id, :write_rev, :undone_rev, :origin_rev, :is_redo);
+
 -- name: first_event_after_write
--- Returns the first event about some subjects after a write.
+-- Returns the first event about some subjects after a write, without writes that were taken back and those that did so.
 SELECT {header}
   FROM each(:subjects) AS k
  CROSS JOIN events AS e {use_subject_index}
@@ -196,5 +270,7 @@ SELECT {header}
    AND e.subject = k.value
    AND e.rev > :rev
    AND NOT (e.op IN (SELECT value FROM each(:ignored)))
+   AND {is_no_undo}
+   AND {is_in_effect}
  ORDER BY e.rev, e.n
  LIMIT 1;

@@ -1,8 +1,9 @@
-"""Session defaults: set once by the configuration or the surface, used where a request gives no value."""
+"""Defaults of a session: the configuration or the surface sets them once, and requests may override them."""
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -12,21 +13,55 @@ from groundplan.kernel.errors import OPERATION_NAMES, Vocabulary
 D = TypeVar("D")
 
 
+class LaterCommit(NamedTuple):
+    """A commit after another one, and the files that it changed."""
+
+    id: str
+    files: Sequence[str]
+
+
+class ChangesSince(NamedTuple):
+    """What differs between a commit and HEAD, and the commits between them, the newest first."""
+
+    files: Collection[str]
+    commits: Sequence[LaterCommit] | None  # None: they are too many, or could not be read in time
+
+
+class RepositoryState(NamedTuple):
+    """The changes since some commits, without those that the repository does not have, and some files of HEAD."""
+
+    changes: Mapping[str, ChangesSince]
+    files: Sequence[str]
+
+
 class RepositoryPaths(Protocol):
-    """The paths of the repository beside a session. Nothing is read before the first one."""
+    """The repository beside a session: its paths, and what changed in it. Nothing is read before it is asked."""
 
     @property
     def root(self) -> str | None:
-        """The folder at which paths start, or None if no working copy is known."""
+        """The root folder of paths, or None if no working copy is known."""
 
     def locate(self, path: str) -> str:
-        """Return a path from the root, or the path itself if it is outside."""
+        """Return a path relative to the root, or the unchanged path if it is outside."""
 
     def is_folder(self, path: str) -> bool | None:
-        """Return whether a path from the root is a folder, or None if nothing is there."""
+        """Return True for a folder, False for another file, and None if the path does not exist."""
 
     def spell_pattern(self, pattern: str) -> str:
-        """Return how a pattern from the root is written in a request."""
+        """Return a pattern relative to the root in the spelling for a request."""
+
+    @property
+    def has_commits(self) -> bool:
+        """Whether the root is that of a git repository."""
+
+    def resolve_head(self) -> str | None:
+        """Return the id of the commit that is checked out, or None if git cannot tell."""
+
+    def compare_with_head(self, commits: Collection[str], folders: Collection[str]) -> RepositoryState | None:
+        """Return what changed since some commits, and the files below some folders; None if git cannot tell in time.
+
+        `""` is the root. A path of a file stands for itself.
+        """
 
     @property
     def advice(self) -> str:
@@ -45,7 +80,7 @@ class Preferences(Struct, frozen=True):
     of_slices: tuple[object, ...] = ()  # at most one object of each class that a slice declares
 
     def of(self, declared: type[D]) -> D:
-        """Return the defaults of a slice, by the class that it declares for them."""
+        """Return the defaults of a slice, given the class that it declares for them."""
         for preferences in self.of_slices:
             if isinstance(preferences, declared):
                 return preferences

@@ -83,6 +83,12 @@ TABLES = (
         append_only=True,
     ),
     Table(
+        "write_undos",
+        select=in_project(Permission.PROJECT_READ),
+        insert=in_project(Permission.PROJECT_WRITE),
+        append_only=True,
+    ),
+    Table(
         "organization_events",
         # An actor who cannot see a project must not see its events; the others are about people, addresses and tokens.
         select=f"({in_project(Permission.PROJECT_READ, column='subject')}) OR ({TOKEN_EVENTS}) OR ({PEOPLE_EVENTS})",

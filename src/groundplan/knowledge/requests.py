@@ -35,6 +35,7 @@ LIMIT = 20
 LIMIT_MAX = 100
 
 WILDCARD = re.compile(r"[*?\[{\\]")
+HEAD = "HEAD"
 COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
 TaskRef = Annotated[str, Meta(min_length=1, max_length=255)]
@@ -84,7 +85,7 @@ RelatedMolecules = Annotated[list[RelatedMolecule], Meta(max_length=RELATED_MAX)
 
 
 class EmptyPaths(RuleViolated):
-    """An atom needs at least one path pattern."""
+    """The atom has no path pattern."""
 
     code = "empty_paths"
 
@@ -112,7 +113,7 @@ class ParsedPatterns(NamedTuple):
 
 
 def parse_patterns(patterns: list[str], working_copy: RepositoryPaths | None) -> ParsedPatterns:
-    """Parse and normalize path patterns. The working copy only says what an absolute one would be."""
+    """Return parsed and normalized path patterns. The working copy only serves to correct absolute patterns."""
     if not patterns:
         raise EmptyPaths
     parsed = []
@@ -129,7 +130,7 @@ def parse_patterns(patterns: list[str], working_copy: RepositoryPaths | None) ->
 
 
 def _relate_to_root(pattern: str, error: AbsolutePattern, working_copy: RepositoryPaths | None) -> MalformedPattern:
-    """Return the error of an absolute pattern with the same pattern from the root, or that it is outside."""
+    """Return the error for an absolute pattern; it has the pattern relative to the root, or says that it is outside."""
     root = None if working_copy is None else working_copy.root
     if working_copy is None or root is None:
         return error
@@ -161,6 +162,17 @@ def normalize_knowledge(text: str) -> str:
     return apply_marker(MaxBytes(KNOWLEDGE_BYTES_MAX), text.strip(), ("knowledge",))
 
 
+def resolve_commit(text: str, path: ArgumentPath, working_copy: RepositoryPaths | None) -> str:
+    """Return a commit id; `HEAD` is the commit that is checked out in the working copy."""
+    if text.strip() != HEAD:
+        return parse_commit(text, path)
+    head = None if working_copy is None else working_copy.resolve_head()
+    if head is None:
+        wrong = "cannot be HEAD, because git tells no commit here; send the commit that git rev-parse HEAD prints"
+        raise invalid_argument(path, wrong, code="head_unknown")
+    return head
+
+
 def parse_commit(text: str, path: ArgumentPath) -> str:
     """Return a commit id, trimmed and in lower case."""
     commit = text.strip().lower()
@@ -171,7 +183,7 @@ def parse_commit(text: str, path: ArgumentPath) -> str:
 
 
 def refuse_foreign_fields(entity_type: KnowledgeEntityType, given: Mapping[str, bool]) -> None:
-    """Refuse fields that only the other kind of entity has."""
+    """Refuse fields of the other kind of entity."""
     for name, is_given in given.items():
         if is_given:
             raise invalid_argument((name,), f"does not apply to entityType {entity_type}; omit it")

@@ -42,7 +42,7 @@ _CHECKS_BY_ARGUMENT = {
 
 
 class CheckPurpose(Struct, forbid_unknown_fields=True):
-    """The check (by default gate A) and the version (by default the draft, else the latest published)."""
+    """The check (gate A by default), and the version (by default the draft, else the latest published)."""
 
     project: Name
     gate: Literal["A", "B", "health", "compliance", "analysis"] | None = None
@@ -126,7 +126,7 @@ def compliance(tx: Transaction, request: CheckPurpose) -> Compliance:
     _refuse_unused_arguments(request, "compliance")
     if request.operation is None:
         wanted = 'the proposed operation, such as {"kind": "publish"}'
-        compliance = NextStep("purpose.compliance", "checks one", {"project": tx.project.name})
+        compliance = NextStep("purpose.compliance", "checks one", {"project": tx.project.name}, ("operation",))
         raise missing_argument("operation", (), expected=wanted, next_steps=compliance)
     proposal = request.operation
     if request.version is not None:

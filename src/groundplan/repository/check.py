@@ -7,7 +7,6 @@ transaction waits for git.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -24,7 +23,7 @@ from groundplan.kernel.wording import find_nearest, quote_text
 from groundplan.knowledge.checked import KEPT_BYTES_MAX, KEPT_MAX
 from groundplan.knowledge.freshness import FreshnessState
 from groundplan.repository.freshness import AtomAssessment, WatchedAtom, assess, find_narrow_patterns
-from groundplan.repository.git import Commit, Repository, TreeDiff
+from groundplan.repository.git import Commit, Repository, TreeDiff, escape_name
 from groundplan.repository.rules.formats import OWN_FILES
 from groundplan.session import Session
 
@@ -34,8 +33,6 @@ NAME_BYTES_MAX = 4_096
 BATCH_BYTES_MAX = 1 << 19  # half of the limit of a request
 
 T = TypeVar("T")
-
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 class CheckedAtom(Struct):
@@ -49,7 +46,7 @@ class CheckedAtom(Struct):
 
 
 class Hint(Struct):
-    """A pattern of an orphaned atom that matches a folder, and what to write instead."""
+    """A pattern of an orphaned atom that matches a folder, and the corrected pattern."""
 
     id: str
     pattern: str
@@ -79,7 +76,7 @@ def check(
     record: bool = True,
     report_progress: Callable[[str], object] = lambda doing: None,
 ) -> Report:
-    """Compare every atom with the repository of a folder, and record the results.
+    """Compare every atom with the repository of a folder, and store the results.
 
     With `since`, only changes after that revision count; such a partial result is not recorded. `report_progress`
     receives progress messages.
@@ -143,7 +140,7 @@ def _report_progress(tree_diffs: Iterable[TreeDiff], count: int, report: Callabl
 
 
 def _is_exported_rule(name: str) -> bool:
-    """Return whether a file is an exported rule. Such files repeat knowledge, so no atom needs to cover them."""
+    """Return True if a file is an exported rule. Such a file repeats knowledge, so no atom needs to cover it."""
     return any(f"/{own.generated_folder}/" in f"/{name}" for own in OWN_FILES.values())
 
 
@@ -168,8 +165,8 @@ def _record(session: Session, project: str, report: Report, versions: dict[str, 
 
 
 def _record_files(session: Session, project: str, head: str, files: Sequence[str]) -> None:
-    """Send the files of a commit, unless a check did so before."""
-    names = [name for name in map(_escape_name, files) if len(name.encode()) <= NAME_BYTES_MAX]
+    """Send the files of a commit, unless an earlier check sent them."""
+    names = [name for name in map(escape_name, files) if len(name.encode()) <= NAME_BYTES_MAX]
     step = 1
     while len(names[::step]) > KEPT_MAX or sum(len(name.encode()) for name in names[::step]) > KEPT_BYTES_MAX:
         step += 1
@@ -188,20 +185,14 @@ def _to_record(atom: CheckedAtom, version: int) -> dict[str, Any]:
     if atom.commit:
         record["commit"] = atom.commit
     if atom.files:
-        names = (_escape_name(name) for name in atom.files)
+        names = (escape_name(name) for name in atom.files)
         short = (name for name in names if len(name.encode()) <= NAME_BYTES_MAX)
         record["files"] = list(islice(short, FILES_RECORDED_MAX))
     return record
 
 
-def _escape_name(name: str) -> str:
-    """Return a file name as storable text, with control characters and bytes that are not UTF-8 escaped."""
-    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    return text if text.isprintable() else _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
-
-
 def _split_batches(items: Iterable[T], count_max: int) -> Iterator[list[T]]:
-    """Yield groups of atoms or files that fit into one request each."""
+    """Yield groups of atoms or files, each of which fits into one request."""
     batch: list[T] = []
     size_bytes = 0
     for item in items:
@@ -240,7 +231,7 @@ class ConfirmedAtom(Struct):
 
 
 class Confirmation(Struct):
-    """The commit, and which atoms were confirmed at it."""
+    """The commit, and the atoms that were confirmed at it."""
 
     commit: str
     confirmed: list[ConfirmedAtom]

@@ -1,4 +1,4 @@
-"""Git, asked safely: commits, file lists and differences; the working copy around a path; tasks that a commit names.
+"""Safe calls of git: commits, file lists and differences; the working copy of a path; tasks that commits name.
 
 Only commits are read, not the index or the files on disk. Every query is a plumbing command that runs no hook, filter,
 pager or text conversion, takes no lock and fetches nothing. Names from callers or the plan are passed on standard
@@ -11,7 +11,8 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -20,12 +21,16 @@ from msgspec import Struct
 
 from groundplan.kernel.errors import Invalid, NotFound, Unavailable
 from groundplan.kernel.ids import ALPHABET
+from groundplan.kernel.preferences import ChangesSince, LaterCommit, RepositoryState
 from groundplan.kernel.wording import quote_text
 from groundplan.knowledge.paths.names import is_drive
 from groundplan.session import Session
 
 CHUNK_BYTES = 1 << 20
 REASON_CHARS_MAX = 300
+ANSWER_LIMIT_S = 0.05  # how long an answer waits for git
+LATER_COMMITS_MAX = 1_000
+FOLDERS_MAX = 100  # given to git by name; of more, the whole tree is listed
 SUBMODULE_MODE = b"160000"  # the mode of a submodule, which is a commit of another repository
 NON_FILE_MODES = (b"000000", SUBMODULE_MODE)
 
@@ -53,6 +58,9 @@ _SAFE_VARIABLES = {
     "GIT_ALLOW_PROTOCOL": "",
 }
 _OBJECT_ID = re.compile(r"[0-9a-f]{4,64}")
+_TREE_DIFF = ("diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--ignore-submodules=none")
+_LITERALLY = ("--literal-pathspecs",)  # paths from the plan are no patterns to git
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 class NotARepository(Invalid):
@@ -95,14 +103,14 @@ class GitFailed(Unavailable):
 
 
 class Commit(NamedTuple):
-    """A commit and the tree of files that it holds."""
+    """A commit and its tree of files."""
 
     id: str
     tree: str
 
 
 class TreeDiff(NamedTuple):
-    """A tree on the way back from HEAD: the files that differ from HEAD from here on, and those that equal it again."""
+    """A tree on the way back from HEAD: the files that begin to differ from HEAD here, and those that cease to."""
 
     tree: str
     differing: list[str]
@@ -112,25 +120,26 @@ class TreeDiff(NamedTuple):
 class Repository:
     """The git repository of a folder, which may also be a bare repository or a linked working tree."""
 
-    def __init__(self, folder: Path | str) -> None:
+    def __init__(self, folder: Path | str, *, limit_s: float | None = None) -> None:
         self.folder = Path(folder)
+        self._deadline = None if limit_s is None else time.monotonic() + limit_s
 
     def resolve_head(self) -> Commit:
-        """Return the commit that is checked out."""
+        """Return the commit of HEAD."""
         commit = self._resolve_commits(["HEAD"]).get("HEAD")
         if commit is None:
             raise NoCommit(self.folder)
         return commit
 
     def resolve_commit(self, revision: str) -> Commit:
-        """Return the commit of a branch, a tag, an id or an expression such as `HEAD~3`."""
+        """Return the commit of a branch, a tag, an id, or an expression such as `HEAD~3`."""
         commit = self._resolve_commits([revision]).get(revision)
         if commit is None:
             raise NotFound("revision", revision, hint="git log --oneline lists the commits of this repository")
         return commit
 
     def resolve_commit_ids(self, ids: Iterable[str]) -> dict[str, Commit]:
-        """Return the commits of these ids, full or abbreviated; ids that are not in this repository are left out.
+        """Return the commits of full or abbreviated ids. Ids that are not in this repository are left out.
 
         A branch of the same name does not count, because it can move.
         """
@@ -138,7 +147,7 @@ class Repository:
         return {id_: commit for id_, commit in commits.items() if commit.id.startswith(id_)}
 
     def find_hooks_folder(self) -> Path:
-        """Return the folder of the hooks: the configured one, else that of the repository; worktrees share it."""
+        """Return the folder of the hooks: the configured folder, else that of the repository. Worktrees share it."""
         return self.folder / _decode_text(self._run("rev-parse", "--git-path", "hooks").removesuffix(b"\n"))
 
     def read_message(self, commit: Commit) -> str:
@@ -153,7 +162,7 @@ class Repository:
         return [_decode_text(path) for about, _, path in entries if path and not about.startswith(SUBMODULE_MODE)]
 
     def walk_back(self, head: Commit, commits: Sequence[Commit]) -> Iterator[TreeDiff]:
-        """Go back from `head` through these commits, and yield how the files of each differ from those of `head`.
+        """Walk back from `head` through these commits, and yield how the files of each differ from those of `head`.
 
         One process compares every commit with the previous one, the youngest first. Comparing each with `head` would
         repeat the same changes: 500 commits of a busy year would take seconds, and 5,000 minutes.
@@ -165,9 +174,8 @@ class Repository:
             steps = zip((head.tree, *way), way, strict=False)
             pairs.write("".join(f"{before} {tree}\n" for before, tree in steps).encode("ascii"))
             pairs.seek(0)
-            words = ("diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--ignore-submodules=none")
             stopped = 0
-            with _start_process(self._build_command(*words), pairs, complaints) as git:
+            with _start_process(self._build_command(*_TREE_DIFF), pairs, complaints) as git:
                 assert git.stdout is not None  # noqa: S101 - stdout is a pipe
                 for stop in _parse_tree_diffs(_split_fields(git.stdout)):
                     stopped += 1
@@ -180,6 +188,57 @@ class Repository:
         """Return the files that were added, changed or deleted between a commit and `head`."""
         (stop,) = self.walk_back(head, [commit])
         return stop.differing
+
+    def compare_with_head(self, commits: Collection[str], folders: Collection[str]) -> RepositoryState:
+        """Return what changed since some commits, given by id, and the files of HEAD below some folders."""
+        ids = [id_ for id_ in dict.fromkeys(commits) if _OBJECT_ID.fullmatch(id_)]
+        resolved = self._resolve_commits(["HEAD", *ids])
+        head = resolved.pop("HEAD", None)
+        if head is None:
+            raise NoCommit(self.folder)
+        anchors = {id_: commit for id_, commit in resolved.items() if commit.id.startswith(id_)}
+        paths = () if "" in folders or len(folders) > FOLDERS_MAX else sorted(folders)
+        differing = self._find_differing(head, {commit.tree for commit in anchors.values()}, paths)
+        listing = self._run(*_LITERALLY, "ls-tree", "-r", "-z", "--name-only", "--full-tree", head.tree, "--", *paths)
+        files = [escape_name(_decode_text(name)) for name in listing.split(b"\0") if name]
+        changes = {}
+        for id_, commit in anchors.items():
+            names = differing[commit.tree]
+            changes[id_] = ChangesSince(names, self._list_later(commit, head, paths) if names else [])
+        return RepositoryState(changes, files)
+
+    def _find_differing(self, head: Commit, trees: Collection[str], paths: Sequence[str]) -> dict[str, frozenset[str]]:
+        """Return the files of each tree that differ from those of `head`."""
+        way = sorted(trees)
+        pairs = "".join(f"{before} {tree}\n" for before, tree in zip((head.tree, *way), way, strict=False))
+        output = self._run(*_LITERALLY, *_TREE_DIFF, "--", *paths, stdin=pairs.encode("ascii")) if way else b""
+        names: set[str] = set()
+        differing = {}
+        for stop in _parse_tree_diffs(iter(output.split(b"\0"))):
+            names.update(stop.differing)
+            names.difference_update(stop.alike)
+            differing[stop.tree] = frozenset(map(escape_name, names))
+        if len(differing) < len(way):  # git silently skips a tree that it cannot read
+            raise GitFailed("a tree cannot be read")
+        return differing
+
+    def _list_later(self, commit: Commit, head: Commit, paths: Sequence[str]) -> list[LaterCommit] | None:
+        """Return the commits that lead from a commit to `head`, the newest first; None if there are too many."""
+        limit = f"--max-count={LATER_COMMITS_MAX + 1}"
+        try:
+            ids = self._run("rev-list", limit, "--topo-order", head.id, f"^{commit.id}")
+            if ids.count(b"\n") > LATER_COMMITS_MAX:
+                return None
+            fields = iter(self._run(*_LITERALLY, *_TREE_DIFF, "--root", "--", *paths, stdin=ids).split(b"\0"))
+        except subprocess.TimeoutExpired:
+            return None
+        later: list[tuple[str, list[str]]] = []
+        for field in fields:
+            if field.startswith(b":"):
+                later[-1][1].append(escape_name(_decode_text(next(fields))))
+            elif field:
+                later.append((field.decode("ascii"), []))
+        return [LaterCommit(id_, files) for id_, files in later]
 
     def _sort_youngest_first(self, commits: Iterable[Commit]) -> list[Commit]:
         by_id = {commit.id: commit for commit in commits}
@@ -206,7 +265,12 @@ class Repository:
     def _run(self, *words: str, stdin: bytes = b"") -> bytes:
         try:
             ended = subprocess.run(  # noqa: S603 - fixed arguments, no shell
-                self._build_command(*words), input=stdin, capture_output=True, check=False, env=_build_environment()
+                self._build_command(*words),
+                input=stdin,
+                capture_output=True,
+                check=False,
+                env=_build_environment(),
+                timeout=None if self._deadline is None else max(self._deadline - time.monotonic(), 0.0),
             )
         except (FileNotFoundError, PermissionError):
             raise GitMissing from None
@@ -255,7 +319,7 @@ def _parse_object_id(answer: bytes, kind: bytes) -> str | None:
 
 
 def _split_fields(stream: IO[bytes]) -> Iterator[bytes]:
-    """Yield the fields between NULs, and finally the rest after the last one."""
+    """Yield the texts between NULs, and the rest after the last NUL."""
     rest = b""
     while chunk := stream.read(CHUNK_BYTES):
         *fields, rest = (rest + chunk).split(b"\0")
@@ -291,7 +355,7 @@ def _parse_tree_diffs(fields: Iterator[bytes]) -> Iterator[TreeDiff]:
 
 
 def _parse_versions(described: bytes) -> tuple[bytes, bytes]:
-    """Return mode and content id of both sides of `:MODE MODE ID ID STATUS`; empty for a side that is not a file."""
+    """Return mode and content id of both sides of `:MODE MODE ID ID STATUS`; empty for a side without a file."""
     mode, other_mode, content, other_content, _ = described[1:].split(b" ")
     return _make_version(mode, content), _make_version(other_mode, other_content)
 
@@ -305,11 +369,18 @@ def _decode_text(raw: bytes) -> str:
     return raw.decode("utf-8", "surrogateescape")
 
 
+def escape_name(name: str) -> str:
+    """Return a file name that can be stored: control characters and bytes that are not UTF-8 are escaped."""
+    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return text if text.isprintable() else _CONTROL.sub(lambda char: f"\\x{ord(char[0]):02x}", text)
+
+
 # --- The working copy beside a session: turns paths as people and agents have them into paths from its root -----------
 # Nothing is read before the first path. Then a folder with `.git` is looked for, upwards from the given one. Git itself
 # is not started.
 
 FROM_ROOT = ":/"  # begins a pattern that starts at the root, as in git
+_UNKNOWN = (NotARepository, NoCommit, GitMissing, GitFailed, OSError, subprocess.TimeoutExpired)
 
 
 class WorkingCopy:
@@ -317,7 +388,7 @@ class WorkingCopy:
 
     A relative path starts at the folder. With `starts_at_root` it starts at the root, unless only the folder has it:
     agents know paths from the root, but may have been started below it. With `is_chosen`, the folder itself is the root
-    where there is no repository. `advice` says what to do where no root is known.
+    where there is no repository. `advice` says what to do where no root is known. Git is given up after `limit_s`.
     """
 
     def __init__(
@@ -327,28 +398,30 @@ class WorkingCopy:
         starts_at_root: bool = False,
         is_chosen: bool = False,
         advice: str = "run this command in the repository",
+        limit_s: float | None = None,
     ) -> None:
         self.advice = advice
+        self._limit_s = ANSWER_LIMIT_S if limit_s is None else limit_s
         self._folder = folder
         self._starts_at_root = starts_at_root
         self._is_chosen = is_chosen
 
     @property
     def root(self) -> str | None:
-        """The root of the working copy, or None if the folder is in none."""
+        """The root of the working copy, or None outside of a working copy."""
         return None if self._places is None else str(self._places[1])
 
     @property
     def folder_names(self) -> tuple[str, ...]:
-        """The names from the root to the folder; none at the root, or if no root is known."""
+        """The names of the folders from the root to the current folder; empty at the root or without a root."""
         return () if self._places is None else self._places[0].relative_to(self._places[1]).parts
 
     def spell_pattern(self, pattern: str) -> str:
-        """Return how a pattern from the root is written here."""
+        """Return a pattern relative to the root in the spelling of a request from the current folder."""
         return pattern if self._starts_at_root or not self.folder_names else FROM_ROOT + pattern
 
     def locate(self, path: str) -> str:
-        """Return a path from the root, or the path itself if it is outside of the working copy or none is known."""
+        """Return a path relative to the root, or the unchanged path if it is outside or there is no root."""
         if self._places is None or is_drive(path.partition("/")[0]):
             return path
         folder, root = self._places
@@ -359,8 +432,28 @@ class WorkingCopy:
         except (OSError, ValueError, RuntimeError):  # no file can have this name, or links run in a circle
             return path
 
+    @cached_property
+    def has_commits(self) -> bool:
+        """Whether the root is that of a git repository."""
+        return self._places is not None and find_root(self._places[0]) is not None
+
+    def resolve_head(self) -> str | None:
+        """Return the id of the commit that is checked out, or None if git cannot tell."""
+        try:
+            return Repository(self.root, limit_s=self._limit_s).resolve_head().id if self.root else None
+        except _UNKNOWN:
+            return None
+
+    def compare_with_head(self, commits: Collection[str], folders: Collection[str]) -> RepositoryState | None:
+        """Return what changed since some commits, and the files below some folders; None if git cannot tell in time."""
+        try:
+            repository = Repository(self.root, limit_s=self._limit_s) if self.root else None
+            return None if repository is None else repository.compare_with_head(commits, folders)
+        except _UNKNOWN:
+            return None
+
     def is_folder(self, path: str) -> bool | None:
-        """Return whether a path from the root is a folder, or None if it does not exist or no root is known."""
+        """Return True for a folder, False for another file, and None if the path does not exist or there is no root."""
         if self._places is None:
             return None
         place = self._places[1] / path
@@ -371,7 +464,7 @@ class WorkingCopy:
 
     @cached_property
     def _places(self) -> tuple[Path, Path] | None:
-        """The folder and the root, or None if there is no root."""
+        """The current folder and the root, or None if there is no root."""
         try:
             folder = Path(os.path.normpath(Path(self._folder).absolute()))
         except OSError:  # the current directory was deleted
@@ -381,11 +474,11 @@ class WorkingCopy:
 
     @cached_property
     def _roots(self) -> tuple[Path, ...]:
-        """The root as it was found, and without symbolic links."""
+        """The root, both as it was found and without symbolic links."""
         return () if self._places is None else (self._places[1], self._places[1].resolve())
 
     def _strip_root(self, place: Path) -> str | None:
-        """Return an absolute path without the root, or None if it is outside."""
+        """Return an absolute path relative to the root, or None if it is outside."""
         # The way to the working copy may lead over symbolic links. The file itself may be one that git keeps.
         return self._strip_either_root(place) or self._strip_either_root(place.parent.resolve() / place.name)
 
@@ -395,7 +488,7 @@ class WorkingCopy:
 
 
 def find_root(folder: Path) -> Path | None:
-    """Return the closest folder with `.git`: this one, or one above it."""
+    """Return the nearest folder with `.git`: the given folder, or one above it."""
     for above in (folder, *folder.parents):
         try:
             if (above / ".git").exists():
@@ -417,7 +510,7 @@ LINKS_MAX = 50  # of one commit
 
 
 class LinkedTask(Struct):
-    """A task that the commit is evidence of."""
+    """A task for which the commit is evidence."""
 
     id: str
     summary: str
@@ -425,7 +518,7 @@ class LinkedTask(Struct):
 
 
 class CommitLinks(Struct):
-    """A commit and the tasks that its message names."""
+    """A commit and the tasks in its message."""
 
     commit: str
     linked: list[LinkedTask]
@@ -433,7 +526,7 @@ class CommitLinks(Struct):
 
 
 def link_commit(session: Session, folder: Path | str, prefixes: Iterable[str], revision: str = "HEAD") -> CommitLinks:
-    """Add a commit as evidence to every task that its message names, once."""
+    """Add a commit as evidence to each task in its message, unless it was added before."""
     repository = Repository(folder)
     commit = repository.resolve_head() if revision == "HEAD" else repository.resolve_commit(revision)
     done = CommitLinks(commit.id, [], [])
@@ -459,7 +552,7 @@ def link_commit(session: Session, folder: Path | str, prefixes: Iterable[str], r
 
 
 def find_named_tasks(message: str, prefixes: Iterable[str]) -> list[str]:
-    """Return the ids that a message names, in order and without repetition."""
+    """Return the distinct task ids in a message, in order."""
     words = "|".join(sorted({re.escape(prefix) for prefix in (PREFIX, *prefixes) if prefix}, key=len, reverse=True))
     named = re.compile(
         rf"(?<![\w-])(?:{words})-([{ALPHABET}]{{{ID_CHARS_MIN},{ID_CHARS_MAX}}})(?![\w-])", re.IGNORECASE
@@ -468,5 +561,5 @@ def find_named_tasks(message: str, prefixes: Iterable[str]) -> list[str]:
 
 
 def make_prefix(project: str) -> str:
-    """Return the name of a project as the first word of a task's name, as in `water-plan-q8cdfw`."""
+    """Return the project name as the prefix of task names, as in `water-plan-q8cdfw`."""
     return re.sub(r"[^a-z0-9]+", "-", project.lower()).strip("-")

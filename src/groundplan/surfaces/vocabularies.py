@@ -1,4 +1,4 @@
-"""How the surfaces name operations, derived from the registry.
+"""The names of operations on each surface, derived from the registry.
 
 If MCP has no tool for an operation, the hint names its command, which a person can run. Over HTTP every operation has
 a route.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -18,7 +18,7 @@ from msgspec import Struct
 from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import Vocabulary
 from groundplan.kernel.input_gate.request import PROJECT_NAMES
-from groundplan.kernel.operations.registry import Command, Operation, Registry, Route
+from groundplan.kernel.operations.registry import Command, Operation, Registry, Route, Tool
 
 PROGRAM = "groundplan"
 
@@ -26,12 +26,18 @@ PROGRAM = "groundplan"
 class CliVocabulary(Vocabulary):
     """The vocabulary of the command line: `groundplan purpose draft --project atlas`."""
 
-    def __init__(self, operations: Registry) -> None:
+    def __init__(self, operations: Registry, project: str | None = None) -> None:
         self._operations = operations
+        self._project = project
+
+    def within(self, project: str) -> CliVocabulary:
+        """Return the vocabulary for answers about a project."""
+        return CliVocabulary(self._operations, project)
 
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
-        """Return the command with its arguments, ready for a shell."""
+        """Return the command with its arguments in the syntax of a shell."""
         declared = self._operations[operation]
+        arguments = add_project(declared, arguments, self._project)
         command = _choose_command(declared, arguments)
         if command is None:
             return operation
@@ -43,36 +49,60 @@ class CliVocabulary(Vocabulary):
             if name in command.arguments:
                 positional += texts
             elif name not in command.fixed:
-                option = f"--{command.names.get(name, name).replace('_', '-')}"
+                option = _spell_option(command, name)
                 options += [option] if value is True else [f"{option} {text}" for text in texts]
         return " ".join((PROGRAM, *command.words, *positional, *options))
 
-    def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def call(self, operation: str, arguments: Mapping[str, Any], fill: Sequence[str] = ()) -> dict[str, Any]:
         """Return the command as data."""
-        return {"command": self.spell(operation, arguments)}
+        declared = self._operations[operation]
+        given = add_project(declared, arguments, self._project)
+        missing = list_missing(declared, given, fill)
+        command = _choose_command(declared, given)
+        if command is not None:
+            names = {field.encode_name: field.name for field in msgspec.structs.fields(declared.input)}
+            fixed = {name for name in missing if names[name] in command.fixed}
+            missing = [_spell_option(command, names[name]) for name in missing if name not in fixed]
+        return {"command": self.spell(operation, arguments), **({"fill": missing} if missing else {})}
 
 
 class McpVocabulary(Vocabulary):
     """The vocabulary of MCP: `toc_version draft`, and as data the tool with its arguments."""
 
-    def __init__(self, operations: Registry) -> None:
+    def __init__(self, operations: Registry, groups: Collection[str] | None = None, project: str | None = None) -> None:
+        """`groups` are those whose tools the client has; None: all."""
         self._operations = operations
-        self._commands = CliVocabulary(operations)
+        self._groups = groups
+        self._project = project
+        self._commands = CliVocabulary(operations, project)
+
+    def within(self, project: str) -> McpVocabulary:
+        """Return the vocabulary for answers about a project."""
+        return McpVocabulary(self._operations, self._groups, project)
 
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
         """Return the name of the tool and the value that selects the operation."""
-        tool = self._operations[operation].tool
+        tool = self._find_tool(operation)
         if tool is None:
             return self._commands.spell(operation, arguments)
         return f"{tool.name} {tool.selector}" if tool.selector else tool.name
 
-    def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def call(self, operation: str, arguments: Mapping[str, Any], fill: Sequence[str] = ()) -> dict[str, Any]:
         """Return the tool and its arguments as data."""
-        tool = self._operations[operation].tool
+        tool = self._find_tool(operation)
         if tool is None:
-            return self._commands.call(operation, arguments)
+            return self._commands.call(operation, arguments, fill)
+        declared = self._operations[operation]
+        given = add_project(declared, arguments, self._project)
+        missing = list_missing(declared, given, fill)
         selected = {"operation": tool.selector} if tool.selector else {}
-        return {"tool": tool.name, "arguments": {**selected, **arguments}}
+        call = {"tool": tool.name, "arguments": {**selected, **given}}
+        return {**call, "fill": missing} if missing else call
+
+    def _find_tool(self, operation: str) -> Tool | None:
+        """Return the tool of an operation; None if it has none, or the client does not have it."""
+        tool = self._operations[operation].tool
+        return tool if tool is not None and (self._groups is None or tool.group in self._groups) else None
 
 
 class HttpVocabulary(Vocabulary):
@@ -83,7 +113,7 @@ class HttpVocabulary(Vocabulary):
         self._project = project  # of the request that is answered; a hint without a project is about the same one
 
     def within(self, project: str | None) -> HttpVocabulary:
-        """Return the vocabulary for answers to a request about a project."""
+        """Return the vocabulary for answers to requests about a project."""
         return HttpVocabulary(self._operations, project)
 
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
@@ -91,8 +121,16 @@ class HttpVocabulary(Vocabulary):
         call = self.call(operation, arguments)
         return f"{call['method']} {call['path']}"
 
-    def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def call(self, operation: str, arguments: Mapping[str, Any], fill: Sequence[str] = ()) -> dict[str, Any]:
         """Return the method, the path with its query string, and the body if there is one."""
+        missing = list_missing(self._find(operation), arguments, fill)
+        call = self._build_request(operation, arguments)
+        missing = [PROJECT if name in PROJECT_NAMES else name for name in missing]
+        if self._project is not None:
+            missing = [name for name in missing if name != PROJECT]
+        return {**call, "fill": missing} if missing else call
+
+    def _build_request(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         chosen = self._choose_variant(operation, arguments)
         project = get_project_field(chosen.input)
         given = {PROJECT if name == project else name: value for name, value in arguments.items()}
@@ -109,7 +147,7 @@ class HttpVocabulary(Vocabulary):
         return {"method": route.method, "path": path, **({"body": others} if others else {})}
 
     def _choose_variant(self, name: str, arguments: Mapping[str, Any]) -> Operation[Any, Any]:
-        """Return the operation, or the variant that the arguments select if it has a separate route."""
+        """Return the operation, or the variant that the arguments select if that has a separate route."""
         declared = self._find(name)
         if declared.choose_variant is None or not any(variant.http for variant in declared.variants):
             return declared
@@ -126,8 +164,27 @@ class HttpVocabulary(Vocabulary):
         return next(variant for operation in self._operations for variant in operation.variants if variant.name == name)
 
 
+def add_project(operation: Operation[Any, Any], arguments: Mapping[str, Any], project: str | None) -> dict[str, Any]:
+    """Return arguments with the project, if the operation takes one and they name none."""
+    name = get_project_field(operation.input)
+    return {name: project, **arguments} if name is not None and project is not None else dict(arguments)
+
+
+def list_missing(operation: Operation[Any, Any], arguments: Mapping[str, Any], fill: Sequence[str]) -> list[str]:
+    """Return the names of arguments that a call needs and lacks: required ones, and those of `fill`."""
+    required = [field.encode_name for field in msgspec.structs.fields(operation.input) if field.required]
+    return [name for name in dict.fromkeys([*required, *fill]) if name not in arguments]
+
+
+def _spell_option(command: Command, name: str) -> str:
+    """Return an argument as the usage of its command spells it."""
+    if name in command.arguments:
+        return name.upper()
+    return f"--{command.names.get(name, name).replace('_', '-')}"
+
+
 def _choose_route(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Route | None:
-    """Return the first route, also of a variant, that takes the given values and whose path they fill."""
+    """Return the first route, of the operation or a variant, that accepts the values and whose path they fill."""
     for route in (route for variant in (operation, *operation.variants) for route in variant.routes):
         is_filled = all(name in given for name in list_parameters(route.path))
         if is_filled and route.item_of is None and not any(name in given for name in route.without):
@@ -151,7 +208,7 @@ def _choose_command(operation: Operation[Any, Any], arguments: Mapping[str, Any]
 
 
 def _is_repeated(value: Any) -> bool:
-    """Return whether an option is repeated for each item; a list of objects is one JSON text instead."""
+    """Return True if an option is repeated for each item. A list of objects is one JSON text instead."""
     return isinstance(value, list) and not any(isinstance(item, dict | list) for item in value)
 
 
@@ -172,12 +229,12 @@ def list_parameters(path: str) -> list[str]:
 
 
 def get_project_field(shape: type[Struct]) -> str | None:
-    """Return the wire name under which an input type has the project; None if it has none."""
+    """Return the wire name of the project argument in an input type; None if it has none."""
     return next((name for name in PROJECT_NAMES if name in shape.__struct_encode_fields__), None)
 
 
 def fill_path(path: str, look_up: Callable[[str], Any]) -> str:
-    """Return a path below the prefix with its values; a name for which `look_up` returns None stays in braces."""
+    """Return a path below the prefix with its values. A name stays in braces if `look_up` returns None."""
 
     def replace(match: re.Match[str]) -> str:
         value = look_up(match[1])
@@ -187,7 +244,7 @@ def fill_path(path: str, look_up: Callable[[str], Any]) -> str:
 
 
 def format_query(arguments: Mapping[str, Any]) -> str:
-    """Return arguments as a query string that the input gate reads back; empty if there are none."""
+    """Return arguments as a query string in the syntax of the input gate; empty if there are none."""
 
     pairs = [
         (name, item if isinstance(item, str) else encode(item).decode())

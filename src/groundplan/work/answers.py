@@ -1,4 +1,4 @@
-"""What answers of work say beside their result: warnings, side effects, reminders and the briefing of a node."""
+"""The parts of answers of work besides the result: warnings, side effects, reminders and the briefing of a node."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ TRIMMING = tuple(CutLists((f"briefing.{name}",)) for name in reversed(BRIEFING_L
 
 
 class Warnings:
-    """The warnings of one answer. Equal ones about several nodes become one line with their number."""
+    """The warnings of one answer. Equal warnings about several nodes become one line with their number."""
 
     def __init__(self) -> None:
         self._subjects: dict[str, list[str]] = {}  # the nodes, by sentence
@@ -66,7 +66,7 @@ class Warnings:
         self._subjects.setdefault(sentence, []).append(subject)
 
     def add_ended_claims(self, claimants: Mapping[str, str], *, verb: str = "resolved") -> None:
-        """Add a warning for each node that was resolved, moved on or merged while another actor's claim was live."""
+        """Add a warning for each node that was resolved, moved on or merged during another actor's live claim."""
         for node_id, claimant in claimants.items():
             self.add(node_id, f"{verb} while {quote_text(claimant)} holds its claim")
 
@@ -75,7 +75,7 @@ class Warnings:
         self.add(node_id, f"resolved while it rests on required facts without a value: {join_names(pointers)}")
 
     def lines(self) -> list[str] | UnsetType:
-        """Return at most WARNINGS_MAX lines, of which the last counts those that are left out."""
+        """Return at most WARNINGS_MAX lines. If lines are left out, the last line has their number."""
         lines = [
             f"{first}{f' and {len(more)} more' if more else ''}: {sentence}"
             for sentence, (first, *more) in self._subjects.items()
@@ -87,13 +87,13 @@ class Warnings:
 
 
 def join_names(names: Sequence[str]) -> str:
-    """Return names of the caller for one line: `'a', 'b'`, or the first NAMES_MAX `and 2 more`."""
+    """Return names from the caller for one line: `'a', 'b'`, or the first NAMES_MAX `and 2 more`."""
     more = f" and {len(names) - NAMES_MAX} more" if len(names) > NAMES_MAX else ""
     return f"{', '.join(map(quote_text, names[:NAMES_MAX]))}{more}"
 
 
 def describe_edge_type(type_: str) -> str | None:
-    """Return a warning if an edge of this type does not do what its name promises; None for plain relations."""
+    """Return a warning if the name of an edge type suggests an effect that the type does not have; else None."""
     if type_ == DEPENDS_ON or type_ in RELATIONS:
         return None
     folded = "".join(filter(str.isalnum, type_[:64].casefold()))
@@ -137,7 +137,7 @@ def add_side_effects(answer: T, tx: Transaction, readiness: Readiness, warnings:
 def list_within_budget(
     tx: Transaction, entries: list[N], *, total: int | None = None
 ) -> tuple[list[N] | UnsetType, int | UnsetType]:
-    """Return the entries that fit beside the main answer, and the total if these are not all."""
+    """Return the entries that fit beside the main answer, and their total number if some do not fit."""
     if not entries:
         return UNSET, UNSET
     listed = tx.budget.share(1, of=LIST_BUDGET_DIVISOR).take_rows(entries[:LISTED_NODES_MAX])

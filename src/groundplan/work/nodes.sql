@@ -180,3 +180,15 @@ DELETE FROM work_node_tags
    AND project_id = :project_id
    AND node_n = :n
    AND tag IN (SELECT value FROM each(:tags));
+
+-- name: merged_nodes
+-- The nodes that were merged into some nodes, the last :at_most of each, in the order of the merges.
+SELECT node_n, id, summary, description
+  FROM (SELECT m.node_n, m.id, m.summary, m.description, m.rev,
+               row_number() OVER (PARTITION BY m.node_n ORDER BY m.rev DESC, m.id DESC) AS place
+          FROM work_merged_texts AS m
+         WHERE m.tenant_id = :tenant_id
+           AND m.project_id = :project_id
+           AND m.node_n IN (SELECT CAST(value AS bigint) FROM each(:ns))) AS placed
+ WHERE place <= :at_most
+ ORDER BY node_n, rev, id;

@@ -22,7 +22,7 @@ rev, claim_number, created_at, created_by, updated_at, changed_rev
 
 -- part: node
 -- All fields of a node `c`, as in WorkNodeRow.
-{c.position}, {c.content}, {c.progress}, {c.stamps}, {evidence_total}
+{c.position}, {c.content}, {c.progress}, {c.stamps}, {evidence_total}, {merged_total}
 
 -- part: evidence_total
 -- The amount of evidence of a node `c`: the last number, because evidence is only removed together with its node.
@@ -31,6 +31,14 @@ rev, claim_number, created_at, created_by, updated_at, changed_rev
          WHERE e.tenant_id = c.tenant_id
            AND e.project_id = c.project_id
            AND e.node_n = c.n) AS evidence_total
+
+-- part: merged_total
+-- The number of nodes that were merged into a node `c`.
+(SELECT count(*)
+          FROM work_merged_texts AS m
+         WHERE m.tenant_id = c.tenant_id
+           AND m.project_id = c.project_id
+           AND m.node_n = c.n) AS merged_total
 
 -- columns: evidence
 node_n, k, type, ref, agent, at

@@ -146,3 +146,16 @@ UPDATE work_sections
 -- Record which node a node was merged into.
 INSERT INTO work_merged (tenant_id, id, project_id, into_id)
 VALUES (:tenant_id, :id, :project_id, :into_id);
+
+-- name: move_merged_texts
+-- Give the words of the nodes that were merged into a node to another one.
+UPDATE work_merged_texts
+   SET node_n = :to_n
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n;
+
+-- name: add_merged_text
+-- Keep the words of a node with the one that it is merged into.
+INSERT INTO work_merged_texts (tenant_id, project_id, id, node_n, rev, summary, description)
+VALUES (:tenant_id, :project_id, :id, :to_n, :write_rev, :summary, :description);

@@ -89,3 +89,36 @@ def test_undo_returns_the_graph_that_was_there_before(engine: Engine, resolves_p
     assert undone > STEPS // 4
     # With the policy, a parent that was dropped is resolved with its last child, so it cannot be dropped again.
     assert refused <= {"cannot_undo", "cycle_detected", *(["already_resolved"] if resolves_parents else [])}
+
+
+def test_undos_walk_back_through_the_graphs_and_redos_forth(engine: Engine) -> None:
+    chance = random.Random("stack")  # noqa: S311 - chance, not secrets
+    ada = engine.session(local_actor("ada", kind=ActorKind.PERSON))
+    ada.call("work.open", project="atlas")
+    nodes = [{"ref": f"n{i}", "summary": f"n{i}", **({"parent_ref": f"n{i // 3}"} if i else {})} for i in range(NODES)]
+    ids = [one.id for one in ada.call("work.plan", project="atlas", nodes=nodes).created]
+    walked = 0
+    for _ in range(STEPS // 5):
+        graphs = [dump(engine)]
+        while len(graphs) < 6:
+            operation, arguments = choose_change(chance, ids)
+            if operation == "work.claim":  # not compared
+                continue
+            try:
+                ada.call(operation, **arguments)
+                if (after := dump(engine)) == graphs[-1]:
+                    continue  # nothing changed
+                graphs.append(after)
+                ada.call("briefing.undo", project="atlas", dry_run=True)
+            except GroundplanError as error:
+                if error.code == "cannot_undo":
+                    graphs = [dump(engine)]  # what is before cannot be reached
+        for graph in reversed(graphs[:-1]):
+            while dump(engine) != graph:
+                ada.call("briefing.undo", project="atlas")
+            walked += 1
+        for graph in graphs[1:]:
+            while dump(engine) != graph:
+                ada.call("briefing.undo", project="atlas", redo=True)
+            walked += 1
+    assert walked == STEPS // 5 * 10

@@ -46,6 +46,7 @@ def fill_atlas(engine: Engine) -> dict[str, str]:
             {"op": "add_edge", "source": "o", "target": "g", "mechanism": "by reading"},
             {"op": "add_assumption", "node": "g", "assumption_text": "They look"},
             {"op": "add_indicator", "node": "g", "name": "Wrecks", "target": 3},
+            {"op": "add_assumption", "source": "o", "target": "g", "assumption_text": "They can see", "owner": "ben"},
         ],
     )
     ids["run"] = ada.call("context.create_draft", scopeId="atlas").run.id
@@ -108,7 +109,10 @@ def dump(session: Session, ids: dict[str, str]) -> dict[str, Any]:
         "counts": session.call("work.open", project="atlas").summary,
         "policies": session.call("work.open", project="atlas").policies,
         "nodes": [(one.key, one.title, one.description, one.metadata, one.assumptions) for one in opened.nodes],
-        "edges": [(one.source, one.target, one.edge_type, one.mechanism, one.confidence) for one in opened.edges],
+        "edges": [
+            (one.source, one.target, one.edge_type, one.mechanism, one.confidence, one.assumptions)
+            for one in opened.edges
+        ],
         "indicators": [(one.key, one.name, one.target, one.owner) for one in opened.indicators],
         "facts": [
             (name, one["label"], one["valueNumber"], one["provenance"]) for name, one in view["inputsByPointer"].items()
@@ -201,6 +205,35 @@ OTHER_CHANGES: dict[str, tuple[str, dict[str, Any]]] = {
         "purpose.edit",
         {"project": "atlas", "operations": [{"op": "remove_edge", "source": "OC1", "target": "G1"}]},
     ),
+    "purpose node removed": (
+        "purpose.edit",
+        {"project": "atlas", "operations": [{"op": "remove_node", "node": "G1"}]},
+    ),
+    "assumption removed": (
+        "purpose.edit",
+        {
+            "project": "atlas",
+            "operations": [{"op": "remove_assumption", "assumption": key} for key in ("AS1", "AS2")],
+        },
+    ),
+    "indicator removed": (
+        "purpose.edit",
+        {"project": "atlas", "operations": [{"op": "remove_indicator", "indicator": "IN1"}]},
+    ),
+    "purpose replaced": (
+        "purpose.edit",
+        {
+            "project": "atlas",
+            "operations": [
+                {"op": "update_assumption", "assumption": "AS2", "assumption_text": "They wear glasses"},
+                {"op": "remove_edge", "source": "OC1", "target": "G1"},
+                {"op": "add_edge", "source": "OC1", "target": "G1", "mechanism": "by looking"},
+                {"op": "add_node", "ref": "p", "node_type": "OUTPUT", "title": "Map"},
+                {"op": "add_edge", "source": "p", "target": "OC1"},
+                {"op": "remove_indicator", "indicator": "IN1"},
+            ],
+        },
+    ),
     "facts changed": (
         "context.edit",
         {
@@ -218,7 +251,7 @@ OTHER_CHANGES: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
 }
-FINAL = {"claimed", "atom created", "purpose added", "facts added"}  # their undo has no inverse
+FINAL = {"claimed", "atom created", "facts added"}  # their undo has no inverse
 CHANGES = {**WORK_CHANGES, **OTHER_CHANGES}
 
 
@@ -250,12 +283,103 @@ def test_undo_sets_back_what_a_change_did(ada: Session, ids: dict[str, str], nam
 
 
 @pytest.mark.parametrize("name", sorted(CHANGES.keys() - FINAL))
-def test_an_undo_can_be_undone(ada: Session, ids: dict[str, str], name: str) -> None:
+def test_a_redo_does_again_what_an_undo_took_back(ada: Session, ids: dict[str, str], name: str) -> None:
     change(ada, name, ids)
     after = dump(ada, ids)
     undo(ada)
-    undo(ada)
+    undo(ada, redo=True)
     assert dump(ada, ids) == after
+
+
+@pytest.mark.parametrize("name", sorted(CHANGES.keys() - FINAL))
+def test_what_was_done_again_can_be_undone_again(ada: Session, ids: dict[str, str], name: str) -> None:
+    before = dump(ada, ids)
+    change(ada, name, ids)
+    undo(ada)
+    undo(ada, redo=True)
+    undo(ada)
+    assert dump(ada, ids) == before
+
+
+def set_summary(session: Session, ids: dict[str, str], summary: str) -> None:
+    session.call("work.update", updates=[{"node_id": ids["coast"], "summary": summary}])
+
+
+def read_summary(session: Session, ids: dict[str, str]) -> str:
+    return str(session.call("work.context", node_id=ids["coast"]).node.summary)
+
+
+def test_the_second_undo_takes_back_the_step_before(ada: Session, ids: dict[str, str]) -> None:
+    seen = [read_summary(ada, ids)]
+    for summary in ("one", "two", "three"):
+        set_summary(ada, ids, summary)
+        seen.append(summary)
+    for expected in reversed(seen[:-1]):
+        undo(ada)
+        assert read_summary(ada, ids) == expected
+    for expected in seen[1:]:
+        undo(ada, redo=True)
+        assert read_summary(ada, ids) == expected
+    assert error_of(lambda: undo(ada, redo=True)).code == "nothing_to_redo"
+    undo(ada)
+    assert read_summary(ada, ids) == "two"
+
+
+def test_a_new_change_ends_what_can_be_done_again(ada: Session, ids: dict[str, str]) -> None:
+    set_summary(ada, ids, "one")
+    set_summary(ada, ids, "two")
+    undo(ada)
+    set_summary(ada, ids, "three")
+
+    assert error_of(lambda: undo(ada, redo=True)).code == "nothing_to_redo"
+    undo(ada)
+    assert read_summary(ada, ids) == "one"
+
+
+def test_a_change_of_another_actor_is_not_done_over(engine: Engine, ada: Session, ids: dict[str, str]) -> None:
+    set_summary(ada, ids, "one")
+    undo(ada)
+    set_summary(engine.session("ben"), ids, "of ben")
+
+    assert error_of(lambda: undo(ada, redo=True)).code == "changed_since"
+    assert read_summary(ada, ids) == "of ben"
+
+
+def test_what_was_undone_is_not_undone_twice(ada: Session, ids: dict[str, str]) -> None:
+    set_summary(ada, ids, "one")
+    event = last_event(ada)
+    undo(ada)
+    back = last_event(ada)
+
+    assert error_of(lambda: undo(ada, event=event)).code == "already_undone"
+    undo(ada, event=back)  # the undo itself: a redo
+    assert read_summary(ada, ids) == "one"
+    assert error_of(lambda: undo(ada, event=back)).code == "already_undone"
+    undo(ada, event=event)
+    assert error_of(lambda: undo(ada, event=event)).code == "already_undone"
+
+
+def test_an_undo_of_a_release_takes_the_claim_again(ada: Session, ids: dict[str, str]) -> None:
+    ada.call("work.next", project="atlas", node_id=ids["coast"], claim=True)
+    ada.call("work.update", updates=[{"node_id": ids["coast"], "release": True}])
+
+    undo(ada)
+
+    assert ada.call("work.context", node_id=ids["coast"]).node.properties["_claimed_by"] == "ada"
+
+
+def test_an_undo_says_what_it_did_as_a_sentence(ada: Session, ids: dict[str, str]) -> None:
+    set_summary(ada, ids, "one")
+    event = last_event(ada)
+
+    assert undo(ada).text == f"Undid {event}: updated {ids['coast']}"
+    assert undo(ada, redo=True).text == f"Did again {event}: updated {ids['coast']}"
+
+
+def test_redo_with_an_event_is_refused(ada: Session, ids: dict[str, str]) -> None:
+    set_summary(ada, ids, "one")
+
+    assert error_of(lambda: undo(ada, event=last_event(ada), redo=True)).code == "invalid_argument"
 
 
 def test_the_events_of_an_undo_say_what_they_undo(ada: Session, ids: dict[str, str]) -> None:
@@ -372,7 +496,6 @@ def test_an_edit_of_an_earlier_draft_is_not_undone_in_a_later_one(ada: Session, 
         ("work.update", {"updates": [{"node_id": "{coast}", "add_evidence": [{"type": "note", "ref": "x"}]}]}),
         ("work.restructure", {"operations": [{"op": "merge", "source": "{coast}", "target": "{print}"}]}),
         ("knowledge.delete", {"entityType": "atom", "id": "{atom}", "version": 1}),
-        ("purpose.edit", {"project": "atlas", "operations": [{"op": "remove_node", "node": "OC1"}]}),
         ("purpose.record", {"project": "atlas", "decisions": [{"text": "x", "rationale": "y"}]}),
         ("context.commit", {"runId": "{run}"}),
         ("member.add", {"scopeId": "atlas", "userId": "dora", "role": "viewer"}),
@@ -396,7 +519,7 @@ def test_evidence_stays_and_the_answer_says_so(ada: Session, ids: dict[str, str]
 def test_a_drop_is_not_repeated_over_work_that_was_planned_since(ada: Session, ids: dict[str, str]) -> None:
     change(ada, "dropped", ids)
     undo(ada)
-    event = undo(ada, dry_run=True).undone
+    event = undo(ada, redo=True, dry_run=True).undone
     ada.call("work.plan", project="atlas", nodes=[{"ref": "new", "summary": "New", "parent_ref": ids["coast"]}])
     after = dump(ada, ids)
     assert error_of(lambda: undo(ada, event=event)).code == "cannot_undo"
@@ -434,6 +557,83 @@ def test_an_edge_is_not_removed_with_an_assumption_that_was_added_to_it_since(
     assert error_of(lambda: undo(ada, event=added)).code == "changed_since"
 
 
+def test_what_was_removed_does_not_come_back_without_what_it_was_on_and_the_error_names_the_event(
+    ada: Session, ids: dict[str, str]
+) -> None:
+    removals = {}
+    for removal in (
+        {"op": "remove_assumption", "assumption": "AS2"},
+        {"op": "remove_indicator", "indicator": "IN1"},
+        {"op": "remove_edge", "source": "OC1", "target": "G1"},
+        {"op": "remove_node", "node": "G1"},
+    ):
+        edit(ada, removal)
+        removals[removal["op"]] = last_event(ada)
+
+    def refuse(name: str) -> Any:
+        return error_of(lambda: undo(ada, event=removals[name]))
+
+    refused = {name: refuse(name) for name in removals if name != "remove_node"}
+
+    assert {name: (error.code, error.details["subject"]) for name, error in refused.items()} == {
+        "remove_assumption": ("changed_since", "OC1->G1"),
+        "remove_indicator": ("changed_since", "G1"),
+        "remove_edge": ("changed_since", "G1"),
+    }
+
+
+def test_removals_are_undone_one_after_the_other(ada: Session, ids: dict[str, str]) -> None:
+    before = dump(ada, ids)
+    removals = []
+    for removal in (
+        {"op": "remove_assumption", "assumption": "AS2"},
+        {"op": "remove_edge", "source": "OC1", "target": "G1"},
+        {"op": "remove_node", "node": "G1"},
+    ):
+        edit(ada, removal)
+        removals.append(last_event(ada))
+
+    for event in reversed(removals):
+        undo(ada, event=event)
+
+    assert dump(ada, ids) == before
+
+
+def test_a_restored_node_keeps_its_row_and_the_work_that_serves_it(ada: Session, ids: dict[str, str]) -> None:
+    ada.call("work.update", updates=[{"node_id": ids["print"], "serves": ["G1"]}])
+    before = ada.call("purpose.open", project="atlas", detail="full").nodes
+    edit(ada, {"op": "remove_node", "node": "G1"})
+    undo(ada)
+
+    assert ada.call("purpose.open", project="atlas", detail="full").nodes == before
+    assert [link.to for link in ada.call("work.context", node_id=ids["print"]).node.serves] == ["G1"]
+
+
+def test_a_removed_edge_that_would_close_a_cycle_by_now_is_not_restored(ada: Session, ids: dict[str, str]) -> None:
+    edit(
+        ada,
+        {"op": "add_node", "node_type": "OUTCOME", "title": "Seen"},
+        {"op": "add_node", "node_type": "OUTCOME", "title": "Told"},
+        {"op": "add_edge", "source": "OC1", "target": "OC2"},
+    )
+    edit(ada, {"op": "remove_edge", "source": "OC1", "target": "OC2"})
+    removed = last_event(ada)
+    edit(
+        ada,
+        {"op": "add_edge", "source": "OC2", "target": "OC3"},
+        {"op": "add_edge", "source": "OC3", "target": "OC1"},
+    )
+    before = dump(ada, ids)
+
+    assert error_of(lambda: undo(ada, event=removed)).code == "dependency_cycle"
+    assert dump(ada, ids) == before
+
+
+def test_no_request_restores_an_item_under_a_key_of_its_choice(ada: Session, ids: dict[str, str]) -> None:
+    restoring = {"op": "restore_node", "key": "G7", "id": "x", "node_type": "GOAL", "title": "Mine"}
+    assert error_of(lambda: edit(ada, restoring)).code == "invalid_argument"
+
+
 def test_what_work_was_linked_to_since_is_not_removed(ada: Session, ids: dict[str, str]) -> None:
     edit(ada, {"op": "add_node", "node_type": "OUTPUT", "title": "Chart"})
     node_added = last_event(ada)
@@ -458,11 +658,11 @@ def test_a_molecule_is_not_deleted_when_atoms_were_added_to_it_since(ada: Sessio
 
 def test_a_drop_that_an_undo_repeats_says_what_it_undoes(ada: Session, ids: dict[str, str]) -> None:
     ada.call("work.restructure", operations=[{"op": "drop", "node_id": ids["print"], "reason": "no paper"}])
+    dropped = last_event(ada)
     undo(ada)
-    reopened = last_event(ada)
-    undo(ada)
+    undo(ada, redo=True)
 
-    assert ada.call("event.list", project="atlas", limit=1).events[0].decision == f"undo of {reopened}"
+    assert ada.call("event.list", project="atlas", limit=1).events[0].decision == f"redo of {dropped}"
 
 
 def test_a_write_that_moved_and_reopened_is_not_undone_by_halves(ada: Session, ids: dict[str, str]) -> None:

@@ -54,6 +54,9 @@ RECORDS = {
         {"run_id": "another"},
     ),
     "work_deleted": Record(("tenant_id", "id"), ("project_id", "thing"), {"thing": "section"}, {"id": "another"}),
+    "write_undos": Record(
+        ("tenant_id", "project_id", "origin_rev", "rev"), ("undone_rev", "is_redo"), {"is_redo": True}, {"rev": 99}
+    ),
     "toc_measurements": Record(
         OBSERVED,
         ("indicator_key", "value", "as_of", "as_of_until", "recorded_at", "recorded_by"),
@@ -151,6 +154,8 @@ def _make_history(engine: Engine) -> None:
     ada.call("knowledge.delete", entityType="atom", id=gone, version=1)
     done = ada.call("work.plan", project="atlas", nodes=[{"ref": "a", "summary": "Row"}]).created[0].id
     ada.call("container.delete", containerType="task", id=done, version=1)
+    ada.call("work.update", updates=[{"node_id": task, "summary": "Run"}])
+    ada.call("briefing.undo", project="atlas")
     engine.as_owner(
         "INSERT INTO pciv_deleted_runs (tenant_id, run_id, project_id, deleted_at, deleted_by, deleter_kind) "
         "SELECT tenant_id, 'gone', id, created_at, 'ada', 'user' FROM projects",

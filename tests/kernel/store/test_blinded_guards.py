@@ -67,6 +67,7 @@ def agent_token(id_: str, actor: str) -> Row:
 def committing(run: str, *, status: str = "committed", kind: str = "user") -> Update:
     """Return an update that commits a harmless run and another one."""
     change = {**context.commit_columns(status), "committer_kind": kind}
+    del change["base_run_id"]  # each run has its own
     return Update("pciv_runs", {"id": "a-whole"}, {"id": run}, change, tuple(context.run_row("", "")))
 
 
@@ -138,6 +139,7 @@ BREACHES: dict[str, list[Breach]] = {
     "gp_pciv_runs_commit_is_whole": [committing("hollow")],
     "gp_pciv_runs_commit_is_backed": [committing("unbacked"), committing("unfounded", status="partial_committed")],
     "gp_pciv_runs_commit_displaces_nobody": [committing("otherwise", kind="model")],
+    "gp_pciv_runs_commit_on_the_run_in_force": [committing("late")],
     "gp_pciv_deleted_runs_are_deleted_by_persons": [
         Insertion("pciv_deleted_runs", deleted_run("gone", "model"), deleted_run("final", "model"))
     ],
@@ -187,6 +189,7 @@ REFUSES_WHAT_IT_FINDS = (
     "gp_pciv_runs_commit_is_whole",
     "gp_pciv_runs_commit_is_backed",
     "gp_pciv_runs_commit_displaces_nobody",
+    "gp_pciv_runs_commit_on_the_run_in_force",
     "gp_pciv_deleted_runs_are_deleted_by_persons",
     "gp_pciv_deleted_runs_are_stood_on_by_nothing",
     "gp_toc_assumptions_key_is_of_no_edge_assumption",
@@ -201,7 +204,10 @@ SELECT proname FROM pg_proc WHERE pronamespace = '{SCHEMA_NAME}'::regnamespace A
 def fill(engine: Engine) -> None:
     """Create runs and versions of which each can be harmed in one way."""
     projects = ("arctic", "atlas", "caspia", "dorado")
-    drafts = {name: context.run_row("atlas", name) for name in ("hollow", "unbacked", "unfounded", "otherwise")}
+    drafts = {
+        name: context.run_row("atlas", name, base_run_id=None if name == "late" else "force")
+        for name in ("hollow", "unbacked", "unfounded", "otherwise", "late")
+    }
     stood, deleted, force = (context.run_row("atlas", name) for name in ("stood", "deleted", "force"))
     unset: Row = {"value_string": None, "provenance": "unknown"}
     backed: Row = {"provenance": "source-backed"}
@@ -228,8 +234,13 @@ def fill(engine: Engine) -> None:
         sql_insert("pciv_constraints", context.constraint_row(drafts["unfounded"], "unfounded-c", **backed)),
         sql_insert("pciv_inputs", context.input_row(drafts["otherwise"], "otherwise-i", **inferred)),
         sql_insert("pciv_inputs", context.input_row(force, "force-i", pointer="/entered")),
-        *(update_row("pciv_runs", str(run["id"]), **context.commit_columns()) for run in (stood, deleted)),
-        update_row("pciv_runs", "force", **{**context.commit_columns(), "committed_at": "2026-03-03T09:00:00.000Z"}),
+        # Of runs that were committed at one time, the first by its id is in force.
+        *(update_row("pciv_runs", str(run["id"]), **context.commit_columns(base="final")) for run in (stood, deleted)),
+        update_row(
+            "pciv_runs",
+            "force",
+            **{**context.commit_columns(base="deleted"), "committed_at": "2026-03-03T09:00:00.000Z"},
+        ),
         sql_insert("pciv_deleted_runs", deleted_run("deleted")),
     )
     purpose.insert_families(engine, THEORY, PUBLISHED, UNPUBLISHED)

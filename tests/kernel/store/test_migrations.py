@@ -128,7 +128,8 @@ def set_recorded(engine: Engine, *steps: tuple[int, str, str]) -> None:
 def record_steps_before_the_baseline(engine: Engine) -> list[tuple[int, str, str]]:
     """Make the database one that was created before there was a baseline."""
     steps = list(zip(range(1, len(NAMES) + 1), NAMES, CHECKSUMS[engine.dialect], strict=True))
-    set_recorded(engine, *steps)
+    later = [(step.number, step.name, step.checksum) for step in load_migrations(engine.dialect)[1:]]
+    set_recorded(engine, *steps, *later)
     return steps
 
 
@@ -139,7 +140,7 @@ def test_a_database_from_before_the_baseline_works_and_takes_later_steps(engine:
         Session(store, local_actor("ada")).call("project.create", name="atlas")
     migrate_database(engine, steps_with(tmp_path / "steps", engine.dialect, *SECOND))
 
-    assert [name for _, name, *_ in engine.as_owner(TAKEN)] == [*NAMES, "pets"]
+    assert [name for _, name, *_ in engine.as_owner(TAKEN)] == [*NAMES, *names(engine.dialect)[1:], "pets"]
     assert engine.as_owner("SELECT name FROM test_pets") == [("rex",)]
 
 

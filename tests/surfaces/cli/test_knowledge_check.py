@@ -150,23 +150,35 @@ class TestCheck:
         assert atlas.check("--json").answer["atoms"][0]["files"] == [name]
         assert "docs/\\udcff\\n" in atlas.check().out
 
-    def test_what_was_recorded_is_shown_with_the_atom(
+    def test_what_was_recorded_is_listed_with_the_atom(
         self, atlas: KnowledgeCommands, copy: WorkingCopy, run: Run
     ) -> None:
-        docs = atlas.atom("Docs", "docs/**")
+        atlas.atom("Docs", "docs/**")
         atlas.confirm("Docs")
         copy.commit({"docs/a.md": "2"})
 
         def state() -> str:
-            answer = run("knowledge", "get", docs, "--type", "atom", "--json").answer
-            found: str = answer["data"]["atom"]["freshness"]["state"]
-            return found
+            (atom,) = run("knowledge", "list", "--project", "atlas", "--json").answer["atoms"]
+            return str(atom["freshness"]["state"])
 
         before = state()
         atlas.check("--no-record")
         assert state() == before == "fresh"
         atlas.check()
         assert state() == "changed"
+
+    def test_an_atom_is_shown_with_its_state_of_now_and_the_commits_that_changed_its_files(
+        self, atlas: KnowledgeCommands, copy: WorkingCopy, run: Run, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("groundplan.repository.git.ANSWER_LIMIT_S", 60.0)  # a busy machine is slower
+        docs = atlas.atom("Docs", "docs/**")
+        assert "[never confirmed]" in run("knowledge", "context", "docs/a.md", "--project", "atlas").out
+        run("knowledge", "update", docs, "--type", "atom", "--version", "1", "--confirm", "HEAD")
+        commit = copy.commit({"docs/a.md": "2"})
+
+        shown = run("knowledge", "get", docs, "--type", "atom").out
+
+        assert f"[changed by 1 commit: {commit[:9]}]" in shown
 
     def test_another_folder_can_be_named(
         self, atlas: KnowledgeCommands, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch

@@ -146,3 +146,65 @@ def test_an_artifact_is_added_changed_and_removed_by_forms(browser: Browser, eng
     assert (refused.status, 'aria-invalid="true"' in refused.body.decode()) == (400, True)
     assert browser.submit(path, open_form(browser, path, "artifact-remove")).status == 303
     assert read() is None
+
+
+# --- Commits ---
+
+
+def commit_first_facts(browser: Browser, engine: Engine, **given: object) -> None:
+    run = write_facts(browser, engine)
+    engine.session("ada").call("context.commit", runId=run, **given)
+
+
+def begin_draft(engine: Engine, owner: str) -> str:
+    """Return a new draft with another owner of the site."""
+    run: str = engine.session("ada").call("context.create_draft", scopeId="atlas", ownership="shared").run.id
+    edit(engine, run, inputs=[{"pointer": "/owner", "value": owner}])
+    return run
+
+
+@pytest.mark.parametrize(("side", "owner"), [("mine", "The school"), ("theirs", "The <village>")])
+def test_a_commit_that_contradicts_another_shows_both_values_and_one_button_settles_it(
+    browser: Browser, engine: Engine, side: str, owner: str
+) -> None:
+    commit_first_facts(browser, engine)
+    theirs, mine = begin_draft(engine, "The <village>"), begin_draft(engine, "The school")
+    path = f"/p/atlas/facts?run={mine}"
+    form = open_form(browser, path, "commit")
+    engine.session("ada").call("context.commit", runId=theirs)
+
+    refused = send(browser, path, form)
+
+    page = refused.body.decode()
+    assert refused.status == 409
+    assert "<td>The council</td><td>The &lt;village&gt;</td><td>The school</td>" in page
+    assert send(browser, path, read_form(page, f"settle-{side}")).status == 303
+    view = engine.session("ada").call("context.view", scopeId="atlas")
+    assert (view.run.id, view.inputs_by_pointer["/owner"].value_string) == (mine, owner)
+
+
+def test_a_draft_that_began_empty_drops_facts_by_a_second_button(browser: Browser, engine: Engine) -> None:
+    commit_first_facts(browser, engine)
+    run = engine.session("ada").call("context.create_draft", scopeId="atlas", copyFrom="none").run.id
+    path = f"/p/atlas/facts?run={run}"
+
+    refused = send(browser, path, open_form(browser, path, "commit"))
+
+    assert refused.status == 409
+    assert send(browser, path, read_form(refused.body.decode(), "drop")).status == 303
+
+
+def test_what_a_partial_run_lacks_is_filled_in_by_one_form_that_opens_a_draft(browser: Browser, engine: Engine) -> None:
+    begin(browser, engine)
+    run = engine.session("ada").call("context.create_draft", scopeId="atlas", ownership="shared").run.id
+    edit(engine, run, inputs=[{"pointer": "/owner", "label": "Owner", "valueKind": "string", "required": True}])
+    engine.session("ada").call("context.commit", runId=run, allowPartial=True)
+    path = "/p/atlas/facts?fact=/owner"
+
+    reply = send(browser, path, open_form(browser, path, "value"), inputs__0__value="The school")
+
+    assert reply.status == 303
+    assert reply.headers["location"] == "/p/atlas/facts?run=draft&fact=%2Fowner"
+    (draft,) = engine.session("ada").call("context.list", scopeId="atlas", status="draft").runs
+    assert read_fact(engine, draft.id, "/owner").value_string == "The school"
+    assert read_fact(engine, run, "/owner").value_string is None

@@ -1,4 +1,8 @@
-"""Undo a change: run its inverse, if there is one and nothing was built on it."""
+"""Undo a change: run its inverse, if there is one and nothing was built on it.
+
+The changes of an actor are a stack. An undo takes back the last one that is in effect, and the next undo the one
+before. A redo takes back the last undo, until the actor changes something else.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +20,14 @@ from groundplan.kernel.events import (
     EventHeader,
     EventPosition,
     StoredEvent,
+    find_last_undo,
     find_last_write,
     find_later_event,
+    find_undo,
+    find_undo_of,
     load_write,
     parse_position,
+    record_undo,
 )
 from groundplan.kernel.input_gate.request import parse_request
 from groundplan.kernel.input_gate.text_limits import Name
@@ -63,7 +71,28 @@ class NothingToUndo(Conflict):
     code = "nothing_to_undo"
 
     def __init__(self) -> None:
-        super().__init__("none of the last changes of this project is yours; name the event to undo")
+        super().__init__("none of the last changes of this project is yours to undo; name the event to undo")
+
+
+class NothingToRedo(Conflict):
+    """The actor has taken back nothing since the actor's last change."""
+
+    code = "nothing_to_redo"
+
+    def __init__(self) -> None:
+        super().__init__("you have undone nothing since your last change of this project")
+
+
+class AlreadyUndone(Conflict):
+    """The change was taken back, or done again, before."""
+
+    code = "already_undone"
+
+    def __init__(self, position: EventPosition, by: int, *, is_redo: bool) -> None:
+        super().__init__(
+            f"the change at {position} was {'done again' if is_redo else 'undone'} at {by}.0 already",
+            event=f"{by}.0",
+        )
 
 
 class NotYourChange(Forbidden):
@@ -80,12 +109,17 @@ class NotYourChange(Forbidden):
 
 
 class Undo(Struct, forbid_unknown_fields=True):
-    """The change to undo."""
+    """The change to undo, by default the last of the caller; or whether to do again what the last undo took back."""
 
     project: Name
     event: str | None = None
+    redo: bool = False
     dry_run: bool = False
     op_id: OpId = None
+
+    def __post_init__(self) -> None:
+        if self.redo and self.event is not None:
+            raise ValueError("redo takes back the last undo; leave out event")
 
 
 class DoneCall(Struct):
@@ -96,11 +130,12 @@ class DoneCall(Struct):
 
 
 class Undone(Struct):
-    """The event that was undone, the call that did it, and what could not be set back."""
+    """The undone event, the call that undid it, and the parts that could not be restored."""
 
     trimming: ClassVar[Trimming] = Trimming(DropField("did.arguments"))
 
     undone: str
+    text: str  # what was taken back or done again, as a sentence
     did: DoneCall
     dry_run: bool | UnsetType = UNSET
     warnings: list[str] | UnsetType = UNSET
@@ -109,16 +144,20 @@ class Undone(Struct):
 class _PastWrite(NamedTuple):
     position: EventPosition
     events: Sequence[StoredEvent]
+    origin_rev: int
+    is_undo: bool = False  # so that taking it back is a redo
 
 
 def undo(tx: Transaction, request: Undo) -> Undone:
-    """Undo my last change of a project, or the write that a named event belongs to, as a whole.
+    """Undo the caller's last change of a project, or the whole write that a given event belongs to.
 
     With `dry_run`, everything is done and then rolled back, so that it is refused just as the undo would be.
 
     Raises:
         NotFound: there is no such event.
         NothingToUndo: none of the last changes is the caller's.
+        NothingToRedo: the caller has undone nothing since the last change.
+        AlreadyUndone: the event was undone already.
         NotYourChange: another actor made the change, and the caller is no owner.
         ChangedSince: what it touched was changed again.
         CannotUndo: it has no inverse.
@@ -126,8 +165,9 @@ def undo(tx: Transaction, request: Undo) -> Undone:
         CycleDetected: a node that is opened again would wait for itself.
         ValueProtected: the value before would only be suggested.
     """
-    write, call = _find_inverse(tx, request.event)
-    _run_call(tx, call, write.position)
+    write, call = _find_inverse(tx, request)
+    _run_call(tx, call, write)
+    record_undo(tx, undone_rev=write.position.rev, origin_rev=write.origin_rev, is_redo=write.is_undo)
     undone = _build_answer(write, call)
     if request.dry_run:  # whatever refuses the inverse has refused it above
         tx.discard()
@@ -136,17 +176,17 @@ def undo(tx: Transaction, request: Undo) -> Undone:
 
 
 def preview(tx: Transaction, request: Undo) -> Undone:
-    """Return the call that an undo would make, which may still be refused.
+    """Return the call that an undo would make. The call itself may still be refused.
 
     It only reads, so it waits for no lock and a page can ask for it.
     """
-    previewed = _build_answer(*_find_inverse(tx, request.event))
+    previewed = _build_answer(*_find_inverse(tx, request))
     previewed.dry_run = True
     return previewed
 
 
-def _find_inverse(tx: Transaction, event: str | None) -> tuple[_PastWrite, InverseCall]:
-    write = _load_write(tx, event)
+def _find_inverse(tx: Transaction, request: Undo) -> tuple[_PastWrite, InverseCall]:
+    write = _load_write(tx, request)
     call = _build_inverse(tx, write)
     _refuse_changed(tx, write)
     return write, call
@@ -154,30 +194,61 @@ def _find_inverse(tx: Transaction, event: str | None) -> tuple[_PastWrite, Inver
 
 def _build_answer(write: _PastWrite, call: InverseCall) -> Undone:
     made = DoneCall(call.operation.name, call.arguments)
-    return Undone(str(write.position), made, warnings=call.warnings or UNSET)
+    return Undone(str(write.position), _describe_write(write), made, warnings=call.warnings or UNSET)
 
 
-def _load_write(tx: Transaction, event: str | None) -> _PastWrite:
-    if event is None:
+def _describe_write(write: _PastWrite) -> str:
+    """Return what was taken back or done again, as a sentence."""
+    first = write.events[0]
+    verb = first.op.partition(".")[2].replace("_", " ")
+    count = len({event.subject for event in write.events}) - 1
+    more = f" and {count} more" if count else ""
+    return f"{'Did again' if write.is_undo else 'Undid'} {write.origin_rev}.0: {verb} {first.subject}{more}"
+
+
+def _load_write(tx: Transaction, request: Undo) -> _PastWrite:
+    if request.event is not None:
+        position = _parse_event(request.event)
+    elif request.redo:
+        rev = find_last_undo(tx, tx.actor.id)
+        if rev is None:
+            raise NothingToRedo
+        position = EventPosition(rev, 0)
+    else:
         rev = find_last_write(tx, tx.actor.id)
         if rev is None:
             raise NothingToUndo
         position = EventPosition(rev, 0)
-    else:
-        parsed = parse_position(event)
-        if parsed is None:
-            raise invalid_argument(
-                ("event",), f"must be the position of an event, such as 12.0, not {quote_text(event)}"
-            )
-        position = parsed
     events = load_write(tx, position.rev, at_most=EVENTS_MAX + 1)
     if not any(stored.n == position.n for stored in events):
         raise NotFound("event", str(position))
     if events[0].actor != tx.actor.id and not (
-        tx.project.role is Role.OWNER and tx.actor.kind is ActorKind.PERSON and event is not None
+        tx.project.role is Role.OWNER and tx.actor.kind is ActorKind.PERSON and request.event is not None
     ):
         raise NotYourChange(position, events[0].actor)
-    return _PastWrite(position, events)
+    return _find_write_in_effect(tx, _PastWrite(position, events, position.rev))
+
+
+def _parse_event(event: str) -> EventPosition:
+    position = parse_position(event)
+    if position is None:
+        raise invalid_argument(("event",), f"must be the position of an event, such as 12.0, not {quote_text(event)}")
+    return position
+
+
+def _find_write_in_effect(tx: Transaction, write: _PastWrite) -> _PastWrite:
+    """Return the write, or the redo that did it again; raise AlreadyUndone if neither is in effect."""
+    undo = find_undo(tx, write.position.rev)
+    origin_rev = write.position.rev if undo is None else undo.origin_rev
+    last = find_undo_of(tx, origin_rev)
+    if last is None:
+        return write
+    if undo is None and last.is_redo:
+        position = EventPosition(last.rev, 0)
+        return _PastWrite(position, load_write(tx, last.rev, at_most=EVENTS_MAX + 1), origin_rev)
+    if undo is None or undo.rev != last.rev:
+        raise AlreadyUndone(write.position, last.rev, is_redo=last.is_redo)
+    return write._replace(origin_rev=origin_rev, is_undo=not undo.is_redo)
 
 
 def _build_inverse(tx: Transaction, write: _PastWrite) -> InverseCall:
@@ -199,7 +270,7 @@ def _build_inverse(tx: Transaction, write: _PastWrite) -> InverseCall:
 
 
 def load_inverses(area: str) -> Inverses:
-    """Return the inverses of the slice whose events begin with this word."""
+    """Return the inverses for events that begin with the given word."""
     inverses: Inverses = load_by_name(INVERSES[area])
     return inverses
 
@@ -214,18 +285,18 @@ def _refuse_changed(tx: Transaction, write: _PastWrite) -> None:
         if events := [event for event in write.events if _get_area(event) == area]:
             find_dependents = load_inverses(area).find_dependents
             subjects |= set(find_dependents(tx, events, write.position.rev))  # what was built on it since
-    later = find_later_event(tx, sorted(subjects), write.position.rev, ignored_ops=IGNORED_OPS)
+    later = find_later_event(tx, sorted(subjects), write.origin_rev, ignored_ops=IGNORED_OPS)
     if later is not None:
         raise ChangedSince(later)
 
 
-def _run_call(tx: Transaction, call: InverseCall, position: EventPosition) -> None:
-    """Run an operation inside this transaction, with its own permission."""
+def _run_call(tx: Transaction, call: InverseCall, write: _PastWrite) -> None:
+    """Run an operation inside this transaction; its own permission is checked."""
     operation = call.operation
     request = parse_request(call.arguments, operation.input)
     chosen = (operation.choose_variant and operation.choose_variant(request)) or operation
     authorize_project(tx, tx.project.id, chosen.permission, by_id=True)
-    tx.default_decision = f"undo of {position}"
+    tx.default_decision = f"{'redo' if write.is_undo else 'undo'} of {write.origin_rev}.0"
     answer = chosen.handler(tx, request)
     if call.verify is not None:
         call.verify(answer)
@@ -243,7 +314,7 @@ PREVIEW = declare(
 OPERATION = declare(
     undo,
     name="briefing.undo",
-    summary="Undo your last change, or the write of an event, if nothing was built on it.",
+    summary="Undo your last change, or the write of an event; redo: true does it again.",
     permission=Permission.PROJECT_WRITE,
     effect=Effect.WRITE,
     tool=Tool("undo", Group.BRIEFING),

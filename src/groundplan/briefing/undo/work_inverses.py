@@ -1,4 +1,4 @@
-"""Inverses of changes to work nodes: by `work.update`, `work.connect` or `work.restructure`."""
+"""Inverses of changes to work nodes: calls of `work.update`, `work.connect` and `work.restructure`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work import restructuring
 from groundplan.work.events import WorkOp
 from groundplan.work.graph import connect, update
+from groundplan.work.graph.next import CLAIM
 from groundplan.work.positions import sort_from_below
 from groundplan.work.waiting.cycles import HIDDEN_ID
 
@@ -38,12 +39,14 @@ OPS: Mapping[str, NoInverse | None] = {
     ),
     WorkOp.MERGED: NoInverse("merged nodes cannot be told apart again", NextStep("work.plan", "plans a new node")),
     WorkOp.RENEWED: NoInverse("a claim cannot be shortened", NextStep("work.update", "ends it with release")),
-    WorkOp.RELEASED: NoInverse("a claim that ended does not come back", NextStep("work.claim", "claims the node")),
+    WorkOp.RELEASED: None,
     WorkOp.ADVANCED: _STATUS,
     WorkOp.REVERTED: NoInverse(_STATUS.reason, NextStep("container.advance", "advances it again")),
     WorkOp.HELD: NoInverse("a hold has its own way back", NextStep("container.unblock", "ends the hold")),
     WorkOp.UNHELD: NoInverse("a hold has its own way back", NextStep("container.block", "holds it again")),
-    WorkOp.DELETED: NoInverse("what was deleted is gone", NextStep("container.create", "creates it anew")),
+    WorkOp.DELETED: NoInverse(
+        "what was deleted is gone", NextStep("container.create", "creates it anew", fill=("title",))
+    ),
     WorkOp.TAGGED: NoInverse("a tag that was renamed may stand for two", NextStep("tag.rename", "renames it again")),
     WorkOp.SECTION_ADDED: NoInverse(_SECTION.reason, NextStep("section.delete", "deletes it")),
     WorkOp.SECTION_CHANGED: _SECTION,
@@ -86,7 +89,7 @@ def _to_details(edge: connect.RejectedEdge) -> dict[str, Any]:
 
 
 def _list_dependencies(edge: connect.RejectedEdge) -> list[tuple[str, str]]:
-    """Return the dependencies of the loop that an edge would close; without steps of the tree, each step is one."""
+    """Return the dependencies of the loop that an edge would close; without steps of the tree, these are all steps."""
     if edge.depends_on is not UNSET:
         return [(source, target) for source, target in edge.depends_on]
     steps = pairwise(edge.path or ())
@@ -104,6 +107,8 @@ def build_call(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
         return _build_connect(events)
     if kinds == {WorkOp.MOVED}:
         return _build_moves(events)
+    if kinds == {WorkOp.RELEASED} and len(events) == 1:
+        return _build_claim(tx, events[0])
     if kinds == {WorkOp.REOPENED} and any(_was_dropped(event) for event in events):
         return _build_drops(tx, events)
     flipped = [event.subject for event in events if event.op in FLIPS]
@@ -134,7 +139,7 @@ def _build_updates(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCal
 
 
 def _add_fields(item: dict[str, Any], event: StoredEvent, warnings: list[str]) -> None:
-    """Add the values before an event to the update of its node, unless an earlier event of the write has them."""
+    """Add the values before an event to the update of its node, unless an earlier event of the write added them."""
     if event.op in FLIPS:
         item.setdefault("resolved", event.op == WorkOp.REOPENED)
     for change in event.changes:
@@ -181,6 +186,15 @@ def _build_moves(events: Sequence[StoredEvent]) -> InverseCall:
     return InverseCall(restructuring.OPERATION, {"operations": moves})
 
 
+def _build_claim(tx: Transaction, event: StoredEvent) -> InverseCall:
+    """Return the call that claims a node again, which only its last holder can."""
+    if not any(change.field == "claimed_by" and change.before == tx.actor.id for change in event.changes):
+        raise CannotUndo(
+            event.subject, NoInverse("its claim was not yours", NextStep("work.claim", "claims the node for you"))
+        )
+    return InverseCall(CLAIM, {"project": tx.project.id, "node_id": event.subject, "claim": True})
+
+
 def _build_drops(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
     if not all(_was_dropped(event) for event in events):
         raise CannotUndo(
@@ -192,7 +206,7 @@ def _build_drops(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
 
 
 def _refuse_more_drops(answer: restructuring.Restructured) -> None:
-    """Refuse to drop nodes that were planned or opened below since."""
+    """Refuse to drop nodes if nodes were planned or opened below them since."""
     for detail in answer.details:
         if detail.result != "dropped":
             raise CannotUndo(detail.node_id, NoInverse("other nodes below it are open now; drop each of them"))

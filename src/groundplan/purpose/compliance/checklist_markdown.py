@@ -209,7 +209,7 @@ _STATEMENTS: dict[tuple[str, str], Query] = {
 
 
 def format_statement(title: str, query: Query | None) -> Iterator[str]:
-    """Yield a statement under its title, or nothing if the operation runs none."""
+    """Yield a statement under its title; nothing if the operation runs none."""
     if query is not None:
         yield f"**{title}:**"
         yield "```sql"

@@ -69,6 +69,24 @@ SELECT id, key
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id;
 
+-- name: node_key
+-- Return the key of a node.
+SELECT key
+  FROM toc_nodes
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id
+   AND id = :node_id;
+
+-- name: edge_name
+-- Return the keys of both ends of an edge, and its type.
+SELECT s.key, t.key, e.edge_type
+  FROM toc_edges AS e
+  JOIN toc_nodes AS s ON s.tenant_id = e.tenant_id AND s.toc_version_id = e.toc_version_id AND s.id = e.source_node_id
+  JOIN toc_nodes AS t ON t.tenant_id = e.tenant_id AND t.toc_version_id = e.toc_version_id AND t.id = e.target_node_id
+ WHERE e.tenant_id = :tenant_id
+   AND e.toc_version_id = :version_id
+   AND e.id = :edge_id;
+
 -- name: version_of_row
 -- Return the number of the published version that a row belongs to, and the key of the row.
 SELECT v.version_number, r.key

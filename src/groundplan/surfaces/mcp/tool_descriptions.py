@@ -1,4 +1,4 @@
-"""The description of a tool for tools/list, and which of its arguments have one.
+"""The description of a tool for tools/list, and the choice of its described arguments.
 
 Every conversation pays for them, so they are short: arguments are described whose meaning the name does not tell, and
 which new users got wrong first. The texts are those of the reference and of `--help`.
@@ -31,7 +31,7 @@ def describe_tool(tool: ToolEntry, registry: Registry) -> dict[str, Any]:
 
 
 def _build_annotations(operations: Sequence[Operation[Any, Any]]) -> dict[str, bool]:
-    """Return the hints that differ from the MCP defaults: a tool writes, destroys, is not idempotent."""
+    """Return the annotations that differ from the MCP defaults: a tool writes, destroys, and is not idempotent."""
     hints: dict[str, bool] = {}
     operations = [*operations, *(variant for operation in operations for variant in operation.variants)]
     effects = {operation.effect for operation in operations}
@@ -80,7 +80,7 @@ DESCRIBED: Mapping[str, tuple[str, ...]] = {
 
 
 def add_descriptions(tool: str, schema: dict[str, Any], operations: Iterable[Operation[Any, Any]]) -> None:
-    """Add the descriptions of a tool's arguments to its schema."""
+    """Add the descriptions of arguments to the schema of a tool."""
     from groundplan.argument_descriptions import describe_argument  # here, because only a list of tools needs it
 
     names = [operation.name for operation in operations]

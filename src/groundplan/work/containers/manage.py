@@ -1,4 +1,4 @@
-"""Create, update and delete projects, features and tasks. Their status is changed by the operations of workflow.py.
+"""Create, update and delete projects, features and tasks. The operations of workflow.py change their status.
 
 Deleting a task or a feature deletes its sections, tags and, on request, its descendants. A project is archived instead.
 """
@@ -180,7 +180,7 @@ def create(tx: Transaction, request: CreateContainer) -> CreatedContainer:
 
 
 def resolve_name(name: str | None, title: str | None) -> str | None:
-    """Return the name of a container. Tasks have a title and the others a name, but either argument is accepted."""
+    """Return the name of a container. A task has a title and other types have a name; either argument is accepted."""
     if name is not None and title is not None and name != title:
         wrong = "and title differ; send title for a task, name for a feature or a project"
         raise invalid_argument(("name",), wrong)
@@ -308,7 +308,7 @@ def _store_description(tx: Transaction, project_id: str, description: str | None
 
 
 class UpdateContainer(Struct, rename="camel", forbid_unknown_fields=True):
-    """Changes to one container: omitted fields stay, null clears a field. Other operations change the status."""
+    """Changes of one container. Omitted fields are kept, and null clears a field. The status is changed elsewhere."""
 
     ELSEWHERE: ClassVar[Mapping[str, Sequence[NextStep]]] = {
         "status": (
@@ -393,7 +393,7 @@ def _refuse_foreign_fields(request: UpdateContainer) -> None:
 
 
 def _move_task(tx: Transaction, readiness: Readiness, node: WorkNodeRow, feature_id: str | None) -> None:
-    """Move a task into a feature, or out of its feature."""
+    """Move a task to a feature, or out of its feature."""
     feature = (
         resolve_container(tx, ContainerType.FEATURE, feature_id, field="featureId")
         if feature_id
@@ -404,7 +404,7 @@ def _move_task(tx: Transaction, readiness: Readiness, node: WorkNodeRow, feature
 
 
 def _apply_fields(node: WorkNodeRow, request: UpdateContainer) -> Iterator[Change]:
-    """Apply the requested fields to the node and yield the changes."""
+    """Change the requested fields of the node, and yield the changes."""
     summary = _resolve_summary(request)
     if summary is not None and summary != node.summary:
         yield changed("summary", node.summary, summary)
@@ -423,14 +423,14 @@ def _apply_fields(node: WorkNodeRow, request: UpdateContainer) -> Iterator[Chang
 
 
 def _resolve_summary(request: UpdateContainer) -> str | None:
-    """Return the new summary of the node: the name of a container, but the summary of a project."""
+    """Return the new summary of the node: the name of a container or the summary of a project."""
     if request.container_type is ContainerType.PROJECT:
         return None if request.summary is UNSET else validate_project_summary(request.summary)
     return resolve_name(request.name, request.title)
 
 
 def _build_changed_properties(request: UpdateContainer) -> dict[str, Any]:
-    """Return the properties to set; None removes one."""
+    """Return the properties to set. None removes one."""
     properties: dict[str, Any] = {}
     for name in ("summary", "description", "complexity"):
         value = getattr(request, name)
@@ -444,7 +444,7 @@ def _build_changed_properties(request: UpdateContainer) -> dict[str, Any]:
 
 
 def _apply_other_changes(tx: Transaction, node: WorkNodeRow, request: UpdateContainer) -> Iterator[Change]:
-    """Apply the requested tags, relations, links and pipelines, and yield the changes."""
+    """Change the requested tags, relations, links and pipelines, and yield the changes."""
     if request.tags is not UNSET and (change := set_tags(tx, node.n, parse_tags(request.tags or []))):
         yield change
     if request.related_to is not UNSET:
@@ -465,7 +465,7 @@ def _apply_other_changes(tx: Transaction, node: WorkNodeRow, request: UpdateCont
 
 
 class HasChildren(RuleViolated):
-    """The container has descendants, and cascade was not set."""
+    """The container has descendants, and the request does not set `cascade`."""
 
     code = "has_children"
     contract_code = "INVALID_OPERATION"
@@ -481,7 +481,7 @@ class HasChildren(RuleViolated):
 
 
 class DeleteContainer(Struct, rename="camel", forbid_unknown_fields=True):
-    """A container, the version that the caller read, and whether to delete its descendants too."""
+    """A container, the version that the caller read, and the choice to delete its descendants, too."""
 
     container_type: ContainerType
     id: ContainerId
@@ -491,7 +491,7 @@ class DeleteContainer(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class DeletedContainer(Struct, rename="camel", kw_only=True):
-    """The deleted container and the containers that this unblocked. A project is archived instead."""
+    """The deleted container, and the containers that this unblocked. A project is archived instead of deleted."""
 
     trimming: ClassVar[Trimming] = Trimming(CutLists(("unblocked_entities",)))
 
@@ -519,7 +519,7 @@ class _IncomingEdge(NamedTuple):
 
 
 def delete(tx: Transaction, request: DeleteContainer) -> DeletedContainer:
-    """Delete a task or a feature and unblock its dependents.
+    """Delete a task or a feature, and unblock its dependents.
 
     Raises:
         NotFound: the task or feature does not exist.
@@ -555,7 +555,7 @@ def delete(tx: Transaction, request: DeleteContainer) -> DeletedContainer:
 
 
 def _disconnect(tx: Transaction, readiness: Readiness, ids: dict[int, str], *, open_ns: Collection[int]) -> set[int]:
-    """Delete every edge from or to these nodes, and return the other nodes that depended on them."""
+    """Delete every edge of these nodes, and return the other nodes that depended on them."""
     touched: dict[int, list[tuple[str, int]]] = {}
     outside: dict[int, str] = {}
     for edge in sorted(tx.all(sql.edges_into, _IncomingEdge, project_id=tx.project.id, ns=to_json_array(ids))):
@@ -575,7 +575,7 @@ def _disconnect(tx: Transaction, readiness: Readiness, ids: dict[int, str], *, o
 
 
 def _remove_links(tx: Transaction, node_ids: Collection[str]) -> dict[str, list[Change]]:
-    """Delete the links of these nodes, and return them as changes, by node."""
+    """Delete the links of these nodes, and return the changes by node."""
     links_by_source: dict[str, dict[LinkType, list[str]]] = {}
     for link in list_links_from(tx, node_ids):
         links_by_source.setdefault(link.source, {}).setdefault(link.type, []).append(link.target)
@@ -597,6 +597,7 @@ def _delete_nodes(tx: Transaction, ids: dict[int, str]) -> None:
         sql.remove_tags_of,
         sql.remove_evidence_of,
         sql.remove_features_of,
+        sql.remove_merged_texts_of,
         sql.remove_nodes,
     ):
         tx.run(query, **nodes)
@@ -604,7 +605,7 @@ def _delete_nodes(tx: Transaction, ids: dict[int, str]) -> None:
 
 
 def delete_project(tx: Transaction, request: DeleteContainer) -> DeletedContainer:
-    """Archive a project. Its contents are kept, so that it can be restored.
+    """Archive a project. It keeps its contents and can be restored.
 
     Raises:
         StaleVersion: its version changed; `currentVersion` is the new one.
@@ -665,7 +666,7 @@ CREATE = declare(
 UPDATE_PROJECT = declare(
     update,
     name="container.update_project",
-    summary="Change what a project says, or the steps of its tasks and features.",
+    summary="Change the steps of the tasks and features of a project.",
     permission=Permission.PROJECT_CONFIGURE,
     effect=Effect.WRITE,
     project=lambda tx, request: resolve_container_project(tx, request.container_type, request.id),
@@ -678,7 +679,10 @@ UPDATE = declare(
     effect=Effect.WRITE,
     project=lambda tx, request: resolve_container_project(tx, request.container_type, request.id),
     variants=(UPDATE_PROJECT,),
-    choose_variant=lambda request: UPDATE_PROJECT if request.container_type is ContainerType.PROJECT else None,
+    # What a project says is a matter of its root node, as in the graph; its steps are a matter of its owners.
+    choose_variant=lambda request: (
+        UPDATE_PROJECT if request.container_type is ContainerType.PROJECT and request.pipeline is not None else None
+    ),
     tool=Tool("manage_container", Group.CONTAINERS, "update"),
     command=Command(
         ("task", "update"),

@@ -121,6 +121,13 @@ DELETE FROM work_features
    AND project_id = :project_id
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
+-- name: remove_merged_texts_of
+-- Delete the words of nodes that were merged into some nodes.
+DELETE FROM work_merged_texts
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
 -- name: remove_nodes
 -- Delete some nodes; their children must be among them.
 DELETE FROM work_nodes

@@ -1,4 +1,4 @@
-"""What stands behind a task: the nodes above it, the paths it is about, and what was resolved before it."""
+"""The background of a task: its ancestors, its paths, and the nodes that were resolved before it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class AncestorPaths(NamedTuple):
 
 
 class TaskPaths(NamedTuple):
-    """The paths of a task: its own, and those of its ancestors."""
+    """The paths of a task: own ones, and those of its ancestors."""
 
     own: list[str]
     inherited: list[str]
@@ -46,7 +46,7 @@ class ResolvedNode(NamedTuple):
 
 
 class ResolvedNodes(NamedTuple):
-    """The first resolved nodes of a list, and how many there are."""
+    """The first resolved nodes of a list, and the number of all."""
 
     nodes: list[ResolvedNode]
     total: int
@@ -70,7 +70,7 @@ def load_ancestor_paths(tx: Transaction, node: WorkNodeRow) -> list[AncestorPath
 
 
 def collect_paths(tx: Transaction, node: WorkNodeRow, above: Sequence[AncestorPaths]) -> TaskPaths:
-    """Return the paths of a node: its links and Context Files, then the links of its ancestors."""
+    """Return the paths of a node: from its links and Context Files, then from the links of its ancestors."""
     own = dict.fromkeys([*node.links_value, *extract_context_files(load_sections(tx, node))])
     inherited = dict.fromkeys(path for ancestor in above for path in ancestor.paths if path not in own)
     return TaskPaths(list(own), list(inherited))

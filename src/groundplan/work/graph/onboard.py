@@ -1,4 +1,4 @@
-"""An overview for a new agent in one call: the goal of the project, its state, and what to do next.
+"""An overview for a new agent in one call: the goal of the project, its state, and the next steps.
 
 It names the goal and the purpose, work to start with, claims, missing facts, open questions, drafts and the areas of
 knowledge. The answer is never longer than 600 tokens: it is read whole, by index seeks, and then shortened. Without a
@@ -62,7 +62,7 @@ class ProjectBrief(Struct, kw_only=True):
 
 
 class NodeBrief(Struct, kw_only=True):
-    """The id of a node with its summary, or with the excerpt that there is room for."""
+    """The id of a node with its summary, or with an excerpt that fits."""
 
     id: str
     summary: str | UnsetType = UNSET
@@ -96,14 +96,14 @@ class DraftsBrief(Struct):
 
 
 class BranchBrief(NodeBrief, kw_only=True):
-    """A top-level node, with the number of its open children."""
+    """A top-level node, with the number of its open descendants."""
 
     resolved: bool | UnsetType = UNSET  # set only if it is true
     open_children: int | UnsetType = UNSET
 
 
 class BlockedBrief(NodeBrief, kw_only=True):
-    """A blocked node, with what it waits for; `through` is the ancestor that waits, if it is not the node itself."""
+    """A blocked node with its open dependencies. `through` is its waiting ancestor, if it does not wait itself."""
 
     through: str | UnsetType = UNSET
     waits_for: list[NodeBrief]
@@ -158,7 +158,7 @@ AnyBrief = TypeVar("AnyBrief", bound=NodeBrief)
 def shorten_orientation(
     orientation: Orientation, unlisted: Mapping[str, int], *, tokens_max: int, lean: bool
 ) -> Orientation:
-    """Return as much of an orientation as fits; `unlisted` counts the entries that its lists do not have."""
+    """Return an orientation shortened to fit. `unlisted` counts the entries that its lists never had."""
     lists = {name: len(getattr(orientation, name)) for name in LISTS_MAX if getattr(orientation, name) is not UNSET}
     limit = min(TOKENS_MAX, tokens_max or TOKENS_MAX)
     return fit_excerpts(
@@ -219,7 +219,7 @@ def _cut_line(line: str, chars_max: int) -> str:
 
 
 def _make_excerpt(stored: str | UnsetType, chars_max: int) -> tuple[str | UnsetType, str | UnsetType]:
-    """Return a stored text if it is short enough, else as much of it as is allowed."""
+    """Return a stored text if it is short enough, else its beginning."""
     if stored is UNSET or len(stored) <= chars_max:
         return stored, UNSET
     return UNSET, stored[: chars_max - 1] + "…"
@@ -301,7 +301,7 @@ def load_overview_rows(tx: Transaction, project_ids: Iterable[str]) -> dict[str,
 
 
 def build_orientation(tx: Transaction) -> tuple[Orientation, dict[str, int]]:
-    """Return the unshortened orientation of the current project, and how many entries its lists leave out."""
+    """Return the full orientation of the current project, and the number of entries that its lists leave out."""
     project = tx.project
     row = load_overview_rows(tx, [project.id])[project.id]
     claims, tree = _load_claims(tx), _load_top_level(tx)
@@ -382,7 +382,7 @@ def _load_top_level(tx: Transaction) -> list[BranchBrief]:
 
 
 def _name_loop(tx: Transaction, blocked: list[BlockedNodeRow]) -> str | UnsetType:
-    """Name a loop in which one of the blocked nodes is stuck."""
+    """Return the names of the nodes in a loop that one of the blocked nodes waits for."""
     for row in blocked:
         if (loop := find_stored_loop(tx, row.n)) is not None:
             return f"this plan can never be finished: {describe_stored_loop(loop)}"
@@ -455,7 +455,7 @@ SEVERAL_PROJECTS = "call again with project set to the id or name of one of thes
 
 
 class Onboard(Struct, forbid_unknown_fields=True):
-    """The project to look at."""
+    """The project to show."""
 
     project: Name | None = None
     lean: bool | None = None

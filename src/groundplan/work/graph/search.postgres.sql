@@ -1,6 +1,13 @@
 -- part: contains_text
 -- Differs from SQLite in the function's name. The collation "C" limits lower() to ASCII letters.
-strpos(lower(c.summary COLLATE "C"), CAST(:text AS text)) > 0
+(strpos(lower(c.summary COLLATE "C"), CAST(:text AS text)) > 0
+        OR c.n IN (SELECT m.node_n FROM work_merged_texts AS m WHERE {merged_contains_text}))
+
+-- part: merged_contains_text
+-- Differs from SQLite in the same way.
+m.tenant_id = :tenant_id
+                      AND m.project_id = :project_id
+                      AND strpos(lower(m.summary COLLATE "C"), CAST(:text AS text)) > 0
 
 -- part: has_properties
 -- Differs from SQLite in how a JSON value is read; arrays and objects are compared as their stored text.
@@ -101,4 +108,19 @@ SELECT {match_columns}
          LIMIT :per_project
      ) AS c
  ORDER BY row_number() OVER (PARTITION BY c.project_id ORDER BY c.n DESC), c.project_id
+ LIMIT :at_most;
+
+-- name: nodes_with_merged_words
+-- Differs from SQLite in how words are compared.
+SELECT c.project_id, c.id AS ref, coalesce(c.kind, 'task') AS kind, c.summary AS title, m.summary AS text
+  FROM each(:projects) AS p
+ CROSS JOIN work_merged_texts AS m
+ CROSS JOIN work_nodes AS c
+ WHERE m.tenant_id = :tenant_id
+   AND m.project_id = p.value
+   AND translate(lower(m.summary COLLATE "C"), :uppers, :lowers) LIKE ALL (ARRAY(SELECT value FROM each(:likes)))
+   AND c.tenant_id = m.tenant_id
+   AND c.project_id = m.project_id
+   AND c.n = m.node_n
+ ORDER BY m.rev DESC, c.project_id, m.id
  LIMIT :at_most;

@@ -44,8 +44,22 @@
                       AND d.to_n = c.n))
 
 -- part: contains_text
--- The summary contains the text, ignoring the case of ASCII letters.
-instr(lower(c.summary), CAST(:text AS text)) > 0
+-- The summary contains the text, ignoring the case of ASCII letters; or that of a node that was merged into this one.
+(instr(lower(c.summary), CAST(:text AS text)) > 0
+        OR c.n IN (SELECT m.node_n FROM work_merged_texts AS m WHERE {merged_contains_text}))
+
+-- part: merged_contains_text
+m.tenant_id = :tenant_id
+                      AND m.project_id = :project_id
+                      AND instr(lower(m.summary), CAST(:text AS text)) > 0
+
+-- part: only_merged_contain_text
+-- The nodes of which only what was merged into them contains the text.
+FROM work_nodes AS c
+         WHERE c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.n IN (SELECT m.node_n FROM work_merged_texts AS m WHERE {merged_contains_text})
+           AND instr(lower(c.summary), CAST(:text AS text)) = 0
 
 -- part: has_properties
 -- The node has every wanted property with an equal value: 1 equals 1.0, but neither true nor "1". The check for the
@@ -70,8 +84,11 @@ NOT EXISTS (SELECT 1
 -- Nodes whose summary has the trigrams of the text.
 SELECT work_text.rowid - CAST(:first_key AS bigint)
       FROM work_text
+     CROSS JOIN work_text_content AS t
      WHERE work_text MATCH :match
        AND work_text.rowid BETWEEN CAST(:first_key AS bigint) AND CAST(:last_key AS bigint)
+       AND t.id = work_text.rowid
+       AND instr(t.c0, CAST(:text AS text)) > 0
        AND CAST(:source AS text) = 'text'
      UNION ALL
     SELECT t.id - CAST(:first_key AS bigint)
@@ -79,6 +96,10 @@ SELECT work_text.rowid - CAST(:first_key AS bigint)
      WHERE t.id BETWEEN CAST(:first_key AS bigint) AND CAST(:last_key AS bigint)
        AND instr(t.c0, CAST(:text AS text)) > 0
        AND CAST(:source AS text) = 'summaries'
+     UNION ALL
+    SELECT c.n
+      {only_merged_contain_text}
+       AND CAST(:source AS text) IN ('text', 'summaries')
 
 -- part: chosen
 -- The nodes that the source finds; only the arm of that source returns rows.
@@ -180,21 +201,23 @@ SELECT (SELECT work_text.rowid - CAST(:first_key AS bigint)
   FROM each(:trigrams) AS wanted;
 
 -- name: count_summaries
--- The number of summaries with a text. The texts of the index are a tenth of the rows, and in lower case.
-SELECT count(*)
-  FROM work_text_content AS t
- WHERE t.id BETWEEN CAST(:first_key AS bigint) AND CAST(:last_key AS bigint)
-   AND instr(t.c0, CAST(:text AS text)) > 0;
+-- The number of nodes with a text. The texts of the index are a tenth of the rows, and in lower case.
+SELECT (SELECT count(*)
+          FROM work_text_content AS t
+         WHERE t.id BETWEEN CAST(:first_key AS bigint) AND CAST(:last_key AS bigint)
+           AND instr(t.c0, CAST(:text AS text)) > 0)
+       + (SELECT count(*) {only_merged_contain_text});
 
 -- name: count_matches
 -- The same among the summaries that the text index finds, for which the rows of the nodes are not needed.
-SELECT count(*)
-  FROM work_text
- CROSS JOIN work_text_content AS t
- WHERE work_text MATCH :match
-   AND work_text.rowid BETWEEN CAST(:first_key AS bigint) AND CAST(:last_key AS bigint)
-   AND t.id = work_text.rowid
-   AND instr(t.c0, CAST(:text AS text)) > 0;
+SELECT (SELECT count(*)
+          FROM work_text
+         CROSS JOIN work_text_content AS t
+         WHERE work_text MATCH :match
+           AND work_text.rowid BETWEEN CAST(:first_key AS bigint) AND CAST(:last_key AS bigint)
+           AND t.id = work_text.rowid
+           AND instr(t.c0, CAST(:text AS text)) > 0)
+       + (SELECT count(*) {only_merged_contain_text});
 
 -- name: ready_nodes_with_text
 -- Ready nodes with a text, best first, and whether each is unclaimed: of the best unclaimed ones, and of all claimed ones.
@@ -420,4 +443,24 @@ SELECT {match_columns}
                            LIMIT :per_project) AS newest)) AS found
  {node_found}
  ORDER BY found.key, c.project_id
+ LIMIT :at_most;
+
+-- name: nodes_with_merged_words
+-- Return the nodes of these projects into which a node with all words was merged, with the summary of that node.
+SELECT c.project_id, c.id AS ref, coalesce(c.kind, 'task') AS kind, c.summary AS title, m.summary AS text
+  FROM each(:projects) AS p
+ CROSS JOIN work_merged_texts AS m
+ CROSS JOIN work_nodes AS c
+ WHERE m.tenant_id = :tenant_id
+   AND m.project_id = p.value
+   AND NOT EXISTS (SELECT 1
+                     FROM each(:word_parts) AS part
+                    WHERE instr(lower(m.summary), part.value) = 0)
+   AND NOT EXISTS (SELECT 1
+                     FROM each(:other_globs) AS pattern
+                    WHERE lower(m.summary) NOT GLOB pattern.value)
+   AND c.tenant_id = m.tenant_id
+   AND c.project_id = m.project_id
+   AND c.n = m.node_n
+ ORDER BY m.rev DESC, c.project_id, m.id
  LIMIT :at_most;

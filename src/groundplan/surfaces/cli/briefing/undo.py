@@ -11,7 +11,10 @@ from groundplan.surfaces.cli.terminal import format_value
 
 
 def _format_undone(answer: Undone) -> Iterator[str]:
-    yield f"{'Would undo' if answer.dry_run else 'Undid'} {answer.undone} by {answer.did.operation}:"
+    if not answer.dry_run:
+        yield f"{answer.text}."
+        return
+    yield f"Would be done by {answer.did.operation}: {answer.text}."
     if answer.did.arguments:
         yield format_value(answer.did.arguments)
 

@@ -276,7 +276,11 @@ RENDERERS = {
     "context.fetch_run": View(HEADER),
     "context.update_draft": View(HEADER),
     "context.commit": View(
-        Fields(*RUN, _list_last_change), Lines("missing", _escape_line_breaks, title="Missing:"), WARNINGS
+        Fields(*RUN, _list_last_change),
+        Lines("missing", _escape_line_breaks, title="Missing:"),
+        Lines("merged", _escape_line_breaks, title="Merged, as others committed it meanwhile:"),
+        Lines("dropped", _escape_line_breaks, title="In force before, and no longer:"),
+        WARNINGS,
     ),
     "context.discard": View("Discarded {discarded}."),
     "context.delete": View("Deleted {deleted}."),

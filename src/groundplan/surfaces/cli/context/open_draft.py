@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import NAMESPACE_URL, uuid5
 
-from groundplan.kernel.errors import NotFound
 from groundplan.surfaces.cli.failures import UsageError
 
 if TYPE_CHECKING:
@@ -24,12 +23,7 @@ def find_or_begin_draft(session: Session, project: str) -> str:
         raise UsageError(f"you have {len(mine)} open drafts ({named}); name one: context set RUN POINTER VALUE")
     if mine:
         return str(mine[0].id)
-    try:
-        begun = session.call("context.create_draft", scopeId=project, copyFrom="latest")
-    except NotFound as error:
-        if error.code != "no_context":
-            raise
-        begun = session.call("context.create_draft", scopeId=project)
+    begun = session.call("context.create_draft", scopeId=project)
     return str(begun.run.id)
 
 

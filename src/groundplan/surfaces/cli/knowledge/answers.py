@@ -11,6 +11,7 @@ from msgspec import UnsetType
 
 from groundplan.knowledge.context import FileKnowledge, MatchedAtom
 from groundplan.knowledge.entities import Atom, AtomRelation, ChangelogLine, Molecule, MoleculeRelation
+from groundplan.knowledge.freshness import Freshness, FreshnessState
 from groundplan.knowledge.read import ListedAtom
 from groundplan.surfaces.cli.drawing import (
     GAP,
@@ -28,6 +29,8 @@ from groundplan.surfaces.cli.drawing import (
 from groundplan.surfaces.cli.terminal import format_time, join_first
 
 PATHS_SHOWN_MAX = 3
+COMMITS_SHOWN_MAX = 3
+COMMIT_CHARS = 9  # as git abbreviates ids in a repository of some size
 CREATE = "groundplan knowledge create NAME --type atom --path PATTERN"
 
 
@@ -68,10 +71,10 @@ def _list_relations(entity: Atom | Molecule) -> Iterator[tuple[str, str]]:
 
 
 def _format_name(atom: Atom | MatchedAtom) -> str:
-    return f"{atom.name} [{atom.freshness.state}]" if atom.freshness else atom.name
+    return f"{atom.name} [{_format_state(atom.freshness)}]" if atom.freshness else atom.name
 
 
-def _format_tasks(entity: Atom | Molecule) -> str:
+def _format_first_and_last_task(entity: Atom | Molecule) -> str:
     first, last = entity.created_by_task_id, entity.last_task_id
     return first if first == last else f"{first}, last {last}"
 
@@ -86,7 +89,19 @@ def _format_entry(one: ChangelogLine) -> str:
 
 def _format_freshness(atom: Atom | ListedAtom) -> str:
     freshness = atom.freshness
-    return f"{freshness.state} {join_first(freshness.files or (), PATHS_SHOWN_MAX)}".rstrip() if freshness else ""
+    if not freshness:
+        return ""
+    return f"{_format_state(freshness)} {join_first(freshness.files or (), PATHS_SHOWN_MAX)}".rstrip()
+
+
+def _format_state(freshness: Freshness) -> str:
+    """Return the state, with the newest commits that changed the files."""
+    if freshness.state is FreshnessState.UNANCHORED and freshness.commit is None:
+        return "never confirmed"
+    if not freshness.behind:
+        return freshness.state.value
+    commits = ", ".join(commit[:COMMIT_CHARS] for commit in (freshness.commits or ())[:COMMITS_SHOWN_MAX])
+    return f"{freshness.state} by {freshness.behind} commit{'s' if freshness.behind > 1 else ''}: {commits}"
 
 
 def _format_paths(atom: Atom | ListedAtom) -> str:
@@ -109,12 +124,17 @@ ATOM = (
         "id, version, paths, molecule: molecule_id",
         _list_relations,
         ("freshness", _format_freshness),
-        ("task", _format_tasks),
+        ("task", _format_first_and_last_task),
     ),
     GAP,
     Lines("knowledge"),
 )
-MOLECULE = ("{name}", Fields("id, version", _list_relations, ("task", _format_tasks)), GAP, Lines("knowledge"))
+MOLECULE = (
+    "{name}",
+    Fields("id, version", _list_relations, ("task", _format_first_and_last_task)),
+    GAP,
+    Lines("knowledge"),
+)
 ENTITY = (ForEach("atom", *ATOM), ForEach("molecule", *MOLECULE))
 CONTEXT = (
     format_context,

@@ -155,13 +155,14 @@ def show_why(session: WordSession, line: Line) -> WordResult:
 
 
 def undo(session: WordSession, line: Line) -> WordResult:
-    """Undo a change."""
+    """Undo a change, or do again what the last undo took back."""
     from groundplan.surfaces.cli.briefing.undo import RENDERERS
 
     answer = session.run(
         "briefing.undo",
         project=session.project,
         event=line.first("event"),
+        redo=line.has("redo") or None,
         dry_run=line.has("dry_run") or None,
         op_id=line.first("op_id"),
     )

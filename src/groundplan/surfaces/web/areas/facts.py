@@ -1,20 +1,21 @@
-"""Facts: what the plan stands on, with provenance, sources, what is missing, and one fact in the inspector."""
+"""Facts: the facts that the plan rests on, with provenance, sources and gaps, and one fact in the inspector."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 import msgspec
 
-from groundplan.context.schemas import RunStatus, SourceKind, ValueKind
-from groundplan.context.values import get_value
+from groundplan.context.refusals import StaleBase
+from groundplan.context.schemas import MergeSide, RunStatus, SourceKind, ValueKind
+from groundplan.context.values import encode_json, get_value
 from groundplan.session import Session
 from groundplan.surfaces.web.areas.throughline import read_throughline
 from groundplan.surfaces.web.forms import BEFORE
 from groundplan.surfaces.web.visit import Area, Visit
-from groundplan.surfaces.web.words import FactValue, describe_fact_value
+from groundplan.surfaces.web.words import FactValue, describe_fact_value, describe_value
 
 ROWS = 200  # facts on one page
 RUNS = 50
@@ -26,7 +27,7 @@ MARK_CHARS = 16
 
 
 class FactRow(NamedTuple):
-    """A line of a table: an input or a constraint, and what is suggested instead."""
+    """A row of the table: an input or a constraint, and its pending suggestion."""
 
     name: str
     fact: Any
@@ -45,8 +46,25 @@ class DiffRow(NamedTuple):
     fields: list[Any]
 
 
+class ConflictRow(NamedTuple):
+    """A fact that the draft and the run in force changed differently, with the names of the fields that differ."""
+
+    name: str
+    base: str
+    theirs: str
+    mine: str
+    differing: str
+
+
+class Conflicts(NamedTuple):
+    """The conflicts of a refused commit, and for each side the fields of the form that keeps it and its button."""
+
+    rows: list[ConflictRow]
+    choices: Sequence[tuple[str, Mapping[str, str], str]]
+
+
 def read_facts(visit: Visit) -> Mapping[str, Any]:
-    """Return the facts of the run that the address names, else of the one in force, else of the draft."""
+    """Return the facts of the run in the address, else of the run in force, else of the draft."""
     scope = {"scopeId": visit.project.name}
     runs = visit.session.call("context.list", **scope, limit=RUNS).runs
     drafts = [run for run in runs if run.status is RunStatus.DRAFT]
@@ -77,6 +95,8 @@ def read_facts(visit: Visit) -> Mapping[str, Any]:
         "domains": _group_by_domain(rows[(page - 1) * ROWS : page * ROWS]),
         "constraints": constraints,
         "may_edit": chosen.status is RunStatus.DRAFT and visit.may("context:write"),
+        "may_fill": chosen == in_force and chosen.status is RunStatus.PARTIAL_COMMITTED and visit.may("context:write"),
+        "conflicts": _read_conflicts(visit),
         "next_missing": _find_next_missing(view.missing, visit.query.get("fact")),
         "value_kinds": list(ValueKind),
         "source_kinds": list(SourceKind),
@@ -89,13 +109,40 @@ def read_facts(visit: Visit) -> Mapping[str, Any]:
     return shown | _read_selected(visit, view, rows, constraints)
 
 
+def _read_conflicts(visit: Visit) -> Conflicts | None:
+    """Return what a refused commit contradicts, with the two ways to settle all of it."""
+    if visit.refusal is None or visit.refusal.error.code != StaleBase.code:
+        return None
+    details = visit.refusal.error.details["conflicts"]
+    rows = [
+        ConflictRow(
+            conflict["pointer"],
+            describe_value(conflict["base"]) or "not set",
+            _describe_side(conflict, MergeSide.THEIRS),
+            _describe_side(conflict, MergeSide.MINE),
+            ", ".join(conflict.get("fields", ())),
+        )
+        for conflict in details
+    ]
+    kept = {"allowPartial": visit.refusal.fields.get("allowPartial", "false")}
+    choices = [
+        (side, {**kept, "resolve|json": encode_json({row.name: side for row in rows})}, label)
+        for side, label in ((MergeSide.MINE, "Keep the draft"), (MergeSide.THEIRS, "Keep what is in force"))
+    ]
+    return Conflicts(rows, choices)
+
+
+def _describe_side(conflict: Mapping[str, Any], side: MergeSide) -> str:
+    return "removed" if conflict.get("removed") == side else describe_value(conflict[side]) or "not set"
+
+
 def mark_row(row: Any) -> str:
-    """Return a digest of a row, by which a form says what its page showed."""
+    """Return a digest of a row, so that a form can tell which state its page showed."""
     return sha256(msgspec.json.encode(row)).hexdigest()[:MARK_CHARS]
 
 
 def rebase_edit(session: Session, project: str, fields: Mapping[str, str]) -> Mapping[str, str] | None:
-    """Return the fields of an edit with the present revision of the run, if its row is still as the page showed it.
+    """Return the fields of an edit with the current revision of the run if its row is as the page showed it.
 
     The revision of a run counts every change in it; without this, an agent that fills in other facts would keep a
     person from saving one.
@@ -116,7 +163,7 @@ def rebase_edit(session: Session, project: str, fields: Mapping[str, str]) -> Ma
 
 
 def _choose_run(visit: Visit, runs: list[Any], drafts: list[Any], in_force: Any) -> Any:
-    """Return the run to show. One that is older than those of the list is asked for by its id."""
+    """Return the run to show. If it is older than the listed runs, it is read by its id."""
     wanted = visit.query.get("run")
     if wanted == DRAFT and drafts:
         return drafts[0]
@@ -127,7 +174,7 @@ def _choose_run(visit: Visit, runs: list[Any], drafts: list[Any], in_force: Any)
 
 
 def is_address(uri: str) -> bool:
-    """Return whether an address may become a link: only pages of the web, never a script."""
+    """Return True if an address may become a link: only pages of the web, never a script."""
     return uri.lower().startswith(LINKED_SCHEMES)
 
 
@@ -157,7 +204,7 @@ def _find_next_missing(missing: list[str], selected: str | None) -> str | None:
 
 
 def _find_base(chosen: Any, committed: list[Any], in_force: Any) -> Any:
-    """Return the run to compare with: for a draft the one in force, else the one that was committed before."""
+    """Return the run to compare with: for a draft the run in force, else the run committed before."""
     if chosen.status is RunStatus.DRAFT:
         return in_force
     earlier = [run for run in committed if run.committed_at < chosen.committed_at]
@@ -187,7 +234,7 @@ def _describe_state(state: Any) -> tuple[FactValue, str] | None:
 
 
 def _read_selected(visit: Visit, view: Any, rows: list[FactRow], constraints: list[FactRow]) -> dict[str, Any]:
-    """Return what the inspector shows: a fact, a constraint, a source or an artifact that the run has."""
+    """Return the item of the inspector: a fact, a constraint, a source or an artifact of the run."""
     shown: dict[str, Any] = {"fact": None, "constraint": None, "source": None, "artifact": None}
     shown |= {"trace": None, "history": ()}
     fact, key, source, artifact = (visit.query.get(name) for name in ("fact", "constraint", "source", "artifact"))

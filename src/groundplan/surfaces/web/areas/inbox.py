@@ -1,4 +1,4 @@
-"""Inbox: what waits for a person, each with the one form or link that settles it."""
+"""Inbox: the items that wait for a person, each with the form or link that settles it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ WRITING_VARIANTS = {"work.next": "work.claim"}
 
 
 class FormField(NamedTuple):
-    """A field that a person fills."""
+    """A field of a form that a person fills."""
 
     name: str  # the path of the argument: decisions.0.text
     label: str
@@ -89,14 +89,14 @@ class InboxEntry(NamedTuple):
 
 
 def read_inbox(visit: Visit) -> Mapping[str, Any]:
-    """Return a page of what waits."""
+    """Return a page of waiting items."""
     cursor = visit.query.get("cursor")
     page = visit.call("briefing.inbox", limit=ROWS, **({"cursor": cursor} if cursor else {}))
     return {"entries": build_entries(visit, page.items, with_checks=not cursor), "page": page}
 
 
 def build_entries(visit: Visit, items: Sequence[InboxItem], *, with_checks: bool = True) -> list[InboxEntry]:
-    """Return items with their forms. The checks that block publishing, of all pages, are one of them, the first."""
+    """Return items with their forms. All checks that block publishing are combined in the first entry."""
     checks = [item for item in visit.waiting.items if item.kind is InboxKind.GATE_BLOCKS]
     others = [build_entry(visit, item) for item in items if item.kind is not InboxKind.GATE_BLOCKS]
     if not checks or not with_checks:
@@ -110,7 +110,7 @@ def build_entries(visit: Visit, items: Sequence[InboxItem], *, with_checks: bool
 
 
 def build_entry(visit: Visit, item: InboxItem) -> InboxEntry:
-    """Return an item with its form, if the actor may send it, and its place."""
+    """Return an item with its address and, if the actor may send it, its form."""
     label, slice_ = KINDS[item.kind]
     action = item.action
     base = get_base(visit.project.name)
@@ -137,7 +137,7 @@ def build_entry(visit: Visit, item: InboxItem) -> InboxEntry:
 
 
 def _describe(item: InboxItem) -> str:
-    """Return the text of an item as a person reads it."""
+    """Return the text of an item in plain words."""
     if item.kind is InboxKind.GATE_BLOCKS and (words := CHECKS.get(item.ref)):
         return f"{words.title}. {words.advice}"
     return _INSTANT.sub(r"\1 \2 UTC", item.text).replace(" -> ", " → ")
@@ -160,7 +160,7 @@ def _to_field(path: str) -> FormField:
 
 
 def _flatten(path: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Yield the fields of a form that stand for arguments."""
+    """Yield the form fields for arguments."""
     match value:
         case dict():
             for name, inner in value.items():

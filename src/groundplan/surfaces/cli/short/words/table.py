@@ -235,10 +235,11 @@ WORDS: tuple[Word, ...] = (
     Word("why", "Show what a task is for, up to the goals.", "reading:show_why", (NODE,), ()),
     Word(
         "undo",
-        "Undo your last change, or the write of an event.",
+        "Undo your last change, the one before with the next call, or the write of an event.",
         "reading:undo",
         (WordArgument("EVENT", "The event, such as 12.0. Default: your last change.", required=False),),
         (
+            Option(("--redo",), "", "Do again what your last undo took back."),
             Option(("--dry-run",), "", "Only say what it would do."),
             Option(("--op-id",), "TEXT", "With the same id, the request has one effect."),
         ),

@@ -81,24 +81,6 @@ SELECT key
    AND (coalesce(value_string, value_enum, value_json) IS NOT NULL
         OR value_number IS NOT NULL OR value_boolean IS NOT NULL);
 
--- name: inputs_citing
--- Return the inputs that cite a source.
-SELECT input_id
-  FROM pciv_input_sources
- WHERE tenant_id = :tenant_id
-   AND run_id = :run_id
-   AND source_id = :source_id
- ORDER BY input_id;
-
--- name: constraints_citing
--- Return the constraints that cite a source.
-SELECT id
-  FROM pciv_constraints
- WHERE tenant_id = :tenant_id
-   AND run_id = :run_id
-   AND source_id = :source_id
- ORDER BY id;
-
 -- name: suggestion_sources
 -- Return the suggestions of a run with their sources.
 SELECT id, source_ids
