@@ -11,7 +11,7 @@ from collections.abc import Mapping
 # Arguments that operations of several slices have.
 
 SHARED: Mapping[str, str] = {
-    "budget": "Tokens of the whole answer; adds a briefing: why, facts, knowledge.",
+    "budget": "200 to 20,000 tokens for the whole answer; adds a briefing: why, facts, knowledge.",
     "cursor": "Continue after this cursor: `next_cursor` of the previous page, with the same arguments.",
     "expected_rev": "The `rev` that you read; the request is refused if it has changed since.",
     "lean": "Omit null, empty and bookkeeping fields from the answer. Default: as configured.",
@@ -34,7 +34,7 @@ WORK: Mapping[str, str] = {
     "work.open/project": "The project, by name or id; created if it does not exist. Without it: list all projects.",
     "work.next/project": "By name or id; not needed with `node_id`.",
     "work.claim/project": "The project, by name or id; not needed with `node_id`.",
-    "work.next/budget": "Tokens of the answer; adds a briefing if count is 1: why, facts, knowledge.",
+    "work.next/budget": "200 to 20,000 tokens for the answer; adds a briefing if count is 1: why, facts, knowledge.",
     "work.next/node_id": "Offer or claim exactly this node.",
     "work.claim/node_id": "Claim exactly this node, by id.",
     "work.plan/project": "By name or id; not needed below existing nodes.",
@@ -648,10 +648,13 @@ PURPOSE: Mapping[str, str] = {
             "assumption": "analysis",
             "limit": "analysis",
             "as_of": "gates, health and analysis",
+            "detail": "compliance",
         }.items()
         if operation not in uses.replace("gates", "check")
     },
     "profile": "How strict the gates are. Default: the profile of the version.",
+    "purpose.compliance/detail": "`short`: the decision, its reasons and the items that fail. `full`, the default: the "
+    "whole checklist, as data and as Markdown.",
     "operation": 'The proposed operation to check, such as `{"kind": "publish"}`. '
     "Wrong values in it are reported in the checklist.",
     "operation.kind": "The kind of operation.",

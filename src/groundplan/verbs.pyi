@@ -831,6 +831,7 @@ class PurposeVerbs:
         assumption: str | None = None,
         limit: int | None = None,
         as_of: str | None = None,
+        detail: Literal["short", "full"] | None = None,
         lean: bool | None = None,
     ) -> groundplan.purpose.gates.gates.GateResult | groundplan.purpose.health.Health | groundplan.purpose.analysis.Analysis | groundplan.purpose.compliance.checklist.Compliance:
         """Check a version: gate A or B, health, analysis, or compliance of a proposed operation."""
@@ -847,6 +848,7 @@ class PurposeVerbs:
         assumption: str | None = None,
         limit: int | None = None,
         as_of: str | None = None,
+        detail: Literal["short", "full"] | None = None,
         lean: bool | None = None,
     ) -> groundplan.purpose.health.Health:
         """Return the health of a version: metrics, bands, and how each goal is reached."""
@@ -863,6 +865,7 @@ class PurposeVerbs:
         assumption: str | None = None,
         limit: int | None = None,
         as_of: str | None = None,
+        detail: Literal["short", "full"] | None = None,
         lean: bool | None = None,
     ) -> groundplan.purpose.analysis.Analysis:
         """Analyse the structure of a version: pathways to goals, orphans, weak links, assumption impacts."""
@@ -879,6 +882,7 @@ class PurposeVerbs:
         assumption: str | None = None,
         limit: int | None = None,
         as_of: str | None = None,
+        detail: Literal["short", "full"] | None = None,
         lean: bool | None = None,
     ) -> groundplan.purpose.compliance.checklist.Compliance:
         """Return the compliance checklist for a proposed operation: APPROVED or BLOCKED, and why."""

@@ -66,16 +66,16 @@ def test_the_policy_never_raises_the_role_of_an_agent(engine: Engine, ada: Sessi
 @pytest.mark.parametrize(
     ("operation", "arguments", "command"),
     [
-        ("project.archive", {"project": "atlas"}, "groundplan project archive"),
+        ("project.archive", {"project": "atlas"}, "groundplan project archive atlas"),
         (
             "container.delete",
             {"containerType": "project", "id": "atlas", "version": 1, "cascade": True},
-            "groundplan project archive",
+            "groundplan project archive atlas",
         ),
         (
             "container.update",
             {"containerType": "project", "id": "atlas", "version": 1, "pipeline": ["NEW", "ACTIVE", "CLOSED"]},
-            "groundplan project update",
+            """groundplan project update atlas --version 1 --pipeline '["NEW","ACTIVE","CLOSED"]'""",
         ),
     ],
 )

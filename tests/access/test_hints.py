@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 from groundplan.__main__ import main
 from groundplan.catalog import OPERATIONS
@@ -25,20 +26,23 @@ from groundplan.kernel.store.sqlite.store import SqliteStore
 from groundplan.setting_values import TOOL_GROUPS
 from groundplan.surfaces.vocabularies import CliVocabulary, HttpVocabulary, McpVocabulary, add_project, list_missing
 from reference.placeholders import fill_placeholders
-from tests.access.examples import EXAMPLES
+from tests.access.examples import EXAMPLES, ROWS, example
 from tests.access.two_organizations import Caller, find_names, populate
 from tests.engines import Engine, fill_once
+from tests.kernel.tokens.holders import authenticate_token
 from tests.surfaces.http.mcp.client import McpClient
 
 ADA = Caller("ada", "local")
 HINTS_MIN = 70  # different ones, with an operation that is written out
 # Arguments of hints that the example of their operation does not have.
 VALUES: Mapping[str, Any] = {
+    "allowDrop": True,
     "claim": True,
     "copyFrom": "latest",
     "kind": "agent",
     "policies": {"publish_gates": "A"},
     "profile": "standard",
+    "resolve": {"/map/scale": "mine"},
     "targetEntityType": "TASK",
     "type": "BLOCKS",
     "waivers": [{"code": "GA_CONTEXT", "refs": ["G1"], "reason": "Soon", "owner": "ada", "due": "2030-01-01"}],
@@ -142,9 +146,13 @@ class Runner:
         assert "fill" not in command
         if OPERATIONS[hint.operation].command is None:
             return None
-        _, *words = shlex.split(command["command"])
+        return self.run_command(command["command"])
+
+    def run_command(self, command: str) -> str | None:
+        """Run a command as a person in a shell, and return it if its usage is wrong."""
+        _, *words = shlex.split(command)
         code = main([*words, "--db", self._engine.db, "--agent", "ada", "--access", "open", "--json"])
-        return command["command"] if code == Invalid.exit_code else None
+        return command if code == Invalid.exit_code else None
 
 
 def find_code(text: str) -> str:
@@ -196,3 +204,28 @@ def test_every_hint_can_be_run(
         for hint, place in hints.items():
             with subtests.test(place, hint=hint):
                 assert getattr(runner, f"run_{surface}")(hint) is None
+
+
+@pytest.mark.slow
+def test_a_person_can_run_every_command_that_a_refused_agent_is_given(
+    engine: Engine, subtests: pytest.Subtests, request: pytest.FixtureRequest
+) -> None:
+    tokens = fill_once(engine, populate)
+    request.getfixturevalue("_discarded_writes")
+    bot = authenticate_token(engine.store, tokens[Caller("bot", "local")])
+    names = find_names(engine, ADA, "local")
+    agent = engine.session(replace(bot, role_max=None, sponsor=None))
+    commands = {}
+    for name, row in ROWS.items():
+        try:
+            agent.call(row.requested.name, **example(name, names))
+        except GroundplanError as refusal:
+            if refusal.code == "agent_not_allowed":
+                commands[name] = refusal.details.get("command")
+    assert commands.pop("purpose.import as purpose.import_waivers") is None  # its command reads a file
+    with closing(Runner(engine, tokens[ADA], names)) as runner:
+        for name, command in commands.items():
+            with subtests.test(name):
+                assert command is not None
+                assert runner.run_command(command) is None
+    assert len(commands) > 10

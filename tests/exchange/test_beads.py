@@ -300,6 +300,7 @@ def test_a_status_that_holds_an_issue_goes_when_the_hold_is_released(switch: Swi
     assert export_statuses(switch, tmp_path / "back.jsonl") == {"p": "hooked", "q": "open"}
 
 
+WORDS = ["open", "open", "in_progress", "closed", "cancelled", "deferred", "hooked", "pinned", "tombstone", "odd"]
 IDS = [f"z-{letter}" for letter in "abcdef"] + ["z-a.1", "z-a.2"]
 
 
@@ -317,9 +318,7 @@ def issue_files(draw: st.DrawFn) -> list[dict[str, Any]]:
             given["defer_until"] = draw(st.sampled_from([LATER, EARLIER]))
         if draw(st.integers(0, 5)) == 0:
             given[draw(st.sampled_from(["ephemeral", "pinned", "is_template"]))] = True
-        status = draw(
-            st.sampled_from(["open", "open", "in_progress", "closed", "deferred", "pinned", "tombstone", "odd"])
-        )
+        status = draw(st.sampled_from(WORDS))
         made.append(issue(id_, status, **given))
     return draw(st.permutations(made))
 
@@ -337,5 +336,9 @@ def test_what_was_ready_there_is_ready_here(
         assert switch.ready() == find_ready(issues)
         switch.run(write_issues(folder, issues))
         assert switch.ready() == find_ready(issues)
+        statuses = {line["id"]: line["status"] for line in issues if line["status"] != "tombstone"}
+        assert export_statuses(switch, folder / "back.jsonl") == statuses
+        counts = switch.run(folder / "back.jsonl")["counts"]
+        assert (counts["created"], counts["updated"], counts["conflicts"]) == (0, 0, 0)
     finally:
         engine.close()

@@ -252,5 +252,49 @@ def test_what_was_ready_there_is_ready_here(
         switch = Switch(engine, "taskmaster")
         switch.run(write_tasks(folder, {"master": {"tasks": tasks}}))
         assert switch.ready() == find_ready(tasks)
+        (folder / "back.json").write_text(write_items(TargetTool.TASKMASTER, switch.export()).files[""])
+        counts = switch.run(folder / "back.json")["counts"]
+        assert (counts["created"], counts["updated"], counts["conflicts"]) == (0, 0, 0)
+    finally:
+        engine.close()
+
+
+ANY_ID = st.sampled_from([1, 2, 2, 3, "4", 5.5, "007", "a", "a-1", "2~2", "3-1", 28.9, 42, 42])
+ANY_PART_ID = ANY_ID | st.sampled_from(["1.2", "2.28.9", "2.2.2"])
+ANY_STATUS = st.sampled_from(["pending", "done", "in-progress", "review", "deferred", "cancelled", "odd", "Blocked"])
+
+
+@st.composite
+def odd_tags(draw: st.DrawFn) -> dict[str, Any]:
+    targets = st.lists(st.sampled_from([1, 2, "1.2", "2.42", "42", "2.28.9", 9, "a", "a-1"]), max_size=2, unique_by=str)
+    tags: dict[str, Any] = {}
+    for tag in draw(st.sampled_from([["master"], ["coast"], ["master", "coast"], ["a/b", "1", "empty"]])):
+        tags[tag] = {"tasks": []}
+        for number in range(0 if tag == "empty" else draw(st.integers(0, 4))):
+            parts = [
+                subtask(draw(ANY_PART_ID), draw(ANY_STATUS), title=f"Part {part}", dependencies=draw(targets))
+                for part in range(draw(st.integers(0, 4)))
+            ]
+            fields = {"title": f"{tag} {number}", "dependencies": draw(targets), "subtasks": parts}
+            tags[tag]["tasks"].append(task(draw(ANY_ID), draw(ANY_STATUS), **fields))
+    return tags
+
+
+@given(tags=odd_tags())
+@settings(max_examples=scaled(30, 1000), suppress_health_check=[*HealthCheck])
+def test_an_export_of_any_file_comes_back_without_a_change(
+    tmp_path_factory: pytest.TempPathFactory, tags: dict[str, Any]
+) -> None:
+    folder = tmp_path_factory.mktemp("taskmaster")
+    engine = SqliteEngine(folder / "plan.db")
+    try:
+        switch = Switch(engine, "taskmaster")
+        switch.run(write_tasks(folder, tags))
+        exported = switch.export() if switch.session.call("project.list").projects else []
+        (folder / "back.json").write_text(write_items(TargetTool.TASKMASTER, exported).files[""])
+        again = switch.run(folder / "back.json")
+        counts = again["counts"]
+        assert (counts["created"], counts["updated"], counts["conflicts"]) == (0, 0, 0)
+        assert details(again, "placed", "gone") == {}
     finally:
         engine.close()

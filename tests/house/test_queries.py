@@ -246,7 +246,10 @@ MANY_ROWS = {
     "tenant_id=? AND project_id=? AND parent_n>?",
 }
 # Indexes with few entries, all of which may be read.
-SMALL = {"work_nodes_claimed"}  # as many as there are claims
+SMALL = {
+    "work_nodes_claimed",  # as many as there are claims
+    "toc_versions_one_draft_a_project",
+}
 SMALL_TABLES = {"work_merged_texts"}  # a row for each merge
 ONE_ROW = {
     ("organizations", "id=?"),

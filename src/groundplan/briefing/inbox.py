@@ -19,6 +19,7 @@ from typing import Annotated, Any, NamedTuple, Protocol
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.briefing.watch import PREDICATES, MarkOutline, list_marks_since
+from groundplan.context.schemas import Provenance, RunStatus
 from groundplan.context.suggestions import PendingSuggestion, list_pending_suggestions
 from groundplan.context.unset_facts import UnsetFact, list_unset_facts
 from groundplan.kernel.access import Permission
@@ -68,6 +69,18 @@ class InboxAction(Struct, kw_only=True):
     call: str | UnsetType = UNSET  # the tool, command or route of the operation, where it has another name
 
 
+class SuggestedChange(Struct):
+    """The present value of a fact and the suggested one, with their provenances; null means no value.
+
+    A value that is too long is shortened, as text.
+    """
+
+    current: Any
+    current_provenance: Provenance
+    suggested: Any
+    provenance: Provenance
+
+
 class InboxItem(Struct, kw_only=True):
     """An item that waits for a person. `ref` is the id, key or pointer of its subject."""
 
@@ -77,6 +90,8 @@ class InboxItem(Struct, kw_only=True):
     text: str
     since: str  # the time, or the day, from which it has waited
     action: InboxAction
+    alternative: InboxAction | UnsetType = UNSET  # the other way to settle it: to reject a suggestion
+    change: SuggestedChange | UnsetType = UNSET
 
 
 def make_action(
@@ -255,18 +270,42 @@ def _build_review_item(tx: Transaction, due: DueReview) -> InboxItem:
 # --- Values that agents suggest in place of stronger ones; only a person accepts one ----------------------------------
 
 VALUE_CHARS_MAX = 80
+CHANGE_CHARS_MAX = 1_000  # of a value in an item
 
 
 def _build_suggestion_item(tx: Transaction, suggestion: PendingSuggestion) -> InboxItem:
-    value = shorten_line(encode(suggestion.value).decode(), VALUE_CHARS_MAX)
+    value, current = (_format_value(value) for value in (suggestion.value, suggestion.current))
     proposal = "to clear it" if suggestion.value is None else f"{value} ({suggestion.provenance})"
-    return InboxItem(
+    about = f"{shorten_line(suggestion.about)}, now {current} ({suggestion.current_provenance})"
+    item = InboxItem(
         kind=InboxKind.SUGGESTION,
         ref=suggestion.about,
-        text=f"{suggestion.created_by} suggests {proposal} for {shorten_line(suggestion.about)}: accept or reject",
+        text=f"{suggestion.created_by} suggests {proposal} for {about}: accept or reject",
         since=suggestion.created_at,
         action=make_action(tx, "context.edit", {"runId": suggestion.run_id, "accept": [suggestion.id]}),
+        alternative=make_action(tx, "context.edit", {"runId": suggestion.run_id, "reject": [suggestion.id]}),
+        change=SuggestedChange(
+            _shorten_value(suggestion.current),
+            suggestion.current_provenance,
+            _shorten_value(suggestion.value),
+            suggestion.provenance,
+        ),
     )
+    if suggestion.run_status is RunStatus.COMMITTED:  # the run is final and complete; a draft of it can be decided on
+        item.action = make_action(
+            tx, "context.create_draft", {"scopeId": tx.project.name, "copyFrom": suggestion.run_id}
+        )
+        item.alternative = UNSET
+    return item
+
+
+def _format_value(value: Any) -> str:
+    return shorten_line(encode(value).decode(), VALUE_CHARS_MAX)
+
+
+def _shorten_value(value: Any) -> Any:
+    text = encode(value).decode()
+    return value if len(text) <= CHANGE_CHARS_MAX else shorten_line(text, CHANGE_CHARS_MAX)
 
 
 # --- The kinds of items: what is read for each, and how an item is made of it -----------------------------------------

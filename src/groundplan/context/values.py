@@ -188,8 +188,10 @@ _decode = Decoder().decode
 
 # By column: how to load and how to store a value.
 CONVERSIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
-    "value_number": (normalize_number, float),
-    **dict.fromkeys(("options", "payload", "raw_meta", "source_ids", "value_json"), (_decode, encode_json)),
+    **dict.fromkeys(("value_number", "current_number"), (normalize_number, float)),
+    **dict.fromkeys(
+        ("options", "payload", "raw_meta", "source_ids", "value_json", "current_json"), (_decode, encode_json)
+    ),
 }
 
 

@@ -27,6 +27,9 @@ from groundplan.work.importing.items import (
     SourceItem,
     SourceMolecule,
     SourceSection,
+    describe_fate,
+    is_same,
+    parse_fate,
 )
 from groundplan.work.requests import LINKS_MAX, TAGS_MAX
 
@@ -312,10 +315,11 @@ def restore_loops(items: Sequence[ExportedItem]) -> list[ExportedItem]:
 
 
 def _restore_loop(item: ExportedItem) -> ExportedItem:
-    is_held_for_it = item.fate == "held" and (item.hold_reason or "").startswith(LOOP)
-    fate = {"fate": "open", "hold_reason": None} if is_held_for_it else {}
     depends_on = list(dict.fromkeys((*item.depends_on, *item.loops)))
-    return msgspec.structs.replace(item, depends_on=depends_on, loops=[], **fate)
+    restored = msgspec.structs.replace(item, depends_on=depends_on, loops=[])
+    if item.fate == "held" and (item.hold_reason or "").startswith(LOOP):
+        restored.fate, restored.hold_reason = parse_fate(item.imported_fate or "open")
+    return restored
 
 
 def get_source_parent(item: ExportedItem, by_source: Mapping[str, ExportedItem]) -> str | None:
@@ -334,7 +338,8 @@ def get_imported_status(item: ExportedItem, tool: str, fates: Mapping[str, Fate]
     word = item.properties.get("source_status")
     if item.properties.get("source") != tool or not isinstance(word, str):
         return None
-    return word if choose_fate(word, fates)[0] == item.fate or (is_derived and item.has_imported_fate) else None
+    is_unchanged = is_same(describe_fate(item.fate, item.hold_reason), item.imported_fate)
+    return word if choose_fate(word, fates)[0] == item.fate or (is_derived and is_unchanged) else None
 
 
 def list_evidence(item: ExportedItem) -> list[SourceEvidence]:

@@ -104,6 +104,7 @@ class TagTasks:
             self._finish_with_parent(task)
             if task.item.fate == "held":
                 self._plan.note_placed(task.item.source_id, "status", f"is held: {task.item.hold_reason}")
+        for task in self._tasks.values():
             self._set_dependencies(task)
             explain_drop(task.item)
             self._plan.items.append(task.item)
@@ -233,7 +234,7 @@ def _list_properties(fields: dict[str, Any]) -> dict[str, Any]:
 
 # --- Read the tasks of Taskmaster -------------------------------------------------------------------------------------
 # A file has tags with a list of tasks each, or one list of tasks; values without such a list are no tags. A task is
-# `TAG/12` and its third subtask `TAG/12.3`. Of several tags, each is a group.
+# `TAG/12` and its third subtask `TAG/12.3`. Of several tags with tasks, each is a group.
 
 PLACES = (".taskmaster/tasks/tasks.json", "tasks/tasks.json", "tasks.json")
 
@@ -248,10 +249,10 @@ def read_taskmaster(path: Path, *, skip_bad: bool) -> SourcePlan:
     filled = {tag: tasks for tag, tasks in tags.items() if tasks}
     for tag, tasks in filled.items():
         _refuse_other_tools(str(file), tasks)
-        has_group = len(tags) > 1
+        has_group = len(filled) > 1
         if has_group:
             plan.items.append(SourceItem(source_id=tag, title=tag, is_group=True, file=str(file)))
-        has_short_ids = tag == MASTER or len(tags) == 1
+        has_short_ids = tag == MASTER or len(filled) == 1
         TagTasks(plan, bad, str(file), tag, has_group=has_group, has_short_ids=has_short_ids).read(tasks)
     if empty := len(tags) - len(filled):
         plan.left_out["empty tags"] = empty
@@ -347,7 +348,7 @@ class _Tree:
                 tags.setdefault(item.title, []).extend(self._children.get(item.id, ()))
             else:
                 others.append(item)
-        own = next((item.sources[TOOL].partition("/")[0] for item in others if TOOL in item.sources), MASTER)
+        own = next((item.sources[TOOL].rpartition("/")[0] for item in others if TOOL in item.sources), MASTER)
         tags.setdefault(own, []).extend(others)
         return {tag: tasks for tag, tasks in tags.items() if tasks}
 

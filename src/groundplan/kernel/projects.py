@@ -23,6 +23,7 @@ from groundplan.kernel.clock import find_jump
 from groundplan.kernel.errors import NameTaken
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
 from groundplan.kernel.members import join
+from groundplan.kernel.operations.commands import PROGRAM
 from groundplan.kernel.operations.registry import Command, Effect, Operation, OpId, Route, declare
 from groundplan.kernel.principals import find_kind, find_principal
 from groundplan.kernel.store.authorize import (
@@ -213,7 +214,7 @@ def _find_owner(tx: Transaction, name: str) -> str:
         raise AgentNotAllowed(
             "an agent creates a project only for a person who then owns it; "
             "ask a person to create it and to add you, or to start you with --owner NAME"
-        ).name_command(("project", "create", shlex.quote(name)))
+        ).name_command(shlex.join((PROGRAM, "project", "create", name)))
     owner = find_principal(tx, actor.responsible)
     if owner is not None and find_kind(tx, owner) != ActorKind.PERSON:
         raise AgentNotAllowed(f"{actor.responsible!r} is not a person, and only a person owns a project of an agent")

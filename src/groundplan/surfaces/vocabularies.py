@@ -7,7 +7,6 @@ a route.
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -18,9 +17,8 @@ from msgspec import Struct
 from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import Vocabulary
 from groundplan.kernel.input_gate.request import PROJECT_NAMES
-from groundplan.kernel.operations.registry import Command, Operation, Registry, Route, Tool
-
-PROGRAM = "groundplan"
+from groundplan.kernel.operations.commands import choose_command, spell_command, spell_option
+from groundplan.kernel.operations.registry import Operation, Registry, Route, Tool
 
 
 class CliVocabulary(Vocabulary):
@@ -37,32 +35,18 @@ class CliVocabulary(Vocabulary):
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
         """Return the command with its arguments in the syntax of a shell."""
         declared = self._operations[operation]
-        arguments = add_project(declared, arguments, self._project)
-        command = _choose_command(declared, arguments)
-        if command is None:
-            return operation
-        positional, options = [], []
-        fields = {field.encode_name: field.name for field in msgspec.structs.fields(declared.input)}
-        for wire_name, value in arguments.items():
-            name = fields[wire_name]
-            texts = [_quote_for_shell(item) for item in (value if _is_repeated(value) else [value])]
-            if name in command.arguments:
-                positional += texts
-            elif name not in command.fixed:
-                option = _spell_option(command, name)
-                options += [option] if value is True else [f"{option} {text}" for text in texts]
-        return " ".join((PROGRAM, *command.words, *positional, *options))
+        return spell_command(declared, add_project(declared, arguments, self._project)) or operation
 
     def call(self, operation: str, arguments: Mapping[str, Any], fill: Sequence[str] = ()) -> dict[str, Any]:
         """Return the command as data."""
         declared = self._operations[operation]
         given = add_project(declared, arguments, self._project)
         missing = list_missing(declared, given, fill)
-        command = _choose_command(declared, given)
+        command = choose_command(declared, given)
         if command is not None:
             names = {field.encode_name: field.name for field in msgspec.structs.fields(declared.input)}
             fixed = {name for name in missing if names[name] in command.fixed}
-            missing = [_spell_option(command, names[name]) for name in missing if name not in fixed]
+            missing = [spell_option(command, names[name]) for name in missing if name not in fixed]
         return {"command": self.spell(operation, arguments), **({"fill": missing} if missing else {})}
 
 
@@ -176,13 +160,6 @@ def list_missing(operation: Operation[Any, Any], arguments: Mapping[str, Any], f
     return [name for name in dict.fromkeys([*required, *fill]) if name not in arguments]
 
 
-def _spell_option(command: Command, name: str) -> str:
-    """Return an argument as the usage of its command spells it."""
-    if name in command.arguments:
-        return name.upper()
-    return f"--{command.names.get(name, name).replace('_', '-')}"
-
-
 def _choose_route(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Route | None:
     """Return the first route, of the operation or a variant, that accepts the values and whose path they fill."""
     for route in (route for variant in (operation, *operation.variants) for route in variant.routes):
@@ -195,25 +172,6 @@ def _choose_route(operation: Operation[Any, Any], given: Mapping[str, Any]) -> R
 def _spell_in_path(route: Route, name: str, value: Any) -> Any:
     # Choices with an ending, as in `/{entityType}s`, stand in a path in lower case.
     return value.lower() if isinstance(value, str) and f"{{{name}}}s" in route.path else value
-
-
-def _choose_command(operation: Operation[Any, Any], arguments: Mapping[str, Any]) -> Command | None:
-    """Return the command that accepts the arguments, such as `feature get` for a feature."""
-    fields = {field.name: field.encode_name for field in msgspec.structs.fields(operation.input)}
-    for command in operation.commands:
-        given = {name: arguments.get(fields[name], value) for name, value in command.fixed.items()}
-        if given == command.fixed and not any(fields[name] in arguments for name in command.without):
-            return command
-    return operation.command
-
-
-def _is_repeated(value: Any) -> bool:
-    """Return True if an option is repeated for each item. A list of objects is one JSON text instead."""
-    return isinstance(value, list) and not any(isinstance(item, dict | list) for item in value)
-
-
-def _quote_for_shell(value: Any) -> str:
-    return shlex.quote(value if isinstance(value, str) else encode(value).decode())
 
 
 # --- Paths below /v1: written by one surface, named by all ------------------------------------------------------------

@@ -26,6 +26,7 @@ class WorkOp(StrEnum):
     HELD = "work.held"
     UNHELD = "work.unheld"
     DELETED = "work.deleted"
+    RESTORED = "work.restored"
     TAGGED = "work.tagged"
     SECTION_ADDED = "work.section_added"
     SECTION_CHANGED = "work.section_changed"

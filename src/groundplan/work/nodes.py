@@ -175,6 +175,18 @@ def insert_nodes(tx: Transaction, project_id: str, rows: Sequence[WorkNodeRow]) 
     )
 
 
+def index_summary(tx: Transaction, row: WorkNodeRow) -> None:
+    """Index the summary of a node of the current project for search."""
+    number = tx.scalar(sql.project_number, project_id=tx.project.id)
+    tx.run_many(sql.index_summaries, [{"key": (number << TEXT_KEY_BITS) + row.n, "summary": row.summary}])
+
+
+def load_nodes_by_id(tx: Transaction, ids: Iterable[str]) -> dict[str, WorkNodeRow]:
+    """Return the nodes of the current project with these ids, by id."""
+    rows = tx.all(sql.nodes_by_own_ids, WorkNodeRow, project_id=tx.project.id, ids=to_json_array(ids))
+    return {row.id: row for row in rows}
+
+
 def generate_ids(tx: Transaction, count: int, *, population: int) -> list[str]:
     """Return `count` unused ids. They are longer in a larger project."""
     unused: dict[str, None] = {}

@@ -129,10 +129,18 @@ class Readiness:
         self._dependents[n] = [row.n for row in rows if row.is_dependent]
 
     def count_new_nodes(
-        self, *, tasks_of: Mapping[int | None, int], blocked: int, actionable: int, features: int = 0
+        self,
+        *,
+        tasks_of: Mapping[int | None, int],
+        blocked: int,
+        actionable: int,
+        features: int = 0,
+        are_restored: bool = False,
     ) -> None:
         """Count nodes that this write created. `tasks_of` has the number of tasks by feature (None for no feature)."""
-        self._states.count_new_nodes(tasks_of=tasks_of, blocked=blocked, actionable=actionable, features=features)
+        self._states.count_new_nodes(
+            tasks_of=tasks_of, blocked=blocked, actionable=actionable, features=features, are_restored=are_restored
+        )
 
     def propagate_resolved(self, parents: Mapping[int, int | None]) -> None:
         """Update the dependents and parents of resolved nodes. `parents` maps each node to its parent."""

@@ -104,13 +104,15 @@ class StateChanges:
         self._before.setdefault(n, state)
 
     def count_new_nodes(
-        self, *, tasks_of: Mapping[int | None, int], blocked: int, actionable: int, features: int
+        self, *, tasks_of: Mapping[int | None, int], blocked: int, actionable: int, features: int, are_restored: bool
     ) -> None:
-        """Count nodes that this write created. `tasks_of` has the number of tasks by feature (None for no feature)."""
+        """Count nodes that this write created; `tasks_of` has the number of tasks by feature (None for no feature).
+
+        Nodes that are restored have their numbers already.
+        """
         tasks = sum(tasks_of.values())
-        _add_to_counts(
-            self._added, made=tasks + features, total=tasks + features, blocked=blocked, actionable=actionable
-        )
+        made = 0 if are_restored else tasks + features
+        _add_to_counts(self._added, made=made, total=tasks + features, blocked=blocked, actionable=actionable)
         _add_to_counts(self._added, tasks=tasks, features=features)
         for feature_n, count in tasks_of.items():
             if feature_n is not None:

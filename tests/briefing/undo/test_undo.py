@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -492,7 +493,6 @@ def test_an_edit_of_an_earlier_draft_is_not_undone_in_a_later_one(ada: Session, 
 @pytest.mark.parametrize(
     ("operation", "arguments"),
     [
-        ("work.plan", {"project": "atlas", "nodes": [{"ref": "x", "summary": "x"}]}),
         ("work.update", {"updates": [{"node_id": "{coast}", "add_evidence": [{"type": "note", "ref": "x"}]}]}),
         ("work.restructure", {"operations": [{"op": "merge", "source": "{coast}", "target": "{print}"}]}),
         ("knowledge.delete", {"entityType": "atom", "id": "{atom}", "version": 1}),
@@ -709,3 +709,104 @@ def test_who_changed_nothing_has_nothing_to_undo(engine: Engine, ids: dict[str, 
 @pytest.mark.parametrize(("event", "code"), [("9999.0", "not_found"), ("x", "invalid_argument"), ("1.99", "not_found")])
 def test_an_event_that_does_not_exist_is_refused(ada: Session, event: str, code: str) -> None:
     assert error_of(lambda: undo(ada, event=event)).code == code
+
+
+def drop_stamps(value: Any) -> Any:
+    """Return an answer without revisions and times of change."""
+    if isinstance(value, list):
+        return [drop_stamps(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {name: drop_stamps(item) for name, item in value.items() if name not in ("rev", "updated_at")}
+
+
+def plan(session: Session, *nodes: dict[str, Any]) -> dict[str, str]:
+    return {one.ref: one.id for one in session.call("work.plan", project="atlas", nodes=list(nodes)).created}
+
+
+def test_an_undo_removes_nodes_that_were_planned_and_a_redo_brings_them_back(ada: Session, ids: dict[str, str]) -> None:
+    before = dump(ada, ids)
+    new = plan(
+        ada,
+        {"ref": "x", "summary": "New", "parent_ref": ids["coast"], "properties": {"priority": 2}},
+        {"ref": "y", "summary": "Below", "parent_ref": "x", "depends_on": [ids["print"]], "context_links": ["a.py"]},
+        {"ref": "z", "summary": "After", "depends_on": ["y"], "serves": ["OC1"]},
+    )
+    after = [ada.call("work.context", node_id=node_id) for node_id in new.values()], dump(ada, ids)
+
+    undo(ada)
+
+    assert dump(ada, ids) == before
+    for node_id in new.values():
+        assert error_of(partial(ada.call, "work.context", node_id=node_id)).code == "not_found"
+    assert ada.call("work.query", project="atlas", filter={"text": "Below"}).total == 0
+
+    undo(ada, redo=True)
+
+    again = [ada.call("work.context", node_id=node_id) for node_id in new.values()]
+    assert drop_stamps(msgspec.to_builtins(again)) == drop_stamps(msgspec.to_builtins(after[0]))
+    assert dump(ada, ids) == after[1]
+    assert ada.call("work.query", project="atlas", filter={"text": "Below"}).total == 1
+    undo(ada)
+    assert dump(ada, ids) == before
+
+
+def test_planning_under_what_was_resolved_or_dropped_is_undone_with_its_reopening(
+    ada: Session, ids: dict[str, str]
+) -> None:
+    for node_id in (ids["coast"], ids["hills"]):
+        ada.call("work.restructure", operations=[{"op": "drop", "node_id": node_id, "reason": "no"}])
+    ada.call("work.update", updates=[{"node_id": ids["survey"], "resolved": True}])
+    before = dump(ada, ids)
+    plan(ada, {"ref": "x", "summary": "New", "parent_ref": ids["hills"]})
+    after = dump(ada, ids)
+
+    undo(ada)
+    assert dump(ada, ids) == before
+    undo(ada, redo=True)
+    assert dump(ada, ids) == after
+
+
+@pytest.mark.parametrize(
+    "built",
+    [
+        ("work.plan", {"project": "atlas", "nodes": [{"ref": "n", "summary": "Below", "parent_ref": "{new}"}]}),
+        ("work.connect", {"edges": [{"from": "{print}", "to": "{new}", "type": "relates_to"}]}),
+        ("work.restructure", {"operations": [{"op": "move", "node_id": "{print}", "new_parent": "{new}"}]}),
+        ("work.update", {"updates": [{"node_id": "{new}", "state": "begun"}]}),
+        ("work.next", {"project": "atlas", "node_id": "{new}", "claim": True}),
+    ],
+)
+def test_a_node_that_others_built_on_is_not_removed(
+    ada: Session, engine: Engine, ids: dict[str, str], built: tuple[str, dict[str, Any]]
+) -> None:
+    new = plan(ada, {"ref": "new", "summary": "New"})
+    event = last_event(ada)
+    operation, arguments = built
+    engine.session("ben").call(operation, **fill(arguments, {**ids, **new}))
+    after = dump(ada, ids)
+
+    assert error_of(lambda: undo(ada, event=event)).code == "changed_since"
+    assert dump(ada, ids) == after
+
+
+def test_a_container_that_was_deleted_stays_gone(ada: Session, ids: dict[str, str]) -> None:
+    rev = ada.call("work.context", node_id=ids["print"]).node.rev
+    ada.call("container.delete", containerType="task", id=ids["print"], version=rev)
+
+    assert error_of(lambda: undo(ada)).code == "cannot_undo"
+
+
+def test_a_created_container_is_removed_by_undo_and_comes_back(ada: Session, ids: dict[str, str]) -> None:
+    before = dump(ada, ids)
+    feature = ada.call("container.create", containerType="feature", name="Maps", projectId="atlas", tags="a,b").feature
+    task = ada.call("container.create", containerType="task", title="Ink", featureId=feature.id, projectId="atlas").task
+    undo(ada)
+    undo(ada)
+    assert dump(ada, ids) == before
+    undo(ada, redo=True)
+    undo(ada, redo=True)
+
+    again = ada.call("container.get", containerType="feature", id=feature.id).feature
+    assert (again.name, again.tags, again.status) == (feature.name, feature.tags, feature.status)
+    assert ada.call("container.get", containerType="task", id=task.id).task.feature_id == feature.id

@@ -37,6 +37,34 @@ def test_what_new_users_got_wrong_first_is_explained_in_the_list_of_tools() -> N
     assert "waits" in tools["graph_connect"]["edges"]["items"]["properties"]["from"]["description"]
 
 
+def test_a_tool_with_several_operations_says_what_each_needs() -> None:
+    described = {tool["name"]: tool["inputSchema"]["properties"] for tool in listing(frozenset(Group))}
+    needs = {
+        name: properties["operation"].get("description", "")
+        for name, properties in described.items()
+        if "enum" in properties.get("operation", {})
+    }
+
+    assert "commit needs runId" in needs["context_run"]
+    assert "create needs name or title; update needs id, version" in needs["manage_container"]
+    assert "delete needs fromId and toId, or id" in needs["manage_dependency"]
+    assert all(needs.values())
+
+
+def test_arguments_whose_name_says_too_little_are_described_wherever_they_are() -> None:
+    tools = {tool["name"]: tool["inputSchema"]["properties"] for tool in listing(frozenset(Group))}
+    update = tools["graph_update"]["updates"]["items"]["properties"]
+
+    assert all("description" in properties["lean"] for properties in tools.values() if "lean" in properties)
+    assert "does not interpret" in update["state"]["description"]
+    assert "time limit" in update["hold"]["description"]
+    for name, properties in tools.items():
+        if "priority" in properties:
+            assert "`HIGH`, `MEDIUM` or `LOW`" in properties["priority"]["description"], name
+        if "budget" in properties:
+            assert "200 to 20,000" in properties["budget"]["description"], name
+
+
 def test_the_instructions_are_short_and_name_tools_that_exist() -> None:
     instructions = build_instructions(list(Group))
     assert count_tokens(instructions) <= INSTRUCTIONS_TOKENS_MAX

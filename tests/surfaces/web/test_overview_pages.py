@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from groundplan.context.events import Op as ContextOp
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.audit import KernelOp
 from groundplan.knowledge.events import Op as KnowledgeOp
 from groundplan.purpose.tables import Op as PurposeOp
@@ -37,6 +38,29 @@ def find_form(browser: Browser, path: str) -> dict[str, str]:
 @pytest.mark.parametrize("ops", [WorkOp, KnowledgeOp, PurposeOp, ContextOp, KernelOp])
 def test_every_event_has_plain_words(ops: type[StrEnum]) -> None:
     assert [op.value for op in ops if op.value not in VERBS] == []
+
+
+@pytest.mark.parametrize("area", ["inbox", "home"])
+@pytest.mark.parametrize(("form", "value"), [("", 2), ("-other", 1)])
+def test_a_suggestion_is_accepted_or_rejected_where_it_waits_and_its_link_opens_its_draft(
+    browser: Browser, engine: Engine, area: str, form: str, value: int
+) -> None:
+    ada, scout = engine.session("ada"), engine.session(local_actor("scout", kind=ActorKind.AGENT))
+    run = ada.call("context.create_draft", scopeId="atlas").run.id
+    ada.call("context.edit", runId=run, inputs=[{"pointer": "/a", "label": "a", "value": 1}])
+    scout.call("context.edit", runId=run, inputs=[{"pointer": "/a", "value": 2}])
+    browser.log_in()
+    page = browser.get(f"/p/atlas/{area}").body.decode()
+    found = re.search(rf'<form [^>]*id="settle-[0-9a-f]+{form}".*?</form>', page, re.DOTALL)
+    assert found is not None
+    fields = {name: html.unescape(text) for name, text in HIDDEN.findall(found[0])}
+
+    assert f'href="/p/atlas/facts?run={run}&amp;fact=%2Fa"' in page
+    assert browser.submit(f"/p/atlas/{area}", fields).status == 303
+
+    view = ada.call("context.view", scopeId="atlas", runId=run)
+    assert view.inputs_by_pointer["/a"].value_number == value
+    assert not view.suggestions
 
 
 def test_an_item_of_the_inbox_is_settled_by_its_form_and_is_gone(browser: Browser, engine: Engine) -> None:

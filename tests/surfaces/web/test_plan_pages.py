@@ -346,3 +346,20 @@ def test_the_page_of_a_plan_has_no_style_of_its_own(browser: Browser, engine: En
 
     Tags(page)  # refuses attributes that the content policy forbids
     assert "<style" not in page
+
+
+@pytest.mark.parametrize("area", ["history", "home"])
+def test_a_link_in_the_history_and_on_the_start_page_opens_in_the_plan_also_after_it_got_another_type(
+    browser: Browser, engine: Engine, area: str
+) -> None:
+    fill(engine)
+    browser.log_in()
+    ben = engine.session("ben")
+    retype = {"op": "update_edge", "source": "OP1", "target": "OC1", "new_edge_type": "CAUSES"}
+    add = {"op": "add_edge", "source": "G1", "target": "AC1", "edge_type": "FEEDBACK"}
+    ben.call("purpose.edit", project="atlas", operations=[retype, add])
+
+    page = browser.get(f"/p/atlas/{area}").body.decode()
+    for name, opened in (("OP1-%3EOC1", "OP1-OC1-CAUSES"), ("G1-%3EAC1%2FFEEDBACK", "G1-AC1-FEEDBACK")):
+        assert f"/p/atlas/plan?key={name}#" in page
+        assert f'data-id="inspector-{opened}"' in browser.get(f"{PLAN}?key={name}").body.decode()

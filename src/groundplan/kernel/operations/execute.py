@@ -8,6 +8,7 @@ the answer itself stays whole, so that a field that is always there in its class
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Sequence
 from typing import Any, TypeVar
 
@@ -21,6 +22,7 @@ from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import GroundplanError, Invalid, NameTaken, NotFound
 from groundplan.kernel.input_gate.request import PROJECT_NAMES, parse_request, separate_project
 from groundplan.kernel.input_gate.types import get_decoder
+from groundplan.kernel.operations.commands import PROGRAM, choose_command, spell_command
 from groundplan.kernel.operations.envelopes import add_warnings, wrap
 from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.preferences import Preferences
@@ -122,6 +124,9 @@ def _is_missing_project(error: NotFound) -> bool:
     return error.details.get("thing") == "project"
 
 
+COMMAND_CHARS_MAX = 200  # of a command in a refusal; a longer one is named without its options
+
+
 class _Execution(msgspec.Struct, frozen=True):
     """One request. It may be tried with several variants of an operation."""
 
@@ -137,20 +142,28 @@ class _Execution(msgspec.Struct, frozen=True):
         try:
             return self._run(operation)
         except AgentNotAllowed as error:
-            words = operation.person_words or self._find_words(operation) or self._find_words(self.requested)
-            if not words or "command" in error.details:
+            command = None if "command" in error.details else self._find_command(operation)
+            if command is None:
                 raise
-            raise error.name_command(words) from None
+            raise error.name_command(command) from None
 
-    def _find_words(self, operation: Operation[Any, Any]) -> tuple[str, ...]:
-        """Return the words of the command for this request; commands of one operation differ in their fixed fields."""
-        commands = (operation.command, *operation.aliases) if operation.command else operation.aliases
-        fitting = (
-            command.words
-            for command in commands
-            if all(getattr(self.request, name, None) == value for name, value in command.fixed.items())
-        )
-        return next(fitting, ())
+    def _find_command(self, operation: Operation[Any, Any]) -> str | None:
+        """Return the command with which a person does what is requested, without options if it would be long."""
+        if operation.person_words is not None:
+            return shlex.join((PROGRAM, *operation.person_words(self.request)))
+        given = {
+            field.encode_name: msgspec.to_builtins(value)
+            for field in msgspec.structs.fields(self.request)
+            if field.name != "op_id" and (value := getattr(self.request, field.name)) != field.default
+        }
+        declared = operation if operation.command else self.requested
+        spelled = spell_command(declared, given)
+        chosen = choose_command(declared, given)
+        if spelled is None or chosen is None or len(spelled) <= COMMAND_CHARS_MAX:
+            return spelled
+        names = {field.encode_name: field.name for field in msgspec.structs.fields(declared.input)}
+        short = {name: value for name, value in given.items() if names[name] in (*chosen.arguments, *chosen.fixed)}
+        return spell_command(declared, short)
 
     def _run(self, operation: Operation[Any, Any]) -> ExecutionResult:
         if operation.effect is Effect.READ:

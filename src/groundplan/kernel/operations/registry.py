@@ -123,8 +123,8 @@ class Operation(Struct, Generic[In, Out], frozen=True):
     tool: Tool | None = None
     command: Command | None = None
     aliases: tuple[Command, ...] = ()  # other commands for it: `feature advance` beside `task advance`
-    # The words of the command with which a person does the same, for a variant that no command of its own calls.
-    person_words: tuple[str, ...] = ()
+    # The words of the command with which a person does the same, for a variant that no command calls.
+    person_words: Callable[[Any], tuple[str, ...]] | None = None
     http: Route | None = None
     other_routes: tuple[Route, ...] = ()  # such as the one for requests without a project
 
@@ -158,7 +158,7 @@ class OperationOptions(TypedDict, Generic[In], total=False):
     tool: Tool
     command: Command
     aliases: tuple[Command, ...]
-    person_words: tuple[str, ...]
+    person_words: Callable[[Any], tuple[str, ...]]
     http: Route
     other_routes: tuple[Route, ...]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from difflib import get_close_matches
 
 import msgspec
@@ -52,9 +51,8 @@ class AgentNotAllowed(Forbidden):
 
     code = "agent_not_allowed"
 
-    def name_command(self, words: Sequence[str]) -> AgentNotAllowed:
+    def name_command(self, command: str) -> AgentNotAllowed:
         """Return the error with the command that a person can use."""
-        command = " ".join(("groundplan", *words))
         return AgentNotAllowed(f"{self.message}; the person's command is {command}", **self.details, command=command)
 
 

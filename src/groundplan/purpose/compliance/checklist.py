@@ -241,16 +241,27 @@ class ChecklistSection(Struct, frozen=True):
     verdict: str
 
 
-class Compliance(Struct, frozen=True):
-    """The decision on an operation, with reasons and required actions if it may not proceed."""
+class FailedItem(Struct, frozen=True):
+    """A line of a section that fails."""
+
+    section: int
+    text: str
+
+
+class Compliance(Struct, frozen=True, kw_only=True):
+    """The decision whether an operation may proceed; if not, the reasons and the required actions.
+
+    A short answer has the failed items in place of the sections and their Markdown.
+    """
 
     bookkeeping: ClassVar[frozenset[str]] = frozenset()
 
     status: Literal["APPROVED", "BLOCKED"]
-    sections: list[ChecklistSection]
+    sections: list[ChecklistSection] | UnsetType = UNSET
     reasons: list[str]
     required_actions: list[str]
-    markdown: str
+    markdown: str | UnsetType = UNSET
+    failed: list[FailedItem] | UnsetType = UNSET
 
 
 class CheckedItem(NamedTuple):

@@ -11,10 +11,12 @@ from enum import StrEnum
 from typing import Any, Literal, TypeVar
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from groundplan.kernel.errors import Invalid, NextStep
 from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
 from groundplan.kernel.store.live_catalog import LiveTable, list_tables_with_prefix, read_live_tables
+from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
 from groundplan.policies import get_policies
@@ -24,6 +26,7 @@ from groundplan.purpose.compliance.checklist import (
     ChecklistItem,
     ChecklistSection,
     Compliance,
+    FailedItem,
     OperationKind,
     ProposalContext,
     ProposedOperation,
@@ -71,6 +74,8 @@ from groundplan.purpose.versions.drafts import get_least_profile, is_lighter
 from groundplan.purpose.versions.publish import LABEL_CHARS_MAX, is_same_as, is_unambiguous_label
 from groundplan.purpose.versions.versions import VersionRow, find_latest_published
 
+sql = load_queries(__file__)
+
 TABLE_PREFIX = "toc_"
 EVERYTHING_HOLDS = "all checks that apply to this operation pass"
 SHOW_CONTENT = "", NextStep("purpose.open", "shows the content")
@@ -104,7 +109,24 @@ def build_checklist(tx: Transaction, proposal: ProposedOperation) -> Compliance:
         ),
         ChecklistSection(8, SECTION_TITLES[8], [], facts, status),
     ]
-    return Compliance(status, sections, reasons, actions, render_checklist(sections, proposal, tx.now))
+    return Compliance(
+        status=status,
+        sections=sections,
+        reasons=reasons,
+        required_actions=actions,
+        markdown=render_checklist(sections, proposal, tx.now),
+    )
+
+
+def shorten(checklist: Compliance) -> Compliance:
+    """Return the decision with the items that fail, without the sections and their Markdown."""
+    failed = [
+        FailedItem(section.number, item.text)
+        for section in checklist.sections or ()
+        for item in section.items
+        if item.ok is False
+    ]
+    return replace(checklist, sections=UNSET, markdown=UNSET, failed=failed)
 
 
 def _find_proposed_structure(proposal: ProposedOperation) -> MetadataStructure:
@@ -176,6 +198,7 @@ def check_version_constraints(tx: Transaction, ctx: ProposalContext, versions: L
     numbers = [version.number for version in ctx.versions]
     published = [version.number for version in ctx.versions if not version.is_draft]
     is_publish = kind is OperationKind.PUBLISH
+    draft_count = tx.scalar(sql.draft_count, project_id=tx.project.id)
     one_draft = CheckedItem(
         "Only ONE DRAFT exists per project",
         not drafts if kind is OperationKind.CREATE_DRAFT else len(drafts) <= 1,
@@ -185,7 +208,7 @@ def check_version_constraints(tx: Transaction, ctx: ProposalContext, versions: L
     results = _run_gates(tx, row, ctx) if is_publish and row is not None and row.is_draft else []
     checks = [
         one_draft,
-        CheckedItem("Query to verify", len(drafts) in (0, 1), one_draft.reason, one_draft.action),
+        CheckedItem("Query to verify", draft_count in (0, 1), one_draft.reason, one_draft.action),
         CheckedItem(
             "Current version is DRAFT",
             ctx.is_draft if is_publish else None,
@@ -232,7 +255,7 @@ def check_version_constraints(tx: Transaction, ctx: ProposalContext, versions: L
     ]
     checks += _check_profile_and_change(tx, ctx)
     facts: dict[str, Any] = {
-        "draft_count": len(drafts),
+        "draft_count": draft_count,
         "versions": numbers,
         "next_number": len(numbers) + 1,
         "publish_gates": get_policies(tx).publish_gates,

@@ -193,8 +193,9 @@ def check_tenant_isolation(tx: Transaction, kind: OperationKind, tables: Mapping
             "you are not a member of the organization of this project",
             "Ask a member to add you to the project.",
         ),
-        _check_role(tx, kind),
     ]
+    verdict = decide_verdict(checks)  # about the tenant: the role has a line of its own
+    checked_role = _check_role(tx, kind)
     facts: dict[str, Any] = {
         "queries": queries.queries,
         "queries_without_tenant": queries.open,
@@ -207,8 +208,9 @@ def check_tenant_isolation(tx: Transaction, kind: OperationKind, tables: Mapping
         "access": tx.actor.access,
         "role": role,
         "permission": permission,
+        "role_allows": checked_role.ok,
     }
-    return SectionResult(7, checks, facts, decide_verdict(checks))
+    return SectionResult(7, [*checks, checked_role], facts, verdict)
 
 
 def _check_role(tx: Transaction, kind: OperationKind) -> CheckedItem:

@@ -28,7 +28,7 @@ ReadFields = dict[str, Any] | UnsetType
 
 
 class AddNode(Struct, tag_field="op", tag="add_node", forbid_unknown_fields=True):
-    """Add a node. Other operations of the batch can name it by `ref`."""
+    """Add a node. Other operations of the batch can refer to it by `ref`."""
 
     node_type: NodeType
     title: Title
@@ -70,7 +70,7 @@ class AddEdge(Struct, tag_field="op", tag="add_edge", forbid_unknown_fields=True
 
 
 class UpdateEdge(Struct, tag_field="op", tag="update_edge", forbid_unknown_fields=True):
-    """Change an edge. `edge_type` selects the edge, `new_edge_type` is its new type."""
+    """Change an edge. `edge_type` selects the edge, and `new_edge_type` is its new type."""
 
     source: Ref
     target: TargetRef

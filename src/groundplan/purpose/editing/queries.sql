@@ -1,5 +1,8 @@
 -- Edit a draft.
 
+-- part: of_draft
+AND toc_version_id IN (SELECT id FROM toc_versions WHERE tenant_id = :tenant_id AND id = :version_id AND status = 'DRAFT')
+
 -- name: touch_version
 -- Increment the revision of a draft, and return it.
 UPDATE toc_versions
@@ -117,14 +120,16 @@ UPDATE toc_nodes
    SET {node:set}
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
-   AND id = :id;
+   AND id = :id
+   {of_draft};
 
 -- name: remove_node
 -- Delete a node.
 DELETE FROM toc_nodes
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
-   AND id = :id;
+   AND id = :id
+   {of_draft};
 
 -- name: add_edge
 -- Insert an edge.
@@ -137,14 +142,16 @@ UPDATE toc_edges
    SET {edge:set}
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
-   AND id = :id;
+   AND id = :id
+   {of_draft};
 
 -- name: remove_edge
 -- Delete an edge.
 DELETE FROM toc_edges
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
-   AND id = :id;
+   AND id = :id
+   {of_draft};
 
 -- name: assumptions_on_node
 -- Return the assumptions on a node.
@@ -192,7 +199,8 @@ UPDATE toc_assumptions
    SET {assumption:set}
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
-   AND id = :id;
+   AND id = :id
+   {of_draft};
 
 -- name: change_edge_assumption
 -- Update an assumption on an edge.
@@ -200,21 +208,24 @@ UPDATE toc_edge_assumptions
    SET {assumption:set}
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
-   AND id = :id;
+   AND id = :id
+   {of_draft};
 
 -- name: remove_assumption
 -- Delete an assumption on a node.
 DELETE FROM toc_assumptions
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
-   AND id = :id;
+   AND id = :id
+   {of_draft};
 
 -- name: remove_edge_assumption
 -- Delete an assumption on an edge.
 DELETE FROM toc_edge_assumptions
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
-   AND id = :id;
+   AND id = :id
+   {of_draft};
 
 -- name: indicators_on_node
 -- Return the indicators of a node.
@@ -243,11 +254,13 @@ UPDATE toc_indicators
    SET {indicator:set}
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
-   AND id = :id;
+   AND id = :id
+   {of_draft};
 
 -- name: remove_indicator
 -- Delete an indicator.
 DELETE FROM toc_indicators
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
-   AND id = :id;
+   AND id = :id
+   {of_draft};

@@ -32,8 +32,7 @@ LINES: tuple[tuple[str | None, str], ...] = (
     ),
     (
         "purpose",
-        "Purpose: toc_version draft before toc_edit; toc_check before publish, which a person does, because agents act "
-        "as editors.",
+        "Purpose: toc_version draft before toc_edit; toc_check before publish, which a person does.",
     ),
     ("briefing", "inbox lists what waits; undo takes back your last change."),
     (

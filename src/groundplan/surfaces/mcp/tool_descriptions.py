@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from groundplan.kernel.operations.registry import Effect, Operation, Registry
 from groundplan.kernel.operations.schema import build_json_schema, build_merged_schema
 from groundplan.surfaces.mcp.tools import ONLY, SELECTOR, ToolEntry
@@ -24,10 +26,34 @@ def describe_tool(tool: ToolEntry, registry: Registry) -> dict[str, Any]:
         summaries = (f"{word}: {op.summary.rstrip('.')}" for word, op in operations.items())
         description = "; ".join(summaries) + "."
         schema = build_merged_schema({word: op.input for word, op in operations.items()}, SELECTOR)
+        if needs := _describe_needs(tool.name, operations, set(schema["required"])):
+            schema["properties"][SELECTOR]["description"] = needs
     add_descriptions(tool.name, schema, operations.values())
     described = {"name": tool.name, "description": description, "inputSchema": schema}
     hints = _build_annotations(list(operations.values()))
     return {**described, "annotations": hints} if hints else described
+
+
+# What an operation needs although its type does not require it.
+NEEDS: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("manage_container", "create"): ("name or title",),
+    ("manage_dependency", "create"): ("fromId", "toId"),
+    ("manage_dependency", "delete"): ("fromId and toId, or id",),
+    ("manage_graph", "create"): ("paths (atom)",),
+}
+
+
+def _describe_needs(tool: str, operations: Mapping[str, Operation[Any, Any]], shared: set[str]) -> str:
+    """Return which arguments each operation needs besides those that all of them do: `update needs id, version`."""
+    needs = {
+        word: [
+            *(field.encode_name for field in msgspec.structs.fields(operation.input) if field.required),
+            *NEEDS.get((tool, word), ()),
+        ]
+        for word, operation in operations.items()
+    }
+    own = {word: [name for name in names if name not in shared] for word, names in needs.items()}
+    return "; ".join(f"{word} needs {', '.join(names)}" for word, names in own.items() if names)
 
 
 def _build_annotations(operations: Sequence[Operation[Any, Any]]) -> dict[str, bool]:
@@ -53,7 +79,11 @@ DESCRIBED: Mapping[str, tuple[str, ...]] = {
         *("nodes[].serves", "nodes[].rests_on"),
     ),
     "graph_next": ("project", "node_id", "filter", "budget"),
-    "graph_update": ("updates[].resolved", "updates[].properties", "updates[].claim"),
+    "graph_context": ("budget",),
+    "graph_update": (
+        *("updates[].resolved", "updates[].properties", "updates[].claim"),
+        *("updates[].state", "updates[].hold"),
+    ),
     "graph_connect": ("edges[].from", "edges[].type"),
     "graph_query": ("filter.claimed_by",),
     "graph_restructure": ("operations[].reason",),
@@ -71,9 +101,10 @@ DESCRIBED: Mapping[str, tuple[str, ...]] = {
         *("sources[].id", "inputs[].pointer", "inputs[].value", "inputs[].provenance"),
         *("inputs[].sourceIds", "constraints[].key"),
     ),
-    "manage_container": ("projectId", "version"),
-    "query_container": ("budget",),
-    "get_next_task": ("projectId",),
+    "manage_container": ("projectId", "version", "priority", "complexity"),
+    "query_container": ("budget", "priority"),
+    "get_next_task": ("projectId", "priority"),
+    "get_next_feature": ("priority",),
     "block": ("blockedBy",),
     "undo": ("event",),
 }
@@ -84,7 +115,8 @@ def add_descriptions(tool: str, schema: dict[str, Any], operations: Iterable[Ope
     from groundplan.argument_descriptions import describe_argument  # here, because only a list of tools needs it
 
     names = [operation.name for operation in operations]
-    for path in DESCRIBED.get(tool, ()):
+    everywhere = ("lean",) if "lean" in schema["properties"] else ()
+    for path in (*DESCRIBED.get(tool, ()), *everywhere):
         text = next(filter(None, (describe_argument(name, path) for name in names)))
         _find_argument(schema, path.split("."))["description"] = text
 

@@ -36,6 +36,7 @@ VERBS = {  # the item follows
     "work.held": "put on hold",
     "work.unheld": "took off hold",
     "work.deleted": "deleted",
+    "work.restored": "brought back",
     "work.tagged": "tagged",
     "work.section_added": "added a section to",
     "work.section_changed": "changed a section of",

@@ -173,8 +173,8 @@ def add_changed_entries(
             continue
         has_conflicts = _compare_fields(state, entry, {**bases[gone.source_id].fields, "fate": DROPPED})
         entry.digest = ""
-        if not has_conflicts and gone.reason and entry.is_closed:
-            entry.new_evidence.append(SourceEvidence(DROPPED, gone.reason))
+        if not has_conflicts and entry.is_closed:
+            entry.new_evidence.append(SourceEvidence(DROPPED, gone.reason or f"deleted in {state.tool}"))
 
 
 def add_stored_entry(state: ImportState, source_id: str, stored: StoredNode, base: ImportBase) -> ImportEntry:

@@ -12,7 +12,7 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.importing.items import SourceEvidence, SourceSection, describe_fate, is_same
+from groundplan.work.importing.items import SourceEvidence, SourceSection
 from groundplan.work.kinds import DROPPED, PRIORITY_ABSENT, ROOT_N, is_claim_live
 from groundplan.work.nodes import DEPENDS_ON
 
@@ -74,7 +74,7 @@ class ExportedItem(Struct, kw_only=True):
     is_claimed: bool = False
     sources: dict[str, str] = {}
     loops: list[str] = []  # what it also waits for in the tool that it was imported from, in a loop
-    has_imported_fate: bool = False  # nobody changed the fate since the import, so its status word still fits
+    imported_fate: str | None = None  # as the last import from its source read it, with the reason of a hold
     created_at: str
     updated_at: str
 
@@ -136,7 +136,7 @@ def export_work(tx: Transaction, request: ExportWork) -> ExportedWork:
         by_source[tool, row.source_id] = item.id
         base = msgspec.json.decode(row.base, type=_ExportBase)
         if tool == item.properties.get("source"):
-            item.has_imported_fate = is_same(describe_fate(item.fate, item.hold_reason), base.fields.fate)
+            item.imported_fate = base.fields.fate
         if base.loops and item.fate != "open":  # else the hold was released here
             loops.append((item, tool, base.loops))
     for item, tool, targets in loops:

@@ -28,6 +28,7 @@ DIGEST = "sha256:"
 PROPERTIES = "properties."
 SECTIONS = "sections."
 KNOWLEDGE_TASK = "#knowledge"  # the source id of the task that the knowledge of an import is created by
+HELD = "held: "  # begins the text of a fate
 LOOP = "loop: "  # begins the reason of a hold for a loop of dependencies
 
 Fate = Literal["open", "done", "dropped", "held"]
@@ -176,7 +177,13 @@ def is_same(first: Any, second: Any) -> bool:
 
 def describe_fate(fate: str, hold_reason: str | None) -> str:
     """Return a fate as one text, with the reason of a hold."""
-    return f"held: {hold_reason}" if fate == "held" else fate
+    return f"{HELD}{hold_reason}" if fate == "held" else fate
+
+
+def parse_fate(text: str) -> tuple[str, str | None]:
+    """Return the fate and the reason of a hold that `describe_fate` made a text of; a long reason is only a digest."""
+    is_held = text.startswith((HELD, DIGEST))
+    return ("held", text.removeprefix(HELD)) if is_held else (text, None)
 
 
 def build_properties(item: SourceItem, tool: str) -> dict[str, Any]:

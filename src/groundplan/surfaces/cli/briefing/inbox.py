@@ -19,6 +19,8 @@ def _draw_items(answer: Inbox) -> Iterator[Part]:
         yield from (GAP, f"{item.kind}  {item.ref}{where}  since {format_time(item.since)}")
         yield f"{INDENT}{item.text}"
         yield f"{INDENT}{_format_command(item)}"
+        if item.alternative:
+            yield f"{INDENT}or {item.alternative.call or item.alternative.operation}"
 
 
 def _format_command(item: InboxItem) -> str:

@@ -39,6 +39,8 @@ BUTTONS = {
     ("purpose.record", "waivers"): "Renew the waiver",
     ("context.edit", "inputs"): "Set the value",
     ("context.edit", "accept"): "Accept",
+    ("context.edit", "reject"): "Reject",
+    ("context.create_draft", "copyFrom"): "Decide in a new draft",
     ("work.update", "renew"): "Renew the claim",
     ("work.update", "release"): "Release",
     ("work.next", "claim"): "Take it over",
@@ -85,6 +87,8 @@ class InboxEntry(NamedTuple):
     fixed: Mapping[str, str]
     fields: Sequence[FormField]
     button: str  # empty where there is only something to look at
+    alternative: Mapping[str, str] | None = None  # the arguments that settle it the other way
+    other_button: str = ""
     parts: Sequence[str] = ()  # the texts of several items that are one
 
 
@@ -119,7 +123,12 @@ def build_entry(visit: Visit, item: InboxItem) -> InboxEntry:
     place = find_place(base, "context" if is_fact else slice_, item.ref)
     if view:
         place = f"{base}/plan?{urlencode({'view': view})}#{quote(item.ref)}"
+    if item.kind is InboxKind.SUGGESTION:  # it waits in this run
+        run_id = action.arguments.get("runId") or action.arguments["copyFrom"]
+        fact = {"fact" if is_fact else "constraint": item.ref}
+        place = f"{base}/facts?{urlencode({'run': run_id, **fact})}"
     fixed = dict(_flatten("", action.arguments))
+    alternative = dict(_flatten("", item.alternative.arguments)) if item.alternative else None
     unique = json.dumps([item.kind, item.ref, fixed], sort_keys=True).encode()
     return InboxEntry(
         item.kind,
@@ -133,6 +142,8 @@ def build_entry(visit: Visit, item: InboxItem) -> InboxEntry:
         fixed,
         [_to_field(path) for path in action.needs or ()],
         _choose_button(visit, action.operation, fixed),
+        alternative,
+        _choose_button(visit, action.operation, alternative) if alternative else "",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from groundplan.purpose.model import EdgeName, EdgeType
+from groundplan.purpose.model import EdgeName, EdgeType, parse_edge_name
 from groundplan.purpose.open import AssumptionView, IndicatorView, OpenedPurpose, PurposeEdgeView, PurposeNodeView
 from groundplan.purpose.versions.versions import Version
 
@@ -55,10 +55,17 @@ class TheoryItems:
         return self.indicators[ref].name if ref in self.indicators else ref
 
     def find_card(self, ref: str) -> str:
-        """Return the ref of the node or link that shows an item. An assumption is shown on its node or link."""
+        """Return the ref of the node or link on which an item is shown; an assumption is shown on its subject.
+
+        A link that has another type by now is the only one between its ends.
+        """
         if ref in self.assumptions:
             return self.assumptions[ref].on
-        return self.indicators[ref].node if ref in self.indicators else ref
+        if ref in self.indicators:
+            return self.indicators[ref].node
+        name = parse_edge_name(ref) if ref not in self.edges else None
+        between = [found for found, edge in self.edges.items() if name and (edge.source, edge.target) == name[:2]]
+        return between[0] if len(between) == 1 else ref
 
     def find_edge(self, address: str) -> str | None:
         """Return the name of the edge for an address such as `AC1-OP2`."""
