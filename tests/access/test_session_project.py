@@ -98,3 +98,20 @@ def test_a_configured_project_that_is_missing_is_refused_as_if_it_had_been_named
     with pytest.raises(GroundplanError) as refused:
         send(world, "purpose.open", {}, "no such project")
     assert refused.value.code == "not_found"
+
+
+AGAIN = [
+    "work.plan",
+    "work.next as work.claim",
+    "purpose.edit",
+    "purpose.record",
+    "knowledge.create",
+    "container.create",
+]
+
+
+@pytest.mark.parametrize("row", AGAIN)
+def test_a_request_without_a_project_that_is_sent_again_gets_the_same_answer(world: Engine, row: str) -> None:
+    arguments = {**without_project(world, row), "op_id": "again"}
+
+    assert send(world, row, arguments, "atlas") == send(world, row, arguments, "atlas")

@@ -165,6 +165,22 @@ def test_a_chain_has_no_gap_except_before_its_goal() -> None:
     assert briefing.left_out == {"why": 2}
 
 
+def test_a_high_risk_brings_its_step_into_a_briefing_that_has_no_room_for_the_whole_chain() -> None:
+    steps = make_steps([f"step {number} {'with a long title ' * 6}" for number in range(6)])
+    (risk,) = make_assumptions(["shops take part"]).entries
+    risk.step = "OP3"
+    urgent = Part("assumptions", [risk], 1, brings_step=True)
+
+    briefing = fill([make_knowledge(["text " * 40] * 9), steps, urgent], 1_100)
+
+    shown = {step.key: len(step.assumptions or ()) for step in briefing.why or ()}
+    assert shown["OP3"] == 1
+    assert shown["OP5"] == 0
+    assert briefing.left_out is not UNSET
+    assert "assumptions" not in briefing.left_out
+    assert count_chars(briefing) <= 1_100
+
+
 def test_the_same_parts_fill_any_room_again_and_again() -> None:
     parts = [make_knowledge(["text " * 40] * 5), make_steps(["step"] * 5), make_assumptions(["it holds " * 9] * 4)]
 

@@ -72,7 +72,7 @@ def collect_parts(tx: Transaction, node: WorkNodeRow, *, chars: int, lean: bool)
         _make_before(tx, node, above, lean=lean),
         _make_overlap(tx, node),
         _make_why(reasons),
-        Part("assumptions", urgent, len(urgent), leading=len(urgent)),
+        Part("assumptions", urgent, len(urgent), leading=len(urgent), brings_step=True),
         Part("decisions", [_to_entry(decision, text="text") for decision in decisions], len(decisions)),
         Part("assumptions", remaining, len(remaining)),
     ]

@@ -51,6 +51,7 @@ class Part(Struct):
     leading: int = 1  # so many entries without a text are taken even if they need more than half of what is left
     share: int = 1  # the list has at most this fraction of the room: 3 is a third
     is_chain: bool = False  # an entry is taken only after all before it
+    brings_step: bool = False  # an entry takes the step that it belongs to along
     taken: dict[int, Any] = field(default_factory=dict)
     excerpts: dict[int, Any] = field(default_factory=dict)
     chars: int = 0  # of what was taken
@@ -134,7 +135,11 @@ class Filler:
         """Add the longest form of an entry that leaves `least` characters free; return False if no form does."""
         step = None if entry.step is None else self._steps.get(entry.step)
         if entry.step is not None and step is None:
-            return False
+            if part.brings_step:
+                self._take_step(entry.step, least + entry.sizes[-1] + ASSUMPTIONS_CHARS)
+            step = self._steps.get(entry.step)
+            if step is None:
+                return False
         excerpt = part.excerpts.pop(index, None)
         returned = 0 if excerpt is None else count_chars(excerpt) + 1
         around = self._count_around(part, step) if excerpt is None else 0
@@ -152,6 +157,13 @@ class Filler:
         if excerpt is not None:
             part.excerpts[index] = excerpt
         return False
+
+    def _take_step(self, key: str, least: int) -> None:
+        """Take the step with a key, also before its chain leads to it, if that leaves `least` characters free."""
+        for part in self.parts:
+            for index, entry in enumerate(part.entries if part.is_chain else ()):
+                if entry.forms[0].key == key and index not in part.taken:
+                    self._take_entry(part, index, entry, least)
 
     def _count_around(self, part: Part, step: WhyStep | None) -> int:
         """Return the characters of the name and the brackets of a list if its first entry is added now, else 0."""

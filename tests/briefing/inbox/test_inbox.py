@@ -459,3 +459,16 @@ def test_missing_facts_come_in_pages_without_a_repetition(ada: Session, clock: M
     refs = [item.ref for item in read(ada, project="atlas", limit=3)]
 
     assert sorted(refs) == [f"/f{number}" for number in range(7)]
+
+
+def test_a_missing_fact_in_force_is_filled_in_by_the_draft_that_its_action_opens(ada: Session) -> None:
+    facts = ContextClient(ada)
+    facts.draft()
+    facts.write("/colour", label="Colour", required=True, valueKind="string")
+    facts.commit(allowPartial=True)
+    (item,) = read(ada, project="atlas")
+
+    edited = ada.call(item.action.operation, **complete(item))
+
+    assert edited.draft != facts.run
+    assert read(ada, project="atlas") == []
