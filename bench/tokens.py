@@ -21,12 +21,10 @@ CHARS_PER_TOKEN = 4
 AGENT = "claude-code-v1"
 
 LISTING_MAX = {
-    None: 6_000,
-    "work": 1_600,
-    "knowledge": 900,
-    "briefing": 900,
-    "work,knowledge,briefing": 3_200,
-    "all": 9_500,
+    None: 7_500,
+    "work": 2_200,
+    "work,knowledge,briefing": 4_200,
+    "all": 11_500,
 }
 
 # Token limits of a request and its answer, from the contract of the work graph; the upper end of each range.

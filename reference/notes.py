@@ -96,7 +96,7 @@ NOTES: Mapping[str, str] = {
     "missing.\n\n"
     "If the answer is too long, it has `next_cursor`, and `left_out` counts what is still to come; all pages together "
     "are the whole view.\n\n"
-    "Over MCP an error of this group also has a `name`: `PcivAuthRequiredError` if the caller is unknown, "
+    "Over MCP and HTTP an error of this group also has a `name`: `PcivAuthRequiredError` if the caller is unknown, "
     "`PcivRlsDeniedError` if something does not exist for the actor or needs a larger role, "
     "`PcivSchemaMismatchError` if the request is malformed, `PcivRuntimeInvariantError` if a value is in the column of "
     "another kind, and `Error` otherwise.",

@@ -50,9 +50,10 @@ from tests.purpose.theories import whole_theory
 SETTINGS = {
     "db": "The store: a file, or the `postgresql://` URL of a database.",
     "org": "The organization of commands and of MCP over stdio, by id. A token has its own.",
-    "project": "The project of a command that names none. Default: the only project of the store.",
+    "project": "The project of a command or tool call that names none. Without it, a command takes the only project.",
     "agent": "The name of the actor. Default: your user name on the command line, `agent` over MCP.",
-    "access": "`open` trusts everybody who can open the store; `members` uses the stored roles.",
+    "access": "`open` trusts everybody who can open the store; `members` uses the stored roles, and is the default "
+    "with a `postgresql://` URL.",
     "tools": "The groups of tools that the MCP server offers.",
     "claim_ttl_minutes": "How long a claim on a work node lasts. A policy of the project overrides it.",
     "lean": "Omit null, empty and bookkeeping fields from answers about work and purpose. A request can override it.",

@@ -93,6 +93,27 @@ def test_without_anything_the_plan_is_in_this_folder_and_containers_are_off() ->
     assert set(TOOL_GROUPS) - set(TOOL_GROUPS_DEFAULT) == {"containers"}
 
 
+@pytest.mark.parametrize("url", ["postgresql://127.0.0.1/plan", "postgres://127.0.0.1/plan"])
+def test_on_a_server_stored_roles_decide_unless_somebody_chose_otherwise(url: str) -> None:
+    of_server = settings(Flags(db=url))
+
+    assert (of_server.access, settings(Flags(db="plan.db")).access) == ("members", "open")
+    assert settings(GROUNDPLAN_DB=url).access == "members"
+    assert settings(Flags(db=url, access="open")).access == "open"
+    assert settings(Flags(db=url), GROUNDPLAN_ACCESS="open").access == "open"
+
+
+def test_a_person_on_a_server_is_named_by_the_system_unless_somebody_chose_stored_roles() -> None:
+    def name(kind: ActorKind, **given: str) -> str | None:
+        actor = settings(Flags(db="postgresql://127.0.0.1/plan", **given)).build_actor(lambda: "cleo", kind)
+        return None if actor is None else actor.id
+
+    assert name(ActorKind.PERSON) == "cleo"
+    assert name(ActorKind.AGENT) is None
+    assert name(ActorKind.PERSON, access="members") is None
+    assert name(ActorKind.AGENT, agent="scout") == "scout"
+
+
 def test_flags_win_over_the_environment_which_wins_over_the_file() -> None:
     write_file("db_path: of-file.db\nagent_identity: file\naccess: members\nclaim_ttl_minutes: 1\n")
 
@@ -402,9 +423,9 @@ def test_lean_is_said_in_any_of_the_usual_ways(said: str, lean: bool) -> None:
 
 
 def test_what_operations_are_to_prefer_comes_from_the_settings() -> None:
-    found = Settings(claim_ttl_minutes=5, lean=True).preferences(OPERATION_NAMES, answer_tokens_max=9)
+    found = Settings(claim_ttl_minutes=5, lean=True, project="atlas").preferences(OPERATION_NAMES, answer_tokens_max=9)
 
-    assert found == Preferences(True, 9, of_slices=(WorkPreferences(5),))
+    assert found == Preferences(True, 9, project="atlas", of_slices=(WorkPreferences(5),))
     assert Settings().preferences(OPERATION_NAMES) == Preferences(of_slices=(WorkPreferences(),))
     assert Preferences().of(WorkPreferences) == WorkPreferences()
 

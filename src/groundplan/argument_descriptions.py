@@ -1,4 +1,4 @@
-"""What the arguments of operations mean: one description for `--help` and the reference.
+"""Descriptions of the arguments of operations, for `--help` and the reference.
 
 The JSON Schemas of tools have only a few of them, because every conversation pays for these. A description names no
 option and no tool. Code stands in backticks.
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 # Arguments that operations of several slices have.
 
 SHARED: Mapping[str, str] = {
-    "budget": "Tokens of the whole answer; adds a briefing: why, facts, knowledge.",
+    "budget": "200 to 20,000 tokens for the whole answer; adds a briefing: why, facts, knowledge.",
     "cursor": "Continue after this cursor: `next_cursor` of the previous page, with the same arguments.",
     "expected_rev": "The `rev` that you read; the request is refused if it has changed since.",
     "lean": "Omit null, empty and bookkeeping fields from the answer. Default: as configured.",
@@ -34,7 +34,7 @@ WORK: Mapping[str, str] = {
     "work.open/project": "The project, by name or id; created if it does not exist. Without it: list all projects.",
     "work.next/project": "By name or id; not needed with `node_id`.",
     "work.claim/project": "The project, by name or id; not needed with `node_id`.",
-    "work.next/budget": "Tokens of the answer; adds a briefing if count is 1: why, facts, knowledge.",
+    "work.next/budget": "200 to 20,000 tokens for the answer; adds a briefing if count is 1: why, facts, knowledge.",
     "work.next/node_id": "Offer or claim exactly this node.",
     "work.claim/node_id": "Claim exactly this node, by id.",
     "work.plan/project": "By name or id; not needed below existing nodes.",
@@ -622,6 +622,8 @@ PURPOSE: Mapping[str, str] = {
     "operations[].edge_type": "The type of the edge; required if there are several between the two nodes. Default for "
     "a new edge: `CONTRIBUTES_TO`.",
     "operations[].new_edge_type": "The new type of the edge.",
+    "operations[].was": "For an update: the fields as you read them. A field that somebody changed since is refused "
+    "with `stale_item`, and the others of the item stay as they are.",
     "operations[].assumption": f"The assumption: {_BY_KEY}",
     "operations[].indicator": f"The indicator: {_BY_KEY}",
     # Versions
@@ -646,10 +648,13 @@ PURPOSE: Mapping[str, str] = {
             "assumption": "analysis",
             "limit": "analysis",
             "as_of": "gates, health and analysis",
+            "detail": "compliance",
         }.items()
         if operation not in uses.replace("gates", "check")
     },
     "profile": "How strict the gates are. Default: the profile of the version.",
+    "purpose.compliance/detail": "`short`: the decision, its reasons and the items that fail. `full`, the default: the "
+    "whole checklist, as data and as Markdown.",
     "operation": 'The proposed operation to check, such as `{"kind": "publish"}`. '
     "Wrong values in it are reported in the checklist.",
     "operation.kind": "The kind of operation.",
@@ -659,6 +664,10 @@ PURPOSE: Mapping[str, str] = {
     **{f"operation.{name}": text for name, text in {**_NODE, **_EDGE, **_ASSUMPTION}.items()},
     "operation.edge_type": "The type of the edge.",
     "operation.metadata": "The metadata.",
+    **{
+        f"operation.{name}": "Structure of the theory, which no operation has: the checklist blocks it."
+        for name in ("parent_id", "parent", "children", "path", "tree")
+    },
     "operation.new_edge_type": "The new type of the edge.",
     "operation.profile": "How strict the gates of the draft are.",
     "operation.label": "The label of the version.",

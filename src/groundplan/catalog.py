@@ -150,7 +150,7 @@ OPERATIONS = Registry(sources={name: f"{__package__}.{source}" for name, source 
 
 
 def build_schema() -> Schema:
-    """Return what the database enforces, for every table."""
+    """Return the schema declarations of all tables."""
     # Here, because only a database that is created, updated or checked needs it.
     from groundplan.context import tables as context_tables
     from groundplan.kernel import tables

@@ -29,6 +29,7 @@ from groundplan.setting_values import (
     WRITE_TIMEOUT_S,
     WRITE_TIMEOUT_S_MAX,
     check_short_name,
+    is_url,
     parse_access,
     parse_boolean,
     parse_db,
@@ -66,7 +67,7 @@ class Settings(NamedTuple):
 
     db: str = DB_DEFAULT
     org: str = ORGANIZATION_DEFAULT  # where no token decides
-    project: str | None = None  # where a command names none; None: the only project of the plan
+    project: str | None = None  # where a request names none; None: for commands, the only project of the plan
     agent: str | None = None  # None: not given
     access: str = "open"
     tools: tuple[str, ...] = TOOL_GROUPS_DEFAULT
@@ -87,17 +88,21 @@ class Settings(NamedTuple):
 
     @property
     def may_create_db(self) -> bool:
-        """True if a missing database may be created: one that was named, not one that was searched for."""
+        """True if a missing database may be created: a setting names it, so that it was not found by a search."""
         return "db" in self.sources
 
     def build_actor(
         self, otherwise: Callable[[], str], kind: ActorKind, *, responsible: str | None = None
     ) -> Actor | None:
-        """Return the actor; None if stored roles decide and no name is given. Else `otherwise` supplies a name."""
-        from groundplan.kernel.actors import Access, local_actor
+        """Return the actor; None if stored roles decide and no name is given. Else `otherwise` supplies a name.
+
+        A person on a PostgreSQL store whose access nobody chose is named by it too, as `groundplan init` names them.
+        """
+        from groundplan.kernel.actors import Access, ActorKind, local_actor
 
         access = Access(self.access)
-        if self.agent is None and access is Access.MEMBERS:
+        is_chosen = "access" in self.sources
+        if self.agent is None and access is Access.MEMBERS and (is_chosen or kind is not ActorKind.PERSON):
             return None
         return local_actor(
             self.agent or otherwise(), kind=kind, access=access, responsible=responsible, organization=self.org
@@ -106,7 +111,7 @@ class Settings(NamedTuple):
     def preferences(
         self, vocabulary: Vocabulary, *, answer_tokens_max: int = 0, working_copy: RepositoryPaths | None = None
     ) -> Preferences:
-        """Return the session defaults for one surface. 0 tokens means no cap on answers."""
+        """Return the session defaults for one surface. A limit of 0 tokens means that answers have no cap."""
         from groundplan.kernel.preferences import Preferences
         from groundplan.work.kinds import WorkPreferences
 
@@ -116,6 +121,7 @@ class Settings(NamedTuple):
             answer_tokens_max,
             vocabulary,
             working_copy=working_copy,
+            project=self.project,
             write_timeout_s=self.write_timeout_s,
             of_slices=(of_work,),
         )
@@ -124,6 +130,8 @@ class Settings(NamedTuple):
 def load_settings(flags: Flags = Flags(), environment: Mapping[str, str] | None = None) -> Settings:  # noqa: B008 - an immutable value
     """Return the settings of this process."""
     values, sources = collect_settings(flags._asdict(), os.environ if environment is None else environment, _PARSERS)
+    if "access" not in values and is_url(values.get("db", DB_DEFAULT)):
+        values["access"] = "members"  # many people reach a server; a file is of those who can open it
     return Settings(**values, sources=sources)
 
 

@@ -1,4 +1,4 @@
-"""Change the name and settings of the organization. It is above the kernel, because policies are of all slices."""
+"""Change the name and settings of the organization. It is above the kernel, because policies belong to all slices."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Domains = Annotated[list[Name], Meta(max_length=DOMAINS_MAX)]
 
 
 class ConfigureOrganization(Struct, forbid_unknown_fields=True):
-    """The settings to change; the others stay. An empty list of domains allows none."""
+    """The settings to change; omitted settings stay. An empty list of domains allows no domain."""
 
     name: Name | UnsetType = UNSET
     project_creators: ProjectCreators | UnsetType = UNSET
@@ -41,7 +41,7 @@ class ConfigureOrganization(Struct, forbid_unknown_fields=True):
 
 
 def configure_organization(tx: Transaction, request: ConfigureOrganization) -> OneOrganization:
-    """Change the name and settings of the organization. Records nothing if no value changes.
+    """Change the name and settings of the organization. No event is recorded if no value changes.
 
     Raises:
         Invalid: a domain is malformed.

@@ -1,4 +1,4 @@
-"""The storage adapter of the context contract in Python: its methods and types, each calling an operation.
+"""The storage adapter of the context contract in Python. Each of its methods calls an operation.
 
 with groundplan.open("plan.db", actor="ada") as plan:
     run = plan.context.create_draft_run("atlas")
@@ -73,7 +73,7 @@ class ContextAdapter:
         return self._run("context.create_draft", scopeId=scope_id, ownership=ownership, copyFrom=copy_from)
 
     def update_draft_run(self, run_id: str, *, ownership: RunOwnership | str | None = None) -> PcivRunV1:
-        """Mark a draft as in use, or change its ownership."""
+        """Update the time of the last change of a draft, or its ownership."""
         return self._run("context.update_draft", runId=run_id, ownership=ownership)
 
     def commit_run(
@@ -98,7 +98,7 @@ class ContextAdapter:
         self._call_given("context.discard", runId=run_id)
 
     def delete_run(self, run_id: str) -> None:
-        """Delete a draft, or hide a committed run."""
+        """Delete a draft, or mark a committed run as deleted."""
         self._call_given("context.delete", runId=run_id)
 
     def fetch_run_by_id(self, run_id: str) -> PcivRunV1:
@@ -106,7 +106,7 @@ class ContextAdapter:
         return self._run("context.fetch_run", runId=run_id)
 
     def list_runs_for_scope(self, scope_id: str, user_id: str | None = None) -> list[PcivRunV1]:
-        """Return every run of a scope, newest first; with `user_id`, only the runs of this user and shared ones."""
+        """Return every run of a scope, newest first; with `user_id`, only shared runs and the runs of this user."""
         runs: list[PcivRunV1] = []
         cursor = None
         while True:
@@ -133,7 +133,7 @@ class ContextAdapter:
         return self.fetch_latest_committed_run(scope_id)
 
     def fetch_latest_committed_run(self, scope_id: str, user_id: str | None = None) -> PcivRunV1 | None:
-        """Return the run in force; with `user_id`, among the runs of this user and shared ones."""
+        """Return the run in force; with `user_id`, among shared runs and the runs of this user."""
         # Only the resolver decides which run is in force.
         view = self.fetch_latest_committed_context_view(scope_id, user_id)
         return view.run if view else None
@@ -295,12 +295,12 @@ class ContextAdapter:
         return edited
 
     def _read_unchanged(self, run_id: str) -> EditedRun:
-        """Return the answer for no rows, which the operation itself would reject."""
+        """Return the answer of a write without rows. The operation itself rejects a request without rows."""
         fetched = self._call_given("context.fetch_run", runId=run_id)
         return EditedRun(RunSummary(fetched.run.id, fetched.run.status), [], [], [], [], [], fetched.rev)
 
     def _find_scope_name(self, scope_id: str) -> str:
-        """Return the name of a scope, which may be given by the id of its project."""
+        """Return the name of a scope, given its name or the id of its project."""
         projects = self._call_given("project.list", archived=True).projects
         return next((project.name for project in projects if project.id == scope_id), scope_id)
 

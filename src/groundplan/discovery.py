@@ -1,4 +1,4 @@
-"""Find the plan of a folder: in the folder itself, else in the nearest folder above that has one, as git does.
+"""Find the plan of a folder: in the folder itself, else in the nearest parent folder that has one, as git does.
 
     groundplan.yaml, graph.config.yaml   a configuration, in the folder or in `.groundplan/`
     groundplan.db                        a database without a configuration
@@ -75,7 +75,7 @@ def _find_main_copy(folder: str) -> Path | None:
 
 
 def _find_other_owner(path: str) -> str | None:
-    """Return the id of the user who owns a file, unless that is the present user or root."""
+    """Return the id of the owner of a file; None if that is the current user or root."""
     try:
         uid = os.lstat(path).st_uid
     except OSError:

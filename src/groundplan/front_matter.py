@@ -39,7 +39,7 @@ _BLOCK_SIGN = re.compile(r"[|>](?:[+-]?[1-9]?|[1-9][+-])")
 
 
 class UnreadableFrontMatter(Exception):
-    """The front matter cannot be read; the reason is the predicate of a sentence about the file."""
+    """The front matter cannot be read. The reason is a predicate that follows the name of the file."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(f"line {line}: {reason}")
@@ -48,19 +48,19 @@ class UnreadableFrontMatter(Exception):
 
 
 class MalformedValue(Exception):
-    """The value of a field has no end, or is nested too deeply; the reason follows "has a value that"."""
+    """The value of a field has no end, or is nested too deeply. The reason follows "has a value that"."""
 
 
 @dataclass(frozen=True, slots=True)
 class SplitText:
-    """Front matter with both fences, empty if there is none, and the rest."""
+    """The front matter with both fences, or an empty text, and the rest of the file."""
 
     front: str
     body: str
 
     @property
     def body_line(self) -> int:
-        """The line of the file in which the body begins."""
+        """The line number at which the body begins."""
         return self.front.count("\n") + 1
 
 
@@ -86,7 +86,7 @@ def split_text(text: str) -> SplitText:
 
 @dataclass(frozen=True, slots=True)
 class FieldText:
-    """A text; plain if it had no quotes, and with the tag (`!name`) in front of it."""
+    """A text. It is plain if it had no quotes; its tag (`!name`), if any, comes before it."""
 
     text: str
     is_plain: bool = True
@@ -95,7 +95,7 @@ class FieldText:
 
 @dataclass(frozen=True, slots=True)
 class Nested:
-    """A value that is neither text nor a list of texts."""
+    """A value that is neither a text nor a list of texts."""
 
 
 Value = FieldText | Nested | tuple[FieldText | Nested, ...]
@@ -111,12 +111,12 @@ class Field:
 
     @property
     def text(self) -> str:
-        """The value as one text: a list joined by commas, empty for what is nested."""
+        """The value as one text: the items of a list are joined by commas, and a nested value is empty."""
         return ", ".join(self.texts)
 
     @property
     def texts(self) -> list[str]:
-        """The value as a list of texts, without those that are empty or nested."""
+        """The value as a list of texts, without empty and nested items."""
         items = self.value if isinstance(self.value, tuple) else (self.value,)
         return [item.text for item in items if isinstance(item, FieldText) and item.text]
 
@@ -127,7 +127,7 @@ def parse_front(front: str) -> dict[str, Field]:
 
 
 def parse_fields(text: str, *, first_line: int = 1) -> dict[str, Field]:
-    """Return the fields of a text without fences, such as a configuration file."""
+    """Return the fields of a text without fences, as in a configuration file."""
     lines = textwrap.dedent(text.replace("\r", "")).split("\n")
     fields: dict[str, Field] = {}
     position = 0
@@ -157,7 +157,7 @@ def _is_empty(line: str) -> bool:
 
 
 def _continues(line: str) -> bool:
-    """Return whether a line belongs to the field above it."""
+    """Return True if a line continues the field above it."""
     return not line or line[0] in " \t]}#" or _is_item(line)
 
 
@@ -166,7 +166,7 @@ def _is_item(line: str) -> bool:
 
 
 def _split_name(line: str, number: int) -> tuple[str, str]:
-    """Return the name of a field, and the text behind its colon."""
+    """Return the name of a field, and the text after its colon."""
     name, rest = "", ""
     if line[0] in "\"'":
         try:
@@ -183,14 +183,14 @@ def _split_name(line: str, number: int) -> tuple[str, str]:
 
 
 def _find_colon(line: str) -> int:
-    """Return the index of the first colon with a blank or nothing behind it, or 0."""
+    """Return the index of the first colon that a blank or the end of the line follows, or 0."""
     if line.endswith(":") and ": " not in line and ":\t" not in line:
         return len(line) - 1
     return min((end for sign in (": ", ":\t") if (end := line.find(sign)) > 0), default=0)
 
 
 def _parse_value(rest: str, below: Sequence[str]) -> Value:
-    """Parse the value of a field, given the text behind its colon and the lines below."""
+    """Parse the value of a field from the text after its colon and the lines below."""
     rest, tag = _split_tag(rest)
     if rest and not rest.startswith("#"):
         return _parse_content(rest, below, tag, indent=0)
@@ -215,7 +215,7 @@ def _split_tag(rest: str) -> tuple[str, str]:
 
 
 def _parse_content(rest: str, below: Sequence[str], tag: str, *, indent: int) -> Value:
-    """Parse a value that begins in `rest`; `indent` is that of the field or item."""
+    """Parse a value that begins in `rest`. `indent` is the indentation of its field or item."""
     if (block := parse_block(rest, below, indent)) is not None:
         return FieldText(block, is_plain=False, tag=tag)
     if rest[0] in "\"'":
@@ -233,7 +233,7 @@ def _parse_content(rest: str, below: Sequence[str], tag: str, *, indent: int) ->
 
 
 def _is_end(rest: str) -> bool:
-    """Return whether nothing but comments and blanks follows a value."""
+    """Return True if only comments and blanks follow a value."""
     first, *others = rest.split("\n")
     return not strip_comment(f" {first}") and all(_is_empty(line) for line in others)
 
@@ -243,7 +243,7 @@ def _is_mapping(text: str) -> bool:
 
 
 def _parse_items(lines: Sequence[str]) -> tuple[FieldText | Nested, ...]:
-    """Parse a list with one item below the other."""
+    """Parse a list that has one item per line."""
     indent = _count_indent(lines[0])
     begins = [index for index, line in enumerate(lines) if _count_indent(line) == indent and _is_item(line[indent:])]
     if any(not _is_empty(line) and _count_indent(line) <= indent and not _is_item(line[indent:]) for line in lines):
@@ -265,7 +265,7 @@ def _count_indent(line: str) -> int:
 
 
 def _parse_list(text: str) -> tuple[tuple[FieldText | Nested, ...], int]:
-    """Parse a list in brackets; return its items, and the index behind it."""
+    """Parse a list in brackets. Return its items, and the index after it."""
     items: list[FieldText | Nested] = []
     position = 1
     while True:
@@ -289,7 +289,7 @@ def _parse_list(text: str) -> tuple[tuple[FieldText | Nested, ...], int]:
 
 
 def _find_item_end(text: str, position: int) -> int:
-    """Return the index of the comma or bracket that ends an item, outside of the item's own brackets."""
+    """Return the index of the comma or bracket that ends an item, ignoring nested brackets."""
     closing: list[str] = []
     for index in range(position, len(text)):
         char = text[index]
@@ -305,7 +305,7 @@ def _find_item_end(text: str, position: int) -> int:
 
 
 def strip_comment(line: str) -> str:
-    """Return a line of plain text without its comment and the blanks around it."""
+    """Return a line of plain text without its comment and surrounding blanks."""
     line = line.strip(BLANKS)
     if line.startswith("#"):
         return ""
@@ -320,7 +320,7 @@ def fold_lines(lines: Sequence[str]) -> str:
 
 
 def parse_quoted(text: str, begin: int = 0) -> tuple[str, int]:
-    """Return the text in the quotes that begin at an index, and the index behind them."""
+    """Return the text in the quotes that begin at an index, and the index after the closing quote."""
     match = _QUOTED[text[begin]].match(text, begin)
     if match is None:
         raise MalformedValue(f"has no closing quote {text[begin]}")

@@ -29,7 +29,7 @@ class GitFolders(NamedTuple):
 
     @property
     def main_copy(self) -> Path | None:
-        """The main working copy of a linked worktree; None if this is the main one, or the repository is bare."""
+        """The main working copy of a linked worktree; None if this is the main one, or if the repository is bare."""
         return self.shared.parent if self.is_linked and self.shared.name == ".git" else None
 
 

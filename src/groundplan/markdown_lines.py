@@ -1,4 +1,4 @@
-"""The lines of a Markdown text: headings, and which lines are code between fences."""
+"""The lines of a Markdown text: its headings, and the lines of code between fences."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def iter_headings(text: str) -> Iterator[MarkdownHeading]:
 
 
 def iter_lines(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield each line, and whether it is code or the fence of code. Fences may be indented, as below list items."""
+    """Yield each line, and True if it is code or a fence of code. Fences may be indented, as below list items."""
     fence = ""
     for line in text.split("\n"):
         run = _parse_fence(line)
@@ -41,7 +41,7 @@ def iter_lines(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def parse_heading(line: str) -> tuple[int, str] | None:
-    """Return the level and title of a heading, or None. Closing signs, as in `## Title ##`, are left out."""
+    """Return the level and title of a heading, or None. Trailing signs, as in `## Title ##`, are left out."""
     bare = line.lstrip(" ")
     rest = bare.lstrip("#")
     level = len(bare) - len(rest)
@@ -55,7 +55,7 @@ def parse_heading(line: str) -> tuple[int, str] | None:
 
 
 def _parse_fence(line: str) -> str:
-    """Return the run of back-ticks or tildes that a line begins with, or nothing."""
+    """Return the back-ticks or tildes at the beginning of a line, or nothing."""
     bare = line.lstrip(" \t")
     for char in "`~":
         run = len(bare) - len(bare.lstrip(char))

@@ -1,4 +1,4 @@
-"""What slices and the kernel ask of other slices, without importing them.
+"""Functions with which slices and the kernel use other slices, without importing them.
 
 Each function imports the slice that answers when it is called, so a command that asks no other slice loads none. The
 kernel asks only where a project is created and where the clock was set, and for the errors of triggers.
@@ -16,12 +16,14 @@ from groundplan.kernel.answers import Budget
 from groundplan.kernel.store.transaction import Transaction
 
 if TYPE_CHECKING:
-    from groundplan.briefing.briefing import Briefing
+    from groundplan.briefing.brief import BriefingMaterial
     from groundplan.kernel.store.schema import ErrorFactory
     from groundplan.knowledge.context import FileKnowledge
 
-# The lists of a briefing, the most important first.
-BRIEFING_LISTS = ("why", "marks", "missing", "constraints", "before", "knowledge", "facts", "overlap", "decisions")
+# The lists of a briefing in the order in which an answer that became too long keeps them. The goal stands in `why`.
+BRIEFING_LISTS = (
+    *("why", "knowledge", "missing", "marks", "constraints", "facts", "questions", "before", "overlap", "decisions"),
+)
 
 
 class SharedPaths(msgspec.Struct, frozen=True):
@@ -55,6 +57,25 @@ class LinkTargets(msgspec.Struct, frozen=True):
     near: dict[str, list[str]]
 
 
+class KnowledgeArea(msgspec.Struct, frozen=True):
+    """A molecule and the number of its atoms; without a name, the atoms in no molecule."""
+
+    name: str | None
+    notes: int
+
+
+class ProjectOverview(msgspec.Struct, frozen=True):
+    """The state of purpose, facts and knowledge of a project."""
+
+    purpose: str | None  # in one line; None if there is no version
+    purpose_draft: int | None  # its number
+    fact_drafts: int
+    missing: int  # required facts without a value
+    questions: int  # requests for a decision that nobody has answered
+    areas: list[KnowledgeArea]
+    other_areas: int
+
+
 class MarkLines(msgspec.Struct, frozen=True):
     """A line for each of the latest marks of a project, and how many more marks there are."""
 
@@ -63,7 +84,7 @@ class MarkLines(msgspec.Struct, frozen=True):
 
 
 class MarkedWork(msgspec.Struct, frozen=True):
-    """A mark: its ref and status, the way to a goal, some of the open work that it touches, and how much there is."""
+    """A mark: its ref and status, the path to a goal, some of the open work that it affects, and how much there is."""
 
     ref: str
     status: str
@@ -73,21 +94,21 @@ class MarkedWork(msgspec.Struct, frozen=True):
 
 
 class MarkedWorkPage(msgspec.Struct, frozen=True):
-    """The latest marks of a project, and how many more there are."""
+    """The latest marks of a project, and the number of other marks."""
 
     marks: list[MarkedWork]
     left_out: int
 
 
 class AlignedWorkCounts(msgspec.Struct, frozen=True):
-    """The number of open work nodes besides the root, and how many of them serve one of some purpose nodes."""
+    """The number of open work nodes without the root, and the number of them that serve one of the purpose nodes."""
 
     open: int
     aligned: int
 
 
 class KnowledgeDraft(msgspec.Struct, frozen=True):
-    """Knowledge in the file of another tool: an atom if it has paths, else a molecule. Its name is its key."""
+    """Knowledge in the file of another tool: an atom if it has paths, else a molecule. The name identifies it."""
 
     name: str
     knowledge: str
@@ -98,7 +119,7 @@ class KnowledgeDraft(msgspec.Struct, frozen=True):
 
 
 class KnowledgeImport(msgspec.Struct, frozen=True):
-    """Knowledge to take over, and the task that it is created by; without one, nothing is written."""
+    """Knowledge to import, and the task that creates it. Without a task, nothing is written."""
 
     task_id: str | None
     drafts: list[KnowledgeDraft]
@@ -117,7 +138,7 @@ class KnowledgeOutcome(msgspec.Struct, frozen=True):
 
 
 def generate_project_id(tx: Transaction) -> str:
-    """Return a random id that nothing else has; otherwise a new project would show that there is such an id."""
+    """Return a random id that is not in use, so that a new project does not reveal existing ids."""
     from groundplan.work import nodes
 
     return nodes.generate_project_id(tx)
@@ -131,7 +152,7 @@ def create_root(tx: Transaction, project_id: str, summary: str) -> None:
 
 
 def move_leases(tx: Transaction, by: timedelta) -> None:
-    """Move the claims of the current project after its clock was set; by zero if nobody knows how far."""
+    """Move the claims of the current project after a jump of its clock. The jump is zero if its size is unknown."""
     from groundplan.work import claims
 
     claims.move_leases(tx, by)
@@ -145,14 +166,14 @@ def resolve_task(tx: Transaction, ref: str) -> tuple[str, str]:
 
 
 def find_work_targets(tx: Transaction, refs: list[str]) -> LinkTargets:
-    """Return the work nodes of the current project with some ids or unique prefixes of ids."""
+    """Return the work nodes of the current project with the given ids or unique prefixes of ids."""
     from groundplan.work.refs import find_work_targets as find
 
     return find(tx, refs)
 
 
 def find_work_serving(tx: Transaction, keys: list[str]) -> dict[str, list[str]]:
-    """Return the ids of the work nodes, without dropped ones, with a link to each of some purpose nodes, by its key."""
+    """Return the ids of the work nodes that serve each of some purpose nodes, by key, without dropped nodes."""
     from groundplan.work import links
 
     return links.find_work_serving(tx, keys)
@@ -169,7 +190,7 @@ def count_aligned_work(tx: Transaction, keys: list[str]) -> AlignedWorkCounts:
 
 
 def has_knowledge(tx: Transaction) -> bool:
-    """Return whether knowledge was ever written in the current project."""
+    """Return True if the current project has or had knowledge."""
     from groundplan.knowledge import context
 
     return context.has_knowledge(tx)
@@ -193,7 +214,7 @@ def find_shared_paths(tx: Transaction, paths: Collection[str], among: Collection
 
 
 def import_knowledge(tx: Transaction, request: KnowledgeImport) -> list[KnowledgeOutcome]:
-    """Take over knowledge from the file of another tool into the current project."""
+    """Import knowledge from the file of another tool into the current project."""
     from groundplan.knowledge.import_knowledge import import_knowledge as run
 
     return run(tx, request)
@@ -207,6 +228,13 @@ def find_context_in_force(tx: Transaction) -> ContextInForce | None:
     from groundplan.context import resolve
 
     return resolve.find_context_in_force(tx)
+
+
+def find_unset_facts(tx: Transaction, pointers: Collection[str]) -> set[str]:
+    """Return those of some pointers that are required facts without a value."""
+    from groundplan.context import unset_facts
+
+    return unset_facts.find_unset_facts(tx, pointers)
 
 
 def find_fact_targets(tx: Transaction, pointers: list[str]) -> LinkTargets:
@@ -236,22 +264,29 @@ def find_purpose_targets(tx: Transaction, keys: list[str]) -> LinkTargets:
 # --- Briefings -------------------------------------------------------------------------------------------------------
 
 
-def build_briefing(tx: Transaction, n: int, *, chars: int, lean: bool) -> Briefing | None:
-    """Return the briefing of a work node of the current project; None if not even an empty one has room."""
+def collect_briefing(tx: Transaction, n: int, *, chars: int, lean: bool) -> BriefingMaterial:
+    """Return the material for briefings of a work node of the current project, of at most `chars` characters."""
     from groundplan.briefing import brief
 
-    return brief.build_briefing(tx, n, chars=chars, lean=lean)
+    return brief.collect_briefing(tx, n, chars=chars, lean=lean)
+
+
+def summarize_project(tx: Transaction, areas_max: int) -> ProjectOverview:
+    """Return the state of purpose, facts and knowledge of the current project."""
+    from groundplan.briefing import overview
+
+    return overview.summarize_project(tx, areas_max)
 
 
 def describe_marks(tx: Transaction, at_most: int) -> MarkLines:
-    """Return a line for each of the latest assumptions in doubt and changed facts of the current project."""
+    """Return a line for each of the latest assumptions in doubt and changed facts of the project."""
     from groundplan.briefing import watch
 
     return watch.describe_marks(tx, at_most)
 
 
 def find_marked_work(tx: Transaction, at_most: int) -> MarkedWorkPage:
-    """Return the latest marks of the current project with the open work that they touch."""
+    """Return the latest marks of the current project with the open work that they affect."""
     from groundplan.briefing import watch
 
     return watch.find_marked_work(tx, at_most)

@@ -30,7 +30,7 @@ from groundplan.verbs import Verbs
 
 
 class SecretWarning(UserWarning):
-    """A write contains what looks like a secret."""
+    """A write contains a text that looks like a secret."""
 
 
 def _issue_warning(line: str) -> None:
@@ -55,14 +55,14 @@ class Session(Verbs):
         self.warn: Callable[[str], None] = _issue_warning
 
     def call(self, operation: str, /, **arguments: Any) -> Any:
-        """Run an operation by name. The arguments pass the same input gate as every request."""
+        """Run an operation by name. Its arguments are checked like every request."""
         if operation not in self.operations:
             raise NotFound("operation", operation)
         validate_value(arguments)
         return self.run(self.operations[operation], arguments)
 
     def run(self, operation: Operation[Any, Any], arguments: Any) -> Any:
-        """Run an operation with arguments that passed the input gate, and return its answer."""
+        """Run an operation with checked arguments, and return its answer."""
         result = self.execute(operation, arguments)
         for line in result.warnings:
             self.warn(line)
@@ -90,23 +90,23 @@ class Session(Verbs):
 def open(  # noqa: A001 - groundplan.open() is the public name
     db: str,
     *,
-    actor: str,
+    actor: str | None,
     kind: ActorKind | str = ActorKind.PERSON,
     access: Access | str = Access.OPEN,
     organization: str = LOCAL_ORGANIZATION,
 ) -> Session:
-    """Open a file or a `postgresql://` URL as an actor of an organization."""
+    """Open a file or a `postgresql://` URL as an actor of an organization; every call without an actor is refused."""
     given = {"actor": actor, "kind": kind, "access": access, "organization": organization}
     validate_value(given)
     options = parse_request(given, _ActorOptions)
-    return Session(
-        open_store(db, build_schema),
-        local_actor(options.actor, kind=options.kind, access=options.access, organization=options.organization),
-    )
+    named = None
+    if options.actor is not None:
+        named = local_actor(options.actor, kind=options.kind, access=options.access, organization=options.organization)
+    return Session(open_store(db, build_schema), named)
 
 
 class _ActorOptions(Struct, forbid_unknown_fields=True):
-    actor: Name
+    actor: Name | None
     kind: ActorKind
     access: Access
     organization: OrganizationId

@@ -60,7 +60,7 @@ _FLAGS = ("db", "agent", "access", "tools", "org")
 def collect_settings(
     flags: Mapping[str, str | None], environment: Mapping[str, str], parsers: Parsers
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the settings that are given somewhere, and where; a flag overrides a variable, and this the file."""
+    """Return the given settings and the source of each; flags override variables, and variables override the file."""
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
     is_db_named = flags.get("db") is not None or bool(environment.get("GROUNDPLAN_DB"))
@@ -83,7 +83,7 @@ def collect_settings(
 
 
 def find_user_name() -> str:
-    """Return the name of the user of the operating system, as it is."""
+    """Return the unchanged name of the user of the operating system."""
     # The variables that getpass looks at, which takes long to import.
     named = next(filter(None, map(os.environ.get, ("LOGNAME", "USER", "LNAME", "USERNAME"))), None)
     if named is None:
@@ -92,24 +92,24 @@ def find_user_name() -> str:
 
 
 def is_plain_name(name: str) -> bool:
-    """Return whether a text is a name as it is: short, printable ASCII without blanks around it."""
+    """Return True if a name needs no normalization: it is short printable ASCII without surrounding blanks."""
     return 0 < len(name) < PLAIN_NAME_CHARS_MAX and name.isascii() and name.isprintable() and name == name.strip()
 
 
 def is_plain_path(db: str) -> bool:
-    """Return whether a text can only be the path of a file, and is used as it is: no URL, no home, no folder."""
+    """Return True if a text can only be the path of a file that needs no expansion: not a URL, a home or a folder."""
     return bool(db.strip("./ ")) and db.isprintable() and "://" not in db and db[0] != "~" and ":" not in db[:8]
 
 
 def is_short_name(name: str) -> bool:
-    """Return whether a text can be another name of the program."""
+    """Return True if a text can be an alternative name of the program."""
     return (
         len(name) <= SHORT_NAME_CHARS_MAX and name.isascii() and name[:1].isalpha() and name.replace("-", "").isalnum()
     )
 
 
 def _choose_plan(flags: Mapping[str, str | None], *, is_db_named: bool) -> FoundPlan | None:
-    """Return the plan of the given configuration file, else the nearest one of the given repository or this folder."""
+    """Return the plan of the given configuration file, else the nearest plan of the given repository or this folder."""
     config = flags.get("config")
     if config is not None:
         if not config or "\0" in config or not os.path.lexists(config):
@@ -154,7 +154,7 @@ def _read_settings(path: str, parsers: Parsers) -> dict[str, Any]:
 
 
 def _resolve_beside_file(path: str, db: str) -> str:
-    """Return a path of the file relative to its folder, not to the current folder."""
+    """Return a path in the file resolved against the folder of the file."""
     if "://" in db:
         return db
     first, *parts = os.path.join(os.path.dirname(path), db).split("/")
@@ -206,7 +206,7 @@ def read_entries(path: str) -> list[tuple[str, Any, int]]:
 
 
 def read_plain_entries(text: str) -> list[tuple[str, Any, int]] | None:
-    """Return the entries of lines such as `key: value` as YAML has them; None if there is more, and YAML must decide.
+    """Return the entries of simple lines such as `key: value`; None if the text needs a YAML parser.
 
     A value is a plain word, a path, or a text in single quotation marks, as `init` writes them.
     """
@@ -252,5 +252,5 @@ def _read_text(path: str) -> str:
 
 
 def malformed(sentence: str, path: str, line: int) -> Invalid:
-    """Return the error of a file whose text is wrong at a line."""
+    """Return the error for a file with malformed text at a line."""
     return Invalid(sentence, code="config_invalid", file=path, line=line)

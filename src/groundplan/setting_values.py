@@ -1,4 +1,4 @@
-"""The values of settings: parse and check them, from whatever source.
+"""Parse and check the values of settings from all sources.
 
 An invalid value raises an error that names its location. The MCP server loads this module before its first answer, so
 it imports very little.
@@ -33,12 +33,12 @@ FALSE_WORDS = ("false", "no", "off", "0")
 
 
 def check_db(db: str, where: str = "--db") -> str:
-    """Return a checked store: a path, or the URL of a PostgreSQL database."""
+    """Return the store if it is valid: a path, or the URL of a PostgreSQL database."""
     if is_plain_path(db):
         return db
     if not db.strip() or "\0" in db:
         raise invalid_setting(f"{where} names no file; give a path such as plan.db, or a postgresql:// URL", where)
-    if db.startswith(("postgresql://", "postgres://")):
+    if is_url(db):
         return _check_url(db, where)
     scheme, separator, _ = db.partition("://")
     if (separator and "/" not in scheme) or db.startswith((":memory:", "file:")):
@@ -51,6 +51,11 @@ def check_db(db: str, where: str = "--db") -> str:
         )
     # Clients start a server without a shell, so `~` is not expanded.
     return _expand_user(db) if db.startswith("~") else db
+
+
+def is_url(db: str) -> bool:
+    """Return whether a store is the URL of a PostgreSQL database."""
+    return db.startswith(("postgresql://", "postgres://"))
 
 
 def _check_url(url: str, where: str) -> str:
@@ -101,7 +106,7 @@ def parse_name(value: Any, where: str) -> str:
 
 
 def check_short_name(value: Any, where: str) -> str:
-    """Return a checked short name of the program."""
+    """Return the short name of the program if it is valid."""
     name = parse_text(value, where)
     if is_short_name(name):
         return name
@@ -125,7 +130,7 @@ def parse_access(value: Any, where: str) -> str:
 
 
 def parse_tools(value: Any, where: str) -> tuple[str, ...]:
-    """Return the tool groups in a list, or in a text with commas; `where` is the name of the setting for the error."""
+    """Return the tool groups in a list, or in a text with commas. `where` names the setting in errors."""
     given = value.split(",") if isinstance(value, str) else value
     if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
         raise invalid_setting(

@@ -72,7 +72,7 @@ def _get_group_type(name: str) -> type[VerbGroup]:
     from groundplan.context_adapter import ContextAdapter  # here, because most sessions do not use it
 
     class ContextVerbs(VerbGroup, ContextAdapter):
-        """The verbs of context, and the methods of its contract."""
+        """The operations of context as methods, and the methods of its contract."""
 
     return ContextVerbs
 

@@ -831,6 +831,7 @@ class PurposeVerbs:
         assumption: str | None = None,
         limit: int | None = None,
         as_of: str | None = None,
+        detail: Literal["short", "full"] | None = None,
         lean: bool | None = None,
     ) -> groundplan.purpose.gates.gates.GateResult | groundplan.purpose.health.Health | groundplan.purpose.analysis.Analysis | groundplan.purpose.compliance.checklist.Compliance:
         """Check a version: gate A or B, health, analysis, or compliance of a proposed operation."""
@@ -847,6 +848,7 @@ class PurposeVerbs:
         assumption: str | None = None,
         limit: int | None = None,
         as_of: str | None = None,
+        detail: Literal["short", "full"] | None = None,
         lean: bool | None = None,
     ) -> groundplan.purpose.health.Health:
         """Return the health of a version: metrics, bands, and how each goal is reached."""
@@ -863,6 +865,7 @@ class PurposeVerbs:
         assumption: str | None = None,
         limit: int | None = None,
         as_of: str | None = None,
+        detail: Literal["short", "full"] | None = None,
         lean: bool | None = None,
     ) -> groundplan.purpose.analysis.Analysis:
         """Analyse the structure of a version: pathways to goals, orphans, weak links, assumption impacts."""
@@ -879,6 +882,7 @@ class PurposeVerbs:
         assumption: str | None = None,
         limit: int | None = None,
         as_of: str | None = None,
+        detail: Literal["short", "full"] | None = None,
         lean: bool | None = None,
     ) -> groundplan.purpose.compliance.checklist.Compliance:
         """Return the compliance checklist for a proposed operation: APPROVED or BLOCKED, and why."""
@@ -1818,6 +1822,11 @@ ProposedOperation = TypedDict(
         "profile": NotRequired[str | None],
         "label": NotRequired[str | None],
         "from": NotRequired[int | Literal["draft", "published"] | None],
+        "parent_id": NotRequired[Any],
+        "parent": NotRequired[Any],
+        "children": NotRequired[Any],
+        "path": NotRequired[Any],
+        "tree": NotRequired[Any],
     },
 )
 
@@ -1990,6 +1999,7 @@ class UpdateAssumption(TypedDict):
     risk_level: NotRequired[groundplan.purpose.model.RiskLevel | Literal["LOW", "MEDIUM", "HIGH"] | None]
     owner: NotRequired[str | None]
     review_by: NotRequired[str | None]
+    was: NotRequired[dict[str, Any]]
 
 class UpdateEdge(TypedDict):
     op: Literal["update_edge"]
@@ -1999,6 +2009,7 @@ class UpdateEdge(TypedDict):
     new_edge_type: NotRequired[groundplan.purpose.model.EdgeType | Literal["CONTRIBUTES_TO", "CAUSES", "DEPENDS_ON", "FEEDBACK"] | None]
     mechanism: NotRequired[str | None]
     confidence: NotRequired[groundplan.purpose.model.Confidence | Literal["low", "medium", "high"] | None]
+    was: NotRequired[dict[str, Any]]
 
 class UpdateIndicator(TypedDict):
     op: Literal["update_indicator"]
@@ -2012,6 +2023,7 @@ class UpdateIndicator(TypedDict):
     method: NotRequired[str | None]
     frequency: NotRequired[str | None]
     owner: NotRequired[str | None]
+    was: NotRequired[dict[str, Any]]
 
 class UpdateNode(TypedDict):
     op: Literal["update_node"]
@@ -2022,6 +2034,7 @@ class UpdateNode(TypedDict):
     owner: NotRequired[str | None]
     node_type: NotRequired[groundplan.purpose.model.NodeType | Literal["GOAL", "OUTCOME", "OUTPUT", "ACTIVITY"]]
     metadata: NotRequired[dict[str, Any]]
+    was: NotRequired[dict[str, Any]]
 
 class WaiverWrite(TypedDict):
     code: str

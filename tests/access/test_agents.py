@@ -64,22 +64,51 @@ def test_the_policy_never_raises_the_role_of_an_agent(engine: Engine, ada: Sessi
 
 
 @pytest.mark.parametrize(
-    ("operation", "arguments"),
+    ("operation", "arguments", "command"),
     [
-        ("project.archive", {"project": "atlas"}),
-        ("container.delete", {"containerType": "project", "id": "atlas", "version": 1, "cascade": True}),
+        ("project.archive", {"project": "atlas"}, "groundplan project archive atlas"),
+        (
+            "container.delete",
+            {"containerType": "project", "id": "atlas", "version": 1, "cascade": True},
+            "groundplan project archive atlas",
+        ),
+        (
+            "container.update",
+            {"containerType": "project", "id": "atlas", "version": 1, "pipeline": ["NEW", "ACTIVE", "CLOSED"]},
+            """groundplan project update atlas --version 1 --pipeline '["NEW","ACTIVE","CLOSED"]'""",
+        ),
     ],
 )
 def test_the_refusal_names_the_policy_and_what_it_would_have_to_be(
-    engine: Engine, ada: Session, operation: str, arguments: dict[str, Any]
+    engine: Engine, ada: Session, operation: str, arguments: dict[str, Any], command: str
 ) -> None:
     with pytest.raises(GroundplanError) as refused:
         engine.session(BOT).call(operation, **arguments)
 
     assert (refused.value.code, refused.value.status) == ("agent_not_allowed", 403)
     assert refused.value.details["policy"] == {"agents": "owner"}
-    assert refused.value.details["command"] == "groundplan project archive"
-    assert "groundplan project archive" in refused.value.message
+    assert refused.value.details["command"] == command
+    assert command in refused.value.message
+
+
+@pytest.mark.parametrize("kind", list(ActorKind))
+def test_an_editor_changes_what_a_project_says_in_both_dialects_and_not_its_pipeline(
+    engine: Engine, ada: Session, kind: ActorKind
+) -> None:
+    ada.call("member.add", scopeId="atlas", userId="ben", role="editor", kind=kind)
+    editor = engine.session(Actor("local", "ben", kind, Access.MEMBERS))
+
+    project = editor.call("container.get", containerType="project", id="atlas").project
+    changes = {"summary": "A better map", "description": "Of all coasts", "tags": ["sea"]}
+    at = {"containerType": "project", "id": "atlas"}
+    project = editor.call("container.update", **at, version=project.version, **changes).project
+    assert (project.summary, project.description, project.tags) == ("A better map", "Of all coasts", ["sea"])
+    editor.call("work.update", updates=[{"node_id": project.id, "summary": "The best map"}])
+
+    project = editor.call("container.get", **at).project
+    assert project.summary == "The best map"
+    pipeline = ["NEW", "ACTIVE", "CLOSED"]
+    assert code(editor, "container.update", **at, version=project.version, pipeline=pipeline) == "forbidden"
 
 
 def test_a_list_of_projects_shows_the_role_that_an_agent_really_has(engine: Engine, ada: Session) -> None:

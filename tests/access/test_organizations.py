@@ -22,7 +22,6 @@ from groundplan.kernel.cursors import InvalidCursor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.operations.registry import Group
 from groundplan.kernel.store import authorize
-from groundplan.kernel.tokens.authenticate import authenticate_token
 from groundplan.session import Session
 from groundplan.surfaces.mcp.tools import RegistryTools
 from reference.operation_pages import build_http_request, build_tool_call
@@ -40,6 +39,7 @@ from tests.access.test_matrix import (
 )
 from tests.access.two_organizations import Tenant
 from tests.engines import Engine, SqliteEngine, fill_once
+from tests.kernel.tokens.holders import authenticate_token
 from tests.proof import scaled
 from tests.surfaces.http.client import HttpClient
 

@@ -23,7 +23,6 @@ from groundplan.kernel.store import authorize
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.store import Store
-from groundplan.kernel.tokens.authenticate import authenticate_token
 from groundplan.setting_values import TOOL_GROUPS
 from groundplan.surfaces.http import authentication
 from groundplan.surfaces.vocabularies import HttpVocabulary, McpVocabulary
@@ -33,6 +32,7 @@ from tests.access.permissions import RULES
 from tests.access.test_matrix import creates_project
 from tests.access.two_organizations import Caller, Cell, expected_status, find_names, list_cells, populate
 from tests.engines import Engine, SqliteEngine, fill_once
+from tests.kernel.tokens.holders import authenticate_token
 from tests.surfaces.http.mcp.client import McpClient
 
 SURFACES = ("python", "rest", "mcp")

@@ -19,7 +19,6 @@ from groundplan.kernel.store import authorize
 from groundplan.kernel.store.postgres.store import PostgresStore
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.tokens.authenticate import authenticate_token
 from tests.access.examples import ROWS, example
 from tests.access.permissions import FOR_PERSONS, RULES, is_allowed
 from tests.access.test_matrix import (
@@ -32,6 +31,7 @@ from tests.access.test_matrix import (
     without_names,
 )
 from tests.engines import Engine, PostgresEngine, fill_once, run_and_undo
+from tests.kernel.tokens.holders import authenticate_token
 from tests.proof import scaled
 
 CANARY = "wren"  # a word of atlas, which a token for another project must never show

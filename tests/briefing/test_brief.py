@@ -65,12 +65,12 @@ def test_what_a_task_serves_is_inherited_from_the_nodes_above_it(plan: BriefingC
     assert [step.key for step in plan.brief("step").why] == ["OP1", "OC1", "G1"]
 
 
-def test_of_several_paths_the_strongest_comes_first_and_shared_steps_stand_once(plan: BriefingClient) -> None:
+def test_of_several_paths_the_shortest_comes_first_and_shared_steps_stand_once(plan: BriefingClient) -> None:
     plan.purpose.edit(
         add_node("OUTPUT", "a sign at each fork", ref="signs"),
-        add_edge("signs", "G1", mechanism="it shows the way", confidence="high"),
+        add_edge("signs", "G1", mechanism="it shows the way", confidence="low"),
         add_node("ACTIVITY", "draw", ref="draw"),
-        add_edge("draw", "OP1", confidence="low"),
+        add_edge("draw", "OP1", confidence="high"),
     )
     plan.serve("task", "OP2", "AC1")
 
@@ -234,6 +234,110 @@ def test_knowledge_of_the_tasks_own_files_comes_before_that_of_inherited_ones(pl
         ("Map", "Longitude comes first."),
         ("Plan", "The plan has three phases."),
     ]
+
+
+def test_every_high_risk_is_urgent_also_one_that_holds(plan: BriefingClient) -> None:
+    plan.purpose.call("purpose.record", reviews=[{"assumption": "AS2", "status": "holding", "reason": "they do"}])
+    low = [op("add_assumption", node="OP1", assumption_text=f"a small doubt {number}") for number in range(30)]
+    plan.purpose.edit(*low)
+
+    briefing = plan.context("task", budget=700).briefing
+
+    shown = [note.key for step in briefing.why for note in step.assumptions or ()]
+    assert shown[0] == "AS2"
+    assert briefing.left_out["assumptions"] > 0
+
+
+def test_a_tight_briefing_has_knowledge_facts_and_the_goal_before_the_rest_of_why(plan: BriefingClient) -> None:
+    long_titles = [op("update_node", node=key, title=f"{key} {'a long title ' * 12}") for key in ("OP1", "OC1")]
+    plan.purpose.edit(*long_titles)
+    plan.know("Maps", "src/**", "Draw the coast first. " * 12)
+
+    briefing = plan.brief(budget=420)
+
+    assert [atom.name for atom in briefing.knowledge][:1] == ["Map"]
+    assert briefing.missing == ["/colour"]
+    assert [step.key for step in briefing.why] == ["G1"]
+    assert briefing.left_out["why"] == 2
+
+
+def test_the_knowledge_of_the_molecule_stands_with_that_of_its_atoms_and_once(plan: BriefingClient) -> None:
+    molecule = plan.call(
+        "knowledge.create",
+        projectId="atlas",
+        entityType="molecule",
+        name="Cartography",
+        knowledge="North is up.",
+        createdByTaskId=plan["task"],
+    ).molecule
+    for name in ("Ink", "Paper"):
+        plan.call(
+            "knowledge.create",
+            projectId="atlas",
+            entityType="atom",
+            name=name,
+            paths=["src/map.py"],
+            knowledge=f"{name} is wet.",
+            moleculeId=molecule.id,
+            createdByTaskId=plan["task"],
+        )
+
+    knowledge = plan.brief().knowledge
+
+    assert [(note.name, note.type or "atom", note.molecule or None) for note in knowledge] == [
+        ("Ink", "atom", "Cartography"),
+        ("Cartography", "molecule", None),
+        ("Map", "atom", None),
+        ("Paper", "atom", "Cartography"),
+        ("Plan", "atom", None),
+    ]
+    assert knowledge[1].text == "North is up."
+    text = plan.call("briefing.brief", node_id=plan["task"], markdown=True).markdown
+    assert "### Ink, in Cartography" in text
+    assert "### Cartography (molecule)" in text
+
+
+def test_open_questions_about_the_task_its_purpose_and_its_facts_are_asked_again_until_they_are_answered(
+    plan: BriefingClient,
+) -> None:
+    plan.rest("task", "/scale")
+    plan.purpose.edit(add_node("OUTPUT", "a radio show"))
+    asked = plan.purpose.call(
+        "purpose.record",
+        requests=[
+            {"question": "Who pays?"},
+            {"question": "Which colour?", "about": ["OC1"], "to": "ben"},
+            {"question": "Why a radio?", "about": ["OP2"]},
+            {"question": "How large?", "about": ["/scale"]},
+            {"question": "By hand?", "about": [plan["task"]]},
+        ],
+    )
+    questions = plan.brief().questions
+    answer = {"text": "Blue", "rationale": "the sea", "answers": asked.requests[1]}
+    plan.purpose.call("purpose.record", decisions=[answer])
+
+    assert [note.question for note in questions] == ["Which colour?", "How large?", "By hand?", "Who pays?"]
+    assert (questions[0].by, questions[0].to, questions[0].about) == ("ada", "ben", ["OC1"])
+    assert [note.question for note in plan.brief().questions] == ["How large?", "By hand?", "Who pays?"]
+    assert "asks ben" not in plan.call("briefing.brief", node_id=plan["task"], markdown=True).markdown
+
+
+def test_what_was_resolved_before_includes_the_dependencies_of_the_nodes_above(plan: BriefingClient) -> None:
+    plan.plan("permit\nlease")
+    plan.connect("phase: permit", "phase: lease", "phase: survey")
+    notes = [{"type": "note", "ref": f"note {number}"} for number in range(2)]
+    commits = [{"type": "commit", "ref": f"c{number}"} for number in range(4)]
+    plan.updates({"node_id": "permit", "state": {"number": 7}, "resolved": True, "add_evidence": [*notes, *commits]})
+    plan.drop("lease", reason="too dear")
+
+    before = {node.id: node for node in plan.brief().before}
+
+    assert plan.names(before.values()) == ["survey", "lease", "permit", "walk"]
+    permit = before[plan["permit"]]
+    assert permit.state == {"number": 7}
+    assert [entry.ref for entry in permit.evidence] == ["note 0", "note 1", "c3"]
+    assert permit.outcome is UNSET
+    assert before[plan["lease"]].outcome == "dropped"
 
 
 def test_what_was_resolved_before_is_the_dependencies_then_the_siblings_with_evidence(plan: BriefingClient) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import ActorKind
@@ -219,3 +221,46 @@ def test_a_container_with_long_sections_keeps_to_its_budget(plan: BriefingClient
 
     assert len(answer) <= 900 * 4
     assert '"why":[{"key":"OP1"' in answer
+
+
+def list_words(answer: bytes) -> list[str]:
+    """Return the marked words of an answer."""
+    return re.findall(r"zz[a-z]+", answer.decode())
+
+
+def test_nothing_stands_twice_in_an_answer_with_a_briefing(plan: BriefingClient, call: str) -> None:
+    evidence = [{"type": "note", "ref": "zzevidence"}]
+    plan.plan("dep", each={"dep": {"summary": "zzdependency"}})
+    plan.updates({"node_id": "dep", "state": "zzstate", "resolved": True, "add_evidence": evidence})
+    plan.connect("task: dep")
+    plan.know("zzatom", "src/map.py", "zztext")
+
+    words = list_words(send(plan, call, budget=4_000))
+
+    assert sorted(words) == ["zzatom", "zzdependency", "zzevidence", "zzstate", "zztext"]
+
+
+def test_the_knowledge_that_a_container_shows_is_not_repeated_in_its_briefing(plan: BriefingClient) -> None:
+    plan.know("zzatom", "src/map.py", "zztext")
+
+    words = list_words(send(plan, "container.get", includeGraphContext=True, budget=4_000))
+
+    assert sorted(words) == ["zzatom", "zztext"]
+
+
+def test_a_task_with_much_text_leaves_three_fifths_to_a_briefing_that_needs_them(plan: BriefingClient) -> None:
+    fill_with_texts(plan)
+    plan.update("task", state={"notes": "state " * 300}, properties={"long": "property " * 100})
+
+    briefing = plan.context("task", budget=1_000).briefing
+    whole = plan.context("survey", budget=8_000)
+
+    assert count_tokens(briefing) > 0.55 * 1_000
+    assert whole.left_out is UNSET
+
+
+def test_the_goal_is_in_every_briefing(plan: BriefingClient, call: str) -> None:
+    fill_with_texts(plan)
+
+    for budget in range(300, 2_000, 100):
+        assert '"key":"G1","type":"GOAL"' in send(plan, call, budget=budget).decode(), budget

@@ -20,7 +20,7 @@ def test_every_list_has_its_heading_and_empty_ones_have_none(plan: BriefingClien
 
     headings = re.findall(r"^## (.*)$", write(plan), re.MULTILINE)
 
-    assert headings == ["Why", "Facts", "Missing", "Constraints", "Before", "Knowledge", "Decisions"]
+    assert headings == ["Knowledge", "Missing", "Constraints", "Facts", "Before", "Why", "Decisions"]
 
 
 def test_it_says_what_the_data_says(plan: BriefingClient) -> None:

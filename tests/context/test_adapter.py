@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -279,6 +280,12 @@ def test_a_scope_is_begun_and_its_members_are_known_by_its_name(engine: Engine) 
 
 
 # --- Errors and newcomers ---
+
+
+def test_who_opens_a_plan_without_an_actor_is_asked_for_one(tmp_path: Path) -> None:
+    with groundplan.open(str(tmp_path / "plan.db"), actor=None) as plan:
+        raised(PcivAuthRequiredError, lambda: plan.context.resolve_context_view("atlas"))
+        raised(Unauthenticated, lambda: plan.call("project.list"))
 
 
 def test_the_adapter_raises_the_contract_s_classes_each_also_an_error_of_its_family(engine: Engine) -> None:

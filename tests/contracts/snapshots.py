@@ -23,14 +23,14 @@ DEFAULT_GROUPS = frozenset(Group) - {Group.CONTAINERS}
 
 # What a session pays for the tool list before it has asked anything.
 TOKEN_BARS: dict[str, tuple[Collection[Group], int]] = {
-    "default": (DEFAULT_GROUPS, 6_000),
-    "work": ({Group.WORK}, 1_600),
+    "default": (DEFAULT_GROUPS, 7_500),
+    "work": ({Group.WORK}, 2_200),
     "knowledge": ({Group.KNOWLEDGE}, 900),
     "context": ({Group.CONTEXT}, 1_600),
     "purpose": ({Group.PURPOSE}, 1_700),
     "containers": ({Group.CONTAINERS}, 3_000),
-    "work,knowledge,briefing": ({Group.WORK, Group.KNOWLEDGE, Group.BRIEFING}, 3_200),
-    "all": (frozenset(Group), 9_500),
+    "work,knowledge,briefing": ({Group.WORK, Group.KNOWLEDGE, Group.BRIEFING}, 4_200),
+    "all": (frozenset(Group), 11_500),
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groundplan.exchange.items import SourcePlan
 from groundplan.work.importing.export import ExportedItem, ExportedLink
-from groundplan.work.importing.items import SourceItem, build_properties
+from groundplan.work.importing.items import SourceItem, build_properties, describe_fate
 from groundplan.work.kinds import FEATURE
 
 
@@ -31,6 +31,7 @@ def _to_exported(item: SourceItem, tool: str) -> ExportedItem:
         tags=item.tags,
         properties=build_properties(item, tool),
         sources={tool: item.source_id},
+        imported_fate=describe_fate(item.fate, item.hold_reason),
         created_at="2026-01-01T00:00:00.000Z",
         updated_at="2026-01-01T00:00:00.000Z",
     )

@@ -20,6 +20,7 @@ from tests.exchange.beads_files import EARLIER, LATER, NOW, find_ready, issue, w
 from tests.exchange.imports import Switch, details
 from tests.proof import scaled
 
+EVIDENCE = [{"type": "note", "ref": "done"}]
 TRAPS = [
     issue("isle-epic", issue_type="epic", labels=[" coast ", "", "a:b", "coast"], priority=0),
     issue("isle-epic.1", description="one\\ntwo\x1b[0m", title="A title with a break\n"),  # dotted, without an edge
@@ -252,6 +253,54 @@ def test_an_export_leads_back_to_the_same_issues(switch: Switch, engine: Engine,
     assert again.ready() == find_ready(TRAPS) | {mine}
 
 
+def hold(switch: Switch, name: str, operation: str) -> None:
+    """Hold a task by hand, or release its hold."""
+    node = switch.node(name).node
+    given = {"blockedReason": "the harbour is closed"} if operation == "block" else {}
+    task = {"containerType": "task", "id": node.id, "version": node.rev}
+    switch.session.call(f"container.{operation}", **task, blockedBy="NO_OP", **given)
+
+
+def export_statuses(switch: Switch, path: Path) -> dict[str, str]:
+    """Export to a file, and return the status of each issue in it."""
+    path.write_text(write_items(TargetTool.BEADS, switch.export()).files[""], encoding="utf-8")
+    return {line["id"]: line["status"] for line in map(json.loads, path.read_text(encoding="utf-8").splitlines())}
+
+
+def test_an_export_keeps_each_status_until_somebody_changes_its_item(switch: Switch, tmp_path: Path) -> None:
+    words = {"p": "hooked", "q": "deferred", "r": "pinned", "s": "simmering"}
+    parents = [issue(name, word) for name, word in words.items()]
+    parts = [issue(f"{name}.1", parents=[name]) for name in words]
+    switch.run(write_issues(tmp_path, [*parents, *parts]))
+
+    assert export_statuses(switch, tmp_path / "back.jsonl") == words | {f"{name}.1": "open" for name in words}
+    assert switch.run(tmp_path / "back.jsonl")["counts"]["updated"] == 0
+
+    for name in ("p.1", "q.1", "q"):
+        switch.session.call("work.update", updates=[{"node_id": name, "resolved": True, "add_evidence": EVIDENCE}])
+    changed = export_statuses(switch, tmp_path / "changed.jsonl")
+    # Without unfinished parts, `hooked` would hold what is open here.
+    assert changed == {**words, "p": "open", "q": "closed"} | {
+        "p.1": "closed",
+        "q.1": "closed",
+        "r.1": "open",
+        "s.1": "open",
+    }
+    assert switch.run(tmp_path / "changed.jsonl")["conflicts"] == []
+
+
+def test_a_status_that_holds_an_issue_goes_when_the_hold_is_released(switch: Switch, tmp_path: Path) -> None:
+    switch.run(write_issues(tmp_path, [issue("p", "hooked"), issue("q", "open", pinned=True)]))
+    assert export_statuses(switch, tmp_path / "back.jsonl") == {"p": "hooked", "q": "open"}
+
+    hold(switch, "p", "unblock")
+
+    assert export_statuses(switch, tmp_path / "back.jsonl") == {"p": "open", "q": "open"}
+    hold(switch, "p", "block")
+    assert export_statuses(switch, tmp_path / "back.jsonl") == {"p": "hooked", "q": "open"}
+
+
+WORDS = ["open", "open", "in_progress", "closed", "cancelled", "deferred", "hooked", "pinned", "tombstone", "odd"]
 IDS = [f"z-{letter}" for letter in "abcdef"] + ["z-a.1", "z-a.2"]
 
 
@@ -269,9 +318,7 @@ def issue_files(draw: st.DrawFn) -> list[dict[str, Any]]:
             given["defer_until"] = draw(st.sampled_from([LATER, EARLIER]))
         if draw(st.integers(0, 5)) == 0:
             given[draw(st.sampled_from(["ephemeral", "pinned", "is_template"]))] = True
-        status = draw(
-            st.sampled_from(["open", "open", "in_progress", "closed", "deferred", "pinned", "tombstone", "odd"])
-        )
+        status = draw(st.sampled_from(WORDS))
         made.append(issue(id_, status, **given))
     return draw(st.permutations(made))
 
@@ -289,5 +336,9 @@ def test_what_was_ready_there_is_ready_here(
         assert switch.ready() == find_ready(issues)
         switch.run(write_issues(folder, issues))
         assert switch.ready() == find_ready(issues)
+        statuses = {line["id"]: line["status"] for line in issues if line["status"] != "tombstone"}
+        assert export_statuses(switch, folder / "back.jsonl") == statuses
+        counts = switch.run(folder / "back.jsonl")["counts"]
+        assert (counts["created"], counts["updated"], counts["conflicts"]) == (0, 0, 0)
     finally:
         engine.close()

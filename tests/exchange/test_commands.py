@@ -46,6 +46,19 @@ def test_the_commands_offer_every_tool() -> None:
     assert {*get_args(TargetChoice)} == {*TargetTool}
 
 
+def test_a_folder_without_a_plan_says_where_it_was_looked_for_and_is_exit_3(shell: Shell) -> None:
+    (shell.folder / "docs/.notes").mkdir(parents=True)
+    (shell.folder / "docs/.notes/PLAN.md").write_text("- [ ] hidden\n")
+    (shell.folder / "docs/README.md").write_text("# No boxes\n")
+
+    for tool in ("markdown", "speckit"):
+        code, failure = shell.json("import", "--from", tool, "docs", "--project", "isle")
+        assert (code, failure["error"]["code"]) == (3, "not_found")
+        assert failure["error"]["details"]["left_out"]["files in the hidden folder .notes"] == 1
+    assert shell.json("project", "list")[1]["projects"] == []
+    assert shell.run("import", "--from", "markdown", "docs/README.md", "--project", "isle")[0] == 0
+
+
 def test_json_has_the_published_shape_and_a_dry_run_the_same(shell: Shell) -> None:
     path = str(write_issues(shell.folder, [issue("a", blocks=["a"]), issue("b", parents=["c"]), issue("c", "closed")]))
 

@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 
 from groundplan.exchange import backlog
 from groundplan.exchange import write_backlog as writer
+from groundplan.exchange.import_source import TargetTool, write_items
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session
 from tests.engines import Engine
 from tests.exchange.backlog_folder import CONFIG, BacklogFolder, compute_ready
+from tests.exchange.imports import Switch, details
 from tests.proof import scaled
 
 NUMBERS = range(1, 7)
@@ -158,3 +160,85 @@ def test_the_ready_set_is_the_same_for_every_folder_and_after_a_round_trip(
         counts = again.counts
         assert (counts.created, counts.updated, counts.unchanged, counts.conflicts) == (0, 0, len(tasks), 0)
         assert query_ready(session, project) == expected
+
+
+BODY = """
+Above
+
+## Description
+
+<!-- SECTION:DESCRIPTION:BEGIN -->
+Some *text*.
+<!-- SECTION:DESCRIPTION:END -->
+
+## Comments
+<!-- COMMENTS:BEGIN -->
+author: Ada
+created: 2026-01-02 10:00
+---
+Soon
+---
+<!-- COMMENTS:END -->
+
+## Final Summary
+<!-- SECTION:FINAL_SUMMARY:BEGIN -->
+It is done.
+<!-- SECTION:FINAL_SUMMARY:END -->
+"""
+
+
+def test_a_folder_that_was_exported_comes_back_without_a_change(engine: Engine, tmp_path: Path) -> None:
+    switch = Switch(engine, "backlog")
+    folder = BacklogFolder(tmp_path / "from")
+    tasks: dict[str, dict[str, Any]] = {
+        "task-1": {"status": "Done", "body": BODY, "labels": ["b", "a"]},
+        "task-2": {"status": "Wontfix", "body": BODY, "priority": "high", "assignee": ["@ada", "@ben"]},
+        "task-3": {"dependencies": ["task-1"], "milestone": "m-1", "references": ["x.py"]},
+        "TASK-012": {"status": "Parked"},
+        "task-epic-3": {},
+        "task-epic-3.1": {"parent_task_id": "task-epic-3"},
+        "task-epic-4": {"status": "In Progress"},
+        "task-epic-5": {},
+        "task-epic-6": {},
+    }
+    for task_id, fields in tasks.items():
+        folder.task(task_id, **fields)
+    folder.write("decisions/decision-1 - Round once.md", "Never twice.\n")
+    first = switch.run(folder.root)
+    assert (first["counts"]["created"], first["left_out"]) == (10, {})
+
+    for path, text in write_items(TargetTool.BACKLOG, switch.export()).files.items():
+        file = tmp_path / "back" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    before = list_events(switch)
+    again = switch.run(tmp_path / "back")
+
+    names = {file.name.partition(" - ")[0] for file in (tmp_path / "back").glob("*/*.md")}
+    assert {"task-1", "TASK-012", "task-epic-3.1", "task-epic-6"} <= names
+    assert len(names) == 9, "the task that the import made for its knowledge is none of the folder"
+    assert (again["counts"]["created"], again["counts"]["updated"], again["conflicts"]) == (0, 0, [])
+    assert list_events(switch) == before
+    assert details(again, "placed", "gone") == {}
+
+
+def list_events(switch: Switch) -> list[str]:
+    return [event.id for event in switch.session.call("event.list", project=switch.project, limit=100).events]
+
+
+def test_what_changed_alike_there_and_here_is_no_update(engine: Engine, tmp_path: Path) -> None:
+    switch = Switch(engine, "backlog")
+    folder = BacklogFolder(tmp_path)
+    path = folder.task("task-1", title="Old")
+    switch.run(tmp_path)
+    node = switch.node("task-1").node
+    switch.session.call("work.update", updates=[{"node_id": node.id, "summary": "New"}])
+    path.unlink()
+    folder.task("task-1", title="New")
+
+    assert switch.run(tmp_path, dry_run=True)["counts"]["updated"] == 0
+    assert switch.run(tmp_path)["counts"] == {"created": 0, "updated": 0, "unchanged": 1, "skipped": 0, "conflicts": 0}
+
+    folder.task("task-1", title="Newer")
+    switch.run(tmp_path)
+    assert switch.node("task-1").node.summary == "Newer", "the base of the comparison is what both sides had"

@@ -9,8 +9,13 @@ from typing import Any
 import pytest
 
 from groundplan.exchange.checklists import write_markdown
+from groundplan.exchange.import_source import TargetTool, write_items
 from tests.engines import Engine
+from tests.exchange.beads_files import issue
 from tests.exchange.imports import Switch
+from tests.exchange.taskmaster_files import subtask, task, write_tasks
+
+GIVEN_UP = {"state": "CLOSED", "stateReason": "NOT_PLANNED"}
 
 CHECKLIST = """\
 # Harbour
@@ -142,3 +147,36 @@ def test_entities_are_molecules_and_relations_lead_to_them(engine: Engine, tmp_p
     assert [(one.molecule_id, one.reason) for one in molecules["Cart"].related_molecules] == [
         (molecules["Shop"].id, "part of")
     ]
+
+
+@pytest.mark.parametrize(
+    ("tool", "name", "content"),
+    [
+        ("beads", "issues.jsonl", json.dumps(issue("given-up", "cancelled"))),
+        ("taskmaster", "tasks.json", json.dumps({"tasks": [task(1, "cancelled", title="Issue given-up")]})),
+        ("github", "issues.json", json.dumps([{"number": 1, "title": "Issue given-up", **GIVEN_UP}])),
+        ("markdown", "plan.md", "- [-] Issue given-up\n"),
+    ],
+)
+def test_what_was_given_up_is_dropped_and_has_evidence_that_says_so(
+    engine: Engine, tmp_path: Path, tool: str, name: str, content: str
+) -> None:
+    switch = Switch(engine, tool)
+    (tmp_path / name).write_text(content, encoding="utf-8")
+
+    switch.run(tmp_path / name)
+
+    (item,) = switch.export()
+    assert (item.fate, [one.type for one in item.evidence]) == ("dropped", ["dropped"])
+    if tool in ("beads", "taskmaster"):
+        (written,) = write_items(TargetTool(tool), [item]).files.values()
+        assert "status cancelled" not in written
+
+
+def test_an_open_subtask_of_a_task_that_was_given_up_is_dropped_with_evidence(engine: Engine, tmp_path: Path) -> None:
+    switch = Switch(engine, "taskmaster")
+    switch.run(write_tasks(tmp_path, {"tasks": [task(1, "cancelled", subtasks=[subtask(1), subtask(2, "done")])]}))
+
+    parts = {item.title: (item.fate, [one.text for one in item.evidence]) for item in switch.export()}
+    assert parts["Part 1"] == ("dropped", ["status pending, in a task that was given up"])
+    assert parts["Part 2"] == ("done", [])

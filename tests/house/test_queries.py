@@ -173,12 +173,14 @@ READ_ALL = {
     "context/resolve: latest_committed_of_user": "the same, until a run of theirs or a shared one is met",
     "context/suggestions: pending_suggestions": "the runs of a project, in each draft of which suggestions are sought",
     "context/facts_in_force: draft_facts": "the drafts of a project, which are few, in each of which rows are sought",
+    "knowledge/areas: largest_molecules": "the molecules of a project, whose atoms are counted by their index",
     "context/history: fact_in_runs": "the runs of a project, newest first, until enough of them have the fact",
     "context/facts_in_force: facts_with_words": "the drafts of some projects, which are few, and the run in force",
     "kernel/projects: projects": "the list of them, as long as the caller wants it",
     "kernel/identities: invitations": "the list of them, for administrators",
     "kernel/identities: allowed_domains": "the settings of an organization, which are one row",
-    "kernel/organizations: settings": "the same",
+    "kernel/organizations: roles_of_people": "who can let people in, asked by doctor",
+    "kernel/organizations: settings": "the settings of an organization, which are one row",
     "kernel/projects: default_policies": "the same",
     "kernel/store: project_creators": "the same",
     "kernel/organizations: last_event": "the end of an index by revision, until one of them is visible",
@@ -231,7 +233,7 @@ READ_ALL = {
     "work/importing: exported_tags": "the same",
     "work/importing: exported_sections": "the same",
     "work/importing: exported_evidence": "the same",
-    "work/importing: bases_with_loops": "the same",
+    "work/importing: imported_items": "the same",
     "work/graph/onboard: recently_blocked": "an index in the order of change, of which the last few entries are taken",
 }
 STEP = re.compile(r"^(SCAN|SEARCH) (\w+)(?! VIRTUAL)\b(?: USING (?:COVERING )?INDEX (\w+))?[^(]*(?:\(([^)]*)\))?")
@@ -244,7 +246,10 @@ MANY_ROWS = {
     "tenant_id=? AND project_id=? AND parent_n>?",
 }
 # Indexes with few entries, all of which may be read.
-SMALL = {"work_nodes_claimed"}  # as many as there are claims
+SMALL = {
+    "work_nodes_claimed",  # as many as there are claims
+    "toc_versions_one_draft_a_project",
+}
 SMALL_TABLES = {"work_merged_texts"}  # a row for each merge
 ONE_ROW = {
     ("organizations", "id=?"),

@@ -44,6 +44,7 @@ SEVERITIES: dict[str, tuple[str | None, str | None, str | None]] = {
     "GA_REFUTED": ("block", "block", "warn"),
     "GA_RLS": ("block", "block", "block"),
     "GA_SELF_EDGE": ("block", "block", "block"),
+    "GA_STRUCTURE": ("block", "block", "block"),
     "GA_TITLE": ("warn", "block", None),
     "GA_TYPE_CHAIN": ("block", "block", None),
     **dict.fromkeys(("GB_BASELINE", "GB_FACTS", "GB_INDICATORS", "GB_PLAN", "GB_TARGET"), ("block",) * 3),
@@ -134,6 +135,16 @@ class Theory:
     def measures_effects(self) -> bool:
         effects = (*self.of_type("OUTCOME"), *self.of_type("GOAL"))
         return any(one["node"] in effects for one in self.indicators.values())
+
+    def find_equal_titles(self) -> tuple[set[str], set[str]]:
+        """Return the nodes without a title of their own in their type, and those that share one with another type."""
+        titles = {key: one["title"].casefold() for key, one in self.nodes.items()}
+        alike = {key: [other for other in titles if titles[other] == titles[key] != ""] for key in titles}
+        types = {key: [self.nodes[other]["node_type"] for other in others] for key, others in alike.items()}
+        blocking = {
+            key for key, title in titles.items() if not title or types[key].count(self.nodes[key]["node_type"]) > 1
+        }
+        return blocking, {key for key, others in alike.items() if len(others) > 1} - blocking
 
     def leading_to_goals(self) -> set[str]:
         goals = set(self.of_type("GOAL"))
@@ -481,6 +492,9 @@ class Purpose:
                 subjects, failing = self.found(code, version, chosen, before_rev)
                 # Waivers of single outcomes do not cover a theory that measures nothing.
                 as_whole = code == "GB_INDICATORS" and not version.theory.measures_effects
+                blocking, across = version.theory.find_equal_titles()
+                if code == "GA_TITLE" and across and not blocking:
+                    severity = "warn"
                 checks[code] = judge(code, severity, subjects, failing, waived, as_whole=as_whole)
         applicable = [check for check in checks.values() if check.result != "not_applicable"]
         passing = sum(check.result == "passed" for check in applicable)
@@ -555,13 +569,11 @@ class Purpose:
                 return len(on_a_path), sorted_keys(key for key in on_a_path if self.undecided(key, before_rev))
             case "GA_CONTEXT":
                 return 1, [] if (version.context_run if version.published else self.facts_run) else None
+            case "GA_STRUCTURE":
+                return len(nodes), []  # no call of the machine stores any
             case "GA_TITLE":
-                titles = [(one["node_type"], one["title"].casefold()) for one in nodes.values()]
-                return len(nodes), sorted_keys(
-                    key
-                    for key, one in nodes.items()
-                    if not one["title"] or titles.count((one["node_type"], one["title"].casefold())) > 1
-                )
+                blocking, across = theory.find_equal_titles()
+                return len(nodes), sorted_keys(blocking if blocking and strict else blocking | across)
             case "GA_RLS":
                 return int(self.has_row_security), []
             case "GB_BASELINE" | "GB_TARGET":

@@ -21,8 +21,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.links import LinkType
 from groundplan.session import Session
-from groundplan.work import link_targets, links, restructuring
-from groundplan.work.containers import manage
+from groundplan.work import link_targets, links, removals, restructuring
 from tests.context.client import ContextClient
 from tests.engines import Engine, SqliteEngine
 from tests.machines.budget import NOTICED, BoundedRun, SteppingMachine, answer_invariant, fixed_settings
@@ -310,13 +309,13 @@ def leave_links_behind(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def forget_what_was_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = manage._remove_links
+    real = removals._remove_links
 
     def remove(*given: Any) -> dict[str, Any]:
         real(*given)
         return {}
 
-    monkeypatch.setattr(manage, "_remove_links", remove)
+    monkeypatch.setattr(removals, "_remove_links", remove)
 
 
 def refuse_what_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from groundplan.catalog import OPERATIONS
@@ -13,13 +17,16 @@ from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import GroundplanError
+from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.request import parse_request
 from groundplan.kernel.store.migrations import Dialect
+from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.compliance import live_schema
-from groundplan.purpose.compliance.checklist import Compliance
+from groundplan.purpose.compliance.checklist import ChecklistSection, Compliance
 from groundplan.purpose.editing import draft
 from groundplan.purpose.editing.edit import EditPurpose, edit
+from groundplan.purpose.versions.versions import VersionRow
 from groundplan.session import Session
 from tests.engines import Engine, PostgresEngine, fill_once, person
 
@@ -65,8 +72,14 @@ class AtlasProposals:
     def call(self, operation: str, /, **arguments: Any) -> Any:
         return self.session.call(f"purpose.{operation}", project="atlas", **arguments)
 
-    def propose(self, kind: str, **given: Any) -> Compliance:
-        found: Compliance = self.call("compliance", gate="compliance", operation={"kind": kind, **given})
+    def propose(self, kind: str, **given: Any) -> Checklist:
+        found: Checklist = self.call("compliance", gate="compliance", operation={"kind": kind, **given})
+        return found
+
+    def propose_shortly(self, kind: str, **given: Any) -> Compliance:
+        """Return the short answer about an operation."""
+        operation = {"kind": kind, **given}
+        found: Compliance = self.call("compliance", gate="compliance", operation=operation, detail="short")
         return found
 
     def failing(self, kind: str, **given: Any) -> set[str]:
@@ -79,6 +92,25 @@ class AtlasProposals:
             == bool(found.required_actions)
         )
         return {f"{number}: {' '.join(text.split()[:4])}" for number, text in failed_items(found)}
+
+    def run_printed(self, text: str, values: dict[str, Any]) -> int | None:
+        """Run a statement of the checklist and roll it back; return how many rows it changed, or None for a query."""
+        query = Query("printed", dedent(text))
+        changed: list[int] = []
+
+        def run(tx: Transaction) -> None:
+            given = {name: values[name] for name in query.parameters & values.keys()} | {"project_rev": tx.rev}
+            given = {name: value for name, value in given.items() if name in query.parameters}
+            if query.sqlite.lstrip().startswith("SELECT"):
+                assert tx.all(query, VersionRow, **given) if "label" in text else tx.all(query, **given)
+            else:
+                returns = "RETURNING" in text
+                changed.append(len(tx.scalars(query, **given)) if returns else tx.run(query, **given))
+            raise RolledBack
+
+        with pytest.raises(RolledBack):
+            self.session.store.write(self.session.actor, "atlas", run, needs=Permission.PURPOSE_PUBLISH)
+        return changed[0] if changed else None
 
     def would_pass(self, operation: dict[str, Any]) -> bool:
         """Return whether the editor accepts an operation; everything is rolled back."""
@@ -96,11 +128,18 @@ class AtlasProposals:
         raise AssertionError("nothing was undone")
 
 
+class Checklist(Compliance, frozen=True, kw_only=True):
+    """A full answer."""
+
+    sections: list[ChecklistSection]
+    markdown: str
+
+
 class RolledBack(Exception):
     """Everything succeeded and is rolled back."""
 
 
-def failed_items(found: Compliance) -> list[tuple[int, str]]:
+def failed_items(found: Checklist) -> list[tuple[int, str]]:
     return [(section.number, item.text) for section in found.sections for item in section.items if item.ok is False]
 
 
@@ -328,8 +367,32 @@ def test_metadata_of_an_operation_that_writes_no_node_is_not_looked_at(atlas: At
     assert atlas.failing("delete_node", node="AC1", metadata={"parent_id": "G1"}) == set()
 
 
-def test_the_editor_stores_metadata_that_the_checklist_blocks(atlas: AtlasProposals) -> None:
-    assert atlas.would_pass({"op": "update_node", "node": "OP1", "metadata": {"parent_id": "G1"}})
+@pytest.mark.parametrize(("metadata", "items"), STRUCTURES)
+def test_the_editor_refuses_metadata_that_the_checklist_blocks(
+    atlas: AtlasProposals, metadata: dict[str, Any], items: set[str]
+) -> None:
+    for op in ({"op": "update_node", "node": "OP1"}, {"op": "add_node", "node_type": "OUTPUT", "title": "x"}):
+        assert atlas.would_pass({**op, "metadata": metadata}) == (not items)
+
+
+@pytest.mark.parametrize(
+    ("given", "item"),
+    [
+        ({"parent_id": "G1"}, LINK),
+        ({"parent_id": 0}, LINK),
+        ({"parent": "anything"}, LINK),
+        ({"children": ["OC1"]}, TREE),
+        ({"path": "G1/OC1"}, TREE),
+        ({"tree": {}}, TREE),
+    ],
+)
+def test_an_operation_with_a_parent_or_children_is_blocked_and_not_refused(
+    atlas: AtlasProposals, given: dict[str, Any], item: str
+) -> None:
+    proposed = {"kind": "create_node", "node_type": "OUTPUT", "title": "x", **given}
+
+    assert atlas.failing(**proposed) == {item}
+    assert repr(*given) in " ".join(atlas.propose(**proposed).reasons)
 
 
 def test_a_light_profile_asks_neither_for_a_direction_nor_for_an_order(empty_project: AtlasProposals) -> None:
@@ -630,3 +693,73 @@ def test_a_long_cycle_is_told_in_bounds(atlas: AtlasProposals) -> None:
 
     assert found.status == "BLOCKED"
     assert all(len(reason) < 300 for reason in found.reasons)
+
+
+def test_a_short_answer_has_the_decision_and_the_items_that_fail(atlas: AtlasProposals) -> None:
+    proposed = {"source": "OC1", "target": "OC1"}
+    full, short = atlas.propose("create_edge", **proposed), atlas.propose_shortly("create_edge", **proposed)
+
+    assert (short.status, short.reasons, short.required_actions) == (full.status, full.reasons, full.required_actions)
+    assert [(item.section, item.text) for item in short.failed or ()] == failed_items(full)
+    assert short.failed
+    assert (short.sections, short.markdown, full.failed) == (UNSET, UNSET, UNSET)
+    assert len(encode(short)) < len(encode(full)) / 5
+    assert atlas.propose_shortly("read").failed == []
+
+
+def test_a_refusal_because_of_the_role_says_role_and_not_tenant(atlas: AtlasProposals) -> None:
+    found = atlas.by(CLEO).propose("update_node", node="OC1")
+
+    assert (found.status, found.sections[6].verdict) == ("BLOCKED", "YES")
+    assert "**Tenant Filter Applied?** ✅ YES" in found.markdown
+    assert "**Role Allows It?** ❌ NO (BLOCKED)" in found.markdown
+    assert all("role" in reason and "tenant" not in reason for reason in found.reasons)
+
+
+LONE, SOAP = {"node": "OP2"}, {"source": "OC2", "target": "G1"}  # what nothing hangs on, so that it can be removed
+HASH = "0" * 64
+GATES = json.dumps([{"gate": "A", "passed": True, "content_hash": HASH}])
+PRINTING: list[tuple[str, dict[str, str], str]] = [  # with the item that the statement is about
+    ("create_node", {"node_type": "OUTPUT", "title": "x"}, ""),
+    ("update_node", LONE, "OP2"),
+    ("delete_node", LONE, "OP2"),
+    ("create_edge", {"source": "AC1", "target": "G1"}, ""),
+    ("update_edge", SOAP, "OC2->G1"),
+    ("delete_edge", SOAP, "OC2->G1"),
+    ("add_assumption", LONE, ""),
+    ("add_assumption", SOAP, ""),
+    *((f"{verb}_assumption", {"assumption": key}, key) for verb in ("update", "delete") for key in ("AS1", "AS2")),
+    ("publish", {}, ""),
+    ("read", {}, ""),
+]
+
+
+@pytest.mark.parametrize(("kind", "given", "item"), PRINTING)
+def test_every_statement_of_the_checklist_runs_as_it_is_printed_and_changes_only_a_draft(
+    engine: Engine, atlas: AtlasProposals, kind: str, given: dict[str, str], item: str
+) -> None:
+    atlas.call("edit", operations=[{"op": "add_node", "node_type": "OUTPUT", "title": "Soap dish"}])
+    opened = atlas.call("open", detail="full")
+    ids = {row.key: row.id for row in opened.nodes} | {f"{row.source}->{row.target}": row.id for row in opened.edges}
+    ids |= {row.key: row.id for part in (opened.nodes, opened.edges) for on in part for row in on.assumptions}
+    values = {
+        "project_id": engine.as_owner("SELECT id FROM projects")[0][0],
+        "version_id": engine.as_owner("SELECT id FROM toc_versions")[0][0],
+        "id": ids[item] if item else new_uuid(),
+        "on_id": ids["OC2->G1" if given == SOAP else "OP2"],
+        **{"source_node_id": ids["AC1"], "target_node_id": ids["G1"]},
+        **{"key": "OP99" if kind == "create_node" else "AS99", "node_type": "OUTPUT", "title": "x"},
+        **{"edge_type": "CONTRIBUTES_TO", "assumption_text": "y", "metadata": "{}"},
+        **dict.fromkeys(("description", "narrative", "owner", "mechanism", "confidence", "review_by", "context_run")),
+        **{"label": "v1", "content_hash": HASH, "gates": GATES, "outside": "{}", "risk_level": None},
+    }
+    printed = re.findall(r"```sql\n(.*?);\n *```", atlas.propose(kind, **given).markdown, re.DOTALL)
+    changes = [text for text in printed if not text.lstrip().startswith("SELECT")]
+
+    assert (len(printed), len(changes)) == ((2, 0) if kind == "read" else (3, 1))
+    for text in printed:
+        assert atlas.run_printed(text, values) == (1 if text in changes else None)
+    if item:
+        atlas.call("edit", operations=[{"op": "add_edge", "source": "OP2", "target": "OC2"}])
+        atlas.call("publish")
+        assert [atlas.run_printed(text, values) for text in changes] == [0]

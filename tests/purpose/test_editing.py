@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from groundplan.kernel.errors import GroundplanError, Invalid, NotFound, StaleRevision
 from groundplan.purpose.editing.draft import PublishedImmutable
-from groundplan.purpose.editing.items import DependencyCycle, DuplicateEdge, SelfEdge
+from groundplan.purpose.editing.edit import StructureInMetadata
+from groundplan.purpose.editing.items import DependencyCycle, DuplicateEdge, SelfEdge, StaleItem
 from groundplan.purpose.editing.rules import InvalidDirection
 from groundplan.purpose.versions.versions import NoDraft
+from tests.engines import Engine
 from tests.purpose.client import Op, PurposeClient, add_edge, add_node, op
 
 WELL = "dig -> well -> water -> health"
@@ -386,3 +389,107 @@ def test_every_change_is_told_with_its_reason_to_be_known(chain_client: PurposeC
     told = engine.as_owner("SELECT op, subject FROM events WHERE op LIKE 'purpose.%' ORDER BY rev DESC, n")
 
     assert told[:2] == [("purpose.node_changed", "OC1"), ("purpose.edge_removed", "AC1->OP1")]
+
+
+UPDATES = {
+    "node": op("update_node", node="G1", title="Healthy", was={"title": "health"}),
+    "edge": op("update_edge", source="OC1", target="G1", mechanism="by drinking", was={"mechanism": None}),
+    "assumption": op(
+        "update_assumption", assumption="AS1", assumption_text="It pours", was={"assumption_text": "It rains"}
+    ),
+    "indicator": op("update_indicator", indicator="IN1", target=4, was={"target": 3}),
+    "metadata": op("update_node", node="OC1", metadata={"a": 2}, was={"metadata": {"a": 1, "b": 1}}),
+}
+OTHERS: dict[str, Op] = {  # of the same item
+    "node": {"description": "d"},
+    "edge": {"confidence": "low"},
+    "assumption": {"owner": "ben"},
+    "indicator": {"unit": "l"},
+    "metadata": {"metadata": {"b": 3}},
+}
+
+
+@pytest.fixture
+def read(client: PurposeClient) -> PurposeClient:
+    """A client of a draft whose items two people have read."""
+    client.draw(WELL)
+    client.edit(
+        op("update_node", node="OC1", metadata={"a": 1, "b": 1}),
+        op("add_assumption", node="G1", assumption_text="It rains"),
+        op("add_indicator", node="G1", name="litres", target=3),
+    )
+    return client
+
+
+def give(update: Op, **fields: Any) -> Op:
+    """Return an update of the same item with other fields, without what its caller read."""
+    names = ("op", "node", "source", "target", "assumption", "indicator")
+    kept = {name: update[name] for name in names if name in update and not isinstance(update[name], int)}
+    return {**kept, **fields}
+
+
+@pytest.mark.parametrize("kind", UPDATES)
+def test_an_edit_of_another_field_since_is_no_conflict(read: PurposeClient, kind: str) -> None:
+    read.edit(give(UPDATES[kind], **OTHERS[kind]))
+    read.edit(UPDATES[kind])
+
+    opened = read.open(detail="full")
+    assert read.edit(UPDATES[kind]).rev == opened.rev  # a field that has the new value already is no conflict
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "item", "field", "current"),
+    [
+        ("node", {"title": "Well"}, "G1", "title", "Well"),
+        ("edge", {"mechanism": "by washing"}, "OC1->G1", "mechanism", "by washing"),
+        ("assumption", {"assumption_text": "It snows"}, "AS1", "assumption_text", "It snows"),
+        ("indicator", {"target": 5}, "IN1", "target", 5),
+        ("metadata", {"metadata": {"a": 7}}, "OC1", "metadata", {"a": 7}),
+    ],
+)
+def test_a_field_that_was_changed_since_it_was_read_is_not_overwritten_and_the_error_names_it(
+    read: PurposeClient, kind: str, fields: Op, item: str, field: str, current: Any
+) -> None:
+    read.edit(give(UPDATES[kind], **fields))
+
+    refused = error_of(read, UPDATES[kind])
+
+    assert isinstance(refused, StaleItem)
+    assert (refused.details["item"], refused.details["field"], refused.details["current"]) == (item, field, current)
+    read.edit({**UPDATES[kind], "was": {field: current}})
+
+
+def test_edits_of_different_items_are_no_conflict(read: PurposeClient) -> None:
+    read.edit(op("update_node", node="AC1", title="bore"))
+    read.edit(*UPDATES.values())
+
+
+def test_what_was_read_of_a_field_that_no_item_has_is_refused(read: PurposeClient) -> None:
+    assert isinstance(error_of(read, op("update_node", node="G1", title="x", was={"colour": "red"})), Invalid)
+
+
+def test_structure_in_metadata_is_refused_and_the_error_names_it_and_the_operation_that_is_meant(
+    read: PurposeClient,
+) -> None:
+    for operation, name in (
+        (add_node("OUTPUT", "x", metadata={"note": "free", "parent_id": "G1"}), "parent_id"),
+        (op("update_node", node="G1", metadata={"layout": {"path": "G1/OC1"}}), "layout.path"),
+    ):
+        refused = error_of(read, op("update_node", node="AC1", title="bore"), operation)
+
+        assert isinstance(refused, StructureInMetadata)
+        assert refused.details["names"] == [name]
+        assert [step.operation for step in refused.next_steps] == ["purpose.edit"]
+    read.edit(op("update_node", node="G1", metadata={"parent": "teachers and parents", "children": 3}))
+
+
+def test_structure_that_was_stored_before_is_no_obstacle_for_other_edits_and_can_be_removed(
+    engine: Engine, read: PurposeClient
+) -> None:
+    stored = json.dumps({"parent_id": "G1"})
+    engine.as_owner(f"UPDATE toc_nodes SET metadata = '{stored}' WHERE key = 'OC1'")
+    read.edit(op("update_node", node="OC1", title="Rain", metadata={"colour": "blue"}))
+    read.edit(op("update_node", node="OC1", metadata={"parent_id": None}))
+    assert read.nodes()["OC1"].metadata == {"colour": "blue"}
+    read.call("briefing.undo")
+    assert read.nodes()["OC1"].metadata == {"parent_id": "G1", "colour": "blue"}

@@ -9,10 +9,11 @@ import pytest
 
 from groundplan.kernel.errors import Unauthenticated
 from groundplan.kernel.store.store import Store
-from groundplan.kernel.tokens.authenticate import authenticate_token, record_use, verify_token
+from groundplan.kernel.tokens.authenticate import record_use, verify_token
 from groundplan.kernel.tokens.token import TokenRow, TokenState
 from groundplan.session import Session
 from tests.engines import Engine
+from tests.kernel.tokens.holders import authenticate_token
 from tests.proof import rounds
 from tests.races.concurrent_calls import outcome_codes, run_together
 

@@ -92,7 +92,7 @@ def test_an_op_id_makes_a_repeated_call_harmless(serve: Serve) -> None:
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 def test_the_official_client_works_with_the_real_server(engine: Engine, program: Standby, mode: str) -> None:
     async def main() -> Any:
-        arguments = ["mcp", "--db", engine.db, "--agent", "ada"]
+        arguments = ["mcp", "--db", engine.db, "--agent", "ada", "--access", "open"]
         server = StdioServerParameters(command=str(program.command), args=arguments)
         with anyio.fail_after(PATIENCE_S):
             async with Client(stdio_client(server), mode=mode) as client:

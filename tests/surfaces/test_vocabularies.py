@@ -48,7 +48,7 @@ def test_the_command_line_names_the_command_that_takes_the_arguments(
             {"method": "POST", "path": "/v1/projects/a/work/claims", "body": {"claim": True}},
         ),
         ("work.onboard", {}, {"method": "GET", "path": "/v1/organization/work/onboarding"}),
-        ("work.query", {}, {"method": "GET", "path": "/v1/projects/{project}/work/nodes"}),
+        ("work.query", {}, {"method": "GET", "path": "/v1/projects/{project}/work/nodes", "fill": ["project"]}),
         (
             "section.list",
             {"entityType": "TASK", "entityId": "q8cdfw"},

@@ -1,1 +1,1 @@
-"""What joins why, facts, work and knowledge: the only package that reads all four slices."""
+"""Reads that combine purpose, facts, work and knowledge: the only package that imports all four slices."""

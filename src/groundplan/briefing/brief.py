@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Annotated
+from collections.abc import Collection, Mapping
+from typing import Annotated, NamedTuple
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, structs
 
-from groundplan.briefing.briefing import Briefing, TaskBriefing, format_briefing
+from groundplan.briefing.briefing import BeforeNote, Briefing, TaskBriefing, format_briefing
 from groundplan.briefing.collect import collect_parts
-from groundplan.briefing.fill import CallsFor, fill_briefing
+from groundplan.briefing.fill import CallsFor, Entry, Part, fill_briefing
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import CHARS_PER_TOKEN, count_chars
 from groundplan.kernel.errors import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.answers import add_briefing
+from groundplan.work.answers import AnswerBriefing
 from groundplan.work.graph.context import load_ancestors
 from groundplan.work.nodes import WorkNodeRow, fetch_node, load_nodes
 from groundplan.work.refs import find_node, find_node_in_project
@@ -26,7 +26,7 @@ ATTEMPTS_MAX = 8  # to make Markdown fit, which can be longer than the data
 
 
 class ReadBriefing(Struct, forbid_unknown_fields=True):
-    """The task, and how long its briefing may be."""
+    """The task, and the largest size of its briefing."""
 
     node_id: NodeRef
     budget: Annotated[int, Meta(ge=200, le=20_000)] = BUDGET_DEFAULT
@@ -61,7 +61,7 @@ def _build_answer(tx: Transaction, n: int, *, lean: bool, taken: int) -> TaskBri
     answer = TaskBriefing(node=load_nodes(tx, [n], lean=lean)[n], ancestors=above.ancestors)
     if above.left_out:
         answer.left_out = {"ancestors": above.left_out}
-    add_briefing(tx, answer, n, lean=lean, envelope_chars=taken)
+    AnswerBriefing(tx, n, lean=lean, envelope_chars=taken).add_to(answer)
     return answer
 
 
@@ -85,17 +85,44 @@ PATHS_NAMED_MAX = 3
 REST = "rest"  # the call that returns the lists which have no call of their own
 
 
-def build_briefing(tx: Transaction, n: int, *, chars: int, lean: bool) -> Briefing | None:
-    """Return a briefing of at most `chars` characters for a work node; None if that is too little for any."""
-    if chars <= 0:
-        return None
+class BriefingMaterial(NamedTuple):
+    """The parts of a briefing as they were read, from which briefings of any length are made."""
+
+    parts: list[Part]
+    calls_for: CallsFor
+    lean: bool
+
+    def build(self, chars: int, shown: Mapping[str, bool]) -> Briefing | None:
+        """Return a briefing of at most `chars` characters; None if that is too little for any.
+
+        `shown` are the ids of nodes, atoms and molecules that the answer shows beside the briefing, each with whether
+        it shows the state. Of these, the briefing has only the states that are not shown.
+        """
+        if chars <= 0:
+            return None
+        parts = [_leave_out(part, shown) for part in self.parts] if shown else self.parts
+        return fill_briefing(parts, chars, self.calls_for, lean=self.lean)
+
+
+def collect_briefing(tx: Transaction, n: int, *, chars: int, lean: bool) -> BriefingMaterial:
+    """Return the material for briefings of a work node that have at most `chars` characters."""
     node = fetch_node(tx, n)
-    parts = collect_parts(tx, node, chars=chars, lean=lean)
-    return fill_briefing(parts, chars, name_calls(tx, node, chars), lean=lean)
+    return BriefingMaterial(collect_parts(tx, node, chars=chars, lean=lean), name_calls(tx, node), lean)
 
 
-def name_calls(tx: Transaction, node: WorkNodeRow, chars: int) -> CallsFor:
-    """Return a function that names, for the lists that were cut, the calls that return the rest."""
+def _leave_out(part: Part, shown: Mapping[str, bool]) -> Part:
+    """Return a part without what the answer shows elsewhere."""
+    entries = []
+    for entry in part.entries:
+        if entry.key is None or entry.key not in shown:
+            entries.append(entry)
+        elif isinstance(note := entry.forms[0], BeforeNote) and note.state is not UNSET and not shown[entry.key]:
+            entries.append(Entry((BeforeNote(note.id, state=note.state),)))
+    return structs.replace(part, entries=entries, total=part.total - len(part.entries) + len(entries))
+
+
+def name_calls(tx: Transaction, node: WorkNodeRow) -> CallsFor:
+    """Return a function that takes the names of shortened lists and returns the calls that read them in full."""
     project = tx.project.name
     named = {"node_id": node.id}
     paths = {"paths": node.links_value[:PATHS_NAMED_MAX]} if node.context_links != "[]" else {}
@@ -104,6 +131,7 @@ def name_calls(tx: Transaction, node: WorkNodeRow, chars: int) -> CallsFor:
         "missing": NextStep("context.view", "shows all facts", {"scopeId": project}),
         "knowledge": NextStep("knowledge.context", "shows all of it", {"projectId": project, **paths}),
         REST: NextStep("work.context", "with a larger budget has more", named),
+        "questions": NextStep("briefing.inbox", "lists all open questions", {"project": project}),
         "decisions": NextStep("work.history", "shows what happened to it", named),
     }
     texts = {name: tx.describe(step) for name, step in steps.items()}
@@ -115,7 +143,7 @@ def name_calls(tx: Transaction, node: WorkNodeRow, chars: int) -> CallsFor:
     if not paths:
         same["knowledge"] = REST
 
-    def name_calls_for(left: Collection[str]) -> list[str]:
+    def name_calls_for(left: Collection[str], chars: int) -> list[str]:
         if left and chars < FEW_CALLS_CHARS:
             return [texts[REST]]
         wanted = {same.get(name, name) for name in left}

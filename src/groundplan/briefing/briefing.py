@@ -1,4 +1,4 @@
-"""The briefing of a task as callers see it, and as Markdown: why it is done, and what is known that bears on it."""
+"""The briefing of a task as callers see it, and as Markdown: its purpose, and the facts and knowledge about it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class AssumptionNote(Struct):
 
 
 class WhyStep(Struct, kw_only=True):
-    """A purpose node between the task and a goal. A key that the purpose has lost is only `dangling`."""
+    """A purpose node between the task and a goal. If the purpose has no node with the key, `dangling` is true."""
 
     key: str
     type: str | UnsetType = UNSET
@@ -76,20 +76,39 @@ class ConstraintNote(Struct, kw_only=True):
 
 
 class KnowledgeNote(Struct, kw_only=True):
-    """A knowledge atom that covers files of the task."""
+    """A knowledge atom that covers files of the task, or a molecule of such atoms."""
 
     id: str
     name: str
+    type: str | UnsetType = UNSET  # `molecule`; not set for an atom
+    molecule: str | UnsetType = UNSET  # the name of the atom's molecule
     freshness: Any = UNSET  # as `knowledge.context` returns it, if the atom was checked
     text: str | UnsetType = UNSET
     excerpt: str | UnsetType = UNSET
 
 
-class BeforeNote(Struct):
-    """A node that was resolved before the task, with its evidence."""
+class QuestionNote(Struct, kw_only=True):
+    """A question that waits for a decision: about the task, a node above it, its purpose or its facts."""
 
     id: str
-    summary: str
+    question: str | UnsetType = UNSET
+    excerpt: str | UnsetType = UNSET
+    about: list[str] | UnsetType = UNSET
+    by: str
+    to: str | UnsetType = UNSET
+    at: str
+
+
+class BeforeNote(Struct):
+    """A node that was resolved before the task, with its evidence and its state.
+
+    A node that the answer shows elsewhere has only the fields that are not shown there.
+    """
+
+    id: str
+    summary: str | UnsetType = UNSET
+    outcome: str | UnsetType = UNSET  # `dropped`; not set if the node is done
+    state: Any = UNSET
     evidence: list[Any] | UnsetType = UNSET
 
 
@@ -112,16 +131,20 @@ class DecisionNote(Struct, kw_only=True):
 
 
 class Briefing(Struct, kw_only=True):
-    """Why a task is done, and what bears on it. `left_out` counts what did not fit; `more` names calls that get it."""
+    """What a task needs to know, the most important part first.
 
-    why: list[WhyStep] | UnsetType = UNSET
-    marks: list[MarkNote] | UnsetType = UNSET  # only if there are some
-    facts: list[FactNote] | UnsetType = UNSET
-    missing: list[str] | UnsetType = UNSET
-    constraints: list[ConstraintNote] | UnsetType = UNSET
+    `left_out` counts the entries that did not fit, and `more` names calls that return them.
+    """
+
     knowledge: list[KnowledgeNote] | UnsetType = UNSET
+    missing: list[str] | UnsetType = UNSET
+    marks: list[MarkNote] | UnsetType = UNSET  # this and `questions`: only if there are some
+    constraints: list[ConstraintNote] | UnsetType = UNSET
+    facts: list[FactNote] | UnsetType = UNSET
+    questions: list[QuestionNote] | UnsetType = UNSET
     before: list[BeforeNote] | UnsetType = UNSET
     overlap: list[OverlapNote] | UnsetType = UNSET
+    why: list[WhyStep] | UnsetType = UNSET
     decisions: list[DecisionNote] | UnsetType = UNSET
     left_out: LeftOut = UNSET
     more: list[str] | UnsetType = UNSET
@@ -167,14 +190,15 @@ def format_briefing(answer: TaskBriefing) -> str:
 
 
 def _list_sections(briefing: Briefing) -> Iterator[str]:
-    yield from _format_section("Why", briefing.why, _format_step)
-    yield from _format_section("In doubt or changed", briefing.marks, _format_mark)
-    yield from _format_section("Facts", briefing.facts, _format_fact)
-    yield from _format_section("Missing", briefing.missing, lambda pointer: [f"- {format_code_span(pointer)}"])
-    yield from _format_section("Constraints", briefing.constraints, _format_constraint)
-    yield from _format_section("Before", briefing.before, _format_before)
     yield from _format_section("Knowledge", briefing.knowledge, _format_knowledge)
+    yield from _format_section("Missing", briefing.missing, lambda pointer: [f"- {format_code_span(pointer)}"])
+    yield from _format_section("In doubt or changed", briefing.marks, _format_mark)
+    yield from _format_section("Constraints", briefing.constraints, _format_constraint)
+    yield from _format_section("Facts", briefing.facts, _format_fact)
+    yield from _format_section("Questions", briefing.questions, _format_question)
+    yield from _format_section("Before", briefing.before, _format_before)
     yield from _format_section("Overlap", briefing.overlap, _format_overlap)
+    yield from _format_section("Why", briefing.why, _format_step)
     yield from _format_section("Decisions", briefing.decisions, _format_decision)
     if briefing.left_out:
         counts = ", ".join(f"{count} {name}" for name, count in briefing.left_out.items())
@@ -233,14 +257,26 @@ def _format_plain(value: Any) -> str:
     return _escape(value) if isinstance(value, str) and value else format_code_span(encode(value).decode())
 
 
+def _format_question(question: QuestionNote) -> list[str]:
+    to = f" asks {_escape(question.to)}" if question.to else " asks"
+    text = _escape(str(question.question or question.excerpt))
+    return [f"- {format_code_span(question.id)} {_escape(question.by)}{to}: {text}"]
+
+
 def _format_before(node: BeforeNote) -> Iterator[str]:
-    yield f"- {format_code_span(node.id)} {_escape(node.summary)}"
+    outcome = f" ({node.outcome})" if node.outcome else ""
+    yield f"- {format_code_span(node.id)} {_escape(node.summary or '')}{outcome}"
+    if node.state is not UNSET:
+        yield f"  - state: {_format_plain(node.state)}"
     yield from (f"  - {_escape(entry.type)}: {_escape(entry.ref)}" for entry in node.evidence or ())
 
 
 def _format_knowledge(atom: KnowledgeNote) -> Iterator[str]:
-    state = f" ({atom.freshness.state})" if atom.freshness else ""
-    yield f"### {_escape(atom.name)}{state}"
+    area = f", in {_escape(atom.molecule)}" if atom.molecule else ""
+    remarks = [str(atom.type)] if atom.type else []
+    remarks += [atom.freshness.state] if atom.freshness else []
+    remark = f" ({', '.join(remarks)})" if remarks else ""
+    yield f"### {_escape(atom.name)}{area}{remark}"
     text = str(atom.text or atom.excerpt or "")
     fence = max((len(run) for run in _TICKS.findall(text)), default=2) * "`" + "`"
     yield from ("", fence, *text.splitlines(), fence, "")

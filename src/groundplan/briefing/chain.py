@@ -1,4 +1,4 @@
-"""The chain of a throughline: its steps, how each leads to the next one, and where it ends without a goal.
+"""The chain of a throughline: its steps, the links between them, and the ends without a goal.
 
 `to` always leads towards the goals, whichever way the chain was traced: from a work node to its parent or to what it
 serves, from a purpose node to its effects.
@@ -29,7 +29,7 @@ class StepType(StrEnum):
 
 
 class StepRelation(StrEnum):
-    """How a step leads to the next one: within work, from work to purpose, or as an edge of the purpose."""
+    """The relation of a step to the next one: within work, from work to purpose, or an edge of the purpose."""
 
     PART_OF = "PART_OF"
     SERVES = "SERVES"
@@ -75,7 +75,7 @@ class ChainFact(Struct):
 
 
 class ChainEvidence(Struct):
-    """Evidence of a work node, or of a node below it."""
+    """Evidence of a work node or of one of its descendants."""
 
     type: str
     ref: str
@@ -84,7 +84,7 @@ class ChainEvidence(Struct):
 
 
 class ChainLink(Struct):
-    """How a step leads to the next one."""
+    """The link from a step to the next one."""
 
     ref: str
     by: StepRelation
@@ -104,7 +104,7 @@ class WorkBelow(Struct):
 
 
 class ChainStep(Struct, kw_only=True):
-    """A work node or a purpose node, and what it leads to."""
+    """A work node or a purpose node, and the links to its next steps."""
 
     ref: str
     type: StepType
@@ -128,7 +128,7 @@ class ChainStep(Struct, kw_only=True):
 
 
 class DeadEnd(Struct):
-    """Where a line ends without a goal, or without work."""
+    """The end of a line that does not reach a goal, or does not reach work."""
 
     ref: str
     reason: DeadEndReason

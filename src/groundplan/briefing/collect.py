@@ -14,6 +14,7 @@ from groundplan.briefing.briefing import (
     KnowledgeNote,
     MarkNote,
     OverlapNote,
+    QuestionNote,
     WhyStep,
 )
 from groundplan.briefing.fill import Entry, Part
@@ -24,9 +25,12 @@ from groundplan.kernel.answers import count_chars
 from groundplan.kernel.links import LinkType, list_links_from
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.context import load_atoms_of_files
-from groundplan.work.graph.background import collect_paths, load_ancestor_paths, load_resolved_before
+from groundplan.knowledge.entities import load_molecules
+from groundplan.purpose.observing.records import DecisionRequest
+from groundplan.purpose.waiting import list_open_requests
+from groundplan.work.graph.background import AncestorPaths, collect_paths, load_ancestor_paths, load_resolved_before
 from groundplan.work.links import load_effective_links
-from groundplan.work.nodes import WorkNodeRow, format_evidence
+from groundplan.work.nodes import Evidence, WorkNodeRow, format_evidence
 from groundplan.work.overlaps import find_overlapping_work
 
 STEP_CHARS_MIN = 40  # hardly any step is shorter, so no chain can show more steps than this allows
@@ -34,14 +38,19 @@ FACT_CHARS_MIN = 80  # with its pointer, label and provenance
 ATOM_CHARS_MIN = 100  # id, name and a short text
 FORMER_CHARS_MAX = 200  # of the former value of a fact
 BEFORE_MAX = 20
-EVIDENCE_MAX = 3  # the newest of each node
+EVIDENCE_MAX = 3  # of each node: the newest notes, then the newest of other types
+NOTE = "note"  # the type of evidence that is written for the next reader
+QUESTIONS_MAX = 50
 DECISIONS_MAX = 50
+MISSING_SHARE = 3  # missing facts use at most a third of the room; their number says the rest
+MOLECULE = "molecule"
 
 
 def collect_parts(tx: Transaction, node: WorkNodeRow, *, chars: int, lean: bool) -> list[Part]:
     """Return the parts of the briefing of a node, with as many entries as `chars` characters could show."""
     links = load_effective_links(tx, [node.n])[node.n]
     above = load_ancestor_paths(tx, node)
+    ids = [node.id, *(ancestor.id for ancestor in above)]
     reasons = collect_why(tx, links.serves, at_most=chars // STEP_CHARS_MIN + 1)
     keys = [step.key for step in reasons.steps]
     pointers = [*links.rests_on, *_list_facts_of_purpose(tx, keys)]
@@ -49,39 +58,35 @@ def collect_parts(tx: Transaction, node: WorkNodeRow, *, chars: int, lean: bool)
     marks = list_task_marks(tx, links.serves, links.sources.get(LinkType.RESTS_ON), keys)
     edges = [f"{step.key}->{step.via.to}" for step in reasons.steps if step.via]
     refs = [*keys, *edges, *(assumption.note.key for assumption in reasons.assumptions), *pointers]
-    decisions = collect_decisions(tx, [node.id, *(ancestor.id for ancestor in above)], refs, at_most=DECISIONS_MAX)
+    decisions = collect_decisions(tx, ids, refs, at_most=DECISIONS_MAX)
     paths = collect_paths(tx, node, above)
-    at_risk = [
-        _to_entry(assumption.note, step=assumption.step) for assumption in reasons.assumptions if assumption.is_at_risk
-    ]
-    remaining = [
-        _to_entry(assumption.note, step=assumption.step)
-        for assumption in reasons.assumptions
-        if not assumption.is_at_risk
-    ]
+    urgent = [_to_entry(entry.note, step=entry.step) for entry in reasons.assumptions if entry.is_urgent]
+    remaining = [_to_entry(entry.note, step=entry.step) for entry in reasons.assumptions if not entry.is_urgent]
     return [
-        _make_why(reasons),
-        _make_marks(marks),
-        *_make_conditions(facts),
-        Part("assumptions", at_risk, len(at_risk)),
-        _make_before(tx, node, lean=lean),
         _make_knowledge(tx, paths.own, paths.inherited, at_most=chars // ATOM_CHARS_MIN + 1),
+        _make_missing(facts),
+        _make_marks(marks),
+        _make_constraints(facts),
         _make_facts(facts, _find_former_values(marks, [*links.sources.values(), *keys])),
+        _make_questions(tx, {*ids, *refs}),
+        _make_before(tx, node, above, lean=lean),
         _make_overlap(tx, node),
+        _make_why(reasons),
+        Part("assumptions", urgent, len(urgent), leading=len(urgent)),
         Part("decisions", [_to_entry(decision, text="text") for decision in decisions], len(decisions)),
         Part("assumptions", remaining, len(remaining)),
     ]
 
 
 def _list_facts_of_purpose(tx: Transaction, keys: Sequence[str]) -> list[str]:
-    """Return the pointers that purpose nodes rest on."""
+    """Return the pointers of the facts that purpose nodes rest on."""
     links = list_links_from(tx, keys) if keys else []
     return [link.target for link in links if link.type is LinkType.RESTS_ON]
 
 
 def _make_why(reasons: Reasons) -> Part:
     entries = [Entry(_shorten_step(step)) for step in reasons.steps]
-    return Part("why", entries, reasons.steps_total, leading=reasons.strongest_length, is_chain=True)
+    return Part("why", entries, reasons.steps_total, must=reasons.goal, is_chain=True)
 
 
 def _shorten_step(step: WhyStep) -> tuple[WhyStep, ...]:
@@ -90,19 +95,19 @@ def _shorten_step(step: WhyStep) -> tuple[WhyStep, ...]:
     return step, structs.replace(step, via=structs.replace(step.via, mechanism=UNSET))
 
 
-def _make_conditions(facts: FactsInForce | None) -> list[Part]:
+def _make_missing(facts: FactsInForce | None) -> Part:
+    pointers = [] if facts is None else facts.missing
+    return Part("missing", [Entry((pointer,)) for pointer in pointers], len(pointers), share=MISSING_SHARE)
+
+
+def _make_constraints(facts: FactsInForce | None) -> Part:
     if facts is None:
-        return []
-    constraints = [
-        _to_entry(
-            ConstraintNote(key=constraint.key, value=constraint.value, provenance=constraint.provenance), text="value"
-        )
+        return Part("constraints", [], 0)
+    notes = [
+        ConstraintNote(key=constraint.key, value=constraint.value, provenance=constraint.provenance)
         for constraint in facts.constraints
     ]
-    return [
-        Part("missing", [Entry((pointer,)) for pointer in facts.missing], len(facts.missing)),
-        Part("constraints", constraints, facts.constraints_total),
-    ]
+    return Part("constraints", [_to_entry(note, text="value") for note in notes], facts.constraints_total)
 
 
 def _make_marks(marks: Sequence[TaskMark]) -> Part:
@@ -110,12 +115,12 @@ def _make_marks(marks: Sequence[TaskMark]) -> Part:
 
 
 def _find_former_values(marks: Iterable[TaskMark], sources: Sequence[str]) -> dict[str, Any]:
-    """Return the former values of changed facts by pointer; of several, the one that the first source rests on."""
+    """Return the former values of changed facts by pointer; if several sources have one, the first source decides."""
     return {mark.ref: mark.before[source] for mark in marks for source in reversed(sources) if source in mark.before}
 
 
 def _make_facts(facts: FactsInForce | None, former: Mapping[str, Any]) -> Part:
-    """Return the facts. Those that changed since the task or its purpose was linked to them come first."""
+    """Return the facts, beginning with those that changed since the task or its purpose was linked to them."""
     if facts is None:
         return Part("facts", [], 0)
     ordered = sorted(facts.facts, key=lambda fact: fact.pointer not in former) if former else facts.facts
@@ -130,25 +135,70 @@ def _make_facts(facts: FactsInForce | None, former: Mapping[str, Any]) -> Part:
     return Part("facts", entries, facts.facts_total)
 
 
-def _make_before(tx: Transaction, node: WorkNodeRow, *, lean: bool) -> Part:
-    resolved = load_resolved_before(tx, node, at_most=BEFORE_MAX, evidence_max=EVIDENCE_MAX)
+def _make_questions(tx: Transaction, refs: set[str]) -> Part:
+    """Return the open questions: those about the task and its purpose, then those about nothing in particular."""
+    questions = list_open_requests(tx)
+    requests = [request for request in questions if not request.about or not refs.isdisjoint(request.about)]
+    requests.sort(key=lambda request: not request.about)  # stable: the oldest first
+    entries = [_to_entry(_to_question(request), text="question") for request in requests[:QUESTIONS_MAX]]
+    return Part("questions", entries, len(requests))
+
+
+def _to_question(request: DecisionRequest) -> QuestionNote:
+    return QuestionNote(
+        id=request.id,
+        question=request.question,
+        about=request.about or UNSET,
+        by=request.recorded_by,
+        to=request.asked_of or UNSET,
+        at=request.recorded_at,
+    )
+
+
+def _make_before(tx: Transaction, node: WorkNodeRow, above: Sequence[AncestorPaths], *, lean: bool) -> Part:
+    resolved = load_resolved_before(tx, node, above, at_most=BEFORE_MAX)
     entries = []
     for before in resolved.nodes:
-        full = BeforeNote(before.id, before.summary, format_evidence(before.evidence, lean=lean))
-        entries.append(Entry((full, BeforeNote(before.id, before.summary)) if before.evidence else (full,)))
+        full = BeforeNote(
+            before.id,
+            before.summary,
+            before.outcome or UNSET,
+            UNSET if before.state is None else before.state,
+            format_evidence(_choose_evidence(before.evidence), lean=lean),
+        )
+        forms = [full]
+        if before.evidence:
+            forms.append(structs.replace(full, evidence=UNSET))
+        if before.state is not None:
+            forms.append(structs.replace(full, evidence=UNSET, state=UNSET))
+        entries.append(Entry(tuple(forms), key=before.id))
     return Part("before", entries, resolved.total)
 
 
+def _choose_evidence(evidence: Sequence[Evidence]) -> list[Evidence]:
+    """Return the newest notes, and if there are few, the newest evidence of other types, oldest first."""
+    newest_notes_first = sorted(range(len(evidence)), key=lambda index: (evidence[index].type != NOTE, -index))
+    return [evidence[index] for index in sorted(newest_notes_first[:EVIDENCE_MAX])]
+
+
 def _make_knowledge(tx: Transaction, own: list[str], inherited: list[str], *, at_most: int) -> Part:
-    atoms = load_atoms_of_files(tx, own, inherited, at_most=at_most)
-    entries = [
-        _to_entry(
-            KnowledgeNote(id=atom.id, name=atom.name, freshness=atom.freshness or UNSET, text=atom.knowledge),
-            text="text",
-        )
-        for atom in atoms.atoms
-    ]
-    return Part("knowledge", entries, atoms.total)
+    """Return the atoms of the files, each molecule with a text after its first atom."""
+    matched = load_atoms_of_files(tx, own, inherited, at_most=at_most)
+    molecule_ids = {atom.molecule_id for atom in matched.atoms if atom.molecule_id is not None}
+    molecules = {row.id: row for row in load_molecules(tx, molecule_ids)}
+    entries = []
+    listed: set[str] = set()
+    for atom in matched.atoms:
+        molecule = molecules.get(atom.molecule_id or "")
+        note = KnowledgeNote(id=atom.id, name=atom.name, freshness=atom.freshness or UNSET, text=atom.knowledge)
+        if molecule is not None:
+            note.molecule = molecule.name
+        entries.append(_to_entry(note, text="text", key=atom.id))
+        if molecule is not None and molecule.knowledge and molecule.id not in listed:
+            listed.add(molecule.id)
+            area = KnowledgeNote(id=molecule.id, name=molecule.name, type=MOLECULE, text=molecule.knowledge)
+            entries.append(_to_entry(area, text="text", key=molecule.id))
+    return Part("knowledge", entries, matched.total + len(listed))
 
 
 def _make_overlap(tx: Transaction, node: WorkNodeRow) -> Part:
@@ -159,7 +209,7 @@ def _make_overlap(tx: Transaction, node: WorkNodeRow) -> Part:
     return Part("overlap", entries, len(entries))
 
 
-def _to_entry(note: Any, *, text: str | None = None, step: str | None = None) -> Entry:
-    """Return the entry of a note. If the field named by `text` holds a string, an excerpt of it can be shown."""
+def _to_entry(note: Any, *, text: str | None = None, step: str | None = None, key: str | None = None) -> Entry:
+    """Return the entry of a note. If the field named by `text` is a string, the entry may have an excerpt of it."""
     is_text = text is not None and isinstance(getattr(note, text), str)
-    return Entry((note,), text if is_text else None, step)
+    return Entry((note,), text if is_text else None, step, key)

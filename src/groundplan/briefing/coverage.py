@@ -48,7 +48,7 @@ class ReadCoverage(Struct, forbid_unknown_fields=True):
 
 
 class CoverageCounts(Struct):
-    """The number of entries of each list, also of those that are left out."""
+    """The number of entries of each list, including those that are left out."""
 
     unserved: int
     serving_nothing: int
@@ -175,7 +175,7 @@ class ServedNode(Struct):
 
 
 class ServingWork(Struct):
-    """The purpose nodes that work serves by links of its own, by key."""
+    """The purpose nodes that work serves through its own links, by key."""
 
     trimming: ClassVar[Trimming] = Trimming(CutLists(("served",)))
 

@@ -1,4 +1,4 @@
-"""What waits for a person, in one ranked list with the operation that settles each item.
+"""The items that wait for a person, in one ranked list with the operation that settles each item.
 
 The order is that of `InboxKind`, then the longest wait first. Every list of a kind is read oldest first, from the
 position of the cursor on, so a page reads the kinds that it shows and no others.
@@ -19,7 +19,9 @@ from typing import Annotated, Any, NamedTuple, Protocol
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.briefing.watch import PREDICATES, MarkOutline, list_marks_since
+from groundplan.context.schemas import Provenance, RunStatus
 from groundplan.context.suggestions import PendingSuggestion, list_pending_suggestions
+from groundplan.context.unset_facts import UnsetFact, list_unset_facts
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import LeftOut, encode, take_page
 from groundplan.kernel.clock import subtract_time
@@ -46,11 +48,12 @@ from groundplan.work.claims import ClaimExpiry, list_ending_claims
 
 
 class InboxKind(StrEnum):
-    """The reason why an item waits for a person, in the order of the list: reasons that block others come first."""
+    """The reason why an item waits for a person, in the order of the list. Reasons that block other work come first."""
 
     GATE_BLOCKS = "gate_blocks"
     AT_RISK = "at_risk"
     REQUEST = "request"
+    FACT_MISSING = "fact_missing"
     SUGGESTION = "suggestion"
     REVIEW_DUE = "review_due"
     CLAIM_LAPSING = "claim_lapsing"
@@ -58,7 +61,7 @@ class InboxKind(StrEnum):
 
 
 class InboxAction(Struct, kw_only=True):
-    """The operation that settles an item. A person adds the arguments in `needs`; without them it can be sent as is."""
+    """The operation that settles an item. A person supplies the arguments in `needs`, which may be empty."""
 
     operation: str
     arguments: dict[str, Any]
@@ -66,8 +69,20 @@ class InboxAction(Struct, kw_only=True):
     call: str | UnsetType = UNSET  # the tool, command or route of the operation, where it has another name
 
 
+class SuggestedChange(Struct):
+    """The present value of a fact and the suggested one, with their provenances; null means no value.
+
+    A value that is too long is shortened, as text.
+    """
+
+    current: Any
+    current_provenance: Provenance
+    suggested: Any
+    provenance: Provenance
+
+
 class InboxItem(Struct, kw_only=True):
-    """Something that waits for a person. `ref` is the id, key or pointer of what it is about."""
+    """An item that waits for a person. `ref` is the id, key or pointer of its subject."""
 
     kind: InboxKind
     project: str | UnsetType = UNSET  # its name, in a list of several projects
@@ -75,12 +90,14 @@ class InboxItem(Struct, kw_only=True):
     text: str
     since: str  # the time, or the day, from which it has waited
     action: InboxAction
+    alternative: InboxAction | UnsetType = UNSET  # the other way to settle it: to reject a suggestion
+    change: SuggestedChange | UnsetType = UNSET
 
 
 def make_action(
     tx: Transaction, operation: str, arguments: Mapping[str, Any], *, needs: list[str] | UnsetType = UNSET
 ) -> InboxAction:
-    """Return an action, with the name of its operation on the surface of the caller."""
+    """Return an action, with the operation named for the surface of the caller."""
     spelled = tx.preferences.vocabulary.spell(operation, arguments)
     return InboxAction(
         operation=operation,
@@ -132,7 +149,7 @@ def _describe_claim(claim: ClaimExpiry, now: str) -> str:
 
 
 def _choose_action(tx: Transaction, claim: ClaimExpiry) -> InboxAction:
-    """Return the action for a claim: renew or release one's own, take over a lapsed one, or read its history."""
+    """Return the action for a claim: renew or release an own claim, take over a lapsed one, or read the history."""
     if claim.claimed_by == tx.actor.id:
         change = "release" if claim.claimed_until is None else "renew"
         return make_action(tx, "work.update", {"updates": [{"node_id": claim.id, change: True}]})
@@ -209,6 +226,28 @@ def _build_request_item(tx: Transaction, request: DecisionRequest) -> InboxItem:
     )
 
 
+# --- Required facts without a value -----------------------------------------------------------------------------------
+
+
+# Values of other kinds are told apart by the kind of the fact.
+VALUE_FIELDS = {"enum": "valueEnum", "json": "valueJson"}
+
+
+def _build_fact_item(tx: Transaction, fact: UnsetFact) -> InboxItem:
+    return InboxItem(
+        kind=InboxKind.FACT_MISSING,
+        ref=fact.pointer,
+        text=f"The required fact {shorten_line(fact.pointer)} has no value: {shorten_line(fact.label)}",
+        since=fact.since,
+        action=make_action(
+            tx,
+            "context.edit",
+            {"runId": fact.run_id, "inputs": [{"pointer": fact.pointer}]},
+            needs=[f"inputs[0].{VALUE_FIELDS.get(fact.value_kind, 'value')}"],
+        ),
+    )
+
+
 # --- Assumptions past the day by which they were to be reviewed -------------------------------------------------------
 
 
@@ -231,31 +270,55 @@ def _build_review_item(tx: Transaction, due: DueReview) -> InboxItem:
 # --- Values that agents suggest in place of stronger ones; only a person accepts one ----------------------------------
 
 VALUE_CHARS_MAX = 80
+CHANGE_CHARS_MAX = 1_000  # of a value in an item
 
 
 def _build_suggestion_item(tx: Transaction, suggestion: PendingSuggestion) -> InboxItem:
-    value = shorten_line(encode(suggestion.value).decode(), VALUE_CHARS_MAX)
+    value, current = (_format_value(value) for value in (suggestion.value, suggestion.current))
     proposal = "to clear it" if suggestion.value is None else f"{value} ({suggestion.provenance})"
-    return InboxItem(
+    about = f"{shorten_line(suggestion.about)}, now {current} ({suggestion.current_provenance})"
+    item = InboxItem(
         kind=InboxKind.SUGGESTION,
         ref=suggestion.about,
-        text=f"{suggestion.created_by} suggests {proposal} for {shorten_line(suggestion.about)}: accept or reject",
+        text=f"{suggestion.created_by} suggests {proposal} for {about}: accept or reject",
         since=suggestion.created_at,
         action=make_action(tx, "context.edit", {"runId": suggestion.run_id, "accept": [suggestion.id]}),
+        alternative=make_action(tx, "context.edit", {"runId": suggestion.run_id, "reject": [suggestion.id]}),
+        change=SuggestedChange(
+            _shorten_value(suggestion.current),
+            suggestion.current_provenance,
+            _shorten_value(suggestion.value),
+            suggestion.provenance,
+        ),
     )
+    if suggestion.run_status is RunStatus.COMMITTED:  # the run is final and complete; a draft of it can be decided on
+        item.action = make_action(
+            tx, "context.create_draft", {"scopeId": tx.project.name, "copyFrom": suggestion.run_id}
+        )
+        item.alternative = UNSET
+    return item
+
+
+def _format_value(value: Any) -> str:
+    return shorten_line(encode(value).decode(), VALUE_CHARS_MAX)
+
+
+def _shorten_value(value: Any) -> Any:
+    text = encode(value).decode()
+    return value if len(text) <= CHANGE_CHARS_MAX else shorten_line(text, CHANGE_CHARS_MAX)
 
 
 # --- The kinds of items: what is read for each, and how an item is made of it -----------------------------------------
 
 
 class RecordReader(Protocol):
-    """Lists records of the current project, oldest first. It may also list some from before `since`."""
+    """Lists records of the current project, oldest first. The list may contain records from before `since`."""
 
     def __call__(self, tx: Transaction, *, since: str, at_most: int) -> Iterable[Any]: ...
 
 
 class KindRules(NamedTuple):
-    """How the items of a kind are made."""
+    """The rules that make the items of one kind."""
 
     list_records: RecordReader
     build_item: Callable[[Transaction, Any], InboxItem]
@@ -264,7 +327,7 @@ class KindRules(NamedTuple):
 
 
 def _without_bounds(list_records: Callable[[Transaction], Iterable[Any]]) -> RecordReader:
-    """Return a reader of a list that is short and always read whole."""
+    """Return a reader that ignores the bounds, because the list is short."""
 
     def read(tx: Transaction, *, since: str, at_most: int) -> Iterable[Any]:
         return list_records(tx)
@@ -277,6 +340,7 @@ KINDS: Mapping[InboxKind, KindRules] = {
     # Without the work that depends on a mark, so that the time does not depend on its amount.
     InboxKind.AT_RISK: KindRules(list_marks_since, _build_mark_item),
     InboxKind.REQUEST: KindRules(_without_bounds(list_open_requests), _build_request_item),
+    InboxKind.FACT_MISSING: KindRules(list_unset_facts, _build_fact_item),
     InboxKind.SUGGESTION: KindRules(list_pending_suggestions, _build_suggestion_item, has_several_per_ref=True),
     InboxKind.REVIEW_DUE: KindRules(_without_bounds(list_reviews_due), _build_review_item),
     # A claim lapses at any moment, and what to do about it depends on who asks.
@@ -289,7 +353,7 @@ RANKS = {kind: rank for rank, kind in enumerate(InboxKind)}
 
 
 def list_items(tx: Transaction, kind: InboxKind, *, since: str, at_most: int) -> list[InboxItem]:
-    """Return the items of a kind in the current project that wait since a moment or a later one, oldest first."""
+    """Return the items of a kind in the current project that have waited since the given moment or later, in order."""
     rules = KINDS[kind]
     items = [rules.build_item(tx, record) for record in rules.list_records(tx, since=since, at_most=at_most)]
     return sorted((item for item in items if item.since >= since), key=lambda item: item.since)[:at_most]
@@ -305,7 +369,7 @@ DATE_CHARS = 10
 
 
 class ProjectState(NamedTuple):
-    """The state of a project on which its items depend."""
+    """The state of a project that determines its items."""
 
     rev: int
     updated_at: str
@@ -313,7 +377,7 @@ class ProjectState(NamedTuple):
 
 
 class KeptItems:
-    """A cache of items by project and surface, each for one state of the project; the least recently used go first."""
+    """A cache of items by project and surface for one state of the project; the least recently used are dropped."""
 
     def __init__(self, projects_max: int = CACHED_PROJECTS_MAX) -> None:
         self.projects_max = projects_max
@@ -324,7 +388,7 @@ class KeptItems:
         return len(self._kept)
 
     def get(self, key: tuple[str, ...], state: ProjectState) -> dict[InboxKind, list[InboxItem]]:
-        """Return the cached lists of a project in a state, to which the caller may add lists of other kinds."""
+        """Return the cached lists of a project in a state. The caller may add lists of other kinds to them."""
         with self._lock:
             kept = self._kept.get(key)
             if kept is None or kept[0] != state:
@@ -363,7 +427,7 @@ BEFORE_ALL_TIMES = ""
 
 
 class ReadInbox(Struct, forbid_unknown_fields=True):
-    """The project, by default all projects of the caller, and the page."""
+    """The project (by default all projects of the caller), and the page."""
 
     project: Name | None = None
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = 20
@@ -371,7 +435,7 @@ class ReadInbox(Struct, forbid_unknown_fields=True):
 
 
 class Inbox(Struct):
-    """What waits, the most urgent first. `left_out` counts projects that were not looked at."""
+    """The waiting items, the most urgent first. `left_out` counts projects that were not read."""
 
     items: list[InboxItem]
     next_cursor: str | UnsetType = UNSET
@@ -379,7 +443,7 @@ class Inbox(Struct):
 
 
 class _Position(NamedTuple):
-    """The position of an item in the list, as a cursor keeps it."""
+    """The position of an item in the list, which a cursor encodes."""
 
     rank: int
     since: str
@@ -391,7 +455,7 @@ _BEFORE_ALL = _Position(-1, BEFORE_ALL_TIMES, b"", b"")
 
 
 def read_inbox(tx: Transaction, request: ReadInbox) -> Inbox:
-    """Return what waits for a person in a project, or in all projects of the caller.
+    """Return the items that wait for a person in a project, or in all projects of the caller.
 
     Raises:
         InvalidCursor: the cursor belongs to another list.
@@ -410,14 +474,14 @@ def read_inbox(tx: Transaction, request: ReadInbox) -> Inbox:
 
 
 class _Visits(NamedTuple):
-    """The projects to look at, and whether the caller asked for several."""
+    """The projects to read, and whether the caller asked for several."""
 
     projects: list[Project]
     are_several: bool
 
 
 def _list_visits(tx: Transaction) -> tuple[_Visits, LeftOut]:
-    """Return the projects to look at, and the number of the others. An archived project has no items."""
+    """Return the projects to read, and the number of projects that are left out. An archived project has no items."""
     if tx.has_project:
         return _Visits([] if tx.project.archived_at else [tx.project], are_several=False), UNSET
     views = list_projects(tx, ListProjects()).projects
@@ -430,7 +494,7 @@ def _list_visits(tx: Transaction) -> tuple[_Visits, LeftOut]:
 def _read_items(
     tx: Transaction, visits: _Visits, after: _Position, *, more_than: int
 ) -> list[tuple[_Position, InboxItem]]:
-    """Return the items after a position, in order; if there are enough, at least one more than `more_than`."""
+    """Return the items after a position, in order: at least `more_than` + 1 of them if there are so many."""
     located_items: list[tuple[_Position, InboxItem]] = []
     for kind, rank in RANKS.items():
         if rank < after.rank:
@@ -463,7 +527,7 @@ def _read_kind(
 
 @contextmanager
 def _visit(tx: Transaction, project: Project) -> Iterator[None]:
-    """Make a project the current one, with its time of reading, for the duration of a block."""
+    """Set the current project and its time of reading within a block."""
     now = tx.now
     tx.set_project(project)
     set_time_of_read(tx)

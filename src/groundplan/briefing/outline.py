@@ -106,7 +106,7 @@ def write_outline(line: Throughline, *, chars_max: int) -> ThroughlineText:
 
 
 def _count_left_out(line: Throughline, shown: int) -> LeftOut:
-    """Return what is left out of an answer that shows some steps of a line."""
+    """Return the counts of steps and parts that an answer with the given steps leaves out."""
     left_out = line.left_out or {}
     if shown < len(line.chain):
         left_out = {**left_out, "chain": left_out.get("chain", 0) + len(line.chain) - shown}
@@ -131,7 +131,7 @@ def _list_lines(line: Throughline, steps: Sequence[ChainStep]) -> Iterator[str]:
 
 
 def _list_steps(steps: Sequence[ChainStep], *, is_upward: bool) -> Iterator[str]:
-    """Yield the lines of the outline: each step once, nested under the first neighbour nearer to the start."""
+    """Yield the lines of the outline: each step once, nested under its first neighbour that is nearer to the start."""
     by_ref = {step.ref: step for step in steps}
     below: dict[str, list[tuple[str, ChainLink]]] = {}
     for step in steps:
@@ -175,7 +175,7 @@ def _list_assumptions(assumptions: Sequence[ChainAssumption], indent: str) -> It
 
 
 def _describe_link(link: ChainLink | None) -> str:
-    """Return the mechanism and confidence of an edge, and its type if that is not the usual one."""
+    """Return the mechanism and the confidence of an edge, and its type unless that is CONTRIBUTES_TO."""
     if link is None:
         return ""
     parts = [escape_inline(link.mechanism.rstrip(" ."))] if link.mechanism else []

@@ -48,7 +48,7 @@ FINDERS: Mapping[Slice, Callable[[Transaction, Sequence[str], SearchWords], list
 
 
 class Search(Struct, forbid_unknown_fields=True):
-    """The words to find, and where."""
+    """The words to find, and the project and slices to search."""
 
     text: Annotated[str, Meta(min_length=1, max_length=TEXT_CHARS_MAX)]
     project: Name | None = None
@@ -57,7 +57,7 @@ class Search(Struct, forbid_unknown_fields=True):
 
 
 class Hit(Struct, kw_only=True):
-    """One row that contains the words."""
+    """A row that contains the words."""
 
     slice: Slice
     ref: str

@@ -32,7 +32,7 @@ LineFormat = Literal["data", "markdown", "svg"]
 
 
 class FollowLine(Struct, rename={"start": "from"}, forbid_unknown_fields=True):
-    """The work node or purpose node to start from. By default work is followed up and purpose down."""
+    """The work node or purpose node to start from. By default the line leads up from work and down from purpose."""
 
     project: Name
     start: Annotated[str, Meta(min_length=1, max_length=255)]

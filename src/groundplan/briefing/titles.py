@@ -1,4 +1,4 @@
-"""Titles of the things that ids, keys and pointers name, so that people can read a list of events."""
+"""Titles for ids, keys and pointers, so that people can read a list of events."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class FindTitles(Struct, forbid_unknown_fields=True):
 
 
 class Titled(Struct):
-    """The title of a ref. `at` is the id, key or pointer by which the slice finds it."""
+    """The title of a ref. `at` is the id, key or pointer under which its slice has the item."""
 
     ref: str
     slice: str

@@ -1,4 +1,4 @@
-"""Trace the steps of a throughline, up to the goals or down to the work. The limits hold in a project of any size."""
+"""Trace the steps of a throughline, up to the goals or down to the work. The limits hold for projects of any size."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def count_parts(**parts: int) -> LeftOut:
 
 
 class PurposeGraph(NamedTuple):
-    """A purpose and its causal graph."""
+    """The content of a purpose and its causal graph."""
 
     purpose: PurposeInForce
     causal: CausalGraph
@@ -75,17 +75,17 @@ class PurposeGraph(NamedTuple):
         return self.purpose.content
 
     def find_effects(self, keys: Iterable[str]) -> set[str]:
-        """Return the keys of these nodes and of all their direct and indirect effects."""
+        """Return the given nodes and all their direct and indirect effects."""
         graph = self.causal.graph
         return set(self.causal.to_keys(list(find_reachable_from(graph, [graph.numbers[key] for key in keys]))))
 
     def find_causes(self, keys: Iterable[str]) -> set[str]:
-        """Return the keys of these nodes and of all their direct and indirect causes."""
+        """Return the given nodes and all their direct and indirect causes."""
         graph = self.causal.graph
         return set(self.causal.to_keys(list(find_leading_to(graph, [graph.numbers[key] for key in keys]))))
 
     def reaches_goal(self, key: str) -> bool:
-        """Return whether a node is a goal or leads to one."""
+        """Return True if a node is a goal or leads to one."""
         return self.causal.graph.numbers[key] in self.reaching
 
     def is_goal(self, key: str) -> bool:
@@ -223,7 +223,7 @@ def build_work_step(
 
 
 def to_work_below(counts: Iterable[SubtreeCounts]) -> WorkBelow:
-    """Return the sum of the counts of several subtrees."""
+    """Return the sum of the node counts of several subtrees."""
     total = resolved = dropped = claimed = 0
     for count in counts:
         total, resolved = total + count.total, resolved + count.resolved
@@ -261,7 +261,7 @@ def add_evidence_to_steps(
 
 
 def trace_work_up(tx: Transaction, n: int) -> Throughline:
-    """Return the line from a work node to the goals. A node without links of its own has those of an ancestor."""
+    """Return the line from a work node to the goals. A node without links uses the links of an ancestor."""
     links = load_effective_links(tx, [n])[n]
     path = load_path_to_root(tx, n)
     node = path[0]
@@ -288,7 +288,7 @@ def trace_purpose_up(tx: Transaction, graph: PurposeGraph, key: str) -> Throughl
 
 
 def _build_path(tx: Transaction, path: list[TracedNode], serves: list[ChainLink]) -> tuple[list[ChainStep], int]:
-    """Return the steps from a node to the ancestor that has the links, and the number of steps left out."""
+    """Return the steps from a node to the ancestor with the links, and the number of steps that are left out."""
     kept = path if len(path) <= ChainLimits.ANCESTORS else [*path[: ChainLimits.ANCESTORS - 1], path[-1]]
     steps = []
     for level, node in enumerate(path):
@@ -390,7 +390,7 @@ def _build_serving_steps(
     levels: Mapping[str, int],
     stops: Collection[int],
 ) -> list[ChainStep]:
-    """Return the steps of serving work nodes, ordered by the level of what they serve, open ones first."""
+    """Return the steps of serving work nodes, by the level of the purpose node that they serve, open work first."""
     nearest = {n: min(levels[key] for key in keys) for n, keys in serving.items()}
     positions = {key: position for position, key in enumerate(levels)}
 
@@ -445,7 +445,7 @@ def trace_work_down(tx: Transaction, n: int) -> Throughline:
 
 
 def _sum_family(tx: Transaction, node: TracedNode, children: Iterable[SubtreeCounts]) -> WorkBelow:
-    """Return the counts of a node and the subtrees of all its children."""
+    """Return the counts of a node together with the subtrees of all its children."""
     is_dropped = node.outcome is not None
     is_claimed = node.get_holder(now=tx.now) is not None
     own = SubtreeCounts(node.n, 1, int(node.resolved and not is_dropped), int(is_dropped), int(is_claimed))
@@ -456,7 +456,7 @@ def _sum_family(tx: Transaction, node: TracedNode, children: Iterable[SubtreeCou
 
 
 def add_facts_to_steps(tx: Transaction, steps: Iterable[ChainStep]) -> None:
-    """Add to each step the facts that it has a link to."""
+    """Add to each step the facts that it rests on."""
     by_ref = {step.ref: step for step in steps}
     links = [link for link in list_links_from(tx, by_ref) if link.type is LinkType.RESTS_ON]
     if not links:

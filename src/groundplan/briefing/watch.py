@@ -1,4 +1,4 @@
-"""Watch what the plan assumes: marks of assumptions in doubt and of changed facts, and what depends on them.
+"""Watch the assumptions and facts of the plan: marks of those in doubt or changed, and the items that depend on them.
 
 Marks are computed from reviews, evidence, facts, links and decisions, and never stored. An assumption is in doubt as
 `purpose/observing/records.py` says. A fact has changed if its value differs from the one that was in force when a node
@@ -43,7 +43,7 @@ PREDICATES = {
 
 
 class MarkOutline(NamedTuple):
-    """A mark without the list of what depends on it."""
+    """A mark without the list of its dependents."""
 
     kind: Literal["assumption", "fact"]
     ref: str
@@ -54,7 +54,7 @@ class MarkOutline(NamedTuple):
 
 
 class WatchMark(Struct, kw_only=True):
-    """An assumption in doubt or a changed fact, with everything that depends on it.
+    """An assumption in doubt or a changed fact, with all items that depend on it.
 
     `purpose` and `edges` are its effects. `work` lists some ids of open work for these and for its causes, `work_total`
     counts all, and `work_paths` has the path from each listed node to the assumption or the fact.
@@ -75,7 +75,7 @@ class WatchMark(Struct, kw_only=True):
 
     @property
     def word(self) -> str:
-        """The status in the words of a review: an assumption that evidence refutes is refuted."""
+        """The status as a review says it: an assumption that evidence refutes is `refuted`."""
         return "refuted" if self.status == "refuting_evidence" else self.status
 
 
@@ -85,7 +85,7 @@ NO_LIMIT = 2**53
 
 
 class FactStatus(StrEnum):
-    """The change of a fact that makes a mark."""
+    """The status of a changed fact that has a mark."""
 
     CHANGED = "changed"
     REMOVED = "removed"
@@ -104,7 +104,7 @@ class Cause(NamedTuple):
 
     @property
     def word(self) -> str:
-        """The status in the words of a review: an assumption that evidence refutes is refuted."""
+        """The status as a review says it: an assumption that evidence refutes is `refuted`."""
         return DoubtStatus.REFUTED if self.status is DoubtStatus.REFUTING_EVIDENCE else self.status
 
 
@@ -163,7 +163,7 @@ NODES_READ_MAX = 2_000  # nodes of a project of which onboarding reads the tree 
 
 
 def load_marks(tx: Transaction, *, with_work: bool | None, at_most: int) -> tuple[list[WatchMark], int]:
-    """Return the latest marks of the current project, and the number of the others.
+    """Return the latest marks of the current project, and the number of other marks.
 
     Without work the time does not depend on the number of work nodes. None stands for True in a small project.
     """
@@ -184,13 +184,13 @@ def list_marks_since(tx: Transaction, *, since: str, at_most: int) -> list[MarkO
 
 
 def describe_marks(tx: Transaction, at_most: int) -> MarkLines:
-    """Return one line for each of the latest marks, and the number of the others. In a small project it names work."""
+    """Return a line for each of the latest marks, and the number of other marks. Small projects list work in it."""
     marks, left_out = load_marks(tx, with_work=None, at_most=at_most)
     return MarkLines([_describe(mark) for mark in marks], left_out)
 
 
 def find_marked_work(tx: Transaction, at_most: int) -> MarkedWorkPage:
-    """Return the latest marks with the open work that each touches, and how many more there are."""
+    """Return the latest marks with the open work that each affects, and the number of other marks."""
     marks, left_out = load_marks(tx, with_work=True, at_most=at_most)
     return MarkedWorkPage(
         [MarkedWork(mark.ref, mark.word, mark.path, list(mark.work_paths.items()), mark.work_total) for mark in marks],
@@ -199,7 +199,7 @@ def find_marked_work(tx: Transaction, at_most: int) -> MarkedWorkPage:
 
 
 def _describe(mark: WatchMark) -> str:
-    """Return the ref, the status, the first keys and work that depend on it, and the text last, which may be cut."""
+    """Return a line with the ref, the status, the first dependent keys and work, and the text at the end."""
     affected = f", affects {_join_names(mark.purpose, len(mark.purpose))}" if mark.purpose else ""
     work = f", open work {_join_names(mark.work, mark.work_total)}" if mark.work else ""
     text = "" if mark.text is None else f": {mark.text}"
@@ -215,7 +215,7 @@ def _join_names(names: list[str], total: int) -> str:
 
 
 class TaskMark(NamedTuple):
-    """A mark that touches a task, and the path to it from what the task serves, or from the node that rests on it."""
+    """A mark that affects a task, and the path to it from a node that the task serves or that rests on the fact."""
 
     kind: Literal["assumption", "fact"]
     ref: str
@@ -266,7 +266,7 @@ def _trace_task_marks(
 def _find_way(
     on: str | None, behind: str | None, ahead: dict[str, str | None], back: dict[str, str | None]
 ) -> list[str]:
-    """Return the keys from a served node to a place; an empty list if they are not connected."""
+    """Return the keys on the way from a served node to a place; an empty list if the two are not connected."""
     key, steps = (behind, ahead) if behind in ahead else (on, back)
     if key is None or key not in steps:
         return []
@@ -293,7 +293,7 @@ class TracedMark(NamedTuple):
 def trace_marks(
     tx: Transaction, causes: Iterable[Cause], *, with_work: bool, at_most: int
 ) -> tuple[list[WatchMark], int]:
-    """Return the marks of some causes in the version in force, and the number of the others.
+    """Return the marks of some causes in the version in force, and the number of other causes.
 
     An assumption that this version does not have makes no mark.
     """
@@ -308,7 +308,7 @@ def trace_marks(
 
 
 def outline_marks(tx: Transaction, causes: Iterable[Cause], *, at_most: int) -> list[MarkOutline]:
-    """Return the first marks of some causes, each with its path; one search finds the paths of all."""
+    """Return the first marks of some causes, each with its path to a goal. A single search finds all paths."""
     content = read_content_in_force(tx)
     known = [cause for cause in causes if cause.kind == "fact" or cause.ref in content.assumptions][:at_most]
     steps = GoalSteps(build_causal_graph(content), PATH_MAX)
@@ -326,7 +326,7 @@ def outline_marks(tx: Transaction, causes: Iterable[Cause], *, at_most: int) -> 
 
 
 def list_places(content: Content, cause: Cause) -> list[Place]:
-    """Return the places in the theory that a cause puts in doubt."""
+    """Return the places in the theory that a cause affects."""
     if cause.kind == "assumption":
         return [get_place(content.assumptions[cause.ref])] if cause.ref in content.assumptions else []
     keys = {link.source for link in cause.links if link.node_n is None and link.source in content.nodes}
@@ -362,7 +362,7 @@ def _trace_mark(content: Content, causal: CausalGraph, steps: GoalSteps, cause: 
 
 
 def _add_work(tx: Transaction, traced: list[TracedMark]) -> None:
-    """Add the open work to each mark: nodes that serve one of its dependents, and nodes that rest on its fact."""
+    """Add the open work to each mark: the nodes that serve a dependent, and the nodes that rest on the changed fact."""
     serves = list_links_of_type(tx, LinkType.SERVES, at_most=NO_LIMIT)
     served: dict[int, list[str]] = {}
     for link in serves:
@@ -397,7 +397,7 @@ def _add_work(tx: Transaction, traced: list[TracedMark]) -> None:
 
 
 class _TouchedKey(NamedTuple):
-    """A purpose key that is a dependent of a mark."""
+    """A purpose key that depends on the cause of a mark."""
 
     key: str
     dependents: Dependents
@@ -407,7 +407,7 @@ class _TouchedKey(NamedTuple):
 
 
 def _find_touching(dependents: list[Dependents], served: dict[int, list[str]]) -> dict[int, _TouchedKey]:
-    """Return the work nodes that serve a dependent of a mark, each with that dependent."""
+    """Return the work nodes that serve a dependent of a mark, each with the key of that dependent."""
     connected: dict[str, _TouchedKey] = {}
     for dependent in dependents:
         for key in (*dependent.after, *dependent.before):
@@ -421,6 +421,6 @@ def _find_inheriting(tx: Transaction, sources: set[int], links: list[Link]) -> d
 
 
 def shorten_path(path: list[str]) -> list[str]:
-    """Return a path, a long one without its middle."""
+    """Return a path; the middle of a long one is left out."""
     half = PATH_MAX // 2
     return path if len(path) <= PATH_MAX else [*path[:half], GAP, *path[-half:]]

@@ -1,4 +1,4 @@
-"""Why a task is done: the strongest paths from what it serves to the goals, and the decisions that bind it."""
+"""The purpose of a task: the strongest paths from the nodes that it serves to the goals, and the decisions about it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from groundplan.briefing.briefing import AssumptionNote, DecisionNote, Via, WhyS
 from groundplan.kernel.events import list_decisions_about
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.in_force import PurposeChains, load_chains, load_chains_in_force
-from groundplan.purpose.model import Assumption, AssumptionStatus, RiskLevel
+from groundplan.purpose.model import Assumption, AssumptionStatus, NodeType, RiskLevel
 from groundplan.purpose.observing.read import read_assumption_statuses, read_newest_decisions
 from groundplan.purpose.observing.records import Decision
 
 ASSUMPTIONS_MAX = 500  # of which the status is read
 
-_STATUS_RANKS = {AssumptionStatus.REFUTED: 0, AssumptionStatus.AT_RISK: 1}
+_DOUBT_RANKS = {AssumptionStatus.REFUTED: 0, AssumptionStatus.AT_RISK: 1}
 _RISK_RANKS = {RiskLevel.HIGH: 0, RiskLevel.MEDIUM: 1, RiskLevel.LOW: 2, None: 3}
 
 
@@ -26,15 +26,15 @@ class StepAssumption(NamedTuple):
 
     step: str
     note: AssumptionNote
-    is_at_risk: bool  # it is at risk or refuted, or its risk is high and it was never tested
+    is_urgent: bool  # it is at risk or refuted, or its risk is high
 
 
 class Reasons(NamedTuple):
     """The steps from the purpose nodes that a task serves to the goals."""
 
-    steps: list[WhyStep]  # strongest path first; a step that two paths share stands once
+    steps: list[WhyStep]  # the shortest path first; a step that two paths share stands once
     steps_total: int
-    strongest_length: int  # how many of them are the strongest path
+    goal: int | None  # the index of the first goal among the steps
     assumptions: list[StepAssumption]  # the worst first
 
 
@@ -43,20 +43,20 @@ class _Start(NamedTuple):
     number: int
 
     @property
-    def order(self) -> tuple[int, int, int]:
-        ways = self.chains.ways
-        return -ways.strengths[self.number], ways.lengths[self.number], self.number
+    def order(self) -> tuple[bool, int, int, int]:
+        strength, length = self.chains.ways.strengths[self.number], self.chains.ways.lengths[self.number]
+        return strength < 0, length, -strength, self.number
 
 
 def collect_why(tx: Transaction, served: Sequence[str], *, at_most: int) -> Reasons:
-    """Return the steps from the served purpose nodes to the goals, at most `at_most` of them."""
+    """Return the steps from the served purpose nodes to the goals: the first `at_most`, and always the first goal."""
     if not served:
-        return Reasons([], 0, 0, [])
+        return Reasons([], 0, None, [])
     starts, dangling = _find_starts(tx, served)
     steps: list[WhyStep] = []
     assumptions: list[tuple[str, Assumption]] = []
     keys: set[str] = set()
-    strongest_length = 0
+    goal: int | None = None
     for start in starts:
         chains = start.chains
         for number in chains.walk_to_goal(start.number):
@@ -64,16 +64,17 @@ def collect_why(tx: Transaction, served: Sequence[str], *, at_most: int) -> Reas
             if key in keys:
                 break  # from here on, the path was listed already
             keys.add(key)
-            if len(steps) < at_most:
+            is_first_goal = goal is None and chains.get_node(number).node_type is NodeType.GOAL
+            if len(steps) < at_most or is_first_goal:
+                goal = len(steps) if is_first_goal else goal
                 steps.append(_build_step(chains, number))
                 assumptions += [(key, assumption) for assumption in _list_assumptions(chains, number)]
-        strongest_length = strongest_length or len(keys)
     steps += [WhyStep(key=key, dangling=True) for key in dangling[: max(at_most - len(steps), 1)]]
-    return Reasons(steps, len(keys) + len(dangling), strongest_length, _build_notes(tx, assumptions))
+    return Reasons(steps, len(keys) + len(dangling), goal, _build_notes(tx, assumptions))
 
 
 def _find_starts(tx: Transaction, served: Sequence[str]) -> tuple[list[_Start], list[str]]:
-    """Return the starts of the paths, strongest first, and the keys that are in no version."""
+    """Return the starts of the paths, the shortest path first, and the keys that are in no version."""
     in_force, draft = load_chains_in_force(tx)
     starts, others, dangling = [], [], []
     for key in served:
@@ -113,11 +114,12 @@ def _build_notes(tx: Transaction, assumptions: list[tuple[str, Assumption]]) -> 
     shown = assumptions[:ASSUMPTIONS_MAX]
     statuses = read_assumption_statuses(tx, [assumption.key for _, assumption in shown])
 
-    def rank(entry: tuple[str, Assumption]) -> tuple[int, int]:
+    def rank(entry: tuple[str, Assumption]) -> tuple[bool, int, int]:
         _, assumption = entry
         status = statuses.get(assumption.key, AssumptionStatus.UNTESTED)
-        is_untested = status is AssumptionStatus.UNTESTED
-        return _STATUS_RANKS.get(status, 2 if is_untested else 3), _RISK_RANKS[assumption.risk_level]
+        is_urgent = status in _DOUBT_RANKS or assumption.risk_level is RiskLevel.HIGH
+        is_tested = status is not AssumptionStatus.UNTESTED
+        return not is_urgent, _DOUBT_RANKS.get(status, 2 + is_tested), _RISK_RANKS[assumption.risk_level]
 
     return [
         StepAssumption(
@@ -128,7 +130,7 @@ def _build_notes(tx: Transaction, assumptions: list[tuple[str, Assumption]]) -> 
                 assumption.risk_level or UNSET,
                 statuses.get(assumption.key, AssumptionStatus.UNTESTED),
             ),
-            rank((step, assumption)) <= (2, 0),
+            not rank((step, assumption))[0],
         )
         for step, assumption in sorted(shown, key=rank)
     ]
@@ -141,7 +143,7 @@ EVENT_PREFIX = "work"  # the events of work nodes
 
 
 class DatedDecision(NamedTuple):
-    """A decision, with its place in the order of the list."""
+    """A decision with its sort position."""
 
     is_replaced: bool
     position: tuple[int, int]  # rev and n
@@ -151,7 +153,7 @@ class DatedDecision(NamedTuple):
 def collect_decisions(
     tx: Transaction, node_ids: Sequence[str], refs: Collection[str], *, at_most: int
 ) -> list[DecisionNote]:
-    """Return the decisions about work nodes and parts of the purpose: newest first, replaced ones last.
+    """Return the decisions about work nodes and purpose items: the newest first, and replaced ones at the end.
 
     A decision without a subject binds every task.
     """

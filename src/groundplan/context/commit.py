@@ -1,4 +1,4 @@
-"""Commit a draft, which makes it final and puts it in force.
+"""Commit a draft: it becomes final and comes into force.
 
 What was committed since the draft was begun is merged into it first, so that no commit loses what another one brought.
 
@@ -68,7 +68,7 @@ sql = load_queries(__file__)
 
 
 def required_inputs_unset(pointers: list[str], budget: Budget) -> RequiredUnset:
-    """Return the refusal of a complete commit that lacks required inputs."""
+    """Return the refusal of a complete commit without all required inputs."""
     problem = (
         f"required and not set: {format_pointers(pointers)}; set them, or commit with allowPartial: true, "
         "which keeps them visible as missing"
@@ -77,7 +77,7 @@ def required_inputs_unset(pointers: list[str], budget: Budget) -> RequiredUnset:
 
 
 def source_missing(pointers: list[str], keys: list[str], budget: Budget) -> SourceMissing:
-    """Return the refusal of a commit with source-backed values that name no source."""
+    """Return the refusal of a commit with source-backed values that have no source."""
     problem = (
         f"source-backed, but without a source: {format_pointers([*pointers, *keys])}; link one, or change the "
         "provenance"
@@ -88,7 +88,7 @@ def source_missing(pointers: list[str], keys: list[str], budget: Budget) -> Sour
 
 
 def displaces_user_entered(facts: DisplacedFacts, scope_id: str, run_id: str, budget: Budget) -> DisplacesUserEntered:
-    """Return the refusal of a commit, by an actor that is not a person, of what displaces a person's facts."""
+    """Return the refusal of a commit that would displace facts of a person, by an actor that is not a person."""
     problem = f"displaces what a person entered in the run in force: {format_pointers([*facts.pointers, *facts.keys])}"
     steps = (
         NextStep("context.create_draft", "begins from the run in force", {"scopeId": scope_id, "copyFrom": "latest"}),
@@ -101,7 +101,7 @@ def displaces_user_entered(facts: DisplacedFacts, scope_id: str, run_id: str, bu
 
 
 def _fit_details(budget: Budget, **places: list[Any]) -> dict[str, Any]:
-    """Return the details of an error: as many places as fit, and how many are left out."""
+    """Return the details of an error: as many places as fit, and the number of places that are left out."""
     counts = {name: len(names) for name, names in places.items()}
     budget.reserve({"details": counts, "left_out": counts})
     shares = {name: budget.share(1, of=len(places)) for name in places}
@@ -273,7 +273,7 @@ def _merge(tx: Transaction, row: RunRow, in_force_id: str | None, choices: Mappi
 
 
 def _compute_commit_time(tx: Transaction, in_force: RunRow | None) -> str:
-    """Return the time of a commit, which is after the last one: by it the latest commit is in force."""
+    """Return the time of a commit. It is later than the last commit, because the latest commit is in force."""
     if in_force is None or in_force.committed_at is None or in_force.committed_at < tx.now:
         return tx.now
     return subtract_time(in_force.committed_at, -COMMIT_STEP)
@@ -299,7 +299,7 @@ R = TypeVar("R", InputRow, PcivConstraintV1)
 
 
 def keep_entries(tx: Transaction, *, before_id: str, run_id: str) -> list[str]:
-    """Restore the entries of a person in the run before, and return the pointers and keys of changed descriptions."""
+    """Restore the entries of a person from the run before; return their pointers and the keys of new descriptions."""
     runs = {"before_id": before_id, "run_id": run_id}
     may_describe = tx.actor.kind is ActorKind.PERSON
     cited = {input_id for run in runs.values() for input_id in tx.scalars(sql.inputs_with_sources, run_id=run)}
@@ -336,13 +336,13 @@ def keep_entries(tx: Transaction, *, before_id: str, run_id: str) -> list[str]:
 
 
 def _restore(entry: R, repeat: R, names: Sequence[str]) -> R:
-    """Return the repeated row as user-entered, with some fields of the entry."""
+    """Return the repeated row as user-entered, with the given fields of the entry."""
     given: dict[str, Any] = {name: getattr(entry, name) for name in names}
     return structs.replace(repeat, provenance=Provenance.USER_ENTERED, **given)
 
 
 def _date(tx: Transaction, entry: InputRow, repeat: InputRow, after: InputRow) -> tuple[UpdatedBy, str]:
-    """Return who wrote a kept input, and when: the person who entered it, or who describes it anew."""
+    """Return the writer and the time of a kept input: of the entry, or of a new description of it."""
     if entry.required and not after.required:
         return repeat.updated_by, repeat.updated_at  # the view shows it as displaced, by its writer
     if all(getattr(entry, name) == getattr(after, name) for name in INPUT_DESCRIPTION):

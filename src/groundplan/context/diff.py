@@ -38,7 +38,7 @@ EVIDENCE = ("evidenceSnippet", "snippet")
 
 
 class FactChange(StrEnum):
-    """The changes of a fact between two runs, the most important first."""
+    """The ways in which a fact can differ between two runs, the most important first."""
 
     REMOVED = "removed"
     SET = "set"
@@ -52,7 +52,7 @@ class FactChange(StrEnum):
 
 
 class DiffRuns(Struct, rename="camel", forbid_unknown_fields=True):
-    """The runs to compare, and optionally the pointers that inputs must be at or below. The answer is always lean."""
+    """The runs to compare, and optional pointers; inputs at or below them are compared. The answer is always lean."""
 
     from_: str = field(name="from")
     to: str
@@ -129,7 +129,7 @@ class RunDiff(Struct):
 
 
 class _Difference(NamedTuple):
-    """An item of a page, and its number among all differences."""
+    """A difference on a page, with its index among all differences."""
 
     number: int
     part: str
@@ -327,7 +327,7 @@ def _group_by(rows: Any, key: Callable[[Any], Any]) -> dict[Any, list[Any]]:
 
 
 def _pair_differing(olds: Sequence[tuple[T, str]], news: Sequence[tuple[T, str]]) -> list[tuple[T | None, T | None]]:
-    """Pair the rows of one name in both runs, given with their content, and leave out equal ones."""
+    """Pair the rows of both runs that have one name, without equal rows; each row is given with its content."""
     both = Counter(content for _, content in olds) & Counter(content for _, content in news)
     first, second = _drop_equal(olds, both), _drop_equal(news, both)
     pairs: list[tuple[T | None, T | None]] = list(zip(first, second, strict=False))
@@ -336,7 +336,7 @@ def _pair_differing(olds: Sequence[tuple[T, str]], news: Sequence[tuple[T, str]]
 
 
 def _drop_equal(rows: Sequence[tuple[T, str]], both: Counter[str]) -> list[T]:
-    """Return the rows without those whose content is in both runs, as often as it is in both."""
+    """Return the rows without those that both runs have; a repeated row is removed once for each match."""
     left = Counter(both)
     differing = []
     for row, content in rows:

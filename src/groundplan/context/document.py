@@ -1,4 +1,4 @@
-"""Facts as a document: export those of a run, and import a document as a new draft with new ids."""
+"""Facts as a document: export the facts of a run, and import a document as a new draft with new ids."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from groundplan.kernel.wording import ArgumentPath, invalid_argument, quote_text
 
 
 class ContextExport(Struct, rename="camel"):
-    """The facts of one run as a document that another scope or store can import."""
+    """The facts of one run as a document for import into another scope or store."""
 
     format: int
     scope_id: str
@@ -52,7 +52,7 @@ class ContextExport(Struct, rename="camel"):
 
 
 class ContextDocument(Struct, rename="camel", forbid_unknown_fields=True):
-    """A document to import: an export or a complete view. Fields about the old run are ignored."""
+    """A document to import: an export or a complete view. Fields about the original run are ignored."""
 
     sources_by_id: dict[str, SourceWrite]
     inputs_by_pointer: dict[str, InputWrite]
@@ -76,7 +76,7 @@ INDENT_CHARS = 2
 
 
 def format_document(document: ContextExport) -> str:
-    """Return a document as indented JSON. Import refuses it if it has more than `DOCUMENT_BYTES_MAX` bytes."""
+    """Return a document as indented JSON. Import refuses a document with more than `DOCUMENT_BYTES_MAX` bytes."""
     return format_json(encode(document))
 
 
@@ -86,7 +86,7 @@ def format_json(encoded: bytes) -> str:
 
 
 def decode_document(raw: bytes, label: str) -> Any:
-    """Return the value of a document file, which errors call `label`.
+    """Return the value of a document file; errors name the file by `label`.
 
     It has its own limits: it nests one level deeper than the calls that wrote its facts, and may be larger.
     """
@@ -94,7 +94,7 @@ def decode_document(raw: bytes, label: str) -> Any:
 
 
 def decode_file(raw: bytes, label: str, *, levels_above: int = 0, bytes_max: int = BODY_BYTES_MAX) -> Any:
-    """Return the value of a JSON file, which may begin with a byte order mark."""
+    """Return the value of a JSON file; a byte order mark is allowed."""
     try:
         return decode(raw.removeprefix(b"\xef\xbb\xbf"), levels_above=levels_above, bytes_max=bytes_max)
     except Invalid as error:
@@ -103,7 +103,7 @@ def decode_file(raw: bytes, label: str, *, levels_above: int = 0, bytes_max: int
 
 
 def count_facts(document: ContextExport) -> dict[str, int]:
-    """Return the number of facts in a document by kind."""
+    """Return the number of facts in a document, by kind."""
     return {
         "inputs": len(document.inputs_by_pointer),
         "constraints": len(document.constraints),
@@ -116,14 +116,14 @@ FORMAT = 1
 
 
 class ExportContext(Struct, rename="camel", forbid_unknown_fields=True):
-    """The scope and run to export, by default the run in force."""
+    """The scope and run to export. By default this is the run in force."""
 
     scope_id: Name
     run_id: str | None = None
 
 
 def export(tx: Transaction, request: ExportContext) -> ContextExport:
-    """Return everything in a run except pending suggestions, which are not facts yet.
+    """Return everything in a run except pending suggestions.
 
     Raises:
         NotFound: the run is not in this scope.
@@ -165,7 +165,7 @@ class ImportContext(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class ImportedContext(Struct):
-    """The draft that holds the imported facts, and warnings about what was not imported."""
+    """The draft that holds the imported facts, and warnings about parts that were not imported."""
 
     run: PcivRunV1
     rev: int
@@ -193,7 +193,7 @@ def import_context(tx: Transaction, request: ImportContext) -> ImportedContext:
 
 
 def _write(tx: Transaction, document: ContextDocument, run_id: str) -> None:
-    """Write everything in a document under new ids, and update the references."""
+    """Write all parts of a document under new ids, and update the references between them."""
     ids: dict[str, str] = {}
     for id_, source in document.sources_by_id.items():
         path: ArgumentPath = ("document", "sourcesById", id_)
@@ -203,7 +203,7 @@ def _write(tx: Transaction, document: ContextDocument, run_id: str) -> None:
             raise invalid_argument(path, "is there twice, in different spellings; remove one")
         ids[old] = write_source(tx, run_id, replace(source, id=None, run_id=None), path)
 
-    def new_source_id(id_: str, path: ArgumentPath) -> str:
+    def map_source_id(id_: str, path: ArgumentPath) -> str:
         old = parse_id(id_, path)
         if old not in ids:
             raise missing_source(old, path)
@@ -216,7 +216,7 @@ def _write(tx: Transaction, document: ContextDocument, run_id: str) -> None:
         cited: list[str] | UnsetType = UNSET
         if not isinstance(input_write.source_ids, UnsetType):
             cited = [
-                new_source_id(id_, (*path, "sourceIds", index)) for index, id_ in enumerate(input_write.source_ids)
+                map_source_id(id_, (*path, "sourceIds", index)) for index, id_ in enumerate(input_write.source_ids)
             ]
         write_input(inputs, replace(input_write, id=None, run_id=None, source_ids=cited), path)
     fresh = generate_ascending_ids(len(document.constraints))
@@ -229,7 +229,7 @@ def _write(tx: Transaction, document: ContextDocument, run_id: str) -> None:
         keys |= {constraint.key} if isinstance(constraint.key, str) else set()
         source_id = constraint.source_id
         if isinstance(source_id, str):
-            source_id = new_source_id(source_id, (*path, "sourceId"))
+            source_id = map_source_id(source_id, (*path, "sourceId"))
         write = replace(constraint, id=None, run_id=None, source_id=source_id)
         write_constraint(tx, run_id, write, path, new_id=fresh[index])
     for type_, artifacts in document.artifacts_by_type.items():
@@ -242,7 +242,7 @@ def _write(tx: Transaction, document: ContextDocument, run_id: str) -> None:
 
 
 def _refuse_mismatch(own_key: Any, key: str, path: ArgumentPath) -> None:
-    """Refuse a row whose own key differs from the key it is listed under."""
+    """Refuse a row whose key differs from the key under which the document lists it."""
     if own_key != key:
         raise invalid_argument(path, f"must be {quote_text(key)}, the key it is listed under")
 

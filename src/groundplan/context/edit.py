@@ -1,4 +1,4 @@
-"""Edit a draft: write and remove its rows, all of a request or none."""
+"""Edit a draft: write and remove its rows. Either all changes of a request are made, or none."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ ID_FIELDS = ("id", "run_id", "source_id", "source_ids", "constraints", "sources"
 
 
 class EditRun(Struct, rename="camel", forbid_unknown_fields=True):
-    """The rows to write into a draft. Sources are written first, so that the same call can cite them."""
+    """The rows to write into a draft. Sources are written first, so that other rows of the call can cite them."""
 
     run_id: str
     sources: Annotated[list[SourceWrite], _ROWS_LIMIT] | None = None
@@ -112,7 +112,7 @@ class WrittenConstraint(Struct):
 
 
 class EditedRun(Struct, rename="camel"):
-    """The written rows in the order of the request, and the suggestions made instead of writes.
+    """The written rows in the order of the request, and the suggestions that were stored where a write was not allowed.
 
     An edit of a partial run in force opens a draft, which the answer names.
 
@@ -137,7 +137,7 @@ class EditedRun(Struct, rename="camel"):
 
 
 def edit(tx: Transaction, request: EditRun) -> EditedRun:
-    """Write sources, inputs, constraints, artifacts and links, decide on suggestions, remove rows: in this order.
+    """Write sources, inputs, constraints, artifacts and links, decide on suggestions, and remove rows, in this order.
 
     A partial run in force can be completed: the edit is made in a new draft that copies it.
 
@@ -275,7 +275,7 @@ def _unlink(inputs: Inputs, link: LinkWrite, path: ArgumentPath) -> None:
 
 
 def _resolve_target(link: LinkWrite, path: ArgumentPath) -> tuple[str, str | None]:
-    """Return the pointer of an input, or an empty one and the key of a constraint."""
+    """Return the pointer of an input and no key, or an empty pointer and the key of a constraint."""
     if link.pointer is not None and link.constraint is not None:
         raise invalid_argument((*path, "constraint"), "is of another fact than pointer; send only one of them")
     if link.constraint is not None:

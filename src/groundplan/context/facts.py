@@ -82,7 +82,7 @@ def outside_options(value: str, options: list[str], path: ArgumentPath) -> NotAn
 
 
 class LastSource(RuleViolated):
-    """A source-backed value must keep at least one source."""
+    """The change would leave a source-backed value without a source."""
 
     code = "last_source"
 
@@ -102,7 +102,7 @@ def load_inputs_at(tx: Transaction, run_id: str, pointers: Iterable[str]) -> lis
 
 
 class Inputs:
-    """The inputs of one draft that a request names, read once."""
+    """The inputs of one draft that a request names. They are read once."""
 
     def __init__(self, tx: Transaction, run_id: str, pointers: list[str]) -> None:
         self.tx = tx
@@ -139,7 +139,7 @@ class Inputs:
 
 
 def write_input(inputs: Inputs, write: InputWrite, path: ArgumentPath) -> tuple[str, NewSuggestion | None]:
-    """Add or change the input at a pointer. Return its id, and the suggestion made instead of a write, if any."""
+    """Add or change the input at a pointer. Return its id, and a suggestion if one was stored instead of the change."""
     tx, run_id = inputs.tx, inputs.run_id
     refuse_other_run(write.run_id, run_id, path)
     pointer = validate_pointer(write.pointer, (*path, "pointer"))
@@ -191,7 +191,7 @@ def write_input(inputs: Inputs, write: InputWrite, path: ArgumentPath) -> tuple[
 
 
 def refuse_unbacked(inputs: Inputs, pointer: str, path: ArgumentPath) -> None:
-    """Refuse to leave a source-backed value without a source."""
+    """Refuse a change that would leave a source-backed value without a source."""
     row = inputs.by_pointer[pointer]
     is_backed = row.provenance is Provenance.SOURCE_BACKED and not get_typed_value(row).is_unset
     if is_backed and not inputs.sources[row.id]:
@@ -199,7 +199,7 @@ def refuse_unbacked(inputs: Inputs, pointer: str, path: ArgumentPath) -> None:
 
 
 def _refuse_making_optional(actor: Actor, before: InputRow | None, after: InputRow, path: ArgumentPath) -> None:
-    """Let only a person make an input optional, since that makes a complete commit easier."""
+    """Refuse an actor other than a person that makes a required input optional: complete commits become easier."""
     if before is not None and before.required and not after.required and actor.kind is not ActorKind.PERSON:
         raise ProvenanceNotAllowed("make a required input optional", "commit partially", (*path, "required"))
 
@@ -219,7 +219,7 @@ def _build_input(
     run_id: str,
     path: ArgumentPath,
 ) -> InputRow:
-    """Return the input as the request changes it."""
+    """Return the input with the changes of the request."""
     given_id = None if write.id is None else parse_id(write.id, (*path, "id"))
     fields = get_given_fields(write, "label", "domain", "required", "field_type", "options", "evidence_snippet")
     if fields.get("options") is not None:
@@ -244,7 +244,7 @@ def _build_input(
 def write_constraint(
     tx: Transaction, run_id: str, write: ConstraintWrite, path: ArgumentPath, *, new_id: str
 ) -> tuple[str, str, NewSuggestion | None]:
-    """Add or change a constraint. Return its id, its key, and the suggestion made instead of a write, if any."""
+    """Add or change a constraint. Return its id, its key, and a suggestion if one was stored instead of the change."""
     refuse_other_run(write.run_id, run_id, path)
     id_, before = _resolve_constraint(tx, run_id, write, path, new_id)
     current = None if before is None else get_typed_value(before)
@@ -287,7 +287,7 @@ def write_constraint(
 def _resolve_constraint(
     tx: Transaction, run_id: str, write: ConstraintWrite, path: ArgumentPath, fresh: str
 ) -> tuple[str, PcivConstraintV1 | None]:
-    """Return the id of a constraint, and the constraint if it is in this run, found by its id or its key.
+    """Return the id of a constraint, and the constraint if it is in this run. It is found by its id or its key.
 
     A key that is in use identifies its constraint, which keeps its id, as a pointer identifies an input.
     """
@@ -306,7 +306,7 @@ def find_constraint(tx: Transaction, run_id: str, key: str) -> PcivConstraintV1 
 
 
 def link_constraint(tx: Transaction, run_id: str, key: str, source_id: str, path: ArgumentPath) -> None:
-    """Make a source that of a constraint, which has one at most."""
+    """Set the source of a constraint, which has at most one."""
     row, source = _resolve_link(tx, run_id, key, source_id, path)
     if row.source_id != source:
         _set_source(tx, row, source, path)
@@ -341,7 +341,7 @@ def _set_source(tx: Transaction, row: PcivConstraintV1, source_id: str | None, p
 def _refuse_unbacked(
     write: ConstraintWrite, before: PcivConstraintV1 | None, after: PcivConstraintV1, path: ArgumentPath
 ) -> None:
-    """Refuse to remove the source of a source-backed value. One without a source may get it before the commit."""
+    """Refuse to remove the only source of a source-backed value. A value without one may get a source later."""
     had_source = before is not None and before.source_id is not None
     is_backed = after.provenance is Provenance.SOURCE_BACKED and not get_typed_value(after).is_unset
     if write.source_id is not UNSET and had_source and is_backed and after.source_id is None:
@@ -358,7 +358,7 @@ def _build_constraint(
     run_id: str,
     path: ArgumentPath,
 ) -> PcivConstraintV1:
-    """Return the constraint as the request changes it."""
+    """Return the constraint with the changes of the request."""
     fields = get_given_fields(write, "key", "domain", "label", "snippet")
     if before is None:
         for name in ("key", "label"):

@@ -1,4 +1,4 @@
-"""What other slices ask about facts: those in force, those that work rests on, and facts by pointer, id and words."""
+"""Reads of facts for other slices: facts in force, facts that work rests on, and facts by pointer, id and words."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class FactValue(NamedTuple):
 
 
 class ConstraintValue(NamedTuple):
-    """A constraint of the run in force; its value is None if it is not known."""
+    """A constraint of the run in force; its value is None if it is unknown."""
 
     key: str
     value: Any
@@ -36,7 +36,7 @@ class ConstraintValue(NamedTuple):
 
 
 class FactsInForce(NamedTuple):
-    """A part of the run in force, and how many constraints and facts it has in all."""
+    """The first facts and constraints of the run in force, and the total number of each."""
 
     constraints: list[ConstraintValue]
     constraints_total: int
@@ -81,13 +81,13 @@ POINTER_CHARS_COMPARED = 200
 
 
 def find_fact_targets(tx: Transaction, pointers: Sequence[str]) -> LinkTargets:
-    """Return the facts with some pointers: those of the run in force, else of a draft."""
+    """Return the facts with some pointers, from the run in force or else from a draft."""
     run = find_latest_committed_run(tx)
     inputs = {} if run is None else _find_inputs(tx, [run.id], pointers)
     unknown = [pointer for pointer in dict.fromkeys(pointers) if pointer not in inputs]
     if not unknown:
         return LinkTargets(inputs, {})
-    drafts: list[str] = tx.scalars(sql.drafts_of_project, project_id=tx.project.id)
+    drafts = list_drafts(tx)
     if drafts:
         inputs |= _find_inputs(tx, drafts, unknown)
         unknown = [pointer for pointer in unknown if pointer not in inputs]
@@ -101,6 +101,11 @@ def find_fact_targets(tx: Transaction, pointers: Sequence[str]) -> LinkTargets:
     return LinkTargets(inputs, {pointer: names for pointer, names in near.items() if names})
 
 
+def list_drafts(tx: Transaction) -> list[str]:
+    """Return the ids of the drafts of the current project, newest first."""
+    return tx.scalars(sql.drafts_of_project, project_id=tx.project.id)
+
+
 def _find_inputs(tx: Transaction, run_ids: Sequence[str], pointers: Sequence[str]) -> dict[str, LinkTarget]:
     place = {"project_id": tx.project.id, "run_ids": to_json_array(run_ids)}
     rows = tx.all(sql.inputs_by_pointer, LinkTarget, **place, pointers=to_json_array(pointers))
@@ -108,7 +113,7 @@ def _find_inputs(tx: Transaction, run_ids: Sequence[str], pointers: Sequence[str
 
 
 def _find_near(pointer: str, known: Sequence[str]) -> list[str]:
-    """Return the pointers that resemble an unknown one: in the same place, with the same last step, or by spelling."""
+    """Return pointers that resemble an unknown one: with the same parent or last step, or with a similar spelling."""
     folded = pointer[:POINTER_CHARS_COMPARED].casefold().strip().strip("/")
     parent, _, last = folded.rpartition("/")
     by_folded = {candidate[:POINTER_CHARS_COMPARED].casefold().strip("/"): candidate for candidate in known}
@@ -144,7 +149,7 @@ def find_draft_facts(tx: Transaction, ids: Iterable[str]) -> dict[str, DraftFact
 
 
 def find_facts(tx: Transaction, projects: Sequence[str], words: SearchWords) -> list[TextMatch]:
-    """Return inputs, constraints, sources and artifacts of some projects that match: by pointer, key or id.
+    """Return matching inputs, constraints, sources and artifacts of some projects, by pointer, key or id.
 
     What the run in force and a draft have is returned once, as it is in force. Those with all words in their titles
     come first.

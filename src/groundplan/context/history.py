@@ -1,4 +1,4 @@
-"""Facts through the runs: the values of one fact in each run, and which facts changed since a revision of the project.
+"""The values of one fact in each run, and the facts that changed since a revision of the project.
 
 A fact changed if its value in the run in force differs from its value in the run that was in force at that revision.
 The revisions of commits and deletions tell which run that was, so a clock that was set does not matter. Only these two
@@ -34,7 +34,7 @@ PERIODS_LOOKED_BACK_MAX = 20
 
 
 class ChangedFact(NamedTuple):
-    """A fact that changed: the revision and time since when its value is another one, and whether it is gone."""
+    """A fact that changed: the revision and time of the change, the former value, and whether it was removed."""
 
     rev: int
     at: str
@@ -43,14 +43,14 @@ class ChangedFact(NamedTuple):
 
 
 class FactSince(NamedTuple):
-    """The pointer of a fact, and the revision since when to look."""
+    """The pointer of a fact, and a revision of the project."""
 
     pointer: str
     rev: int
 
 
 class _Period(NamedTuple):
-    """A run that is in force from a revision on, until the next period. None if there is no run."""
+    """A run that is in force from a revision until the next period begins. The run is None if there is none."""
 
     rev: int
     at: str
@@ -58,7 +58,7 @@ class _Period(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """The number of a period, and the pointer of a fact in it."""
+    """The index of a period, and the pointer of a fact in it."""
 
     period: int
     pointer: str
@@ -75,7 +75,7 @@ class _ValueInRun(ValueColumns):
 
 
 def find_changed_facts(tx: Transaction, facts: Collection[FactSince]) -> dict[FactSince, ChangedFact]:
-    """Return those of some facts that changed since their revision. A fact without a value there has not changed."""
+    """Return the given facts that changed since their revision; a fact without a value at that revision did not."""
     periods = _load_periods(tx) if facts else []
     if len(periods) < 2:  # no run was ever replaced
         return {}
@@ -89,7 +89,7 @@ def find_changed_facts(tx: Transaction, facts: Collection[FactSince]) -> dict[Fa
 
 
 def _find_changes(tx: Transaction, periods: list[_Period], asked: set[_Place]) -> dict[_Place, ChangedFact]:
-    """Compare the values in some periods with those in force, and look for the time of the change where they differ."""
+    """Compare the values in some periods with the values in force, and find the time of each change."""
     last = len(periods) - 1
     values = _load_values(tx, periods, {at for place in asked for at in (place, _Place(last, place.pointer))})
 
@@ -121,7 +121,7 @@ def _find_changes(tx: Transaction, periods: list[_Period], asked: set[_Place]) -
 
 
 def _load_periods(tx: Transaction) -> list[_Period]:
-    """Return which run was in force since when, by the revisions of the project."""
+    """Return the runs and the revisions from which they were in force."""
     # Of several runs the first in this order is in force, as in `latest_committed`.
     order: list[str] = tx.scalars(sql.ever_committed, project_id=tx.project.id)
     if not order:
@@ -155,7 +155,7 @@ RUNS_MAX = 100
 
 
 class TraceFact(Struct, rename="camel", forbid_unknown_fields=True):
-    """The fact, and how many of the latest runs to look into."""
+    """The fact, and the number of latest runs to read."""
 
     scope_id: Name
     pointer: Pointer

@@ -18,7 +18,7 @@ _INDEX = re.compile("0|[1-9][0-9]*")  # RFC 6901: an array index has no leading 
 
 
 class Hydrated(Struct, rename="camel"):
-    """The structure with the facts in it, and the outcome for each input.
+    """The filled structure, and the outcome for each input.
 
     An input is in `placed`, is in `unplaced`, or has no value; required inputs without a value are in `missing`.
     """
@@ -31,7 +31,7 @@ class Hydrated(Struct, rename="camel"):
 
 
 class _PlacementError(Exception):
-    """A value cannot be written at its pointer; the text says why."""
+    """A value cannot be written at its pointer; the message has the reason."""
 
 
 def hydrate(view: PcivContextViewV1, target: Any, *, create_missing: bool = False) -> Hydrated:
@@ -68,7 +68,7 @@ def hydrate(view: PcivContextViewV1, target: Any, *, create_missing: bool = Fals
 
 
 def _find_overruled(view: PcivContextViewV1) -> dict[str, str]:
-    """Return overruled inputs, each with the input above or below it that has a higher provenance.
+    """Return the overruled inputs, each with the input above or below it that has a higher provenance.
 
     Two pointers can lead to the same part of a plan. Then the value of higher provenance wins, as at one pointer.
     """

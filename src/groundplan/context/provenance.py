@@ -1,4 +1,4 @@
-"""The provenance of written values, and who may claim or change it."""
+"""The provenance of written values, and the actors that may set or change it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ProposedValue(NamedTuple):
 
 
 class ProvenanceNotAllowed(RuleViolated):
-    """Only a person may write user-entered values, change them, or decide on suggestions."""
+    """The request writes or changes a user-entered value, or decides on a suggestion, and the actor is not a person."""
 
     code = "provenance_not_allowed"
 
@@ -49,7 +49,7 @@ class ProvenanceNotAllowed(RuleViolated):
 
 
 class ValueOfUnknown(RuleViolated):
-    """A fact of unknown provenance cannot have a value."""
+    """The request gives a value to a fact of unknown provenance."""
 
     code = "unknown_has_no_value"
 
@@ -62,7 +62,7 @@ class ValueOfUnknown(RuleViolated):
 
 
 def classify_writer(actor: Actor) -> UpdatedBy:
-    """Return the kind of writer that an actor is. A request cannot override it."""
+    """Return the kind of writer that corresponds to an actor. A request cannot override it."""
     return WRITER_BY_ACTOR_KIND[actor.kind]
 
 
@@ -103,19 +103,19 @@ def resolve_provenance(
 
 
 def _is_unchanged_user_value(value: Value, before: FactRow | None) -> bool:
-    """Return whether a user-entered value is sent back unchanged, as in reading rows and writing them back."""
+    """Return True if a request repeats a user-entered value unchanged, as when a client writes back what it read."""
     return before is not None and before.provenance is Provenance.USER_ENTERED and get_typed_value(before).equals(value)
 
 
 def require_person(actor: Actor, verb: str, suggestion_id: str, run_id: str) -> None:
-    """Let only a person accept or reject a suggestion."""
+    """Refuse actors other than a person: only a person accepts or rejects a suggestion."""
     if actor.kind is not ActorKind.PERSON:
         step = NextStep("context.edit", f"{verb}s it, if a person calls it", {"runId": run_id, verb: [suggestion_id]})
         raise ProvenanceNotAllowed(f"{verb} suggestions", step, (verb,))
 
 
 def needs_approval(actor: Actor, value: Value, provenance: Provenance, before: FactRow, *, has_source: bool) -> bool:
-    """Return whether a value must wait for a person, because the current one has a higher provenance.
+    """Return True if a value must wait for a person, because the current value has a higher provenance.
 
     A new value without a source, or clearing a value, counts at most as model-inferred unless a person does it.
     Otherwise a source-backed value could be cleared first and then replaced by a guess.
@@ -128,17 +128,17 @@ def needs_approval(actor: Actor, value: Value, provenance: Provenance, before: F
 
 
 def replaces_value(value: Value, current: Value | None) -> bool:
-    """Return whether a value replaces a different one."""
+    """Return True if a value replaces a different one."""
     return current is not None and not current.is_unset and not value.equals(current)
 
 
 def is_user_entered(row: FactRow) -> bool:
-    """Return whether a row holds a value that a person entered."""
+    """Return True if a row holds a value that a person entered."""
     return row.provenance is Provenance.USER_ENTERED and not get_typed_value(row).is_unset
 
 
 def refuse_redefinition(actor: Actor, before: FactRow | None, path: ArgumentPath) -> None:
-    """Let only a person change the description of a user-entered value, since that changes its meaning."""
+    """Refuse actors other than a person that change the description of a user-entered value, and so its meaning."""
     if before is not None and actor.kind is not ActorKind.PERSON and is_user_entered(before):
         raise ProvenanceNotAllowed("change the description of a user-entered value", "suggest a value", path)
 

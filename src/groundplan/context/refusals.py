@@ -39,31 +39,31 @@ class LastOwner(RuleViolated):
 
 
 class RequiredUnset(RuleViolated):
-    """A complete commit needs a value for every required input."""
+    """A complete commit lacks a value for a required input."""
 
     code = "required_inputs_unset"
 
 
 class SourceMissing(RuleViolated):
-    """A source-backed value must name a source before it is committed."""
+    """A source-backed value has no source at the commit."""
 
     code = "source_missing"
 
 
 class LowerProvenance(RuleViolated):
-    """A value of lower provenance cannot replace one of higher provenance without a person's decision."""
+    """The value has a lower provenance than the current one, and no person has decided that it replaces it."""
 
     code = "lower_provenance"
 
 
 class NotAnOption(RuleViolated):
-    """An enum value must be one of the options of its input."""
+    """The value of an enum input is not one of its options."""
 
     code = "not_an_option"
 
 
 class DisplacesUserEntered(RuleViolated):
-    """Only a person commits a run that displaces what a person entered."""
+    """The commit would displace facts that a person entered, and the actor is not a person."""
 
     code = "displaces_user_entered"
 
@@ -81,13 +81,13 @@ class DropsFacts(Conflict):
 
 
 class PersonRequired(RuleViolated):
-    """Only a person deletes a committed run."""
+    """The request deletes a committed run, and the actor is not a person."""
 
     code = "person_required"
 
 
 class RunBound(RuleViolated):
-    """A run that a published version rests on cannot be deleted."""
+    """A published version rests on the run, so the run cannot be deleted."""
 
     code = "run_bound"
 
@@ -131,7 +131,7 @@ class PcivAuthRequiredError(Unauthenticated):
 
 
 class PcivRlsDeniedError(Exception):
-    """The actor's role does not allow this, or the actor may not see it; the family tells which."""
+    """The actor's role does not allow this, or the thing does not exist for the actor; the error family tells which."""
 
 
 class _DeniedByRole(Forbidden, PcivRlsDeniedError):
@@ -154,7 +154,7 @@ _CONTRACT_CLASSES: dict[type[GroundplanError], type[GroundplanError]] = {
 
 
 def to_contract_error(error: GroundplanError) -> GroundplanError:
-    """Return the error as its class in the contract, with the same content; or itself if the contract has none."""
+    """Return the error as its class in the contract, with the same content; itself if the contract has no class."""
     if isinstance(error, NoContext):
         error.problem = error.contract_text
     if error.contract_name is not None:
@@ -169,7 +169,7 @@ def to_contract_error(error: GroundplanError) -> GroundplanError:
 
 
 class Invariant(StrEnum):
-    """The names that the contract gives to its invariants."""
+    """The names of the invariants in the contract."""
 
     SCHEMA_VALIDATION = "schema_validation"
     INPUT_KEYS = "inputsByPointer_key_mismatch"
@@ -229,7 +229,7 @@ def check_view(view: PcivContextViewV1) -> None:
 
 
 def value_matches_kind(fact: PcivInputV1 | PcivConstraintV1) -> bool:
-    """Return whether no column but that of the row's kind holds a value."""
+    """Return True if all value columns are null except the column of the row's kind."""
     kind = fact.value_kind
     return (
         (fact.value_string is None or kind is ValueKind.STRING)

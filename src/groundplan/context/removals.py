@@ -48,7 +48,7 @@ class Removals(Struct, forbid_unknown_fields=True):
 
 
 def remove(tx: Transaction, run_id: str, removals: Removals) -> None:
-    """Remove rows from a draft. Sources go last, so that the rows citing them can go in the same call."""
+    """Remove rows from a draft. Sources are removed last, so that one call can also remove the rows that cite them."""
     for index, pointer in enumerate(removals.inputs or ()):
         _remove_input(tx, run_id, pointer, ("remove", "inputs", index))
     for index, id_ in enumerate(removals.constraints or ()):
@@ -98,7 +98,7 @@ def _remove_source(tx: Transaction, run_id: str, id_: str, path: ArgumentPath) -
 
 
 def _is_protected(row: FactRow) -> bool:
-    """Return whether a row holds a value of higher provenance than model-inferred."""
+    """Return True if a row holds a value of higher provenance than model-inferred."""
     return row.provenance.rank > Provenance.MODEL_INFERRED.rank and not get_typed_value(row).is_unset
 
 

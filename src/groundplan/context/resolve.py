@@ -1,4 +1,4 @@
-"""The resolver: loads runs, decides which one is in force, and reads its view. All facts are read through it.
+"""The resolver: it loads runs, decides which run is in force, and reads its view. All reads of facts use it.
 
 The run in force is the latest commit, complete or partial, by `committedAt`, then `updatedAt`, then id; only this
 module decides it. A view is read in one transaction, so it shows one state; everything in it is ordered, so the same
@@ -66,7 +66,7 @@ class RunRow(Struct):
 
     @property
     def context_version_id(self) -> str:
-        """The version that consumers record: the commit time, or for a draft the time of its last change."""
+        """The version that consumers record: the commit time, or the time of the last change of a draft."""
         return self.committed_at or self.updated_at
 
 
@@ -103,7 +103,7 @@ def parse_id(text: str, path: ArgumentPath) -> str:
 
 
 def resolve_run_project(tx: Transaction, run_id: str, field: str = "runId") -> str:
-    """Return the project of a run, even a deleted one, so that a retried request finds its stored answer."""
+    """Return the project of a run. Deleted runs are included, so that a retried request finds its stored answer."""
     id_ = parse_id(run_id, (field,))
     project_id = tx.scalar(sql.project_of_run, run_id=id_) or tx.scalar(sql.project_of_removed_draft, run_id=id_)
     visible = find_visible_project_ids(tx)
@@ -184,7 +184,7 @@ def _resolve_run(
 
 
 def _no_context(tx: Transaction, draft: RunRow | None) -> NoContext:
-    """Return the refusal with a call that this actor can make instead."""
+    """Return the refusal for a scope without facts, with a call that this actor can make instead."""
     scope_id = tx.project.name
     if find_latest_committed_run(tx) is not None:  # of other users than the one who was asked for
         step = NextStep("context.view", "without userId shows the facts in force", {"scopeId": scope_id})
@@ -224,7 +224,7 @@ def find_base(tx: Transaction, draft: RunRow) -> str | None:
 
 
 def find_context_in_force(tx: Transaction) -> ContextInForce | None:
-    """Return the run in force of the current project and its missing inputs, for the gates of other slices."""
+    """Return the run in force of the current project and its missing required inputs, for the gates of other slices."""
     row = find_latest_committed_run(tx)
     if row is None:
         return None

@@ -34,7 +34,7 @@ R = TypeVar("R", bound=Struct)
 
 
 class IdTaken(Conflict):
-    """The id is in use. The error does not reveal by what."""
+    """The id is in use. The error does not reveal its owner."""
 
     code = "id_taken"
 
@@ -44,14 +44,14 @@ class IdTaken(Conflict):
 
 
 def generate_ascending_ids(count: int) -> list[str]:
-    """Return new ids in ascending order, so that rows of the same time are listed as they were written."""
+    """Return new ids in ascending order, so that rows with equal times are listed in the order of writing."""
     return sorted(new_uuid() for _ in range(count))
 
 
 def resolve_row(
     tx: Transaction, query: Query, shape: type[R], id_: str | None, run_id: str, path: ArgumentPath, new_id: str
 ) -> tuple[str, R | None]:
-    """Return the id of a row (`new_id` if none is given), and the row if it is already in this run."""
+    """Return the id of a row, or `new_id` if none is given, and the row if this run already has it."""
     if id_ is None:
         return new_id, None
     checked = parse_id(id_, (*path, "id"))
@@ -90,7 +90,7 @@ def change_row(tx: Transaction, query: Query, row: Struct) -> None:
 
 
 def refuse_other_run(given_run_id: str | None, run_id: str, path: ArgumentPath) -> None:
-    """Refuse a row that names another run than the one it is written to."""
+    """Refuse a row that names a different run from the one that is written."""
     if given_run_id is not None and parse_id(given_run_id, (*path, "runId")) != run_id:
         raise invalid_argument((*path, "runId"), f"is {given_run_id}, but this call writes to run {run_id}; omit it")
 
@@ -160,7 +160,7 @@ def write_source(tx: Transaction, run_id: str, write: SourceWrite, path: Argumen
 
 
 def refuse_source_change(tx: Transaction, run_id: str, source_id: str, path: ArgumentPath) -> None:
-    """Let only a person remove or redefine a source of a user-entered value."""
+    """Refuse actors other than a person that remove or redefine the source of a user-entered value."""
     if tx.actor.kind is not ActorKind.PERSON and tx.all(sql.user_values_citing, run_id=run_id, source_id=source_id):
         raise ProvenanceNotAllowed("change the source of a value that a person entered", "add another source", path)
 

@@ -1,4 +1,4 @@
-"""Runs: begin, copy, change, fetch, list and delete them.
+"""Runs: create, copy, change, fetch, list and delete them.
 
 A deleted draft is removed; a deleted committed run stays stored but is hidden.
 """
@@ -68,7 +68,7 @@ ScopeRef = Annotated[str, NormalizedName(255, "pciv_scope_id_required", "pciv_sc
 
 
 class AlreadyInitialized(NameTaken):
-    """The scope already exists. It cannot be created again, else a stranger could become its owner."""
+    """The scope already exists. Creating it again could make a stranger its owner."""
 
     code = "pciv_scope_already_initialized"
 
@@ -221,7 +221,7 @@ CREATE_DRAFT = declare(
 
 
 def copy_rows(tx: Transaction, origin_id: str, run_id: str) -> dict[str, str]:
-    """Copy sources, inputs, links, constraints, artifacts and pending suggestions. Return new ids by old id."""
+    """Copy sources, inputs, links, constraints, artifacts and pending suggestions. Return the new ids by old ids."""
     ids: dict[str, str] = {}
 
     def copy_columns(query: Query, shape: type[Struct]) -> list[dict[str, Any]]:
@@ -374,7 +374,7 @@ END_OF_TIME = "9999"  # sorts after every timestamp
 
 
 class ListRuns(Struct, rename="camel", forbid_unknown_fields=True):
-    """The scope whose runs to list, optionally only those of one user and shared ones, or of one status."""
+    """The scope of the runs; optionally a status, or a user, whose own and all shared runs are listed."""
 
     scope_id: Name
     user_id: Name | None = None
@@ -392,7 +392,7 @@ class Runs(Struct):
 
 
 def list_runs(tx: Transaction, request: ListRuns) -> Runs:
-    """Return the runs of a scope, or a page of them."""
+    """Return one page of the runs of a scope, or all of them."""
     owner_id = None if request.user_id is None else find_principal(tx, request.user_id) or request.user_id
     query = [tx.project.id, owner_id, request.status]
     limit = request.limit or (LIMIT_MAX if tx.budget.is_limited else NO_LIMIT)
@@ -462,7 +462,7 @@ def bound_run(run_id: str, versions: list[int]) -> RunBound:
 
 
 def refuse_unless_person(tx: Transaction, row: RunRow) -> None:
-    """Let only a person delete a committed run, since the run before it is in force again then."""
+    """Refuse actors other than a person that delete a committed run: the run before it would come into force again."""
     if tx.actor.kind is not ActorKind.PERSON:
         step = NextStep("context.delete", "deletes it, if a person calls it", {"runId": row.id})
         raise PersonRequired(f"run {row.id} is {row.status}: only a person can delete it", next_steps=step, run=row.id)

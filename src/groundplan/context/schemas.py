@@ -104,7 +104,7 @@ class Provenance(StrEnum):
 
     @property
     def rank(self) -> int:
-        """Position in the order of strength; a lower rank does not replace a higher one."""
+        """The position in the order of strength. A value does not replace a value of higher rank."""
         return _RANKS[self]
 
 
@@ -112,7 +112,7 @@ _RANKS = {provenance: rank for rank, provenance in enumerate(Provenance)}
 
 
 class UpdatedBy(StrEnum):
-    """The kind of actor that wrote a row last."""
+    """The kind of actor that last wrote a row."""
 
     USER = "user"
     MODEL = "model"
@@ -120,7 +120,7 @@ class UpdatedBy(StrEnum):
 
 
 class Displacement(StrEnum):
-    """How a run displaces what a person entered in the run before it."""
+    """The way in which a run displaces a fact that a person entered in the run before it."""
 
     CHANGED = "changed"  # it has another value
     REMOVED = "removed"  # it is gone
@@ -291,7 +291,7 @@ class Suggestion(Struct, rename="camel"):
 
 
 class DisplacedFact(Struct, kw_only=True):
-    """A fact of the previous run that a person had entered and this run displaces, with who committed it and when."""
+    """A fact of a person in the previous run that this run displaces, with the actor and the time of the commit."""
 
     pointer: str | UnsetType = UNSET  # of an input
     constraint: str | UnsetType = UNSET  # the key
@@ -347,7 +347,7 @@ EchoedId = Annotated[str | None, HiddenInSchema()]
 
 
 class SourceWrite(Struct, rename="camel", forbid_unknown_fields=True):
-    """A source to add or, by its id, to change. Omitted fields keep their value; a new one needs kind, title, uri."""
+    """A source to add, or to change if its id exists. Omitted fields are kept; a new one needs kind, title and uri."""
 
     id: str | None = None
     kind: SourceKind | UnsetType = UNSET
@@ -365,7 +365,7 @@ class SourceWrite(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class InputWrite(Struct, rename="camel", forbid_unknown_fields=True):
-    """An input to add or, by its pointer, to change. Omitted fields keep their value.
+    """An input to add, or to change if its pointer exists. Omitted fields are kept.
 
     A new input needs a label and a value kind. `value` means the column of the value kind; null means UNSET. The type
     of the value is checked once its kind is known.
@@ -395,7 +395,7 @@ class InputWrite(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class ConstraintWrite(Struct, rename="camel", forbid_unknown_fields=True):
-    """A constraint to add or, by its id or its key, to change. Omitted fields keep their value.
+    """A constraint to add, or to change if its id or key exists. Omitted fields are kept.
 
     A new one needs a key, a label and a value kind. `value` means the column of the value kind; null means UNSET.
     """
@@ -421,7 +421,7 @@ class ConstraintWrite(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class ArtifactWrite(Struct, rename="camel", forbid_unknown_fields=True):
-    """An artifact to add or, by its id, to change. Omitted fields keep their value; a new one needs type and title."""
+    """An artifact to add, or to change if its id exists. Omitted fields are kept; a new one needs type and title."""
 
     id: str | None = None
     type: Word | UnsetType = UNSET
@@ -433,7 +433,7 @@ class ArtifactWrite(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class LinkWrite(Struct, rename="camel", forbid_unknown_fields=True):
-    """A link between a source and an input, by its pointer, or a constraint, by its key."""
+    """A link between a source and an input, named by its pointer, or a constraint, named by its key."""
 
     source_id: str
     pointer: Pointer | None = None

@@ -8,9 +8,9 @@ from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.context.events import Op
 from groundplan.context.provenance import ProposedValue, classify_writer, require_person
-from groundplan.context.resolve import parse_id
+from groundplan.context.resolve import find_latest_committed_run, parse_id
 from groundplan.context.rows import diff_rows
-from groundplan.context.schemas import Provenance, UpdatedBy, ValueColumns
+from groundplan.context.schemas import Provenance, RunStatus, UpdatedBy, ValueColumns, ValueKind
 from groundplan.context.values import COLUMN_BY_KIND, encode_columns, load_row, load_rows
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import Conflict, NextStep, NotFound
@@ -52,7 +52,7 @@ class SuggestionTarget(NamedTuple):
 
 
 class NewSuggestion(Struct, kw_only=True):
-    """A suggestion that a request made, and the reason why the value was not written."""
+    """A suggestion that a request stored, and the reason why the value was not written."""
 
     id: str
     pointer: str | UnsetType = UNSET
@@ -120,7 +120,7 @@ def _explain_suggestion(proposed: ProposedValue, current_provenance: Provenance)
 
 
 def remove_suggestion(tx: Transaction, row: SuggestionRow) -> None:
-    """Delete a suggestion whose fact is removed or that is replaced by another one."""
+    """Delete a suggestion if its fact was removed or another suggestion replaces it."""
     tx.run(sql.remove_suggestion, run_id=row.run_id, id=row.id)
     columns = encode_columns(row).items()
     changes = (changed(column, value, None) for column, value in columns if value is not None and column != "id")
@@ -128,7 +128,7 @@ def remove_suggestion(tx: Transaction, row: SuggestionRow) -> None:
 
 
 def decide(tx: Transaction, run_id: str, suggestion_id: str, status: str, path: ArgumentPath) -> SuggestionRow:
-    """Decide on a pending suggestion of this run, and return it as it was."""
+    """Accept or reject a pending suggestion of this run, and return it in its earlier state."""
     verb = {"accepted": "accept", "rejected": "reject"}[status]
     require_person(tx.actor, verb, suggestion_id, run_id)
     id_ = parse_id(suggestion_id, path)
@@ -145,23 +145,43 @@ def decide(tx: Transaction, run_id: str, suggestion_id: str, status: str, path: 
 
 
 class PendingSuggestion(ValueColumns):
-    """A suggestion, and the pointer or key of the fact that it is about."""
+    """A suggestion, the pointer or key of the fact that it is about, and the present value of the fact."""
 
     id: str
     run_id: str
+    run_status: RunStatus
     about: str
     provenance: Provenance
     created_at: str
     created_by: str
+    current_kind: ValueKind
+    current_string: str | None
+    current_number: float | None
+    current_boolean: bool | None
+    current_enum: str | None
+    current_json: Any
+    current_provenance: Provenance
 
     @property
     def value(self) -> Any:
-        """The suggested value; None if the suggestion is to clear the fact."""
+        """The suggested value; None if the suggestion clears the fact."""
         return getattr(self, COLUMN_BY_KIND[self.value_kind])
+
+    @property
+    def current(self) -> Any:
+        """The present value of the fact; None if it has none."""
+        return getattr(self, f"current_{self.current_kind.value}")
 
 
 def list_pending_suggestions(tx: Transaction, *, since: str, at_most: int) -> list[PendingSuggestion]:
-    """Return the pending suggestions of the project that were made at or after a moment, oldest first."""
+    """Return the pending suggestions of drafts and of the run in force, made at or after a moment, oldest first."""
+    in_force = find_latest_committed_run(tx)
     return load_rows(
-        tx, sql.pending_suggestions, PendingSuggestion, project_id=tx.project.id, since=since, at_most=at_most
+        tx,
+        sql.pending_suggestions,
+        PendingSuggestion,
+        project_id=tx.project.id,
+        in_force_id="" if in_force is None else in_force.id,
+        since=since,
+        at_most=at_most,
     )

@@ -1,4 +1,4 @@
-"""Values of facts: five columns of which one holds the value, their pointers, and their form in the database."""
+"""Values of facts: five columns, of which one holds the value; their pointers; and their JSON in the database."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def encode_json(value: Any) -> str:
 
 
 class Value(NamedTuple):
-    """A kind and the value held. None means UNSET; the empty text is a value."""
+    """A value and its kind. None means UNSET; the empty text is a value."""
 
     kind: ValueKind
     content: Any
@@ -71,7 +71,7 @@ class Value(NamedTuple):
         return {"value_kind": self.kind, **dict.fromkeys(COLUMNS), COLUMN_BY_KIND[self.kind]: self.content}
 
     def equals(self, other: Value) -> bool:
-        """Return whether both values are equal. They are compared as JSON, in which false is not 0."""
+        """Return True if both values are equal. They are compared as JSON, in which false and 0 differ."""
         return self.kind is other.kind and encode_json(self.content) == encode_json(other.content)
 
 
@@ -83,7 +83,7 @@ class ParsedValue(NamedTuple):
 
 
 class HasValue(Protocol):
-    """A row with the five columns of a value."""
+    """A row with the five value columns."""
 
     value_kind: ValueKind
 
@@ -99,7 +99,7 @@ def get_typed_value(row: HasValue) -> Value:
 
 
 def normalize_number(stored: float) -> float:
-    """Return an int where the number is whole and exact, else the float."""
+    """Return an int if the number is whole and exactly representable, else the float."""
     return int(stored) if stored.is_integer() and abs(stored) <= EXACT_INTEGER_MAX else stored
 
 
@@ -188,8 +188,10 @@ _decode = Decoder().decode
 
 # By column: how to load and how to store a value.
 CONVERSIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
-    "value_number": (normalize_number, float),
-    **dict.fromkeys(("options", "payload", "raw_meta", "source_ids", "value_json"), (_decode, encode_json)),
+    **dict.fromkeys(("value_number", "current_number"), (normalize_number, float)),
+    **dict.fromkeys(
+        ("options", "payload", "raw_meta", "source_ids", "value_json", "current_json"), (_decode, encode_json)
+    ),
 }
 
 
@@ -204,7 +206,7 @@ def load_rows(tx: Transaction, query: Query, shape: type[R], /, **parameters: An
 
 
 def load_row(tx: Transaction, query: Query, shape: type[R], /, **parameters: Any) -> R | None:
-    """Return the first row, if any."""
+    """Return the first row, or None."""
     return next(iter(load_rows(tx, query, shape, **parameters)), None)
 
 
@@ -243,7 +245,7 @@ def split_pointer(pointer: str) -> list[str]:
 
 
 class PointerFilter:
-    """Pointers, and everything below them. `/a/` means everything below `/a`, and `/` means everything."""
+    """Pointers that select themselves and all below. `/a/` selects everything below `/a`; `/` selects everything."""
 
     def __init__(self, pointers: Collection[str], path: ArgumentPath) -> None:
         """Raise Invalid if one of the texts is not a pointer."""

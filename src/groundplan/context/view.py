@@ -1,4 +1,4 @@
-"""Read the view of a run, complete or page by page, with its warnings and what it displaces."""
+"""Read the view of a run, complete or in pages, with its warnings and the facts that it displaces."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ MESSAGE_POINTERS_MAX = 10  # in one sentence; the complete list is in the detail
 
 
 def collect_warnings(row: RunRow, missing: list[str], *, pending_count: int) -> list[str]:
-    """Return the warnings about a run; `pending_count` is its number of pending suggestions."""
+    """Return the warnings about a run. `pending_count` is the number of its pending suggestions."""
     warnings = []
     if row.is_draft:
         warnings.append("this run is a draft: nothing in it is committed yet")
@@ -56,7 +56,7 @@ def collect_warnings(row: RunRow, missing: list[str], *, pending_count: int) -> 
 
 
 def format_pointers(pointers: list[str]) -> str:
-    """Return pointers as a list for a sentence, shortened if there are many."""
+    """Return pointers as a list for a sentence; of many, only the first are named."""
     listed = ", ".join(quote_text(pointer)[1:-1] for pointer in pointers[:MESSAGE_POINTERS_MAX])
     more = len(pointers) - MESSAGE_POINTERS_MAX
     return listed if more <= 0 else f"{listed} and {more} more"
@@ -66,7 +66,7 @@ sql = load_queries(__file__)
 
 
 class DisplacedRow(ValueColumns):
-    """An input, by its pointer, or a constraint, by its key, as it was before it was displaced."""
+    """An input, by its pointer, or a constraint, by its key, in its state before it was displaced."""
 
     pointer: str | None
     key: str | None
@@ -99,7 +99,7 @@ class DisplacedFacts(NamedTuple):
 
 
 def find_displaced(tx: Transaction, *, before_id: str | None, run_id: str) -> DisplacedFacts:
-    """Return what a person entered in the run `before_id` and the other run displaces; nothing without a run before."""
+    """Return the facts of a person in the run `before_id` that the other run displaces; none without `before_id`."""
     rows = [] if before_id is None else load_rows(tx, sql.displaced, DisplacedRow, before_id=before_id, run_id=run_id)
     return DisplacedFacts(
         [row for row in rows if row.pointer is not None], [row for row in rows if row.pointer is None]
@@ -113,7 +113,7 @@ PARTS = ("missing", "inputs", "constraints", "sources", "artifacts", "suggestion
 
 
 class ViewContext(Struct, rename="camel", forbid_unknown_fields=True):
-    """The scope and run to view, by default the run in force. Pointers select the inputs at or below them."""
+    """The scope and run to view, by default the run in force. Pointers select inputs at or below them."""
 
     scope_id: Name
     prefer: ResolvePrefer | None = None
@@ -127,7 +127,7 @@ class ViewContext(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class _Entry(NamedTuple):
-    """An item of a page: its number among all items of the view, its part, and its name in the part."""
+    """An item of a page: its index among all items of the view, its part, and its name in the part."""
 
     number: int
     part: str
@@ -189,7 +189,7 @@ def _build_view(tx: Transaction, resolved: ResolvedView, pointers: list[str] | N
 
 
 def _load_displaced(tx: Transaction, row: RunRow) -> list[DisplacedFact]:
-    """Return what the run in force displaces of what a person had entered; nothing for any other run."""
+    """Return the facts of a person that the run in force displaces; nothing for any other run."""
     if row.replaced_run_id is None or not is_in_force(tx, row):
         return []
     displaced = find_displaced(tx, before_id=row.replaced_run_id, run_id=row.id)
@@ -207,7 +207,7 @@ def _load_displaced(tx: Transaction, row: RunRow) -> list[DisplacedFact]:
 
 
 def _narrow(full_view: ContextView, pointers: list[str], suggestions: list[Suggestion]) -> ContextView:
-    """Keep only inputs at or below the pointers, and only the sources that the remaining rows cite."""
+    """Keep only inputs at or below the pointers, and only sources that the remaining rows cite."""
     places = PointerFilter(pointers, ("pointers",))
     full_view.inputs_by_pointer = {
         pointer: fact for pointer, fact in full_view.inputs_by_pointer.items() if pointer in places
@@ -227,7 +227,7 @@ def _narrow(full_view: ContextView, pointers: list[str], suggestions: list[Sugge
 def _build_page(
     tx: Transaction, full_view: ContextView, query: list[Any], first: int | None, *, lean: bool
 ) -> ContextView:
-    """Return as much of a view as fits, from the item with a number on. All pages together are the view.
+    """Return the part of a view that fits, beginning with the item at an index. All pages together are the whole view.
 
     The items of one revision of a run are always in the same order, so a number is a position. An item that is too
     large for a page of its own is replaced by a warning; else no page after it could be read.
@@ -266,7 +266,7 @@ def _build_page(
 
 
 def _finish(frame: ContextView, left: Counter[str], next_cursor: str | UnsetType, *, lean: bool) -> ContextView:
-    """Return a page with what is not on it and where it goes on."""
+    """Return a page with the counts of items that it leaves out, and the cursor of the next page."""
     frame.suggestions, frame.displaced = frame.suggestions or UNSET, frame.displaced or UNSET
     frame.left_out = {part: left[part] for part in PARTS if left[part]} or UNSET
     frame.next_cursor = next_cursor
@@ -324,7 +324,7 @@ def _replace_with_warning(entry: _Entry) -> _Entry:
 
 
 def _measure(entry: _Entry) -> tuple[str, Any]:
-    """Return what counts toward the size of an answer: the key and the item."""
+    """Return the size of an item in an answer, with its key."""
     return entry.name, entry.item
 
 

@@ -29,7 +29,7 @@ HISTORY_DAYS = 56
 
 
 class Step(Struct, frozen=True, forbid_unknown_fields=True):
-    """One write of the example: who called which operation, and how many days before the fill it was."""
+    """One write of the example: its actor, its operation, and the number of days before the fill."""
 
     days_ago: float
     operation: str
@@ -38,7 +38,7 @@ class Step(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ExampleClock:
-    """A clock that begins weeks ago and stands still until it is moved."""
+    """A clock that starts some weeks ago and moves only on request."""
 
     def __init__(self, filled_at: datetime) -> None:
         self.filled_at = filled_at
@@ -48,16 +48,16 @@ class ExampleClock:
         return self._now
 
     def restart(self) -> None:
-        """Go back to a minute before the first step; every project has a history of its own."""
+        """Return to a minute before the first step, because each project has a separate history."""
         self._now = self.filled_at - timedelta(days=HISTORY_DAYS, minutes=1)
 
     def move_to(self, days_ago: float) -> None:
-        """Move to so many days before the fill, and at least a minute on."""
+        """Move to a number of days before the fill, but at least one minute forward."""
         self._now = max(self._now + timedelta(minutes=1), self.filled_at - timedelta(days=days_ago))
 
 
 class References:
-    """The ids and dates that the `$` references of a step stand for, read from a project of the example."""
+    """The ids and dates for the `$` references of a step, read from a project of the example."""
 
     def __init__(self, session: Session, project: str, steps: list[Step], filled_on: date) -> None:
         self._session = session
@@ -74,7 +74,7 @@ class References:
         }
 
     def resolve(self, value: Any) -> Any:
-        """Return an argument with every reference in it replaced."""
+        """Return an argument with all references replaced."""
         if isinstance(value, dict):
             return {name: self.resolve(item) for name, item in value.items()}
         if isinstance(value, list):
@@ -117,7 +117,7 @@ def list_planned_nodes(steps: list[Step]) -> list[dict[str, Any]]:
 
 
 def fill_database(db: str) -> list[str]:
-    """Write the example into a database; if none of its projects exist yet, they get a history of some weeks."""
+    """Write the example into a database. If none of its projects exist yet, their history begins some weeks ago."""
     owner = local_actor(OWNER, kind=ActorKind.PERSON)
     with Session(open_store(db, build_schema), owner) as session:
         names = {project.name for project in session.call("project.list", archived=True).projects}
@@ -155,7 +155,7 @@ def fill(session: Session, clock: ExampleClock | None = None) -> list[str]:
 
 
 def _wrote_last(session: Session, project: str, rev: int, step: Step) -> bool:
-    """Return whether the last write of a project has the actor of a step and the slice of its operation."""
+    """Return True if the last write of a project has the actor of a step and belongs to the slice of its operation."""
     event = session.call("event.list", project=project, until=f"{rev}.0", limit=1).events[0]
     slices = (step.operation.partition(".")[0], "project")  # policies belong to the project, whatever sets them
     return event.actor == step.actor and event.op.partition(".")[0] in slices

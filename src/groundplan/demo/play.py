@@ -1,4 +1,4 @@
-"""An agent that works in the example while people look: it plans, claims, resolves, takes notes, suggests and reviews.
+"""An agent that works in the example during a demonstration: it plans, claims, resolves, takes notes and reviews.
 
 Every step is one write. After the last one the agent removes what it made and begins anew, so that the plan stays as
 large as it is. It stops after some rounds, because the history keeps every step. People may change anything meanwhile:
@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 
 
 class PlayingAgent:
-    """The agent in one project of the example. `owner` is the session of a person, who rejects what it suggested."""
+    """The agent in one project of the example. `owner` is the session of a person who rejects its suggestions."""
 
     def __init__(self, owner: Session, project: str) -> None:
         self._owner = owner
@@ -53,7 +53,7 @@ class PlayingAgent:
         self._ids: dict[str, str] = {}
 
     def play(self, wait: Wait, *, every_s: float = EVERY_S, rounds_max: int = ROUNDS_MAX) -> None:
-        """Take a step each time that `wait` returns, until it says that the play is over or the last round ends."""
+        """Take one step after each call of `wait`, until `wait` ends the play or the last round is over."""
         for number in range(rounds_max):
             self.remove()
             for step in self._list_steps(number):
@@ -69,7 +69,7 @@ class PlayingAgent:
         self.remove()
 
     def remove(self) -> None:
-        """Remove what a round made, also one that was interrupted."""
+        """Remove the items of a round, even if the round was interrupted."""
         for clean in (self._reject, self._forget, self._delete):
             try:
                 clean()

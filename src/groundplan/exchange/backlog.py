@@ -1,6 +1,6 @@
 """Backlog.md: read its folder of task files, decisions and documents.
 
-An id is `task-12`, `TASK-012` or `back-3.1`: case and leading zeros do not count, the prefix does.
+An id is `task-12`, `TASK-012`, `back-3.1` or `task-epic-4`: case and leading zeros do not count, the prefix does.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from groundplan.exchange.items import (
     choose_fate,
     clean_text,
     clean_title,
+    explain_drop,
     find_paths,
     make_tags,
     normalize_word,
@@ -44,31 +45,39 @@ _NAME_SEPARATOR = " - "  # between the id and the title in the name of a file
 
 @dataclass(frozen=True, slots=True, order=True)
 class TaskId:
-    """The prefix and the numbers of an id; a subtask has more numbers than its task."""
+    """The prefix and the numbers of an id; a subtask has more numbers than its task, and some ids have none."""
 
     prefix: str
     numbers: tuple[int, ...]
 
     @property
     def parent(self) -> TaskId | None:
-        """The id without its last number, which is that of the task above; None for a task."""
+        """The id of the parent task, which lacks the last number; None for a top-level task."""
         return replace(self, numbers=self.numbers[:-1]) if len(self.numbers) > 1 else None
+
+    def __str__(self) -> str:
+        numbers = ".".join(map(str, self.numbers))
+        return f"{self.prefix}-{numbers}" if numbers else self.prefix
+
+    def has_prefix(self, prefix: str) -> bool:
+        """Return whether the id begins with a prefix and a dash, as those do that the tool reads as tasks."""
+        return f"{self}-".startswith(f"{prefix.casefold()}-")
 
 
 def parse_task_id(text: str) -> TaskId | None:
-    """Return the id that a text is, or None."""
-    prefix, dash, numbers = text.strip().rpartition("-")
+    """Return the id that a text is: words and a number with dashes between them; else None."""
+    text = text.strip()
+    prefix, dash, numbers = text.rpartition("-")
     parts = numbers.split(".")
     is_number = all(part.isascii() and part.isdecimal() and len(part) <= _DIGITS_MAX for part in parts)
-    if not dash or not prefix or not is_number:
+    if not dash or not prefix or not numbers:
         return None
-    return TaskId(prefix.casefold(), tuple(int(part) for part in parts))
+    return TaskId(prefix.casefold(), tuple(int(part) for part in parts)) if is_number else TaskId(text.casefold(), ())
 
 
 def parse_file_name(name: str) -> TaskId | None:
-    """Return the id in the name of a file, such as `task-12 - Title.md`, or None."""
-    head, separator, _ = name.removesuffix(".md").partition(_NAME_SEPARATOR)
-    return parse_task_id(head) if separator and name.endswith(".md") else None
+    """Return the id in the name of a Markdown file, such as `task-12 - Title.md` or `task-12.md`, or None."""
+    return parse_task_id(name.removesuffix(".md").partition(_NAME_SEPARATOR)[0]) if name.endswith(".md") else None
 
 
 # --- The folder of Backlog.md and its configuration: which statuses there are, and the prefix of ids ------------------
@@ -85,7 +94,7 @@ _DROPPED_WORDS = ("won't do", "wont do", "wontfix", "won't fix", "obsolete", "sk
 
 
 class TaskFolder(StrEnum):
-    """The folders of task files, in the order in which they claim ids."""
+    """The folders of task files, in the order in which their tasks claim ids."""
 
     TASKS = "tasks"
     COMPLETED = "completed"
@@ -115,7 +124,7 @@ class BacklogConfig:
     task_prefix: str = "task"
 
     def choose_fate(self, word: str, place: TaskFolder) -> tuple[Fate, str | None]:
-        """Return the fate of a task by its status and its folder, and the reason of a hold."""
+        """Return the fate of a task by its status and its folder, and the reason if it is on hold."""
         if place is TaskFolder.COMPLETED:
             return "done", None
         if place is TaskFolder.DRAFTS:
@@ -140,7 +149,7 @@ class BacklogConfig:
 
 
 def find_folder(path: Path) -> Path:
-    """Return the folder with the tasks: the given one, or `backlog` in it."""
+    """Return the folder with the tasks: the given folder, or `backlog` in it."""
     for folder in (path, path / FOLDER):
         if (folder / CONFIG_FILE).is_file() or (folder / TaskFolder.TASKS).is_dir():
             return folder
@@ -206,7 +215,7 @@ UNTITLED = "Body"  # the text above the first heading
 
 @dataclass(slots=True)
 class BodySection:
-    """A section: its heading, the mark around its text, and the lines of the text."""
+    """A section: its heading, its mark, and the lines of its text."""
 
     title: str
     mark: str = ""
@@ -265,7 +274,7 @@ def _add_unmarked(sections: list[BodySection], lines: Sequence[str]) -> None:
 
 
 def _parse_mark(line: str, end: str) -> str:
-    """Return the mark that a line begins or ends, or nothing."""
+    """Return the mark at the beginning or end of a section, or nothing."""
     bare = line.strip()
     if not (bare.startswith("<!--") and bare.endswith("-->")):
         return ""
@@ -292,7 +301,7 @@ def parse_comments(lines: Sequence[str]) -> list[TaskComment] | None:
 
 
 def _find_comment_end(lines: Sequence[str], begin: int) -> int:
-    """Return the index of the fence behind a comment: the next one that a comment or nothing follows."""
+    """Return the index of the fence that ends a comment: only another comment or the end of the text follows it."""
     for index in range(begin, len(lines)):
         if lines[index].strip() == COMMENT_FENCE:
             after = _skip_blank(lines, index + 1)
@@ -319,7 +328,7 @@ NOT_TASKS = "files that are not tasks"
 
 @dataclass(slots=True, eq=False)
 class TaskFile:
-    """A task file: where it is, its id as it is written, its fields and its body."""
+    """A task file: its path, its id as written, its fields and its body."""
 
     path: Path
     place: TaskFolder
@@ -340,7 +349,7 @@ class TaskFile:
 
     @property
     def order(self) -> tuple[float, TaskId, str]:
-        """The position among the tasks of its folder: by ordinal where there is one, then by id."""
+        """The position in the folder: by ordinal if there is one, then by id."""
         try:
             ordinal = float(self.get_text("ordinal"))
         except ValueError:
@@ -350,18 +359,24 @@ class TaskFile:
 
 def read_task_files(folder: Path, config: BacklogConfig, plan: SourcePlan, bad: BadLines) -> Iterator[TaskFile]:
     """Yield the task files of all folders, in the order in which they claim ids."""
-    prefixes = {config.task_prefix.casefold(), DRAFT_PREFIX}
+    prefixes = (config.task_prefix, DRAFT_PREFIX)
     for place in TaskFolder:
         files = []
         for path in list_files(folder / place):
             task_id = parse_file_name(path.name) if path.parent == folder / place else None
-            if task_id is None or task_id.prefix not in prefixes:
+            if task_id is None or not any(map(task_id.has_prefix, prefixes)):
                 plan.left_out[NOT_TASKS] += 1
             else:
                 files.append((task_id, path.name, path))
         for task_id, _, path in sorted(files):
-            if (task := _read_task(path, place, task_id, bad)) is not None:
-                yield task
+            parts = read_fields(path, bad, is_required=bool(task_id.numbers))
+            if parts is None:
+                continue
+            if parts[0] or task_id.numbers:
+                if (task := _build_task(path, place, task_id, *parts, bad)) is not None:
+                    yield task
+            else:  # a page about tasks, such as task-rules.md
+                plan.left_out[NOT_TASKS] += 1
 
 
 def list_files(folder: Path) -> list[Path]:
@@ -369,14 +384,14 @@ def list_files(folder: Path) -> list[Path]:
     return list(iter_files(folder, ".md"))
 
 
-def read_fields(path: Path, bad: BadLines) -> tuple[dict[str, Field], str] | None:
-    """Return the fields of a file and its body; None if it is bad."""
+def read_fields(path: Path, bad: BadLines, *, is_required: bool = True) -> tuple[dict[str, Field], str] | None:
+    """Return the fields of a file and its body; None if it is bad, as without front matter if that is required."""
     try:
         text = read_text(path)
         if (line := find_conflict_marker(text)) is None:
             parts = split_text(text)
-            if parts.front:
-                return parse_front(parts.front), parts.body
+            if parts.front or not is_required:
+                return parse_front(parts.front) if parts.front else {}, parts.body
             bad.add(str(path), 1, "has no front matter")
         else:
             bad.add(str(path), line, "is a conflict marker of a merge; resolve the merge first")
@@ -387,22 +402,21 @@ def read_fields(path: Path, bad: BadLines) -> tuple[dict[str, Field], str] | Non
     return None
 
 
-def _read_task(path: Path, place: TaskFolder, task_id: TaskId, bad: BadLines) -> TaskFile | None:
-    if (parts := read_fields(path, bad)) is None:
-        return None
-    fields, body = parts
+def _build_task(
+    path: Path, place: TaskFolder, task_id: TaskId, fields: Mapping[str, Field], body: str, bad: BadLines
+) -> TaskFile | None:
     written = fields["id"].text.strip() if "id" in fields else ""
     title = fields["title"].text if "title" in fields else ""
     if written and (given := parse_task_id(written)) is not None:
         task_id = given
     elif written:
-        bad.add(str(path), fields["id"].line, f"has the id {written!r}, which is not a prefix and a number")
+        bad.add(str(path), fields["id"].line, f"has the id {written!r}, which is not a prefix and a number or a name")
         return None
     if len(title.encode("utf-8", "replace")) > TITLE_BYTES_MAX:
         bad.add(str(path), fields["title"].line, f"has a title of more than {TITLE_BYTES_MAX} bytes", written)
         return None
-    head, _, rest = path.name.removesuffix(".md").partition(" - ")
-    return TaskFile(path, place, task_id, written or head, title.strip() or rest, fields, body)
+    head, _, rest = path.name.removesuffix(".md").partition(_NAME_SEPARATOR)
+    return TaskFile(path, place, task_id, written or head, title.strip() or rest or head, fields, body)
 
 
 # --- Turn task files into items: ids, fates, parents, dependencies, sections and fields -------------------------------
@@ -420,7 +434,6 @@ TAG_FIELDS = ("labels", "category", "type")
 TEXT_FIELDS = ("reporter", "category", "type", "ordinal")  # become properties as they are
 MILESTONE = "milestone"
 WAITS_FOR = "waits for "  # begins the reason of a hold for missing dependencies
-STATUS_EVIDENCE = "status "  # begins the evidence of a dropped task without a summary
 MISSING_DEPENDENCIES = "missing_dependencies"
 SOURCE_FOLDER = "source_folder"  # the property with the folder of a task, where an export would choose another
 PROPERTY_CHARS_MAX = 1000  # of a text; a longer one becomes a section
@@ -430,7 +443,7 @@ _KNOWN_FIELDS = {*_OTHER_FIELDS, MILESTONE, *DATES, *LINK_FIELDS, *TEXT_FIELDS}
 
 
 class BacklogItems:
-    """The task files of a folder, and the items that they become."""
+    """The task files of a folder, and the items that the import makes of them."""
 
     def __init__(
         self, plan: SourcePlan, config: BacklogConfig, tasks: Sequence[TaskFile], milestones: dict[str, str]
@@ -457,7 +470,7 @@ class BacklogItems:
                 self._archived.add(task.task_id)
 
     def build(self) -> list[SourceItem]:
-        """Return the items of all tasks, those of each folder by ordinal and id."""
+        """Return the items of all tasks, sorted in each folder by ordinal and id."""
         places = list(TaskFolder)
         tasks = sorted(self._tasks, key=lambda task: (places.index(task.place), task.order))
         return [self._build_item(task) for task in tasks]
@@ -484,21 +497,20 @@ class BacklogItems:
         self._add_body(item, task)
         if task.place not in FOLDERS_OF_FATES[fate]:
             item.properties[SOURCE_FOLDER] = str(task.place)
-        if fate == "dropped" and all(evidence.type != "dropped" for evidence in item.evidence):
-            add_evidence(item, "dropped", f"{STATUS_EVIDENCE}{word}", section="Close reason")
+        explain_drop(item)
         return item
 
     def _list_aliases(self, task: TaskFile) -> list[str]:
-        """Return the spellings of the id of a task; a task that repeats an id has only its own."""
+        """Return the spellings of the id of a task. If the id is repeated, a later task has only its source id."""
         if self._first[task.task_id] is not task:
             return [task.source_id]
-        plain = f"{task.task_id.prefix}-{'.'.join(map(str, task.task_id.numbers))}"
+        plain = str(task.task_id)
         return list(dict.fromkeys((task.source_id, plain, plain.upper())))
 
     # --- Relations ---
 
     def _find_parent(self, task: TaskFile) -> str | None:
-        """Return the source id of the parent: the named one, else the one that the dotted id implies."""
+        """Return the source id of the parent: the named parent, else the task that the dotted id implies."""
         named = task.get_text("parent_task_id")
         for wanted in (parse_task_id(named) if named else None, task.task_id.parent):
             if wanted is None:
@@ -513,7 +525,7 @@ class BacklogItems:
         return None
 
     def _add_dependencies(self, item: SourceItem, task: TaskFile) -> None:
-        """Add the dependencies of a task; an open task with an unknown one is held, as in the tool."""
+        """Add the dependencies of a task. An open task with an unknown dependency is held, as Backlog.md does."""
         problems: dict[str, str] = {}
         for named in task.get_texts("dependencies"):
             wanted = parse_task_id(named)
@@ -558,7 +570,7 @@ class BacklogItems:
                 self._add_other_field(item, name, given_field.value, given_field.texts)
 
     def _add_other_field(self, item: SourceItem, name: str, value: Any, texts: list[str]) -> None:
-        """Keep a field that the tool does not know."""
+        """Keep a field that Backlog.md does not define."""
         name = clean_title(name).lstrip("_") or "field"
         cleaned = [clean_text(text) for text in texts]
         if value == Nested() or (isinstance(value, tuple) and Nested() in value):
@@ -595,16 +607,16 @@ NAME_CHARS_MAX = 255
 
 
 def read_knowledge(folder: Path, plan: SourcePlan, bad: BadLines) -> None:
-    """Add the decisions and documents of a folder to a plan."""
+    """Add the decisions and documents of a folder to a source plan."""
     uses: Counter[str] = Counter()
     for name, prefix in FOLDERS.items():
         for path in list_files(folder / name):
             file_id = parse_file_name(path.name)
-            if file_id is None or file_id.prefix != prefix:
+            if file_id is None or not file_id.has_prefix(prefix):
                 plan.left_out["files that are not decisions or documents"] += 1
-            elif (parts := read_fields(path, bad)) is not None:
+            elif (parts := read_fields(path, bad, is_required=False)) is not None:
                 fields, body = parts
-                title = fields["title"].text if "title" in fields else path.stem
+                title = fields["title"].text if "title" in fields else path.stem.partition(_NAME_SEPARATOR)[2]
                 _add_text(plan, clean_title(title) or path.stem, clean_text(body).strip(), path, folder.parent, uses)
 
 
@@ -624,7 +636,7 @@ def _add_text(plan: SourcePlan, title: str, text: str, path: Path, root: Path, u
 
 
 def _to_pattern(path: str, root: Path) -> str | None:
-    """Return the pattern of a path, or None if there is no such file or folder below the root."""
+    """Return the pattern of a path; None if no such file or folder exists below the root."""
     steps = path.strip("/").split("/")
     if path.startswith("/") or any(step in ("", ".", "..") for step in steps):
         return None

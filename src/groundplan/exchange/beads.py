@@ -26,8 +26,11 @@ from groundplan.exchange.items import (
     clean_property,
     clean_text,
     clean_title,
+    explain_drop,
+    get_imported_status,
     get_source_parent,
     index_by_source,
+    list_evidence,
     make_tags,
     normalize_word,
     restore_loops,
@@ -137,7 +140,7 @@ class Issue:
         return value if isinstance(value, str) else ""
 
     def is_set(self, name: str) -> bool:
-        """Return whether a flag is set; a backup has 0 and 1."""
+        """Return True if a flag is set. A backup stores flags as 0 and 1."""
         return self.fields.get(name) in (True, 1)
 
     def iter_dependencies(self) -> Iterator[tuple[str, str]]:
@@ -150,7 +153,7 @@ class Issue:
 
 
 def parse_time(value: Any) -> datetime | None:
-    """Return a time of RFC 3339, or None if the value is none."""
+    """Return the time that a text in the format of RFC 3339 means, or None for any other value."""
     if not isinstance(value, str):
         return None
     try:
@@ -161,7 +164,7 @@ def parse_time(value: Any) -> datetime | None:
 
 
 def make_item(plan: SourcePlan, issue: Issue) -> SourceItem:
-    """Return an issue as an item without links, and note what was changed about it."""
+    """Return an issue as an item without links, and record what was changed about it."""
     title = plan.clean_title(issue.id, issue.fields["title"])
     fate, hold_reason = choose_fate(issue.status, FATES)
     if hold_reason is not None:
@@ -188,6 +191,7 @@ def make_item(plan: SourcePlan, issue: Issue) -> SourceItem:
     _add_comments(item, issue)
     if reason := issue.text("close_reason"):
         add_evidence(item, "dropped" if fate == "dropped" else "note", reason, section="close_reason")
+    explain_drop(item)
     if link := issue.text("external_ref"):
         add_links(item, [link])
     for name in issue.fields.keys() - KNOWN_FIELDS:
@@ -257,7 +261,7 @@ def resolve_links(
 
 
 def _set_parent(plan: SourcePlan, issue: Issue, item: SourceItem, items: Mapping[str, SourceItem]) -> None:
-    """Set the parent from a dependency of that type, or else from the dotted id."""
+    """Set the parent of an item from a dependency of that type, else from its dotted id."""
     named = [target for type_, target in issue.iter_dependencies() if type_ == PARENT_CHILD]
     if (parent := issue.text("parent")) and parent not in named:
         named.append(parent)
@@ -278,7 +282,7 @@ def _set_parent(plan: SourcePlan, issue: Issue, item: SourceItem, items: Mapping
 
 
 def _add_dependency(plan: SourcePlan, issues: Mapping[str, Issue], item: SourceItem, target: str, type_: str) -> None:
-    """Add a dependency; one on a pinned issue becomes a link, because beads counts it as met."""
+    """Add a dependency. One on a pinned issue becomes a link, because beads treats it as satisfied."""
     if issues[target].status == PINNED:
         item.links.append(SourceLink(type_, target))
         plan.note_placed(item.source_id, type_, f"{target} is pinned, and does not block; it is linked")
@@ -287,7 +291,7 @@ def _add_dependency(plan: SourcePlan, issues: Mapping[str, Issue], item: SourceI
 
 
 def _hold(plan: SourcePlan, issues: Mapping[str, Issue], items: Mapping[str, SourceItem], *, now: datetime) -> None:
-    unfinished_parents = _find_unfinished_parents(items)
+    unfinished_parents = _find_unfinished_parents({name: (item.fate, item.parent) for name, item in items.items()})
     for source_id, item in items.items():
         if item.fate not in ("open", "held"):
             continue
@@ -305,19 +309,19 @@ def _hold(plan: SourcePlan, issues: Mapping[str, Issue], items: Mapping[str, Sou
             item.fate, item.hold_reason = "held", reason
 
 
-def _find_unfinished_parents(items: Mapping[str, SourceItem]) -> set[str]:
-    """Return the ids of all items with an unfinished item below them, at any depth."""
+def _find_unfinished_parents(items: Mapping[str, tuple[str, str | None]]) -> set[str]:
+    """Return the ids with an unfinished item below them, at any depth, from the fate and the parent of each item."""
     parents: set[str] = set()
-    for item in items.values():
-        above = item.parent if item.fate in ("open", "held") else None
+    for fate, parent in items.values():
+        above = parent if fate in ("open", "held") else None
         while above is not None and above not in parents:
             parents.add(above)
-            above = items[above].parent
+            _, above = items[above]
     return parents
 
 
 def _find_hold_reason(issue: Issue, now: datetime) -> str | None:
-    """Return why beads does not offer an open issue as work, or None."""
+    """Return the reason why beads does not offer an open issue as work, or None if it does."""
     for flag in ("pinned", "ephemeral", "is_template"):
         if issue.is_set(flag):
             return flag.removeprefix("is_")
@@ -347,7 +351,7 @@ TOMBSTONES_LEFT_OUT = "tombstones"
 
 
 def read_beads(path: Path, *, skip_bad: bool, now: datetime | None = None) -> SourcePlan:
-    """Return the plan in a file or folder of beads. What is deferred is compared with `now`."""
+    """Return the plan in a file or folder of beads. `now` decides which issues are still deferred."""
     file = _find_file(path)
     bad = BadLines(skip_bad=skip_bad)
     plan = SourcePlan(TOOL, inherits_dependencies=True)
@@ -392,7 +396,7 @@ def _read_issues(file: Path, bad: BadLines) -> Iterator[Issue]:
 
 
 def _find_problem(fields: Mapping[str, Any]) -> str | None:
-    """Return what is wrong with an issue, or None."""
+    """Return the problem of an invalid issue, or None."""
     for name in ("id", "title", "status"):
         if not isinstance(fields.get(name), str):
             return f"has no {name}"
@@ -411,7 +415,7 @@ def _find_problem(fields: Mapping[str, Any]) -> str | None:
 
 
 def _merge_same_ids(plan: SourcePlan, read_issues: Iterable[Issue]) -> dict[str, Issue]:
-    """Return the issues by id, in the order of the file; of issues with the same id, the one updated last."""
+    """Return the issues by id, in the order of the file. Of issues with the same id, the latest update is kept."""
     issues: dict[str, Issue] = {}
     for issue in read_issues:
         earlier = issues.get(issue.id)
@@ -439,7 +443,7 @@ def _read_deletions(folder: Path, issues: Mapping[str, Issue], bad: BadLines) ->
 
 
 def _join_tables(plan: SourcePlan, issues: Mapping[str, Issue], folder: Path, bad: BadLines) -> None:
-    """Put the rows of the tables of a backup into their issues. Rows of issues that are not in it are counted."""
+    """Add the rows of the tables of a backup to their issues. Rows of unknown issues are counted."""
     for table in BACKUP_TABLES:
         file = folder / f"{table}.jsonl"
         if not file.is_file():
@@ -472,17 +476,22 @@ def write_beads(items: Sequence[ExportedItem]) -> WrittenFiles:
     items = restore_loops(items)
     by_source = index_by_source(items, TOOL)
     ids = {item.id: item.sources.get(TOOL, f"{PREFIX}{item.id}") for item in items}
+    parents = {item.id: get_source_parent(item, by_source) for item in items}
+    unfinished_parents = _find_unfinished_parents({item.id: (item.fate, parents[item.id]) for item in items})
     written = WrittenFiles({})
     lines = []
     for item in count_progress(sorted(items, key=lambda exported: ids[exported.id]), len(items)):
-        issue = _build_issue(item, ids, get_source_parent(item, by_source))
+        has_unfinished_parts = item.id in unfinished_parents
+        issue = _build_issue(item, ids, parents[item.id], has_unfinished_parts=has_unfinished_parts)
         lines.append(json.dumps(issue, ensure_ascii=False, separators=(",", ":")))
         written.lost += _list_lost(item, ids)
     written.files[""] = "".join(f"{line}\n" for line in lines)
     return written
 
 
-def _build_issue(item: ExportedItem, ids: dict[str, str], parent: str | None) -> dict[str, Any]:
+def _build_issue(
+    item: ExportedItem, ids: dict[str, str], parent: str | None, *, has_unfinished_parts: bool
+) -> dict[str, Any]:
     own_id = ids[item.id]
     issue: dict[str, Any] = {"id": own_id, "title": item.title}
     sections = {section.title: section.text for section in item.sections}
@@ -491,7 +500,7 @@ def _build_issue(item: ExportedItem, ids: dict[str, str], parent: str | None) ->
     if others:
         issue["notes"] = "\n\n".join([*([issue["notes"]] if "notes" in issue else ()), *others])
     issue |= {
-        "status": _choose_status(item),
+        "status": _choose_status(item, has_unfinished_parts=has_unfinished_parts),
         "priority": _choose_priority(item),
         "issue_type": item.properties.get("type") or TYPE_DEFAULT,
     }
@@ -499,7 +508,8 @@ def _build_issue(item: ExportedItem, ids: dict[str, str], parent: str | None) ->
     issue |= {names[name]: value for name, value in item.properties.items() if name in names}
     issue.setdefault("created_at", item.created_at)
     issue.setdefault("updated_at", item.updated_at)
-    if reasons := [evidence.text for evidence in item.evidence if evidence.type in ("note", "dropped")]:
+    evidence = list_evidence(item)
+    if reasons := [entry.text for entry in evidence if entry.type in ("note", "dropped")]:
         issue["close_reason"] = "\n\n".join(reasons)
     for name in ("pinned", "ephemeral", "is_template", "metadata"):
         if name in item.properties:
@@ -510,7 +520,7 @@ def _build_issue(item: ExportedItem, ids: dict[str, str], parent: str | None) ->
         issue["labels"] = labels
     if dependencies := _list_dependencies(item, ids, parent):
         issue["dependencies"] = [{"issue_id": own_id, **dependency} for dependency in dependencies]
-    if comments := [evidence.text for evidence in item.evidence if evidence.type == "comment"]:
+    if comments := [entry.text for entry in evidence if entry.type == "comment"]:
         issue["comments"] = [
             {"id": number, "issue_id": own_id, "author": "", "text": text, "created_at": item.updated_at}
             for number, text in enumerate(comments, 1)
@@ -518,22 +528,11 @@ def _build_issue(item: ExportedItem, ids: dict[str, str], parent: str | None) ->
     return issue
 
 
-def _choose_status(item: ExportedItem) -> str:
-    given = item.properties.get("source_status")
-    if item.properties.get("source") == TOOL and isinstance(given, str):
-        # A word that is not known was held; pinned flags and types hold an issue whose word says that it is open.
-        fate = FATES.get(normalize_word(given), "held")
-        if fate == item.fate or (fate == "open" and item.fate == "held" and _is_held_by_rule(item)):
-            return given
-    return STARTED_STATUS if item.fate == "open" and item.is_claimed else STATUSES[item.fate]
-
-
-def _is_held_by_rule(item: ExportedItem) -> bool:
-    """Return whether beads itself would not offer the issue, so that its word can stay."""
-    reason = item.hold_reason or ""
-    return reason in ("pinned", "ephemeral", "template") or reason.startswith(
-        ("type ", "deferred until ", "its parent ")
-    )
+def _choose_status(item: ExportedItem, *, has_unfinished_parts: bool) -> str:
+    status = STARTED_STATUS if item.fate == "open" and item.is_claimed else STATUSES[item.fate]
+    # The hold of an issue is lifted while it has unfinished parts; other holds follow from fields that are written too.
+    is_derived = item.fate != "open" or has_unfinished_parts
+    return get_imported_status(item, TOOL, FATES, is_derived=is_derived) or status
 
 
 def _choose_priority(item: ExportedItem) -> int:

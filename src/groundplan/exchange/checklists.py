@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -17,10 +18,10 @@ from groundplan.exchange.items import (
     SourcePlan,
     UnreadableSource,
     WrittenFiles,
-    add_evidence,
     add_links,
     add_section,
     clean_title,
+    explain_drop,
     find_paths,
     get_source_parent,
     index_by_source,
@@ -51,7 +52,7 @@ OPTIONAL_SIGN = "*"  # behind the box, as Kiro writes it
 
 @dataclass(frozen=True, slots=True)
 class CheckBox:
-    """A box: its indentation, the sign in it, and the text behind it."""
+    """A box: its indentation, its sign, and the text after the sign."""
 
     indent: int
     mark: str
@@ -60,7 +61,7 @@ class CheckBox:
 
     @property
     def number(self) -> tuple[int, ...]:
-        """The number that the text begins with, such as `1.2` or `3.`; empty if there is none."""
+        """The number at the beginning of the text, such as `1.2` or `3.`; empty if there is none."""
         first = self.text.partition(" ")[0].rstrip(".)")
         parts = first.split(".")
         is_number = all(part.isascii() and part.isdecimal() and len(part) <= NUMBER_CHARS_MAX for part in parts)
@@ -68,7 +69,7 @@ class CheckBox:
 
 
 def parse_box(line: str) -> CheckBox | None:
-    """Return the box in a line, or None. Links, as in `- [x](address)`, and other signs are no boxes."""
+    """Return the box in a line, or None. Links, as in `- [x](address)`, and unknown signs are not boxes."""
     bare = line.lstrip(" \t")
     rest = _strip_bullet(bare)
     if rest is None or rest[:1] != "[" or rest[1:2] not in FATES or rest[2:3] != "]":
@@ -96,7 +97,7 @@ def measure_indent(line: str) -> int:
 
 
 def _strip_bullet(bare: str) -> str | None:
-    """Return the text behind the bullet or number of a list item, or None if it is none."""
+    """Return the text after the bullet or number of a list item, or None if the line is not one."""
     if bare[:1] in ("-", "*", "+") and bare[1:2] in (" ", "\t"):
         return bare[1:].lstrip(" \t")
     digits = len(bare) - len(bare.lstrip("0123456789"))
@@ -137,7 +138,7 @@ class OutlineEntry:
 
 
 def read_outline(text: str) -> list[OutlineEntry]:
-    """Return the boxes of a text and the headings above them, in the order of their lines."""
+    """Return the boxes of a text and the headings above them, in order."""
     try:
         parts = split_text(text)
     except UnreadableFrontMatter:
@@ -156,7 +157,7 @@ def read_outline(text: str) -> list[OutlineEntry]:
 
 
 class _OutlineReader:
-    """The entries that were read, and the headings and boxes that are open at the current line."""
+    """The entries read so far, and the headings and boxes that contain the current line."""
 
     def __init__(self) -> None:
         self.entries: list[OutlineEntry] = []
@@ -198,12 +199,12 @@ class _OutlineReader:
         return self._headings[-1] if self._headings else None
 
     def _leave_boxes(self, indent: int) -> None:
-        """Close the boxes that a line with this indentation is not below."""
+        """Close the boxes that do not contain a line with this indentation."""
         while self._boxes and self._boxes[-1][0].indent >= indent:
             self._boxes.pop()
 
     def _find_by_number(self, box: CheckBox) -> OutlineEntry | None:
-        """Return the last box above this one by number, such as `2.1` for `2.1.3`, else `2`."""
+        """Return the last box whose number is a parent of this number: for `2.1.3` it is `2.1`, else `2`."""
         number = box.number
         return next(
             (entry for end in range(len(number) - 1, 0, -1) if (entry := self._numbers.get(number[:end]))), None
@@ -272,7 +273,7 @@ class ChecklistItems:
         return item
 
     def _choose_id(self, name: str) -> str:
-        """Return the id for a name: shortened if it is too long, and counted if it was there before."""
+        """Return an unused id for a name: shortened if it is too long, and with a counter if it is repeated."""
         encoded = clean_title(name).encode()
         if len(encoded) > SOURCE_ID_BYTES_MAX - _DIGEST_CHARS:
             digest = sha256(encoded).hexdigest()[:_DIGEST_CHARS]
@@ -287,12 +288,11 @@ class ChecklistItems:
         item.fate = FATES[mark]
         item.source_status = None if mark == OPEN_MARK else mark
         item.state = mark if mark in STARTED_MARKS else None
-        if mark == DROPPED_MARK:
-            add_evidence(item, "dropped", f"its box is [{mark}]", section="Close reason")
-        elif is_archived and item.fate == "open":
+        if is_archived and item.fate == "open":
             item.fate = "dropped"
-            add_evidence(item, "dropped", "left open when its change was archived", section="Close reason")
+            explain_drop(item, "left open when its change was archived")
             self._plan.note_placed(item.source_id, "status", "its change is archived; the box was open")
+        explain_drop(item, f"its box is [{mark}]")
 
 
 def _add_text(item: SourceItem, text: str) -> None:
@@ -311,27 +311,30 @@ def _add_text(item: SourceItem, text: str) -> None:
 # --- The files of a checklist import, and the names that their items keep from one import to the next -----------------
 
 
+TOOL_FOLDERS = (".kiro", ".specify")  # hidden folders in which tools keep checklists
+
+
 @dataclass(frozen=True, slots=True)
 class ChecklistFile:
-    """A file: its path, its name from the root of the repository, and its text."""
+    """A file: its path, its path from the root of the repository, and its text."""
 
     path: str
     name: str
     text: str
 
 
-def iter_checklists(path: Path, bad: BadLines, *, is_wanted: Callable[[str], bool]) -> Iterator[ChecklistFile]:
-    """Yield a file, or the Markdown files below a folder whose names are wanted."""
+def iter_checklists(
+    path: Path, plan: SourcePlan, bad: BadLines, *, is_wanted: Callable[[str], bool]
+) -> Iterator[ChecklistFile]:
+    """Yield a file, or the Markdown files below a folder that have one of the wanted names."""
     if not path.exists():
         raise UnreadableSource(str(path), "no such file or folder")
-    files = (file for file in iter_files(path, ".md") if is_wanted(file.name)) if path.is_dir() else [path]
+    files = (file for file in _search_folder(path, plan) if is_wanted(file.name)) if path.is_dir() else [path]
     folder = path.absolute() if path.is_dir() else path.absolute().parent
     # Without a repository, the folder is part of the name: several folders may have a tasks.md.
     root = find_root(folder) or folder.parent
     for file in files:
         name = file.absolute().relative_to(root).as_posix()
-        if SKIPPED_FOLDERS.intersection(Path(name).parts):
-            continue
         text = read_text(file)
         if (line := find_conflict_marker(text)) is not None:
             bad.add(str(file), line, "is a conflict marker of a merge; resolve the merge first")
@@ -339,15 +342,31 @@ def iter_checklists(path: Path, bad: BadLines, *, is_wanted: Callable[[str], boo
         yield ChecklistFile(str(file), name, text)
 
 
+def _search_folder(folder: Path, plan: SourcePlan) -> Iterator[Path]:
+    """Yield the Markdown files below a folder, sorted, and count those in hidden folders that are left out."""
+    searched_too = " and ".join(TOOL_FOLDERS)
+    plan.searched = f"Markdown files below it, also in {searched_too}, but not in other hidden folders"
+    for above, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS)
+        for name in [name for name in folders if name.startswith(".") and name not in TOOL_FOLDERS]:
+            folders.remove(name)
+            if count := sum(1 for _ in iter_files(Path(above) / name, ".md")):
+                plan.left_out[f"files in the hidden folder {(Path(above) / name).relative_to(folder)}"] += count
+        for name in sorted(names):
+            file = Path(above) / name
+            if name.endswith(".md") and not file.is_symlink():
+                yield file
+
+
 # --- Checklists in Markdown files, also the task lists of Kiro and OpenSpec -------------------------------------------
 
 
 def read_markdown(path: Path, *, skip_bad: bool) -> SourcePlan:
-    """Read the boxes of a file, or of all Markdown files below a folder, and the headings above them."""
+    """Read the boxes of a file, or of all Markdown files below a folder, with the headings above them."""
     plan = SourcePlan(TOOL)
     bad = BadLines(skip_bad=skip_bad)
     items = ChecklistItems(plan, bad)
-    for file in iter_checklists(path, bad, is_wanted=lambda _: True):
+    for file in iter_checklists(path, plan, bad, is_wanted=lambda _: True):
         items.add_file(file, group_title=file.name if path.is_dir() else None)
     plan.skipped = bad.skipped
     return plan
@@ -369,12 +388,12 @@ _DIGITS_MAX = 6
 
 
 def read_speckit(path: Path, *, skip_bad: bool) -> SourcePlan:
-    """Read a task list, or those of all features below a folder."""
+    """Read a task list, or the task lists of all features below a folder."""
     plan = SourcePlan(SPECKIT)
     bad = BadLines(skip_bad=skip_bad)
     items = ChecklistItems(plan, bad)
     ids: list[tuple[SourceItem, str]] = []
-    for file in iter_checklists(path, bad, is_wanted=lambda name: name == TASKS_FILE):
+    for file in iter_checklists(path, plan, bad, is_wanted=lambda name: name == TASKS_FILE):
         group_title = Path(file.name).parent.name or file.name if path.is_dir() else None
         boxes = items.add_file(file, group_title=group_title)
         ids += _read_tasks(plan, file, [item for _, item in boxes])
@@ -388,7 +407,7 @@ def read_speckit(path: Path, *, skip_bad: bool) -> SourcePlan:
 
 
 def _read_tasks(plan: SourcePlan, file: ChecklistFile, items: list[SourceItem]) -> list[tuple[SourceItem, str]]:
-    """Give the tasks of a file their ids, tags and links; return those that have an id."""
+    """Set the ids, tags and links of the tasks of a file; return the tasks that have an id."""
     uses: Counter[str] = Counter()
     renamed: dict[str, str] = {}
     tasks = []
@@ -413,7 +432,7 @@ def _read_tasks(plan: SourcePlan, file: ChecklistFile, items: list[SourceItem]) 
 
 
 def split_task(text: str) -> tuple[str, list[str], str]:
-    """Return the id of a task, the tags `P` and `USn` behind it, and the rest of its text."""
+    """Return the id of a task, its tags `P` and `USn`, and the rest of its text."""
     first, _, rest = text.partition(" ")
     task_id = first.rstrip(":.") if _is_task_id(first.rstrip(":.")) else ""
     rest = rest.strip() if task_id else text
@@ -428,7 +447,7 @@ def split_task(text: str) -> tuple[str, list[str], str]:
 
 
 def _is_task_id(word: str) -> bool:
-    """Return whether a word is an id such as `T001` or `T012a`."""
+    """Return True if a word is an id such as `T001` or `T012a`."""
     return _is_numbered(word[:-1] if word[-1:].islower() else word, _TASK_PREFIX)
 
 
@@ -438,7 +457,7 @@ def _is_numbered(word: str, prefix: str) -> bool:
 
 
 def _name_prose(plan: SourcePlan, file: ChecklistFile) -> None:
-    """Note each section about dependencies as lost, because it is prose."""
+    """Report each section about dependencies as lost, because it is prose."""
     for heading in iter_headings(file.text):
         if "depend" in heading.title.lower():
             detail = f"line {heading.line + 1}, {heading.title!r}: dependencies written as prose are not imported"
@@ -485,7 +504,7 @@ def _list_lost(item: ExportedItem) -> Iterator[ItemNote]:
 
 
 def _iter_group(children: dict[str | None, list[ExportedItem]], parent: str | None, *, level: int) -> Iterator[str]:
-    """Yield the lines below a heading, or those of the whole file."""
+    """Yield the lines below a heading, or the lines of the whole file."""
     below = children.get(parent, [])
     has_boxes = False
     for item in below:
@@ -521,7 +540,7 @@ def _iter_box(children: dict[str | None, list[ExportedItem]], top: ExportedItem)
 
 
 def _iter_text(item: ExportedItem) -> Iterator[str]:
-    """Yield the lines below a heading or box: its sections, and the requirements that it names."""
+    """Yield the lines below a heading or box: its sections and its requirements."""
     for section in item.sections:
         if section.title != TEXT_SECTION:
             yield f"**{_join_lines(section.title)}**"
@@ -532,7 +551,7 @@ def _iter_text(item: ExportedItem) -> Iterator[str]:
 
 
 def _choose_mark(item: ExportedItem) -> str:
-    """Return the sign that the item was imported with if it still fits its fate, else the sign of its fate."""
+    """Return the sign at the import if it still fits the fate of the item, else the usual sign of the fate."""
     given = item.properties.get("source_status")
     if item.properties.get("source") == TOOL and isinstance(given, str) and FATES.get(given) == item.fate:
         return given

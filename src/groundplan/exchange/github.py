@@ -1,4 +1,4 @@
-"""Issues of GitHub: what `gh issue list --json` or the REST API returns.
+"""Issues of GitHub, from the output of `gh issue list --json` or of the REST API.
 
     {"number": 12, "title": "…", "state": "OPEN", "labels": [{"name": "bug"}], "body": "…", …}
 
@@ -17,12 +17,12 @@ from groundplan.exchange.items import (
     BadLines,
     SourcePlan,
     add_comment,
-    add_evidence,
     add_links,
     add_section,
     choose_fate,
     clean_text,
     clean_title,
+    explain_drop,
     make_tags,
     normalize_word,
 )
@@ -41,7 +41,7 @@ _DATES = {
 
 
 def read_github(path: Path, *, skip_bad: bool) -> SourcePlan:
-    """Read the issues of a file; pull requests among them are left out."""
+    """Read the issues of a file. Pull requests are left out."""
     plan = SourcePlan(TOOL)
     bad = BadLines(skip_bad=skip_bad)
     entries: dict[str, tuple[SourceItem, Mapping[str, Any]]] = {}
@@ -124,8 +124,7 @@ def _build_item(plan: SourcePlan, entry: Mapping[str, Any], source_id: str, *, i
         source_status=state or None,
         properties=_build_properties(entry, reason),
     )
-    if fate == "dropped":
-        add_evidence(item, "dropped", f"closed as {normalize_word(reason)}", section="Close reason")
+    explain_drop(item, f"closed as {normalize_word(reason)}")
     _add_texts(item, entry)
     return item
 
@@ -163,7 +162,7 @@ def _connect(
     entry: Mapping[str, Any],
     entries: Mapping[str, tuple[SourceItem, Mapping[str, Any]]],
 ) -> None:
-    """Set the parent of an item and its links to others."""
+    """Set the parent of an item and its links to other items."""
     parent = entry.get("parent")
     if parent_url := (_get_url(parent) if isinstance(parent, dict) else _get_text(entry, "parent_issue_url")):
         parent_id = _find_issue(parent_url, entry, entries)
@@ -202,13 +201,13 @@ def _find_issue(
 
 
 def _split_url(url: str) -> tuple[str, str]:
-    """Return owner/name and number of the issue with an address: of a page, or of the API."""
+    """Return owner/name and number from the address of an issue, either of its page or in the API."""
     head, _, number = url.rstrip("/").rpartition("/issues/")
     return "/".join(head.split("/")[-2:]), number
 
 
 def _get_url(entry: Mapping[str, Any]) -> str:
-    """Return the address of an issue: of its page where there is one."""
+    """Return the address of an issue, preferably of its page."""
     return _get_text(entry, "html_url", "url")
 
 
@@ -217,7 +216,7 @@ def _get_text(entry: Mapping[str, Any], *names: str) -> str:
 
 
 def _list_names(group: Any) -> list[str]:
-    """Return the names of labels, people or a milestone: texts, or objects with one of several keys."""
+    """Return the names of labels, people or a milestone, which are texts, or objects with one of several keys."""
     names = []
     for member in group if isinstance(group, list) else [group]:
         name = _get_text(member, "name", "login", "title") if isinstance(member, dict) else member

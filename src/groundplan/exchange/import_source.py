@@ -1,4 +1,4 @@
-"""Import the file of another tool into a project and report what became of it; export items as the files of one."""
+"""Import the file of another tool into a project and report the outcome; export items as files of another tool."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from groundplan import session as sessions
-from groundplan.exchange.items import BadLine, ItemNote, SourcePlan, WrittenFiles
+from groundplan.exchange.items import BadLine, ItemNote, SourcePlan, WrittenFiles, leave_out_knowledge_tasks
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.operations.registry import Operation, Registry
@@ -40,7 +40,7 @@ class SourceTool(StrEnum):
 
 
 class TargetTool(StrEnum):
-    """The tools to export to. `jsonl` has one line for each node, with everything that it has."""
+    """The tools to export to. `jsonl` has one line for each node, with all of its fields."""
 
     BEADS = "beads"
     TASKMASTER = "taskmaster"
@@ -76,6 +76,8 @@ def read_source(tool: SourceTool, path: Path, *, skip_bad: bool) -> SourcePlan:
 
 def write_items(tool: TargetTool, items: Sequence[ExportedItem]) -> WrittenFiles:
     """Return the files of a tool for the items of a project."""
+    if tool is not TargetTool.JSONL:
+        items = leave_out_knowledge_tasks(items)
     write: Callable[..., WrittenFiles] = _load(WRITERS[tool])
     return write(items)
 
@@ -86,7 +88,7 @@ def _load(name: str) -> Any:
 
 
 class ImportReport(NamedTuple):
-    """The report of an import as `--json` prints it, and the number of items by status word and fate."""
+    """The report of an import as `--json` prints it, and the number of items by status and fate."""
 
     data: dict[str, Any]
     statuses: Counter[tuple[str, str]]
@@ -110,12 +112,14 @@ def import_source(
     skip_bad: bool = False,
     name_step: Callable[[str], object] = lambda step: None,
 ) -> ImportReport:
-    """Import a file or folder and return the report; `name_step` is called with the name of each step."""
+    """Import a file or folder and return the report. `name_step` receives the name of each step."""
     name_step("reading")
     plan = read_source(tool, path, skip_bad=skip_bad)
     name_step(f"{len(plan.items):,} items")
     statuses = Counter((item.source_status or "none", str(item.fate)) for item in plan.items if not item.is_group)
     is_empty = not (plan.items or plan.molecules or plan.atoms or plan.deleted)
+    if is_empty and plan.searched and not plan.skipped:
+        raise _explain_nothing_found(plan, path)
     if is_empty:
         answer = ImportedWork(project, plan.tool, dry_run, ImportCounts(0, 0, 0, 0), [], [], [], [NOTHING_FOUND])
     else:
@@ -131,8 +135,14 @@ def import_source(
     return ImportReport(build_report(plan, answer), statuses)
 
 
+def _explain_nothing_found(plan: SourcePlan, path: Path) -> NotFound:
+    left_out = ", ".join(f"{count} {reason}" for reason, count in plan.left_out.items())
+    hint = f"looked at {plan.searched}" + (f"; left out: {left_out}" if left_out else "")
+    return NotFound(f"plan of {plan.tool} in", str(path), hint=hint, left_out=dict(plan.left_out))
+
+
 def _try_out(request: dict[str, Any]) -> ImportedWork:
-    """Import into a temporary database, which gives the same answer for a project that does not exist yet."""
+    """Import into a temporary database, which gives the same report for a project that does not exist yet."""
     with TemporaryDirectory() as folder, sessions.open(str(Path(folder) / "plan.db"), actor="import") as session:
         cancellation = Cancellation(NO_LIMIT_S)
         request = {**request, "dry_run": False}
@@ -155,7 +165,7 @@ def _build_request(plan: SourcePlan, path: Path, project: str, *, dry_run: bool)
 
 
 def build_report(plan: SourcePlan, answer: ImportedWork) -> dict[str, Any]:
-    """Return the report of an import: counts, notes of the reader, and conflicts."""
+    """Return the report of an import, with counts, notes of the reader, and conflicts."""
     counts = msgspec.to_builtins(answer.counts)
     return {
         "project": answer.project,

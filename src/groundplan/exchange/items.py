@@ -1,4 +1,4 @@
-"""Items of other tools: what a reader makes of them, what a writer returns, and the parts that all of them share.
+"""Items of other tools, which readers produce and writers take, and functions that readers and writers share.
 
 A reader is a function `read_TOOL(path, *, skip_bad) -> SourcePlan`. A bad line raises `BadLineFound`, or goes into
 `skipped` with `skip_bad`; `BadLines` does both. A writer is a function `write_TOOL(items) -> WrittenFiles`.
@@ -17,6 +17,7 @@ import msgspec
 from groundplan.kernel.errors import Invalid
 from groundplan.work.importing.export import ExportedItem
 from groundplan.work.importing.items import (
+    KNOWLEDGE_TASK,
     LOOP,
     SECTION_BYTES_MAX,
     DeletedItem,
@@ -26,12 +27,15 @@ from groundplan.work.importing.items import (
     SourceItem,
     SourceMolecule,
     SourceSection,
+    describe_fate,
+    is_same,
+    parse_fate,
 )
 from groundplan.work.requests import LINKS_MAX, TAGS_MAX
 
 
 class UnreadableSource(Invalid):
-    """A file cannot be read, or is not a file of the tool."""
+    """A file cannot be read, or does not belong to the tool."""
 
     code = "unreadable_source"
 
@@ -44,7 +48,7 @@ class UnreadableSource(Invalid):
 
 @dataclass(frozen=True, slots=True)
 class BadLine:
-    """A line, or an item, that cannot be imported, and why."""
+    """A line or an item that cannot be imported, with the reason."""
 
     file: str
     line: int | None
@@ -53,7 +57,7 @@ class BadLine:
 
 
 class BadLineFound(Invalid):
-    """A file has a bad line, so nothing is imported."""
+    """A file has a bad line, so that nothing is imported."""
 
     code = "bad_line"
 
@@ -69,7 +73,7 @@ class BadLineFound(Invalid):
 
 
 class BadLines:
-    """The bad lines of an import: the first one ends it, unless they are skipped."""
+    """The bad lines of an import. The first one ends the import, unless bad lines are skipped."""
 
     def __init__(self, *, skip_bad: bool) -> None:
         self.skipped: list[BadLine] = []
@@ -85,7 +89,7 @@ class BadLines:
 
 @dataclass(frozen=True, slots=True)
 class ItemNote:
-    """A note about an item that was changed or lost in part: the field, and a sentence."""
+    """A note about a field of an item that was changed or lost, with a sentence."""
 
     source_id: str
     what: str
@@ -94,7 +98,7 @@ class ItemNote:
 
 @dataclass(slots=True)
 class SourcePlan:
-    """The content of a file, or of several files of one tool."""
+    """The content of one or several files of a tool."""
 
     tool: str
     items: list[SourceItem] = field(default_factory=list)  # in the order of the file
@@ -106,21 +110,22 @@ class SourcePlan:
     placed: list[ItemNote] = field(default_factory=list)  # what came in otherwise than it was
     skipped: list[BadLine] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    searched: str = ""  # where a reader looked for files below a folder
     inherits_dependencies: bool = False  # whether in this tool the dependencies of an item also hold back its parts
 
     def note_placed(self, source_id: str, field: str, detail: str) -> None:
-        """Note that a field came in differently from the file."""
+        """Record that a field was imported differently from the file."""
         self.placed.append(ItemNote(source_id, field, detail))
 
     def clean_title(self, source_id: str, title: str) -> str:
-        """Return a title on one line, and note on the item what was changed."""
+        """Return a title on one line, and record the changes in a note about the item."""
         cleaned = clean_title(title)
         if (changes := describe_title_changes(title, cleaned)) is not None:
             self.note_placed(source_id, "title", changes)
         return cleaned
 
     def note_lost(self, source_id: str, field: str, detail: str) -> None:
-        """Note that a field was not imported, because it has no place here."""
+        """Record that a field was not imported, because items have no such field."""
         self.lost.append(ItemNote(source_id, field, detail))
 
 
@@ -132,6 +137,7 @@ TAG_CHARS_MAX = 100
 INTEGER_MAX = 1 << 53  # the largest number that can be stored
 TITLE_BYTES_MAX = 4096
 REPLACEMENT = "\ufffd"
+STATUS_EVIDENCE = "status "  # begins the evidence of a dropped item without a reason, before its word
 OTHER_LINKS = "Links"  # the section for links beyond the limit
 
 # All but tab, line feed and carriage return, which texts may have; halves of surrogate pairs are no characters.
@@ -140,12 +146,12 @@ _UNSTORABLE_IN_TITLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def normalize_word(word: str) -> str:
-    """Return a status word for comparisons: without case, and with `_`, `-` and spaces alike."""
+    """Return a status in the form in which statuses are compared: without case, and with `_`, `-` and spaces alike."""
     return " ".join(word.replace("_", " ").replace("-", " ").casefold().split())
 
 
 def choose_fate(word: str, fates: Mapping[str, Fate]) -> tuple[Fate, str | None]:
-    """Return the fate for a status word and the reason of a hold; a word that is not known is held.
+    """Return the fate for a status and the reason of a hold; an unknown status is put on hold.
 
     `fates` has normalized words.
     """
@@ -154,7 +160,7 @@ def choose_fate(word: str, fates: Mapping[str, Fate]) -> tuple[Fate, str | None]
 
 
 def add_section(item: SourceItem, title: str, text: Any) -> None:
-    """Add a text to an item as a section, or as several if it is too long for one; a blank text adds none."""
+    """Add a text to an item as a section, or as several sections if it is too long. A blank text adds none."""
     if not isinstance(text, str) or not text.strip():
         return
     parts = split_by_bytes(clean_text(text).strip("\n"), SECTION_BYTES_MAX)
@@ -163,7 +169,7 @@ def add_section(item: SourceItem, title: str, text: Any) -> None:
 
 
 def add_comment(item: SourceItem, text: str, *, author: str = "", at: str = "") -> None:
-    """Add a comment to an item as evidence with author and date in front, or as a section if it is too long."""
+    """Add a comment to an item as evidence that begins with author and date, or as a section if it is too long."""
     heading = " ".join(clean_text(part) for part in (author, at) if part)
     comment = clean_text(text)
     if heading:
@@ -172,7 +178,7 @@ def add_comment(item: SourceItem, text: str, *, author: str = "", at: str = "") 
 
 
 def add_evidence(item: SourceItem, type_: str, text: str, *, section: str) -> None:
-    """Add evidence to an item, or a section under this title if the text is too long for evidence."""
+    """Add evidence to an item, or a section with this title if the text is too long for evidence."""
     text = clean_text(text).strip()
     if not text:
         return
@@ -182,14 +188,20 @@ def add_evidence(item: SourceItem, type_: str, text: str, *, section: str) -> No
         add_section(item, section, text)
 
 
+def explain_drop(item: SourceItem, reason: str = "") -> None:
+    """Add the reason of a dropped item as evidence, unless it has one; without a reason, its status word."""
+    if item.fate == "dropped" and all(evidence.type != "dropped" for evidence in item.evidence):
+        add_evidence(item, "dropped", reason or f"{STATUS_EVIDENCE}{item.source_status}", section="Close reason")
+
+
 def make_tags(labels: Iterable[Any]) -> list[str]:
-    """Return labels as tags: trimmed, each once, without empty ones."""
+    """Return labels as tags: trimmed, and without empty and repeated ones."""
     texts = (clean_text(label).strip()[:TAG_CHARS_MAX].strip() for label in labels if isinstance(label, str))
     return list(dict.fromkeys(text for text in texts if text))[:TAGS_MAX]
 
 
 def add_links(item: SourceItem, links: Iterable[str]) -> None:
-    """Add context links to an item; those beyond the limit go into a section."""
+    """Add context links to an item. Links beyond the limit go into a section."""
     texts = [clean_text(link).strip() for link in links]
     known = {*item.context_links}
     fresh = [link for link in dict.fromkeys(texts) if link and link not in known]
@@ -201,7 +213,7 @@ def add_links(item: SourceItem, links: Iterable[str]) -> None:
 
 
 def split_by_bytes(text: str, bytes_max: int) -> list[str]:
-    """Return a text in parts of at most so many bytes, cut at line breaks where that is possible."""
+    """Return the parts of a text, each with at most `bytes_max` bytes; it is split at line breaks if possible."""
     encoded = text.encode()
     parts: list[str] = []
     start = 0
@@ -217,7 +229,7 @@ def split_by_bytes(text: str, bytes_max: int) -> list[str]:
 
 
 def clean_property(value: Any) -> Any:
-    """Return a JSON value with texts that can be stored; numbers that cannot are texts."""
+    """Return a JSON value that can be stored: numbers that cannot be stored become texts."""
     if isinstance(value, str):
         return clean_text(value)
     if isinstance(value, dict):
@@ -230,14 +242,14 @@ def clean_property(value: Any) -> Any:
 
 
 def clean_text(text: str) -> str:
-    """Return a text with line feeds, in which U+FFFD stands for characters that cannot be stored."""
+    """Return a text with LF as line break, and with U+FFFD in place of characters that cannot be stored."""
     if text.isprintable():
         return text
     return _UNSTORABLE.sub(REPLACEMENT, text.replace("\r\n", "\n"))
 
 
 def clean_title(text: str) -> str:
-    """Return a title on one line, without white space around it; U+FFFD stands for control characters."""
+    """Return a title on one line, without surrounding white space, and with U+FFFD in place of control characters."""
     text = text.strip()
     return text if text.isprintable() else _UNSTORABLE_IN_TITLE.sub(REPLACEMENT, text)
 
@@ -258,7 +270,7 @@ _PUNCTUATION = "`'\"()<>,;:!*"
 
 
 def find_paths(text: str) -> list[str]:
-    """Return the paths that a text names: words with a slash, or code, that end like a file or a folder."""
+    """Return the paths in a text: words with a slash, or code, with the ending of a file or a folder."""
     paths: dict[str, None] = {}
     for word in text.split():
         is_code = word.lstrip("(").startswith("`")
@@ -280,7 +292,7 @@ PROPERTIES_OF_IMPORT = frozenset({"source", "source_id", "source_status", "sourc
 
 @dataclass(slots=True)
 class WrittenFiles:
-    """The text of each file by its path; a tool with a single file has it under the empty path."""
+    """The text of each file by its path. The only file of a tool has an empty path."""
 
     files: dict[str, str]
     lost: list[ItemNote] = field(default_factory=list)
@@ -290,24 +302,50 @@ class WrittenFiles:
         return [*self.files] == [""]
 
 
+def leave_out_knowledge_tasks(items: Sequence[ExportedItem]) -> list[ExportedItem]:
+    """Return the items without the tasks that imports made for knowledge, unless another item refers to them."""
+    referred = {item.parent for item in items} | {target for item in items for target in item.depends_on}
+    referred |= {link.id for item in items for link in item.links}
+    return [item for item in items if KNOWLEDGE_TASK not in item.sources.values() or item.id in referred]
+
+
 def restore_loops(items: Sequence[ExportedItem]) -> list[ExportedItem]:
-    """Return the items with the dependencies that an import left out because of loops, without their holds."""
+    """Return the items without the holds that an import set to break loops, and with the dependencies it left out."""
     return [_restore_loop(item) if item.loops else item for item in items]
 
 
 def _restore_loop(item: ExportedItem) -> ExportedItem:
-    is_held_for_it = item.fate == "held" and (item.hold_reason or "").startswith(LOOP)
-    fate = {"fate": "open", "hold_reason": None} if is_held_for_it else {}
     depends_on = list(dict.fromkeys((*item.depends_on, *item.loops)))
-    return msgspec.structs.replace(item, depends_on=depends_on, loops=[], **fate)
+    restored = msgspec.structs.replace(item, depends_on=depends_on, loops=[])
+    if item.fate == "held" and (item.hold_reason or "").startswith(LOOP):
+        restored.fate, restored.hold_reason = parse_fate(item.imported_fate or "open")
+    return restored
 
 
 def get_source_parent(item: ExportedItem, by_source: Mapping[str, ExportedItem]) -> str | None:
-    """Return the parent that an item had in its tool if the import moved the item, else its parent here."""
+    """Return the parent of an item in its tool if the import moved the item, else its parent in the plan."""
     moved_from = item.properties.get("source_parent")
     if isinstance(moved_from, str) and moved_from in by_source:
         return by_source[moved_from].id
     return item.parent
+
+
+def get_imported_status(item: ExportedItem, tool: str, fates: Mapping[str, Fate], *, is_derived: bool) -> str | None:
+    """Return the status word that an item was imported with, if another import would give it the fate that it has.
+
+    `is_derived` says that the tool would derive the fate of the last import from the rest of the file again.
+    """
+    word = item.properties.get("source_status")
+    if item.properties.get("source") != tool or not isinstance(word, str):
+        return None
+    is_unchanged = is_same(describe_fate(item.fate, item.hold_reason), item.imported_fate)
+    return word if choose_fate(word, fates)[0] == item.fate or (is_derived and is_unchanged) else None
+
+
+def list_evidence(item: ExportedItem) -> list[SourceEvidence]:
+    """Return the evidence of an item without the reason that an import made of a status word."""
+    made = f"{STATUS_EVIDENCE}{item.properties.get('source_status')}"
+    return [entry for entry in item.evidence if entry.type != "dropped" or not entry.text.startswith(made)]
 
 
 def index_by_source(items: Sequence[ExportedItem], tool: str) -> dict[str, ExportedItem]:
@@ -316,5 +354,5 @@ def index_by_source(items: Sequence[ExportedItem], tool: str) -> dict[str, Expor
 
 
 def write_jsonl(items: Sequence[ExportedItem]) -> WrittenFiles:
-    """Return a line of JSON for each item, with everything that it has."""
+    """Write each item as a line of JSON with all of its fields."""
     return WrittenFiles({"": "".join(f"{msgspec.json.encode(item).decode()}\n" for item in items)})

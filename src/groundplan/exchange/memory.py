@@ -3,7 +3,8 @@
     {"type": "entity", "name": "Checkout", "entityType": "module", "observations": ["Never rounds twice."]}
     {"type": "relation", "from": "Checkout", "to": "Cart", "relationType": "reads"}
 
-Some files have no `type`, have `_type`, or are one object with `entities` and `relations`.
+Some files have no `type`, have `_type`, have observations that are objects with a `text`, or are one object with
+`entities` and `relations`.
 """
 
 from __future__ import annotations
@@ -24,13 +25,14 @@ NAME_CHARS_MAX = 255
 
 @dataclass(slots=True)
 class _Entity:
-    """An entity of the file, joined from all its lines."""
+    """An entity of the file, merged from all of its lines."""
 
     name: str
     line: int
     types: dict[str, None] = field(default_factory=dict)
     observations: dict[str, None] = field(default_factory=dict)
     relations: dict[str, dict[str, None]] = field(default_factory=dict)  # the reasons by name
+    lost_fields: set[str] = field(default_factory=set)  # of observations, beside their text
 
 
 def read_memory(path: Path, *, skip_bad: bool) -> SourcePlan:
@@ -64,7 +66,7 @@ def _iter_entries(text: str, file: str, bad: BadLines) -> Iterator[tuple[int, An
 def _read_entry(
     entry: Any, line: int, entities: dict[str, _Entity], relations: list[tuple[str, str, str]]
 ) -> str | None:
-    """Add an entity or a relation, or return why it is neither."""
+    """Add an entity or a relation, or return the reason why the entry is neither."""
     if not isinstance(entry, dict):
         return "is neither an entity nor a relation"
     kind = entry.get("type", entry.get("_type"))
@@ -79,14 +81,23 @@ def _read_entity(entry: Mapping[str, Any], line: int, entities: dict[str, _Entit
     observations = entry.get("observations", [])
     if not _is_name(entry.get("name")):
         return f"is an entity without a name of at most {NAME_CHARS_MAX} characters"
-    if not isinstance(observations, list) or not all(isinstance(text, str) for text in observations):
-        return "is an entity whose observations are not a list of texts"
+    texts = [_read_observation(entry) for entry in observations] if isinstance(observations, list) else [None]
+    if None in texts:
+        return "is an entity whose observations are not a list of texts, or of objects with a text"
     name = clean_title(entry["name"])
     entity = entities.setdefault(name, _Entity(name, line))
     if isinstance(type_ := entry.get("entityType"), str) and type_.strip():
         entity.types[clean_title(type_)] = None
-    entity.observations |= {clean_text(text).strip(): None for text in observations if text.strip()}
+    entity.observations |= {clean_text(text).strip(): None for text in texts if text and text.strip()}
+    names = {clean_title(name) for wrapped in observations if isinstance(wrapped, dict) for name in wrapped}
+    entity.lost_fields |= {name for name in names if name != "text" and not name.startswith("_")}
     return None
+
+
+def _read_observation(entry: Any) -> str | None:
+    """Return the text of an observation, which some files wrap into an object with its dates; None if it has none."""
+    text = entry.get("text") if isinstance(entry, dict) else entry
+    return text if isinstance(text, str) else None
 
 
 def _read_relation(entry: Mapping[str, Any], relations: list[tuple[str, str, str]]) -> str | None:
@@ -114,13 +125,15 @@ def _connect(plan: SourcePlan, entities: dict[str, _Entity], source: str, target
 
 
 def _build_molecules(plan: SourcePlan, entity: _Entity, file: str) -> Iterator[SourceMolecule]:
-    """Yield the molecule of an entity, and further ones if its text is too long for one."""
+    """Yield the molecule of an entity, and more molecules if its text is too long for one."""
     lines = [f"Type: {', '.join(entity.types)}", ""] if entity.types else []
     lines += ["- " + text.replace("\n", "\n  ") for text in entity.observations]
     related = [SourceRelation(name, _join_reasons(reasons)) for name, reasons in entity.relations.items()]
     for relation in related[RELATED_MAX:]:
         detail = f"{relation.reason} {relation.name}: more than {RELATED_MAX} relations of one entity"
         plan.note_lost(entity.name, "relation", detail)
+    if entity.lost_fields:
+        plan.note_lost(entity.name, "observations", f"have {', '.join(sorted(entity.lost_fields))} beside their text")
     name = entity.name
     for number, part in enumerate(split_by_bytes("\n".join(lines), KNOWLEDGE_BYTES_MAX), 1):
         if number > 1:

@@ -1,15 +1,18 @@
-"""Taskmaster: read its file of tasks, with or without tags, and write items as one."""
+"""Taskmaster: read its task file, with or without tags, and write items as such a file."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from groundplan.exchange.items import (
     PROPERTIES_OF_IMPORT,
+    STATUS_EVIDENCE,
     TITLE_BYTES_MAX,
     BadLines,
     ItemNote,
@@ -20,6 +23,9 @@ from groundplan.exchange.items import (
     choose_fate,
     clean_property,
     clean_title,
+    explain_drop,
+    get_imported_status,
+    list_evidence,
     normalize_word,
     restore_loops,
 )
@@ -95,8 +101,12 @@ class TagTasks:
             for number, below in enumerate(subtasks if isinstance(subtasks, list) else ()):
                 self._add(below, f"subtask {number + 1} of task {task.key if task else ''} of tag {self._tag}", task)
         for task in self._tasks.values():
-            self._set_dependencies(task)
             self._finish_with_parent(task)
+            if task.item.fate == "held":
+                self._plan.note_placed(task.item.source_id, "status", f"is held: {task.item.hold_reason}")
+        for task in self._tasks.values():
+            self._set_dependencies(task)
+            explain_drop(task.item)
             self._plan.items.append(task.item)
 
     def _add(self, fields: Any, where: str, parent: FileTask | None) -> FileTask | None:
@@ -143,8 +153,6 @@ class TagTasks:
     ) -> SourceItem:
         status = str(fields.get("status") or "")
         fate, hold_reason = choose_fate(status, FATES)
-        if hold_reason is not None:
-            self._plan.note_placed(source_id, "status", f"is held: {hold_reason}")
         above = fields if parent is None else parent.fields
         priority = normalize_word(str(above.get("priority") or PRIORITY_DEFAULT))
         item = SourceItem(
@@ -183,15 +191,16 @@ class TagTasks:
                 task.item.fate, task.item.hold_reason = "held", f"waits for {text}, which is not there"
 
     def _finish_with_parent(self, task: FileTask) -> None:
-        """Finish an open subtask with its finished task: Taskmaster never offers it again."""
+        """Finish an open subtask of a finished task, because Taskmaster never offers it again."""
         parent = task.parent
         if parent is not None and task.item.fate in ("open", "held") and parent.item.fate in ("done", "dropped"):
             self._plan.note_placed(task.item.source_id, "status", f"is finished with its task {parent.item.source_id}")
             task.item.fate, task.item.hold_reason = parent.item.fate, None
+            explain_drop(task.item, f"{STATUS_EVIDENCE}{task.item.source_status}, in a task that was given up")
 
 
 def _read_id(value: Any) -> str | None:
-    """Return an id as text: a whole number, a number with a fraction, or a text."""
+    """Return an id as text. An id is a whole number, a number with a fraction, or a text."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     if isinstance(value, float) and value.is_integer():
@@ -200,7 +209,7 @@ def _read_id(value: Any) -> str | None:
 
 
 def _read_number(id_: str, task: str) -> str:
-    """Return the number of a subtask, whose id may repeat that of its task: 27.15, 42-1."""
+    """Return the number of a subtask. Its id may repeat the id of its task: 27.15, 42-1."""
     for separator in (".", "-"):
         if id_.startswith(f"{task}{separator}"):
             return id_.removeprefix(f"{task}{separator}")
@@ -225,13 +234,13 @@ def _list_properties(fields: dict[str, Any]) -> dict[str, Any]:
 
 # --- Read the tasks of Taskmaster -------------------------------------------------------------------------------------
 # A file has tags with a list of tasks each, or one list of tasks; values without such a list are no tags. A task is
-# `TAG/12` and its third subtask `TAG/12.3`. Of several tags, each is a group.
+# `TAG/12` and its third subtask `TAG/12.3`. Of several tags with tasks, each is a group.
 
 PLACES = (".taskmaster/tasks/tasks.json", "tasks/tasks.json", "tasks.json")
 
 
 def read_taskmaster(path: Path, *, skip_bad: bool) -> SourcePlan:
-    """Return the plan in a file of Taskmaster, or in a folder that has one at its usual place."""
+    """Return the plan in a file of Taskmaster, or in a folder with such a file at its usual place."""
     file = _find_file(path)
     value = read_json(file)
     bad = BadLines(skip_bad=skip_bad)
@@ -240,10 +249,10 @@ def read_taskmaster(path: Path, *, skip_bad: bool) -> SourcePlan:
     filled = {tag: tasks for tag, tasks in tags.items() if tasks}
     for tag, tasks in filled.items():
         _refuse_other_tools(str(file), tasks)
-        has_group = len(tags) > 1
+        has_group = len(filled) > 1
         if has_group:
             plan.items.append(SourceItem(source_id=tag, title=tag, is_group=True, file=str(file)))
-        has_short_ids = tag == MASTER or len(tags) == 1
+        has_short_ids = tag == MASTER or len(filled) == 1
         TagTasks(plan, bad, str(file), tag, has_group=has_group, has_short_ids=has_short_ids).read(tasks)
     if empty := len(tags) - len(filled):
         plan.left_out["empty tags"] = empty
@@ -279,7 +288,7 @@ def _find_tags(file: str, value: Any) -> dict[str, list[Any]]:
 
 
 def _refuse_other_tools(file: str, tasks: list[Any]) -> None:
-    """Refuse a file in which no task has a title: another tool uses the same name for its file."""
+    """Refuse a file without any task title, because another tool uses the same file name."""
     if all(isinstance(task, dict) and "name" in task and "title" not in task for task in tasks):
         raise UnreadableSource(file, "is not a file of Taskmaster: its tasks have a name and no title")
 
@@ -294,84 +303,90 @@ def write_taskmaster(items: Sequence[ExportedItem]) -> WrittenFiles:
     """Return `tasks.json`."""
     tree = _Tree(restore_loops(items))
     tags: dict[str, Any] = {}
-    for tag, tasks in tree.tags.items():
-        tags[tag] = {
-            "tasks": [tree.build_task(task) for task in tasks],
-            "metadata": {"description": f"Tasks of {tag}"},
-        }
-    if not tags:
-        tags[MASTER] = {"tasks": [], "metadata": {"description": "Tasks of master"}}
+    for tag in tree.tags or [MASTER]:
+        tasks = tree.build_tasks(tag) if tag in tree.tags else []
+        tags[tag] = {"tasks": tasks, "metadata": {"description": f"Tasks of {tag}"}}
     return WrittenFiles({"": json.dumps(tags, ensure_ascii=False, indent=2) + "\n"}, tree.lost)
 
 
+class _Place(NamedTuple):
+    """The tag of a node, the id of its task, and its own id below that if it is a subtask."""
+
+    tag: str
+    task: str
+    part: str | None = None
+
+    @property
+    def key(self) -> str:
+        """The id of the node within its tag, as the reader builds it."""
+        return self.task if self.part is None else f"{self.task}.{self.part}"
+
+
 class _Tree:
-    """The nodes of a project as tags, tasks and subtasks, with their numbers."""
+    """The nodes of a project as tags, tasks and subtasks, with their ids."""
 
     def __init__(self, items: Sequence[ExportedItem]) -> None:
         self.lost: list[ItemNote] = []
-        self.tags: dict[str, list[ExportedItem]] = {}
         self._children: dict[str | None, list[ExportedItem]] = {}
-        self._numbers: dict[str, tuple[str, str]] = {}  # the tag and the number of each node
+        self._places: dict[str, _Place] = {}
         for item in items:
             self._children.setdefault(item.parent, []).append(item)
-        groups = [item for item in self._children.get(None, ()) if _is_tag(item)]
-        others = [item for item in self._children.get(None, ()) if not _is_tag(item)]
-        for group in groups:
-            self._number(group.title, self._children.get(group.id, []))
-        if others or not groups:
-            own = next((item.sources[TOOL].partition("/")[0] for item in others if TOOL in item.sources), MASTER)
-            self._number(own, others)
+        self.tags = self._list_tags()
+        for tag, tasks in self.tags.items():
+            for task, task_id in zip(tasks, _choose_ids(tasks, f"{tag}/"), strict=True):
+                self._places[task.id] = _Place(tag, task_id)
+                parts = [*self._iter_below(task)]
+                for part, part_id in zip(parts, _choose_ids(parts, f"{tag}/{task_id}."), strict=True):
+                    self._places[part.id] = _Place(tag, task_id, part_id)
 
-    def _number(self, tag: str, tasks: list[ExportedItem]) -> None:
-        if not tasks:
-            return
-        self.tags.setdefault(tag, []).extend(tasks)
-        self._assign(tag, "", tasks)
-        for task in tasks:
-            self._assign(tag, f"{self._numbers[task.id][1]}.", [*self._iter_below(task)])
-
-    def _assign(self, tag: str, prefix: str, items: list[ExportedItem]) -> None:
-        """Give each item its imported number, and new items the numbers after the largest one."""
-        taken: set[str] = set()
-        for item in items:
-            source = item.sources.get(TOOL, "").removeprefix(f"{tag}/")
-            number = source.removeprefix(prefix) if source.startswith(prefix) else ""
-            if number.isdecimal() and number not in taken:
-                taken.add(number)
-                self._numbers[item.id] = (tag, f"{prefix}{number}")
-        following = max((int(number) for number in taken), default=0)
-        for item in items:
-            if item.id not in self._numbers:
-                following += 1
-                self._numbers[item.id] = (tag, f"{prefix}{following}")
+    def _list_tags(self) -> dict[str, list[ExportedItem]]:
+        """Return the tasks of each tag that has any; those outside of groups have the tag that they came from."""
+        tags: dict[str, list[ExportedItem]] = {}
+        others: list[ExportedItem] = []
+        for item in self._children.get(None, ()):
+            if _is_tag(item):
+                tags.setdefault(item.title, []).extend(self._children.get(item.id, ()))
+            else:
+                others.append(item)
+        own = next((item.sources[TOOL].rpartition("/")[0] for item in others if TOOL in item.sources), MASTER)
+        tags.setdefault(own, []).extend(others)
+        return {tag: tasks for tag, tasks in tags.items() if tasks}
 
     def _iter_below(self, item: ExportedItem) -> Iterator[ExportedItem]:
-        """Yield everything below a task: Taskmaster has one level of subtasks."""
+        """Yield all descendants of a task, because Taskmaster has only one level of subtasks."""
         for child in self._children.get(item.id, ()):
             yield child
             yield from self._iter_below(child)
 
-    def build_task(self, item: ExportedItem) -> dict[str, Any]:
-        """Return a task with its subtasks."""
-        task = self._build(item)
-        task["subtasks"] = [self._build(below, is_subtask=True) for below in self._iter_below(item)]
-        return task
+    def build_tasks(self, tag: str) -> list[dict[str, Any]]:
+        """Return the tasks of a tag with their subtasks."""
+        tasks = self.tags[tag]
+        return [
+            self._build(task, written_id) | {"subtasks": self._build_parts(task)}
+            for task, written_id in zip(tasks, _write_ids([self._places[task.id] for task in tasks]), strict=True)
+        ]
 
-    def _build(self, item: ExportedItem, *, is_subtask: bool = False) -> dict[str, Any]:
-        number = self._numbers[item.id][1]
+    def _build_parts(self, task: ExportedItem) -> list[dict[str, Any]]:
+        parts = [*self._iter_below(task)]
+        written_ids = _write_ids([self._places[part.id] for part in parts])
+        return [self._build(part, written_id, task) for part, written_id in zip(parts, written_ids, strict=True)]
+
+    def _build(
+        self, item: ExportedItem, written_id: int | float | str, parent: ExportedItem | None = None
+    ) -> dict[str, Any]:
         task: dict[str, Any] = {
-            "id": int(number.rpartition(".")[2]),
+            "id": written_id,
             "title": item.title,
             "description": "",
-            "status": _choose_status(item),
-            "dependencies": [*self._iter_dependencies(item, is_subtask=is_subtask)],
+            "status": _choose_status(item, parent),
+            "dependencies": [*self._iter_dependencies(item)],
         }
-        if not is_subtask:
+        if parent is None:
             task["priority"] = _choose_priority(item)
         sections = {section.title: section.text for section in item.sections}
         task |= {name: sections[name] for name in SECTIONS if name in sections}
         others = [f"## {title}\n\n{text}" for title, text in sections.items() if title not in SECTIONS]
-        others += [f"- {evidence.type}: {evidence.text}" for evidence in item.evidence]
+        others += [f"- {entry.type}: {entry.text}" for entry in list_evidence(item)]
         if others:
             task["details"] = "\n\n".join([*([task["details"]] if "details" in task else ()), *others])
         names = {ours: name for name, ours in PROPERTIES.items()}
@@ -380,41 +395,76 @@ class _Tree:
                 task.setdefault(names.get(name, name), value)
         for name in ("tags", "context_links"):
             if getattr(item, name):
-                self.lost.append(ItemNote(item.sources.get(TOOL, item.id), name, "Taskmaster has no such field"))
+                self._note_lost(item, name, "Taskmaster has no such field")
         return task
 
-    def _iter_dependencies(self, item: ExportedItem, *, is_subtask: bool) -> Iterator[int | str]:
-        tag, number = self._numbers[item.id]
+    def _iter_dependencies(self, item: ExportedItem) -> Iterator[int | float | str]:
+        place = self._places[item.id]
         for missing in item.properties.get(MISSING_DEPENDENCIES, ()):
-            yield int(missing) if str(missing).isdecimal() else str(missing)
-        for target in item.depends_on:
-            target_tag, target_number = self._numbers.get(target, ("", ""))
-            if target_tag != tag:
-                self.lost.append(ItemNote(item.sources.get(TOOL, item.id), "depends_on", f"{target} has another tag"))
-            elif is_subtask and target_number.rpartition(".")[0] == number.rpartition(".")[0]:
-                yield int(target_number.rpartition(".")[2])
-            elif is_subtask and "." not in target_number:
-                # A bare number would be a sibling there.
-                self.lost.append(
-                    ItemNote(item.sources.get(TOOL, item.id), "depends_on", f"{target_number} is a whole task")
-                )
+            yield _encode_id(str(missing))
+        for node_id in item.depends_on:
+            target = self._places.get(node_id)
+            if target is None or target.tag != place.tag:
+                self._note_lost(item, "depends_on", f"{node_id} has another tag")
+            elif place.part is not None and target.task == place.task and "." not in (target.part or "."):
+                yield _encode_id(str(target.part))
+            elif place.part is not None and "." not in target.key:
+                self._note_lost(item, "depends_on", f"{target.key} is a whole task")  # a bare number would be a sibling
             else:
-                yield target_number if "." in target_number else int(target_number)
+                yield target.key if "." in target.key else _encode_id(target.key)
+
+    def _note_lost(self, item: ExportedItem, field: str, detail: str) -> None:
+        self.lost.append(ItemNote(item.sources.get(TOOL, item.id), field, detail))
+
+
+def _choose_ids(items: Sequence[ExportedItem], prefix: str) -> list[str]:
+    """Return the id of each item below a prefix: the imported one; new items count on from the largest number."""
+    sources = [item.sources.get(TOOL, "") for item in items]
+    imported = [source.removeprefix(prefix) if source.startswith(prefix) else "" for source in sources]
+    if prefix.endswith("/"):  # a subtask that became a task gives its id back
+        plain = {own_id for own_id in imported if "." not in own_id}
+        imported = ["" if "." in own_id and own_id.partition(".")[0] in plain else own_id for own_id in imported]
+    numbers = (own_id.partition("~")[0] for own_id in imported)
+    last = max((int(number) for number in numbers if number.isdecimal()), default=0)
+    new_ids = map(str, count(last + 1))
+    return [own_id or next(new_ids) for own_id in imported]
+
+
+def _write_ids(places: Sequence[_Place]) -> list[int | float | str]:
+    """Return the ids of siblings as the file has them; one that was there more than once is repeated."""
+    uses: Counter[str] = Counter()
+    written_ids = []
+    for place in places:
+        text = place.task if place.part is None else place.part
+        first, _, number = text.rpartition("~")
+        if number.isdecimal() and int(number) == uses[first] + 1 > 1:
+            text = first
+        uses[text] += 1
+        if place.part is not None and _read_number(text, place.task) != text:
+            text = f"{place.task}.{text}"  # else its beginning would be read as the id of the task
+        written_ids.append(_encode_id(text))
+    return written_ids
+
+
+def _encode_id(text: str) -> int | float | str:
+    """Return an id as a number if it is read back as the same id, else as text."""
+    if text.isascii() and text.replace(".", "", 1).isdecimal():
+        value = float(text) if "." in text else int(text)
+        if _read_id(value) == text:
+            return value
+    return text
 
 
 def _is_tag(item: ExportedItem) -> bool:
-    """Return whether a group is the tag that it was imported as."""
+    """Return True if a group is a tag of Taskmaster at the import."""
     return item.kind == FEATURE and item.sources.get(TOOL) == item.title
 
 
-def _choose_status(item: ExportedItem) -> str:
-    given = item.properties.get("source_status")
-    if item.properties.get("source") == TOOL and isinstance(given, str):
-        fate = FATES.get(normalize_word(given), "held")
-        is_unmet = item.fate == "held" and (item.hold_reason or "").startswith("waits for ")
-        if fate == item.fate or (fate == "open" and is_unmet):
-            return given
-    return STARTED_STATUS if item.fate == "open" and item.is_claimed else STATUSES[item.fate]
+def _choose_status(item: ExportedItem, parent: ExportedItem | None) -> str:
+    status = STARTED_STATUS if item.fate == "open" and item.is_claimed else STATUSES[item.fate]
+    # A subtask is finished with its task; the hold for a missing dependency follows from this.
+    is_derived = item.fate == "held" or (parent is not None and parent.fate == item.fate)
+    return get_imported_status(item, TOOL, FATES, is_derived=is_derived) or status
 
 
 def _choose_priority(item: ExportedItem) -> str:

@@ -1,4 +1,4 @@
-"""Read the text files of other tools: encodings, line ends, limits, conflict markers, and JSON value by value."""
+"""Read the text files of other tools: encodings, line breaks, limits, conflict markers, and single JSON values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CONFLICT_MIDDLE = "======="
 
 
 def read_text(path: Path) -> str:
-    """Return a file as text with line feeds: UTF-8, or UTF-16 with a byte order mark."""
+    """Return the text of a file with LF as line break. The file is UTF-8, or UTF-16 with a byte order mark."""
     try:
         with path.open("rb") as file:
             raw = file.read(FILE_BYTES_MAX + 1)
@@ -42,7 +42,7 @@ def _decode(file: str, raw: bytes) -> str:
 
 
 def iter_files(folder: Path, suffix: str) -> Iterator[Path]:
-    """Yield the files below a folder whose names end with a suffix, sorted; hidden folders and links are left out."""
+    """Yield the files below a folder whose names have a suffix, sorted, without hidden folders and links."""
     for above, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
@@ -52,7 +52,7 @@ def iter_files(folder: Path, suffix: str) -> Iterator[Path]:
 
 
 def find_conflict_marker(text: str) -> int | None:
-    """Return the number of the first line that is a conflict marker of a merge, or None."""
+    """Return the number of the first line that is a conflict marker, or None."""
     if not any(marker in text for marker in _CONFLICT_MARKERS):
         return None
     for number, line in enumerate(text.split("\n"), 1):
@@ -62,7 +62,7 @@ def find_conflict_marker(text: str) -> int | None:
 
 
 def is_conflict_marker(line: str) -> bool:
-    """Return whether a line is a conflict marker of a merge."""
+    """Return True if a line is a conflict marker of a merge."""
     return line.startswith(_CONFLICT_MARKERS) or line == _CONFLICT_MIDDLE
 
 
@@ -72,7 +72,7 @@ _SPACE = " \t\r\n"
 
 
 def iter_json_values(text: str, file: str, bad: BadLines) -> Iterator[tuple[int, Any]]:
-    """Yield the line and value of each JSON value; the items of a list count as values of their own.
+    """Yield the line and value of each JSON value; each item of a list is a separate value.
 
     A line outside of a list that is not JSON is a bad line.
     """
@@ -91,7 +91,7 @@ def iter_json_values(text: str, file: str, bad: BadLines) -> Iterator[tuple[int,
 
 
 class _ValueReader:
-    """A position in a JSON text, and the line that it is in."""
+    """A position in a JSON text, and the line of that position."""
 
     def __init__(self, text: str, file: str) -> None:
         self.line = 1
@@ -101,7 +101,7 @@ class _ValueReader:
         self._decoder = json.JSONDecoder(parse_constant=_refuse_constant)
 
     def skip_space(self) -> bool:
-        """Move to the next character that is no white space, and return whether there is one."""
+        """Move to the next character that is not white space; return False at the end of the text."""
         end = self._position
         while end < len(self._text) and self._text[end] in _SPACE:
             end += 1
@@ -112,7 +112,7 @@ class _ValueReader:
         return self._text.startswith(char, self._position)
 
     def read_value(self) -> Any:
-        """Return the value at the position, and move behind it."""
+        """Read the value at the position, move behind it, and return it."""
         try:
             value, end = self._decoder.raw_decode(self._text, self._position)
         except RecursionError:
@@ -170,7 +170,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def read_json_lines(path: Path, bad: BadLines) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the number and the object of each line; blank lines are passed over, and bad ones are added to `bad`."""
+    """Yield the line number and the object of each line. Blank lines are ignored, and bad lines are added to `bad`."""
     for number, line in enumerate(read_text(path).split("\n"), 1):
         if not line.strip():
             continue

@@ -1,4 +1,4 @@
-"""Write items as a folder of Backlog.md: a file for each task, with the marks around sections that the tool knows.
+"""Write items as a folder of Backlog.md: a file for each task, with marks around the sections that the tool defines.
 
 Finished tasks are in `completed/`, dropped ones in `archive/tasks/` and held drafts in `drafts/`. A task that was
 elsewhere with the same fate returns there, because for the tool a dependency on an archived task is never met. Items of
@@ -28,7 +28,6 @@ from groundplan.exchange.backlog import (
     SECTION_LEVEL,
     SOURCE_FOLDER,
     STARTED_WORD,
-    STATUS_EVIDENCE,
     TAG_FIELDS,
     TEXT_FIELDS,
     TOOL,
@@ -46,6 +45,7 @@ from groundplan.exchange.items import (
     WrittenFiles,
     get_source_parent,
     index_by_source,
+    list_evidence,
     normalize_word,
     restore_loops,
 )
@@ -117,22 +117,32 @@ def _parse_source_id(item: ExportedItem) -> TaskId | None:
 
 
 def _choose_prefix(items: Iterable[ExportedItem]) -> str:
-    """Return the prefix that most ids have, as it is written."""
+    """Return the prefix that most ids have, as it is written, without the part of it that other ids do not have."""
+    ids = [task_id for item in items if (task_id := _parse_source_id(item)) and not task_id.has_prefix(DRAFT_PREFIX)]
     uses = Counter(
         item.sources[TOOL].rpartition("-")[0]
         for item in items
-        if (task_id := _parse_source_id(item)) is not None and task_id.prefix != DRAFT_PREFIX
+        if (task_id := _parse_source_id(item)) is not None and not task_id.has_prefix(DRAFT_PREFIX)
     )
-    return uses.most_common(1)[0][0] if uses else BacklogConfig().task_prefix
+    if not uses:
+        return BacklogConfig().task_prefix
+    prefix = most_used = uses.most_common(1)[0][0]
+    while not all(task_id.has_prefix(prefix) for task_id in ids):
+        prefix, dash, _ = prefix.rpartition("-")
+        if not dash:
+            return most_used
+    return prefix
 
 
 def _assign_ids(items: Sequence[ExportedItem], prefix: str) -> dict[str, str]:
-    """Return the id of each node in the folder: the one it was imported with, or the next free one."""
-    prefixes = (prefix.casefold(), DRAFT_PREFIX)
+    """Return the id of each node in the folder: its id at the import, or the next free one."""
+    prefixes = (prefix, DRAFT_PREFIX)
     kept_ids = {
-        item.id: task_id for item in items if (task_id := _parse_source_id(item)) and task_id.prefix in prefixes
+        item.id: task_id
+        for item in items
+        if (task_id := _parse_source_id(item)) and any(map(task_id.has_prefix, prefixes))
     }
-    last = max((task_id.numbers[0] for task_id in kept_ids.values()), default=0)
+    last = max((number for task_id in kept_ids.values() for number in task_id.numbers[:1]), default=0)
     ids = {}
     for item in items:
         if item.id in kept_ids:
@@ -156,20 +166,20 @@ def _choose_place(item: ExportedItem, config: BacklogConfig) -> TaskFolder:
 
 
 def _get_own_fate(item: ExportedItem) -> str:
-    """Return the fate to write as a status: a hold for missing dependencies needs none, because the tool derives it."""
+    """Return the fate to write as a status. A hold for missing dependencies is left to the tool, which derives it."""
     reason = item.hold_reason or ""
     is_waiting = reason.startswith(WAITS_FOR) and bool(item.properties.get(MISSING_DEPENDENCIES))
     return "open" if item.fate == "held" and is_waiting else item.fate
 
 
 def _get_word(item: ExportedItem) -> str:
-    """Return the status word that a task was imported with, or an empty text."""
+    """Return the status of a task at the import, or an empty text."""
     word = item.properties.get("source_status")
     return word if item.properties.get("source") == TOOL and isinstance(word, str) else ""
 
 
 def _choose_statuses(items: Sequence[ExportedItem]) -> tuple[str, ...]:
-    """Return the words of open tasks and, as the end, the most frequent word that only finished ones have."""
+    """Return the statuses of open tasks, followed by the most frequent status of finished tasks."""
     defaults = BacklogConfig().statuses
     items = [item for item in items if item.hold_reason != DRAFT]  # the words of drafts have no effect
     # A word that is not configured holds its task.
@@ -189,7 +199,7 @@ def _choose_statuses(items: Sequence[ExportedItem]) -> tuple[str, ...]:
 
 
 def _choose_status(item: ExportedItem, place: TaskFolder, config: BacklogConfig) -> str:
-    """Return the word that the task was imported with if it still fits its fate, else the word of its fate."""
+    """Return the status of a task at the import if it still fits the fate, else the usual status of the fate."""
     fate = _get_own_fate(item)
     word = _get_word(item)
     # A hold for another reason than the word, such as a loop, needs a word of its own.
@@ -220,7 +230,7 @@ def _render_config(config: BacklogConfig) -> str:
 
 
 def _to_file_name(title: str) -> str:
-    """Return a title as part of the name of a file: letters, digits and dashes."""
+    """Return a title in a form for file names: letters, digits and dashes."""
     plain = "".join(char if char.isalnum() or char in "._" else " " for char in title)
     return "-".join(plain.split())[:NAME_CHARS_MAX].strip("-.") or "task"
 
@@ -253,7 +263,7 @@ def _iter_fields(item: ExportedItem, ids: Mapping[str, str], parent: str | None,
 
 
 def _is_writable(name: str, value: object) -> bool:
-    """Return whether a property can be written as a field of the front matter: a text or a list of texts."""
+    """Return True if a property can be a field of the front matter, because it is a text or a list of texts."""
     if not name.replace("-", "_").isidentifier():
         return False
     return isinstance(value, str) or (isinstance(value, list) and all(isinstance(item, str) for item in value))
@@ -269,22 +279,24 @@ def _render_list(name: str, texts: Iterable[object]) -> str:
 
 
 def _iter_body(item: ExportedItem) -> Iterator[str]:
+    comments = [line for entry in item.evidence if entry.type == "comment" for line in _iter_comment(entry.text)]
+    comment_section = [*_iter_section(COMMENTS, "\n".join(comments))] if comments else []
     for section in item.sections:
+        if section.title == FINAL_SUMMARY:  # comments come before it
+            yield from comment_section
+            comment_section = []
         if section.title == UNTITLED:
             yield from (section.text, "")
         else:
             yield from _iter_section(section.title, section.text)
     if all(section.title != FINAL_SUMMARY for section in item.sections):
         type_ = "dropped" if item.fate == "dropped" else "note"
-        texts = (evidence.text for evidence in item.evidence if evidence.type == type_)
-        summary = "\n\n".join(text for text in texts if not text.startswith(STATUS_EVIDENCE))
+        summary = "\n\n".join(entry.text for entry in list_evidence(item) if entry.type == type_)
         if summary and item.fate in ("done", "dropped"):
+            yield from comment_section
+            comment_section = []
             yield from _iter_section(FINAL_SUMMARY, summary)
-    comments = [
-        line for evidence in item.evidence if evidence.type == "comment" for line in _iter_comment(evidence.text)
-    ]
-    if comments:
-        yield from _iter_section(COMMENTS, "\n".join(comments))
+    yield from comment_section
 
 
 def _iter_section(title: str, text: str) -> Iterator[str]:

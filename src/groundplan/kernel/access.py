@@ -1,4 +1,4 @@
-"""Permissions, roles, and the table of which role has which permission.
+"""The permissions and roles, and the table of the permissions of each role.
 
 The check in Python, the row level security policies of PostgreSQL and the page `docs/reference/access.md` are all
 derived from `GRANTS`. To change a permission, change its row here, and in `tests/access/permissions.toml`, which tests
@@ -30,7 +30,7 @@ class OrganizationRole(StrEnum):
 
 
 class ProjectCreators(StrEnum):
-    """Who may create projects in an organization, besides its administrators."""
+    """The members who may create projects in an organization; administrators always may."""
 
     MEMBERS = "members"
     OWNERS = "owners"  # whoever owns a project already
@@ -156,18 +156,18 @@ ADMINISTRATOR_PERMISSIONS: frozenset[Permission] = frozenset({Permission.ORGANIZ
 
 
 def get_smaller_role(first: Role, second: Role) -> Role:
-    """Return the role with fewer permissions."""
+    """Return the one of two roles that has fewer permissions."""
     return min(first, second, key=list(Role).index)
 
 
 @lru_cache(maxsize=256)
 def limit_agent_role(role: Role, policies: str) -> Role:
-    """Return the role of an agent: the smaller of its own and the one that the policies of the project allow."""
+    """Return the role of an agent: its own role, but at most the largest role that the project's policies allow."""
     return get_smaller_role(role, Role(msgspec.json.decode(policies).get(AGENT_ROLE_POLICY, AGENT_ROLE)))
 
 
 def allows(role: Role, permission: Permission, policies: str = "{}") -> bool:
-    """Return whether a role has a permission, by `GRANTS` or by a policy of the project; `policies` is stored JSON."""
+    """Return True if a role has a permission, by `GRANTS` or by a policy of the project. `policies` is stored JSON."""
     if role in GRANTS[permission]:
         return True
     policy = WIDENING_POLICIES.get(permission)

@@ -1,4 +1,4 @@
-"""Actors: who acts, and in which organization. Every transaction is opened for one actor."""
+"""Actors: the identity that acts, and its organization. Every transaction belongs to one actor."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class ActorKind(StrEnum):
 
 
 class Access(StrEnum):
-    """The access mode of a store: it trusts every actor, or it checks stored roles."""
+    """The access mode of a store: it trusts every actor with all projects, or it checks stored roles."""
 
     OPEN = "open"  # every person who can open the store acts as owner of every project, agents as its policy allows
     MEMBERS = "members"  # the stored roles decide; an unknown name has no access
 
 
 class Actor(Struct, frozen=True):
-    """An identity given by the configuration or a verified token, never by a request."""
+    """An identity that the configuration or a verified token proves. A request cannot set it."""
 
     organization: str
     id: str
@@ -57,5 +57,5 @@ def local_actor(
     responsible: str | None = None,
     organization: str = LOCAL_ORGANIZATION,
 ) -> Actor:
-    """Return an actor whom the user of a store names, where id and name are the same."""
+    """Return an actor named by the user of a store. Its id is its name."""
     return Actor(organization, name, kind, access, responsible)

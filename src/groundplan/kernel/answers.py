@@ -48,7 +48,7 @@ class AnswerTooLarge(RuleViolated):
 
 
 def encode(value: Any) -> bytes:
-    """Return one line of compact JSON: fields in declared order, keys in insertion order, UNSET left out.
+    """Return one line of compact JSON with fields in declared order and keys in insertion order, without UNSET.
 
     The same value gives the same bytes, except for a set, which has no order; answers therefore use lists.
     """
@@ -66,18 +66,18 @@ def encode(value: Any) -> bytes:
 
 
 def count_tokens(encoded: bytes | str) -> int:
-    """Return the number of tokens of an encoded answer, counted in characters and rounded up."""
+    """Return the size of an encoded answer in tokens, which is estimated from its characters and rounded up."""
     text = encoded if isinstance(encoded, str) or encoded.isascii() else encoded.decode()
     return -(-len(text) // CHARS_PER_TOKEN)
 
 
 def fits(encoded: bytes | str, limit_tokens: int = ANSWER_TOKENS_MAX) -> bool:
-    """Return whether an encoded answer is within the cap. A cap of 0 means no cap."""
+    """Return True if an encoded answer is within the cap. A cap of 0 means no cap."""
     return limit_tokens == 0 or count_tokens(encoded) <= limit_tokens
 
 
 def refuse_oversized(encoded: bytes | str, limit_tokens: int = ANSWER_TOKENS_MAX) -> None:
-    """Raise if an answer is still larger than the cap after trimming."""
+    """Raise AnswerTooLarge if an answer exceeds the cap after trimming."""
     if not fits(encoded, limit_tokens):
         raise AnswerTooLarge(count_tokens(encoded), limit_tokens)
 
@@ -97,18 +97,18 @@ _UNLIMITED = float("inf")
 
 
 class Budget:
-    """Characters that an answer, or a part of it, can still use. A share also counts against its parent."""
+    """The characters that remain for an answer or a part of it. A share also counts against its parent."""
 
     __slots__ = ("_free", "_parent")
 
     def __init__(self, chars: float, parent: Budget | None = None) -> None:
-        """Start with `chars` characters, which are a share of `parent` if it is given."""
+        """Start with `chars` characters. If `parent` is given, they are a share of its characters."""
         self._free = chars
         self._parent = parent
 
     @classmethod
     def for_answer(cls, tokens_max: int) -> Budget:
-        """Return a budget of the cap on an answer minus its envelope; 0 means no cap."""
+        """Return a budget of the cap on an answer without its envelope. 0 means no cap."""
         return cls(tokens_max * CHARS_PER_TOKEN - ENVELOPE_CHARS if tokens_max else _UNLIMITED)
 
     @property
@@ -118,20 +118,20 @@ class Budget:
 
     @property
     def free_chars(self) -> float:
-        """The characters that are left: infinity without a cap, negative when too much was reserved."""
+        """The remaining characters: infinity without a cap, and negative if more was reserved than there is."""
         return self._free
 
     def share(self, part: int, *, of: int) -> Budget:
-        """Return a budget with `part` of `of` equal parts of the free characters."""
+        """Return a budget of the free characters times `part` / `of`."""
         return Budget(self._free if self._free == _UNLIMITED else self._free * part // of, self)
 
     def reserve(self, *parts: Any) -> Budget:
-        """Subtract parts that the answer always has, and return this budget."""
+        """Subtract parts that every answer has, and return this budget."""
         for part in parts:
             self._use(count_chars(part))
         return self
 
-    def take(self, part: Any) -> bool:
+    def spend_if_fits(self, part: Any) -> bool:
         """Subtract a part and its comma if it fits; return whether it does."""
         if self._free == _UNLIMITED:
             return True
@@ -142,7 +142,7 @@ class Budget:
         return True
 
     def take_rows(self, rows: Sequence[T], *, at_least: int = 0) -> list[T]:
-        """Return the leading rows that fit, and always the first `at_least` rows."""
+        """Return the leading rows that fit; the first `at_least` rows are always included."""
         if not rows or self._free == _UNLIMITED:
             return list(rows)
         all_chars = count_chars(rows) - 1  # without the two brackets, with a comma after the last row
@@ -150,14 +150,14 @@ class Budget:
             self._use(all_chars)
             return list(rows)
         for index, row in enumerate(rows):
-            if not self.take(row):
+            if not self.spend_if_fits(row):
                 if index >= at_least:
                     return list(rows[:index])
                 self._use(count_chars(row) + 1)
         return list(rows)
 
     def give_back(self, part: Any) -> None:
-        """Undo `take` for a part."""
+        """Undo `spend_if_fits` for a part."""
         self._use(-count_chars(part) - 1)
 
     def _use(self, chars: float) -> None:
@@ -173,7 +173,7 @@ def count_chars(value: Any) -> int:
 
 
 class Page(msgspec.Struct, Generic[T], frozen=True):
-    """The rows of one page, the cursor after the last, and the number of rows left of each part."""
+    """The rows of one page, the cursor after its last row, and the number of remaining rows of each part."""
 
     rows: list[T]
     next_cursor: str | UnsetType
@@ -189,7 +189,7 @@ def take_page(
     part: Callable[[T], str] | None = None,
     has_more: bool = False,
 ) -> Page[T]:
-    """Return the leading rows that fit, at least one, with a cursor if rows are left or `has_more` is set.
+    """Return the leading rows that fit, at least one, with a cursor if rows remain or `has_more` is set.
 
     `item` returns what the answer shows of a row, `part` the name of the list that the row belongs to.
     """
@@ -208,28 +208,28 @@ def take_page(
 
 
 class DropField(msgspec.Struct, frozen=True):
-    """Drop a field: `node.state`, or `rows[].text` row by row, starting with the last row."""
+    """A step that drops a field: `node.state`, or `rows[].text` in one row after another, beginning with the last."""
 
     path: str
 
 
 class CutLists(msgspec.Struct, frozen=True):
-    """Shorten lists at their ends. They share the free characters evenly; short lists leave more to the others."""
+    """A step that shortens lists at their ends. They share the free characters evenly; short lists leave more."""
 
     paths: tuple[str, ...]
     from_start: bool = False  # keep the last entries instead of the first
 
 
 class Trimming(tuple[DropField | CutLists, ...]):
-    """The steps that shorten an answer, in order, until it fits."""
+    """The steps that are applied in order until an answer fits."""
 
     def __new__(cls, *steps: DropField | CutLists) -> Trimming:
-        """Create it from steps."""
+        """Create a trimming from its steps."""
         return super().__new__(cls, steps)
 
 
 def trim(answer: Any, budget: Budget, steps: Trimming | None = None) -> None:
-    """Drop parts of an answer until it fits, by the steps given or of its class, and count them in `left_out`."""
+    """Drop parts of an answer until it fits, by the given steps or the steps of its class; `left_out` counts them."""
     declared: Trimming = getattr(type(answer), "trimming", Trimming())
     for step in declared if steps is None else steps:
         excess = count_chars(answer) - budget.free_chars
@@ -242,7 +242,7 @@ def trim(answer: Any, budget: Budget, steps: Trimming | None = None) -> None:
 
 
 class _FieldLocation(msgspec.Struct, frozen=True):
-    """A field of a Struct, and the Struct and name under which `left_out` counts it when it is dropped."""
+    """A field of a Struct, and the place in `left_out` that counts the field when it is dropped."""
 
     holder: Struct
     field: str
@@ -296,7 +296,7 @@ def _cut(answer: Any, step: CutLists, budget: Budget) -> None:
 
 
 def _find_fields(answer: Any, notes: Any, path: str, name: str) -> Iterator[_FieldLocation]:
-    """Yield the fields that a path names, starting with the last row."""
+    """Yield the fields that a path names, beginning with the last row."""
     step, _, rest = path.partition(".")
     field, is_each, _ = step.partition("[]")
     value = getattr(answer, field, UNSET)
@@ -318,7 +318,7 @@ def _wire_name(holder: Struct, field: str) -> str:
 
 
 def _is_required(location: _FieldLocation) -> bool:
-    """Return whether the field has no default, so that it must stay as an empty list."""
+    """Return True if a field has no default. Its list may be emptied but not dropped."""
     fields, defaults = location.holder.__struct_fields__, location.holder.__struct_defaults__
     index = fields.index(location.field) - (len(fields) - len(defaults))
     return index < 0 or defaults[index] is NODEFAULT
@@ -331,7 +331,7 @@ def fit_excerpts(
     floors: Mapping[str, int],
     tokens_max: int,
 ) -> T:
-    """Return the fullest answer that fits. `render` builds one from the length of its texts and of its lists.
+    """Return the largest answer that fits. `render` builds one from the length of texts and the lengths of lists.
 
     Texts are shortened first, then lists at their ends. `counts` is the number of entries of each list, the most
     important list first; `floors` is how many of them to keep while texts are still readable.
@@ -355,14 +355,14 @@ def fit_excerpts(
 
 
 def _find_most_spare(counts: Mapping[str, int], floor: Mapping[str, int]) -> str | None:
-    """Return the list with the most entries above its floor; of several, the least important one."""
+    """Return the list with the most entries above its floor. Of several, the least important list is returned."""
     spare = {name: count - min(count, floor.get(name, 0)) for name, count in counts.items()}
     most = max(spare.values(), default=0)
     return next((name for name in reversed(spare) if spare[name] == most), None) if most else None
 
 
 def _find_widest_fitting(is_fitting: Callable[[int], bool], fitting: int) -> int:
-    """Return the largest text length that fits, given one that fits."""
+    """Return the largest text length that fits. The given length must fit."""
     too_wide = TEXT_CHARS_MAX
     while too_wide - fitting > 1:
         between = (fitting + too_wide) // 2

@@ -51,7 +51,7 @@ class Change(Struct, frozen=True):
 
 
 class Event(Struct, frozen=True):
-    """A recorded event, before the store assigns `rev` and `n`."""
+    """A recorded event before the store assigns its `rev` and `n`."""
 
     op: str
     subject: str

@@ -57,7 +57,7 @@ class Cancellation:
         self._lock = RLock()
 
     def cancel(self, reason: str) -> None:
-        """End the request as soon as possible; the error begins with the reason of the first call."""
+        """End the request as soon as possible. The reason of the first call begins the error message."""
         if self._reason is None:
             self._reason = reason
         self.ends_at = -math.inf
@@ -78,16 +78,16 @@ class Cancellation:
 
     @property
     def current_limit_s(self) -> float:
-        """The limit in force, which is infinite if there is none."""
+        """The current time limit in seconds; infinity if there is none."""
         return self._limit_s
 
     def prepare(self, default_s: float, *, is_write: bool) -> None:
-        """Set the kind of the request, and its limit unless the caller has set one."""
+        """Set the kind of the request, and its time limit if the caller has not set one."""
         self._limit_s = default_s if self.limit_s is None else self.limit_s
         self._is_write = is_write
 
     def start(self, wait_s: float = 0.0) -> None:
-        """Start the clock of an attempt anew; `wait_s` is allowed for a lock, in addition to the limit."""
+        """Restart the clock for an attempt. `wait_s` is the additional time to wait for a lock."""
         self.ends_at = monotonic() + self._limit_s + wait_s
         # After the assignment: another thread may have cancelled just before it.
         if self._reason is not None:
@@ -99,12 +99,12 @@ class Cancellation:
             raise self.build_error()
 
     def check_cancelled(self) -> None:
-        """Raise if the request was cancelled; its limit does not count, because it has not begun."""
+        """Raise Cancelled if the request was cancelled. Its time limit is ignored, because its time has not begun."""
         if self._reason is not None:
             raise self.build_error()
 
     def build_error(self) -> Unavailable:
-        """Return the error that says why the request ends."""
+        """Return the error for the end of the request."""
         if self._reason is not None:
             return Cancelled(self._reason, is_write=self._is_write)
         if self.limit_s is not None:
@@ -117,7 +117,7 @@ class Cancellation:
 
     @contextmanager
     def interruptible(self, interrupt: Callable[[], None]) -> Iterator[None]:
-        """Call `interrupt` if the request is cancelled within the block; the block ends after that call has returned.
+        """Call `interrupt` if the request is cancelled within the block. The block waits for the end of that call.
 
         The block begins with a check, because the request may have been cancelled before it.
         """

@@ -1,4 +1,4 @@
-"""Time: timestamps, the clock of this machine, and what happens when a clock was set.
+"""Time: timestamps, the clock of this machine, and corrections after a jump of the clock.
 
 A timestamp is ISO 8601 in UTC with milliseconds and a fixed width, so that text order is time order.
 
@@ -39,18 +39,18 @@ def system_clock() -> datetime:
 
 
 class UptimeCounter(Protocol):
-    """A counter of the time since the machine started, which no one can set."""
+    """A counter of the time since the machine started, which nobody can set."""
 
     @property
     def boot_id(self) -> str:
-        """The name of this start of the machine."""
+        """The id of this start of the machine."""
 
     def __call__(self) -> timedelta:
-        """Return the time since then, with the time asleep."""
+        """Return the time since the machine started, including sleep."""
 
 
 class SystemUptime:
-    """The uptime of this machine.
+    """The uptime counter of the files that the operating system provides.
 
     It is read from a file, because a program that fakes the clock of a process fakes every clock of it. As long as two
     clocks of the process agree, no reading is needed.
@@ -73,7 +73,7 @@ class SystemUptime:
 
 
 def find_system_uptime() -> UptimeCounter | None:
-    """Return the uptime counter of this machine; None where the system has none that all its processes share."""
+    """Return the uptime counter of this machine; None if the system has no counter that all processes share."""
     try:
         return SystemUptime()
     except (OSError, ValueError):
@@ -81,7 +81,7 @@ def find_system_uptime() -> UptimeCounter | None:
 
 
 def format_timestamp(moment: datetime) -> str:
-    """Return a timestamp as it is stored and shown: `2026-11-15T09:30:00.000Z`."""
+    """Return a timestamp in its stored form, such as `2026-11-15T09:30:00.000Z`."""
     if moment.tzinfo is not UTC:  # the conversion takes longer than the rest
         moment = moment.astimezone(UTC)
     return moment.isoformat(timespec="milliseconds")[:-6] + "Z"  # instead of +00:00
@@ -120,7 +120,7 @@ def _subtract_minutes(minute: str, delta: timedelta) -> str:
 
 
 def compute_difference(later: str, earlier: str) -> timedelta:
-    """Return how long after the second timestamp the first one is."""
+    """Return the time from the second timestamp to the first."""
     return _parse_timestamp(later) - _parse_timestamp(earlier)
 
 
@@ -130,7 +130,7 @@ def _parse_timestamp(timestamp: str) -> datetime:
 
 
 class LastWrite(Protocol):
-    """The last write of a project: when it was, and which start of a machine its clock knew."""
+    """The time of the last write of a project, and the start of the machine by the clock of that write."""
 
     @property
     def updated_at(self) -> str: ...
@@ -168,7 +168,7 @@ class ClockJump:
 
 
 def find_jump(now: str, project: LastWrite, uptime: UptimeCounter | None) -> ClockJump | None:
-    """Return the jump between the last write of a project, as read before the lock, and now."""
+    """Return the jump of the clock since the last write of a project, as it was read before the lock; None if none."""
     if now >= project.updated_at and now[:MINUTE_CHARS] == project.updated_at[:MINUTE_CHARS]:
         return None  # within a minute of the clock, as most writes are: nothing to compute
     gap = compute_difference(now, project.updated_at)
@@ -190,7 +190,7 @@ def _measure_jump(now: str, project: LastWrite, uptime: UptimeCounter | None) ->
 
 
 def find_time_of_read(now: str, project: LastWrite, uptime: UptimeCounter | None) -> tuple[str, ClockJump | None]:
-    """Return the time of a read, and the jump: leases have not moved yet, so the time moves back instead."""
+    """Return the time of a read, and the jump. A read cannot move leases, so its own time is corrected instead."""
     last = project.updated_at
     if now < last <= subtract_time(now, -JUMP_MIN):
         return last, None

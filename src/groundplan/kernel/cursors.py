@@ -43,7 +43,7 @@ _NULL, _DOUBLE, _UUID, _BYTES = range(4)  # kinds of _OTHER; the length of bytes
 
 
 class InvalidCursor(Invalid):
-    """The cursor does not belong to this query and caller."""
+    """The cursor belongs to another query or another caller, or is malformed."""
 
     code = "invalid_cursor"
 
@@ -56,7 +56,7 @@ class InvalidCursor(Invalid):
 
 
 def encode_cursor(tx: Transaction, operation: str, query: Any, *position: CursorValue) -> str:
-    """Return the cursor after a row. `query` is everything that decides the rows and their order."""
+    """Return the cursor after a row. `query` has every value that determines the rows and their order."""
     packed = b"".join(map(_pack, position))
     cursor = urlsafe_b64encode(_sign(tx, operation, query, packed) + packed).rstrip(b"=").decode()
     if len(cursor) > CURSOR_CHARS_MAX:
@@ -157,7 +157,7 @@ def _pack_head(kind: int, number: int) -> bytes:
 
 
 def _parse_milliseconds(text: str) -> int | None:
-    """Return the milliseconds of a timestamp since the epoch, a quarter of its length; None for any other text."""
+    """Return the milliseconds since the epoch of a timestamp, which are shorter; None for any other text."""
     if len(text) != STAMP_CHARS:
         return None
     try:
@@ -168,7 +168,7 @@ def _parse_milliseconds(text: str) -> int | None:
 
 
 def _parse_uuid(text: str) -> bytes | None:
-    """Return the bytes of a UUID, less than half of its length; None for any other text."""
+    """Return the bytes of a UUID, which are shorter; None for any other text."""
     if len(text) != UUID_CHARS:
         return None
     try:
@@ -192,7 +192,7 @@ NO_LIMIT = 2**31 - 1
 
 
 class TextPosition(NamedTuple):
-    """The first bytes of a text, whether it has more, and a value that only one row with this text has."""
+    """The first bytes of a text, whether the text is longer, and a value that distinguishes rows with this text."""
 
     start: bytes
     is_cut: bool
@@ -200,7 +200,7 @@ class TextPosition(NamedTuple):
 
     @property
     def lower_bound(self) -> str:
-        """The start as text; no text at this position or a later one is before it."""
+        """The first bytes as text. No text at this or a later position sorts before it."""
         return self.start.decode(errors="ignore")  # the last character may be cut
 
 
@@ -214,7 +214,7 @@ def locate_text(text: str, tie_breaker: str) -> TextPosition:
 
 
 def parse_text_position(values: Sequence[CursorValue]) -> TextPosition:
-    """Return the position in the values of a cursor. Raises InvalidCursor if they are none."""
+    """Return the text position in the values of a cursor. Raises InvalidCursor if they are malformed."""
     match values:
         case [bytes() as start, (0 | 1) as is_cut, str() as tie_breaker]:
             return TextPosition(start, bool(is_cut), tie_breaker)

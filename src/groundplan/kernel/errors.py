@@ -1,4 +1,4 @@
-"""The errors of Groundplan, in eight families, and the next steps that they suggest.
+"""The errors of Groundplan in eight families, and the next steps that they suggest.
 
     GroundplanError
     ├── Unauthenticated   no actor, or no valid token        401  exit 4
@@ -29,24 +29,29 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 
 class NextStep(NamedTuple):
-    """A suggested operation, and its effect as the end of a sentence: `lists the keys`."""
+    """A suggested operation, with its effect as the end of a sentence: `lists the keys`."""
 
     operation: str
     effect: str
     arguments: Mapping[str, Any] = {}  # by wire name; only those that are known
+    fill: tuple[str, ...] = ()  # arguments that the effect needs and only the caller knows, besides required ones
 
 
 class Vocabulary(Protocol):
     """The names of operations on one surface."""
 
-    def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
-        """Return a call as text for a sentence."""
+    def within(self, project: str) -> Vocabulary:
+        """Return the vocabulary for an answer about a project, whose name is added to calls that lack one."""
+        return self
 
-    def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a call as data that a client can send."""
+    def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
+        """Return a call as text for use in a sentence."""
+
+    def call(self, operation: str, arguments: Mapping[str, Any], fill: Sequence[str] = ()) -> dict[str, Any]:
+        """Return a call as data that a client can send, with `fill` if it must add arguments before."""
 
     def tell(self, steps: Iterable[NextStep]) -> str:
-        """Return one sentence with the effect of each step: `member.list lists them; member.add adds one`."""
+        """Return one sentence that describes each step: `member.list lists them; member.add adds one`."""
         return "; ".join(f"{self.spell(step.operation, step.arguments)} {step.effect}" for step in steps)
 
 
@@ -57,7 +62,7 @@ class OperationNames(Vocabulary):
         """Return the name of the operation."""
         return operation
 
-    def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def call(self, operation: str, arguments: Mapping[str, Any], fill: Sequence[str] = ()) -> dict[str, Any]:
         """Return the operation and its arguments."""
         return {"operation": operation, "arguments": dict(arguments)}
 
@@ -68,11 +73,12 @@ Steps = NextStep | Sequence[NextStep]
 
 
 class GroundplanError(Exception):
-    """Base class: a stable code for programs, a sentence for people, and next steps and details for both."""
+    """The base class: a stable code for programs, a sentence for people, and next steps and details for both."""
 
     code: str = "error"
     contract_code: ClassVar[str | None] = None  # the code in a contract, where the code of the family does not fit
     contract_name: ClassVar[str | None] = None  # the class name in a contract that names its error classes
+    lacks_project: bool = False  # whether the request would be understood if it named its project
     status: int = 500
     exit_code: ClassVar[int] = 1
 
@@ -81,6 +87,7 @@ class GroundplanError(Exception):
         self.problem = problem
         self.next_steps = (next_steps,) if isinstance(next_steps, NextStep) else tuple(next_steps)
         self.details: Mapping[str, Any] = details
+        self.project: str | None = None  # that the request was about, if it is known
         if code is not None:
             self.code = code
 
@@ -89,22 +96,27 @@ class GroundplanError(Exception):
 
     @property
     def message(self) -> str:
-        """The problem and the next steps, in the vocabulary of the Python API."""
+        """The problem and the next steps with the operation names of the Python API."""
         return self.describe(OPERATION_NAMES)
 
     def describe(self, vocabulary: Vocabulary) -> str:
-        """Return the problem and the next steps in the vocabulary of a surface."""
-        return f"{self.problem}; {vocabulary.tell(self.next_steps)}" if self.next_steps else self.problem
+        """Return the problem and the next steps with the operation names of a surface."""
+        told = self._adapt(vocabulary).tell(self.next_steps)
+        return f"{self.problem}; {told}" if self.next_steps else self.problem
 
     def to_dict(self, vocabulary: Vocabulary = OPERATION_NAMES) -> dict[str, Any]:
         """Return the error as data. Only the names in the next steps differ between surfaces."""
         body: dict[str, Any] = {"code": self.code, "message": self.describe(vocabulary)}
         details = dict(self.details)
         if self.next_steps:
-            details["next"] = [vocabulary.call(step.operation, step.arguments) for step in self.next_steps]
+            adapted = self._adapt(vocabulary)
+            details["next"] = [adapted.call(step.operation, step.arguments, step.fill) for step in self.next_steps]
         if details:
             body["details"] = details
         return body
+
+    def _adapt(self, vocabulary: Vocabulary) -> Vocabulary:
+        return vocabulary if self.project is None else vocabulary.within(self.project)
 
 
 class Unauthenticated(GroundplanError):
@@ -156,7 +168,7 @@ class MixedProjects(Invalid):
 
 
 class Conflict(GroundplanError):
-    """The caller read an older state, or the thing is frozen. Read it again, then decide."""
+    """The caller read an older state, or the thing is frozen. The caller must read it again before deciding."""
 
     code = "conflict"
     status = 409
@@ -164,7 +176,7 @@ class Conflict(GroundplanError):
 
 
 class NameTaken(Conflict):
-    """The name is in use, possibly by something that the actor cannot see."""
+    """The name is in use. The actor may be unable to see the thing that has it."""
 
     code = "name_taken"
 
@@ -178,7 +190,7 @@ class RuleViolated(GroundplanError):
 
 
 class Unavailable(GroundplanError):
-    """The store cannot serve the request now."""
+    """The store cannot serve the request at this time."""
 
     code = "unavailable"
     status = 503
@@ -187,7 +199,7 @@ class Unavailable(GroundplanError):
 
 
 class Unexpected(GroundplanError):
-    """A bug in Groundplan. The reference finds the log entry; the answer does not show the cause."""
+    """A defect in Groundplan. A reference leads to the log entry; the answer does not show the cause."""
 
     code = "unexpected"
 
@@ -199,7 +211,7 @@ class Unexpected(GroundplanError):
 
 
 class StaleVersion(Conflict):
-    """The thing has another version than the caller read."""
+    """The thing is at another version than the one that the caller read."""
 
     code = "stale_version"
 
@@ -213,7 +225,7 @@ class StaleVersion(Conflict):
 
 
 class StaleRevision(Conflict):
-    """The thing has another revision than the caller read."""
+    """The thing is at another revision than the one that the caller read."""
 
     code = "stale_rev"
 
@@ -227,6 +239,6 @@ class StaleRevision(Conflict):
 
 
 def refuse_stale(thing: str, id_: str, *, current: int, given: int) -> None:
-    """Raise StaleVersion if the current version is not the given one."""
+    """Raise StaleVersion if the given version is not the current one."""
     if current != given:
         raise StaleVersion(thing, id_, current=current, given=given)

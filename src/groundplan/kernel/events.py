@@ -1,4 +1,4 @@
-"""The history of a project: its events as a list, about a subject, of one write, and after a position.
+"""The history of a project: its events as a list, for a subject, for one write, and after a position.
 
 Each list has a bounded number of events, ordered by `rev.n`. A position in this order is a cursor that neither skips
 nor repeats an event, even if many have the same timestamp. Order is the revision, so a time at which a list begins or
@@ -57,7 +57,7 @@ AFTER_ALL_EVENTS = EventPosition(2**62, 0)
 
 
 class EventHeader(Struct):
-    """Which event it is: its position, and who did what to what, and when."""
+    """The position of an event, its actor, operation and subject, and its time."""
 
     rev: int
     n: int
@@ -72,14 +72,14 @@ class EventHeader(Struct):
 
 
 class StoredEvent(EventHeader):
-    """An event with what it changed, and why."""
+    """An event with its changes and its decision."""
 
     changes: list[Change]
     decision: str | None
 
 
 def parse_position(text: str) -> EventPosition | None:
-    """Return the position that a text names; None if it is none."""
+    """Return the position that a text contains; None if it contains none."""
     match = _POSITION.fullmatch(text)
     return EventPosition(int(match[1]), int(match[2])) if match else None
 
@@ -96,7 +96,7 @@ def read_events(tx: Transaction, query: Query, **parameters: Any) -> list[Stored
 
 
 def decode_event_cursor(tx: Transaction, operation: str, query: Any, cursor: str) -> EventPosition:
-    """Return the position that the cursor of a list of events encodes."""
+    """Return the position in a cursor of a list of events."""
     match decode_cursor(tx, operation, query, cursor):
         case [int(rev), int(n)]:
             return EventPosition(rev, n)
@@ -116,7 +116,7 @@ _NEWEST_FIRST = _Direction(sql.matching_events_before, sql.matching_events_about
 
 
 class _Part(NamedTuple):
-    """A part of the history, from the position after which it begins to its last one."""
+    """A range of the history: the position before its first event, and its last position."""
 
     direction: _Direction
     begin: EventPosition
@@ -132,7 +132,7 @@ def _read_part(
     subject: str | None = None,
     op: str | None = None,
 ) -> list[StoredEvent]:
-    """Return the first events of a part that match all filters; `op` may be the first word of several."""
+    """Return the first events of a range that match all filters. `op` may be the first word of several operations."""
     about = {} if subject is None else {"subject": subject}
     return read_events(
         tx,
@@ -162,7 +162,7 @@ EVENTS_LOOKED_AT_MAX = 10_000  # events that one page looks at for an actor or a
 
 
 class ListEvents(Struct, forbid_unknown_fields=True):
-    """The project, which of its events, and the page. Filters combine."""
+    """The project, filters of its events, and the page. All filters must match."""
 
     project: Name
     since: str | None = None
@@ -232,20 +232,20 @@ def _locate(tx: Transaction, request: ListEvents) -> _Part:
 
 
 def _find_start(tx: Transaction, text: str) -> EventPosition:
-    """Return the position after which to begin: the one given, or the last before a time."""
+    """Return the position before the first event: the given one, or the last position before a time."""
     position = parse_position(text)
     return position or _find_position_before(tx, _parse_time(text, "since", START_OF_DAY))
 
 
 def _find_end(tx: Transaction, text: str) -> EventPosition:
-    """Return the last position that counts: the one given, or the last that is not after a time."""
+    """Return the position of the last event: the given one, or the last position that is not after a time."""
     position = parse_position(text)
     # "~" sorts after every timestamp that begins alike, so what happened at that very time counts.
     return position or _find_position_before(tx, _parse_time(text, "until", END_OF_DAY) + "~")
 
 
 def _find_position_before(tx: Transaction, moment: str) -> EventPosition:
-    """Return the last position of the last write before a moment, with as many lookups as a rev has bits."""
+    """Return the last position of the last write before a time, by a binary search over revisions."""
     first, behind = 1, tx.project.rev + 1  # the first write that is not before the moment is in first..behind
     while first < behind:
         middle = (first + behind) // 2
@@ -278,7 +278,7 @@ def _invalid_moment(text: str, name: str) -> Invalid:
 
 
 def _limit_to_window(tx: Transaction, request: ListEvents, part: _Part) -> _Part:
-    """Return the part up to the last event that one page may look at."""
+    """Return the range up to the last event that one page may read."""
     if request.subject is not None or (request.actor is None and request.op is None):
         return part  # an index finds what matches
     row = tx.one_or_none(
@@ -334,12 +334,12 @@ LIST = declare(
 def list_events_about(
     tx: Transaction, subject: str, *, ops: str, before: EventPosition = AFTER_ALL_EVENTS, at_most: int
 ) -> list[StoredEvent]:
-    """Return the events about one subject in the project, newest first, whose op starts with `ops`."""
+    """Return the events about one subject in the project, newest first, with an op that begins with one of `ops`."""
     return _read_part(tx, _Part(_NEWEST_FIRST, before, BEFORE_ALL_EVENTS), subject=subject, op=ops, at_most=at_most)
 
 
 def list_decisions_about(tx: Transaction, subjects: Iterable[str], *, ops: str, at_most: int) -> list[StoredEvent]:
-    """Return the newest events with a decision about some subjects, newest first, whose op starts with `ops`."""
+    """Return the newest events with a decision about some subjects, newest first, with an op that begins with `ops`."""
     return read_events(
         tx,
         sql.decisions_about,
@@ -353,7 +353,7 @@ def list_decisions_about(tx: Transaction, subjects: Iterable[str], *, ops: str, 
 def collect_recorded_values(
     tx: Transaction, subjects: Iterable[str], *, ops: str, fields: Collection[str]
 ) -> dict[str, set[str]]:
-    """Return every text that the subjects ever had in one of the fields, by subject.
+    """Return all texts that the given fields of the subjects ever had, by subject.
 
     Deleted subjects are included, because their events stay.
     """
@@ -378,7 +378,7 @@ def list_headlines(
     shown_per_write_max: int,
     at_most: int,
 ) -> list[StoredEvent]:
-    """Return the newest events of the project whose op is one of `shown_ops` or that have a decision.
+    """Return the newest events of the project with an op in `shown_ops` or with a decision.
 
     Reads the first events of the newest writes only, so the time does not depend on the length of the history. Returns
     at most `shown_per_write_max` events of a write, so that one large write does not hide the others.
@@ -462,7 +462,7 @@ def record_undo(tx: Transaction, *, undone_rev: int, origin_rev: int, is_redo: b
 
 
 def load_write(tx: Transaction, rev: int, *, at_most: int) -> list[StoredEvent]:
-    """Return the first events of a write to the project, in their order."""
+    """Return the first events of a write to the project, in order."""
     part = _Part(_OLDEST_FIRST, EventPosition(rev, -1), EventPosition(rev, BEHIND_REV))
     return _read_part(tx, part, at_most=at_most)
 
@@ -495,7 +495,7 @@ AREAS = {"member": "members"}  # by the first word of an op, where it is another
 
 
 class AreaChange(NamedTuple):
-    """What one write changed in one area."""
+    """The changes of one write in one area."""
 
     first: EventPosition
     last: EventPosition
@@ -514,7 +514,7 @@ class FollowedPart(NamedTuple):
 
 
 class FollowStart(NamedTuple):
-    """The state of a project, or of the organization, when somebody begins to follow it."""
+    """The state of a project, or of the organization, at the start of a stream."""
 
     project_id: str | None  # None: the organization
     is_archived: bool
@@ -523,7 +523,7 @@ class FollowStart(NamedTuple):
 
 
 def start_following(tx: Transaction, ref: str, after: EventPosition | None, *, missed_max: int) -> FollowStart:
-    """Return the project, its last event, and how many events came after a position."""
+    """Return the project, its last event, and the number of events after a position."""
     project = authorize_project(tx, ref, Permission.PROJECT_READ)
     row = tx.one_or_none(sql.last_event, project_id=project.id, rev=project.rev)
     last = EventPosition(*row) if row else EventPosition(project.rev, 0)
@@ -544,7 +544,7 @@ def read_changes(tx: Transaction, project_id: str, after: EventPosition) -> Foll
 
 
 def group_changes(rows: Sequence[EventHeader]) -> list[AreaChange]:
-    """Return what some events changed, in their order: one change for each area of each write."""
+    """Return the changes of some events, in order, one for each area of each write."""
     groups: list[list[EventHeader]] = []
     for row in rows:
         if groups and _belongs(groups[-1][-1], row):

@@ -1,4 +1,4 @@
-"""Links between slices, by names that outlive versions and runs: their types, and how they are read and changed.
+"""Links between slices, by names that stay the same in all versions and runs: their types, reads and changes.
 
     work node    serves              purpose node, by its key
     work node    rests_on            fact, by its pointer
@@ -24,7 +24,7 @@ LINKS_MAX = 500  # of one type from one source
 
 
 class LinkType(StrEnum):
-    """What a link says about its target."""
+    """The type of a link: the relation of its source to its target."""
 
     SERVES = "serves"
     RESTS_ON = "rests_on"
@@ -33,7 +33,7 @@ class LinkType(StrEnum):
 
 
 class LinkSource(msgspec.Struct, frozen=True):
-    """Where a link begins: the id and number of a work node, or the key of a purpose node."""
+    """The source of a link: the id and number of a work node, or the key of a purpose node."""
 
     ref: str
     node_n: int | None = None
@@ -55,24 +55,24 @@ sql = load_queries(__file__)
 
 
 def has_links(tx: Transaction) -> bool:
-    """Return whether the project has any link."""
+    """Return True if the project has a link."""
     return tx.scalar(sql.any_link, project_id=tx.project.id) is not None
 
 
 def list_links_from(tx: Transaction, sources: Iterable[str]) -> list[Link]:
-    """Return the links that begin at some work nodes or purpose nodes, by source, type and target."""
+    """Return the links from some work nodes or purpose nodes, by source, type and target."""
     return tx.all(sql.links_from, Link, project_id=tx.project.id, sources=to_json_array(sources))
 
 
 def list_links_to(tx: Transaction, link_type: LinkType, targets: Iterable[str]) -> list[Link]:
-    """Return the links of one type that end at some targets, by target and source."""
+    """Return the links of one type to some targets, by target and source."""
     return tx.all(sql.links_to, Link, project_id=tx.project.id, type=link_type, targets=to_json_array(targets))
 
 
 def list_links_of_type(
     tx: Transaction, link_type: LinkType, *, after: tuple[str, str] = ("", ""), at_most: int
 ) -> list[Link]:
-    """Return the links of one type, by target and source, after a position in this order."""
+    """Return the links of one type after a position, by target and source."""
     target, source = after
     return tx.all(
         sql.links_of_type,
@@ -91,13 +91,13 @@ def list_link_ends(tx: Transaction, link_type: LinkType) -> list[tuple[int, str]
 
 
 def add_link(tx: Transaction, source: LinkSource, link_type: LinkType, target: str) -> bool:
-    """Add a link; return whether it is new."""
+    """Add a link. Return False if it exists already."""
     link = {"project_id": tx.project.id, "source": source.ref, "type": link_type, "target": target}
     return tx.run(sql.add_link, **link, node_n=source.node_n) > 0
 
 
 def add_links(tx: Transaction, links: Iterable[tuple[LinkSource, LinkType, str]]) -> None:
-    """Add many links; those that exist stay as they are."""
+    """Add many links. Existing links are unchanged."""
     project_id = tx.project.id
     rows = [
         {"project_id": project_id, "source": source.ref, "type": link_type, "target": target, "node_n": source.node_n}
@@ -108,13 +108,13 @@ def add_links(tx: Transaction, links: Iterable[tuple[LinkSource, LinkType, str]]
 
 
 def remove_link(tx: Transaction, source: LinkSource, link_type: LinkType, target: str) -> bool:
-    """Remove a link; return whether there was one."""
+    """Remove a link. Return False if it does not exist."""
     link = {"project_id": tx.project.id, "source": source.ref, "type": link_type, "target": target}
     return tx.run(sql.remove_link, **link) > 0
 
 
 def replace_links(tx: Transaction, source: LinkSource, link_type: LinkType, targets: Iterable[str]) -> Sequence[Change]:
-    """Make `targets` the only links of one type from a source. Return the change, or nothing if they were that."""
+    """Make `targets` the only links of one type from a source. Return the change, or nothing if they are the same."""
     before = [link.target for link in list_links_from(tx, [source.ref]) if link.type is link_type]
     after = sorted(set(targets))
     if before == after:
@@ -127,7 +127,7 @@ def replace_links(tx: Transaction, source: LinkSource, link_type: LinkType, targ
 
 
 def move_links(tx: Transaction, source: LinkSource, to: LinkSource) -> Sequence[Change]:
-    """Move all links of a source to another one, which keeps its own. Return the changes of the other one."""
+    """Move all links of a source to another source, which keeps its own. Return the changes of the other source."""
     links = list_links_from(tx, [source.ref])
     if not links:
         return ()
@@ -145,5 +145,5 @@ def move_links(tx: Transaction, source: LinkSource, to: LinkSource) -> Sequence[
 
 
 def remove_links_of_many(tx: Transaction, sources: Iterable[str]) -> None:
-    """Remove all links of sources that are deleted."""
+    """Remove all links of deleted sources."""
     tx.run_many(sql.remove_links_of, [{"project_id": tx.project.id, "source": source} for source in sources])

@@ -1,4 +1,4 @@
-"""Members of a project: who they are, and how they are added, removed and listed.
+"""Members of a project: add, remove and list them.
 
 The wire names are those of the context contract, where a project is a scope.
 """
@@ -41,7 +41,7 @@ class MemberView(Struct, rename="camel", omit_defaults=True):
 
 
 def join(tx: Transaction, project_id: str, user_id: str, *, role: Role, kind: ActorKind) -> None:
-    """Add a new member to a project, and to the organization if they are new there."""
+    """Add a member to a project, and to the organization if needed."""
     is_new = add_to_organization(tx, user_id, kind=kind)
     tx.run(sql.add_member, project_id=project_id, user_id=user_id, role=role)
     changes = [changed("role", None, role)]
@@ -61,14 +61,14 @@ class AddMember(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class OneMember(Struct):
-    """The member after the change, and the invitation if an address was invited."""
+    """The member after the change, and the invitation if one was made."""
 
     member: MemberView
     invitation: InvitationView | UnsetType = UNSET
 
 
 def add_member(tx: Transaction, request: AddMember) -> OneMember:
-    """Add a member, or change the role of a member. An e-mail address without an account is invited.
+    """Add a member, or change the role of a member. An e-mail address without an account gets an invitation.
 
     Raises:
         LastOwner: the change would leave the project without an owner.

@@ -1,4 +1,4 @@
-"""Session defaults: set once by the configuration or the surface, used where a request gives no value."""
+"""Defaults of a session: the configuration or the surface sets them once, and requests may override them."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ class RepositoryPaths(Protocol):
 
     @property
     def root(self) -> str | None:
-        """The folder at which paths start, or None if no working copy is known."""
+        """The root folder of paths, or None if no working copy is known."""
 
     def locate(self, path: str) -> str:
-        """Return a path from the root, or the path itself if it is outside."""
+        """Return a path relative to the root, or the unchanged path if it is outside."""
 
     def is_folder(self, path: str) -> bool | None:
-        """Return whether a path from the root is a folder, or None if nothing is there."""
+        """Return True for a folder, False for another file, and None if the path does not exist."""
 
     def spell_pattern(self, pattern: str) -> str:
-        """Return how a pattern from the root is written in a request."""
+        """Return a pattern relative to the root in the spelling for a request."""
 
     @property
     def has_commits(self) -> bool:
@@ -81,11 +81,12 @@ class Preferences(Struct, frozen=True):
     answer_tokens_max: int = 0  # the cap on an answer; 0: no cap
     vocabulary: Vocabulary = OPERATION_NAMES  # how hints in answers name operations
     working_copy: RepositoryPaths | None = None  # what paths in requests are relative to
+    project: str | None = None  # of a request that has to name one and names none
     write_timeout_s: float = WRITE_LIMIT_S  # how long a write may take, and keep other writers waiting
     of_slices: tuple[object, ...] = ()  # at most one object of each class that a slice declares
 
     def of(self, declared: type[D]) -> D:
-        """Return the defaults of a slice, by the class that it declares for them."""
+        """Return the defaults of a slice, given the class that it declares for them."""
         for preferences in self.of_slices:
             if isinstance(preferences, declared):
                 return preferences

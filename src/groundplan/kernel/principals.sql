@@ -21,3 +21,10 @@ SELECT id
   FROM principals
  WHERE tenant_id = :tenant_id
    AND name = :ref;
+
+-- name: kind_of_principal
+-- Returns whether a principal is a person, an agent or a service.
+SELECT kind
+  FROM principals
+ WHERE tenant_id = :tenant_id
+   AND id = :id;

@@ -1,4 +1,4 @@
-"""Projects: how they are listed, created, archived and configured, and what the doctor checks of them.
+"""Projects: list, create, archive and configure them, and the checks of the doctor about them.
 
 The creator of a project is its first owner, or the person who is responsible for the agent that creates it. An archived
 project can be read but not changed. Each policy is applied by the slice that it belongs to.
@@ -23,8 +23,9 @@ from groundplan.kernel.clock import find_jump
 from groundplan.kernel.errors import NameTaken
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
 from groundplan.kernel.members import join
+from groundplan.kernel.operations.commands import PROGRAM
 from groundplan.kernel.operations.registry import Command, Effect, Operation, OpId, Route, declare
-from groundplan.kernel.principals import find_principal
+from groundplan.kernel.principals import find_kind, find_principal
 from groundplan.kernel.store.authorize import (
     AgentNotAllowed,
     authorize_project,
@@ -90,7 +91,7 @@ def list_projects(tx: Transaction, request: ListProjects) -> Projects:
 
 
 def _limit_views(tx: Transaction, views: list[ProjectView]) -> list[ProjectView]:
-    """Return the projects that exist for the token of the actor, with at most the roles of its sponsor."""
+    """Return the projects that the token of the actor allows, with at most the roles of its sponsor."""
     visible = find_visible_project_ids(tx)
     limited = [view for view in views if visible is None or view.id in visible]
     if tx.actor.sponsor is not None:
@@ -185,7 +186,7 @@ def read_default_policies(tx: Transaction) -> str:
 
 @contextmanager
 def enter_new_project(tx: Transaction, project_id: str, name: str, policies: str) -> Iterator[None]:
-    """Make a project that this transaction has created the current one within the block, at its first revision."""
+    """Within the block, make a project that this transaction created the current project at its first revision."""
     rev = tx.rev
     role = limit_role(tx.actor, get_creator_role(tx.actor), policies)
     tx.set_project(Project(project_id, name, 1, role, None, policies, tx.now, None))
@@ -198,13 +199,13 @@ def enter_new_project(tx: Transaction, project_id: str, name: str, policies: str
 
 
 def get_creator_role(actor: Actor) -> Role:
-    """Return the stored role of the creator of a project: editor for an agent where stored roles decide."""
+    """Return the stored role of the creator of a project. It is editor for an agent if the store checks roles."""
     is_limited = actor.kind is ActorKind.AGENT and actor.access is Access.MEMBERS
     return Role.EDITOR if is_limited else Role.OWNER
 
 
 def _find_owner(tx: Transaction, name: str) -> str:
-    """Return who owns a new project: its creator, or the person who is responsible for an agent."""
+    """Return the owner of a new project: its creator, or the person who is responsible for an agent."""
     actor = tx.actor
     if get_creator_role(actor) is Role.OWNER:
         return actor.id
@@ -213,9 +214,9 @@ def _find_owner(tx: Transaction, name: str) -> str:
         raise AgentNotAllowed(
             "an agent creates a project only for a person who then owns it; "
             "ask a person to create it and to add you, or to start you with --owner NAME"
-        ).name_command(("project", "create", shlex.quote(name)))
+        ).name_command(shlex.join((PROGRAM, "project", "create", name)))
     owner = find_principal(tx, actor.responsible)
-    if owner is not None and tx.scalar(sql.kind_of_principal, id=owner) != ActorKind.PERSON:
+    if owner is not None and find_kind(tx, owner) != ActorKind.PERSON:
         raise AgentNotAllowed(f"{actor.responsible!r} is not a person, and only a person owns a project of an agent")
     return owner or actor.responsible
 
@@ -239,7 +240,7 @@ class ArchiveProject(Struct, forbid_unknown_fields=True):
 
 
 class ArchivedProject(Struct):
-    """The project and when it was archived. There is no revision, because archiving again does not change it."""
+    """The project and the time of its archiving. It has no revision, because archiving it again changes nothing."""
 
     id: str
     name: str
@@ -301,7 +302,7 @@ def configure_project(tx: Transaction, project_id: str, before: Struct, after: S
 
 
 def record_policies(tx: Transaction, project_id: str, before: Struct, after: Struct, *, decision: str | None) -> bool:
-    """Record which policies of a project change, and return whether any does."""
+    """Record the policies of a project that change. Return False if none does."""
     names = [name for name in after.__struct_fields__ if getattr(after, name) != getattr(before, name)]
     if names:
         changes = [changed(f"policies.{name}", getattr(before, name), getattr(after, name)) for name in names]
@@ -325,7 +326,7 @@ CLOCKS = "clocks"
 
 
 def check_clocks(tx: Transaction) -> Iterator[Finding]:
-    """Yield a finding for each project of the actor whose last write has another idea of the time."""
+    """Yield a finding for each project of the actor whose last write disagrees with the clock."""
     agree = True
     for view in list_projects(tx, ListProjects(archived=True)).projects:
         project = authorize_project(tx, view.id, Permission.PROJECT_READ, by_id=True)

@@ -13,13 +13,6 @@ SELECT default_policies
   FROM organization_settings
  WHERE tenant_id = :tenant_id;
 
--- name: kind_of_principal
--- Returns whether a principal is a person, an agent or a service.
-SELECT kind
-  FROM principals
- WHERE tenant_id = :tenant_id
-   AND id = :id;
-
 -- name: project
 -- Returns one project, with the given role.
 SELECT {project}, CAST(:role AS text) AS role

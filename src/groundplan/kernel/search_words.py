@@ -1,4 +1,4 @@
-"""The words of a search text: how they are compared, their patterns for each engine, and the rows that contain them.
+"""The words of a search text: their comparison, their patterns for each engine, and the rows that contain them.
 
 A row matches if it contains every word, in any order. Every character is literal, and case is ignored, also beyond
 ASCII, character by character: a character whose other case has several characters only equals itself.
@@ -42,7 +42,7 @@ class SearchWords:
         return all(word in folded for word in self.words)
 
     def find_first(self, text: str) -> int:
-        """Return where the first match of any word begins in a text; -1 if there is none."""
+        """Return the index of the first match of any word in a text; -1 if there is none."""
         folded = fold(text)
         positions = [at for word in self.words if (at := folded.find(word)) >= 0]
         return min(positions, default=-1)
@@ -69,7 +69,7 @@ class SearchWords:
 
 
 def fold(text: str) -> str:
-    """Return a text of the same length without differences of case."""
+    """Return a text of the same length without differences of case, for comparisons."""
     if text.isascii():
         return text.lower()
     folded = text.casefold()
@@ -83,7 +83,7 @@ def _fold_char(char: str) -> str:
 
 
 def _list_other_cases(char: str) -> list[str]:
-    """Return the other characters that fold to a character, without those that ASCII has."""
+    """Return the other cases of a character, without ASCII characters and cases of more than one character."""
     candidates = {char.upper(), char.title(), *(_FINAL_SIGMA if char == "\u03c3" else "")}
     return [
         candidate for candidate in candidates if len(candidate) == 1 and candidate != char and not candidate.isascii()
@@ -125,7 +125,7 @@ class TextMatch(Struct):
 
 
 def build_parameters(projects: Sequence[str], words: SearchWords) -> dict[str, Any]:
-    """Return the parameters of queries for words in projects: with many projects, fewer rows of each."""
+    """Return the parameters of queries for words in projects. With many projects, each yields fewer rows."""
     fair = 3 * MATCHES_MAX // max(len(projects), 1)
     return {
         **words.parameters,
@@ -136,7 +136,7 @@ def build_parameters(projects: Sequence[str], words: SearchWords) -> dict[str, A
 
 
 def drop_repeated(matches: Sequence[TextMatch]) -> list[TextMatch]:
-    """Return the matches without those whose ref occurs before in the same project."""
+    """Return the matches, with only the first of each ref in a project."""
     best: dict[tuple[str, str], TextMatch] = {}
     for match in matches:
         best.setdefault((match.project_id, match.ref), match)

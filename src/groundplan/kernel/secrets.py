@@ -1,4 +1,4 @@
-"""Secrets: tokens, keys and passwords that a request contains by mistake.
+"""Find secrets: tokens, keys and passwords that a request contains by mistake.
 
 The policy `secrets` of its project decides whether such a write is refused, warned about or let through.
 
@@ -35,14 +35,14 @@ _NAMES_OF_HEX = (b"_KEY", b"_TOKEN", b"_token", b"key_id")
 
 
 class SecretMatch(msgspec.Struct, frozen=True):
-    """The argument that has a secret, and the kind of the secret; never the secret itself."""
+    """The argument with a secret, and the kind of the secret. The secret itself is not kept."""
 
     path: ArgumentPath
     kind: str
 
 
 def find_secrets(request: Any) -> list[SecretMatch]:
-    """Return the secrets in a parsed request, each kind once for an argument."""
+    """Return the secrets in a parsed request; each kind is returned once per argument."""
     encoded = msgspec.json.encode(request)
     if not _may_have_secret(encoded):
         return []
@@ -64,7 +64,7 @@ def find_kinds(text: str) -> list[str]:
 
 
 def _may_have_secret(encoded: bytes) -> bool:
-    """Return False if no format can match."""
+    """Return False if no format of secrets can match."""
     return (
         _has_random_run(encoded)
         # These may be short, or have other characters in between. A single character is found ten times as fast.
@@ -92,12 +92,12 @@ def _has_random_run(encoded: bytes) -> bool:
 
 
 def _hide_secrets(path: ArgumentPath) -> ArgumentPath:
-    """Return a path without names that are secrets themselves."""
+    """Return a path in which names that are secrets themselves are masked."""
     return tuple("…" if isinstance(step, str) and find_kinds(step) else step for step in path)
 
 
 def _collect(value: Any, path: ArgumentPath, matches: list[SecretMatch]) -> None:
-    """Add the secrets in a value; the names in an object are texts, too."""
+    """Add the secrets in a value. The names in an object are searched, too."""
     if isinstance(value, str):
         # Only a password in a URL may be shorter.
         if len(value) >= RUN_CHARS or "@" in value:
@@ -122,7 +122,7 @@ ADVICE = "write where it is kept instead of the secret itself"
 
 
 class SecretFound(RuleViolated):
-    """The request contains what looks like a secret, and the project refuses that."""
+    """The request contains a text that looks like a secret, and the project refuses secrets."""
 
     code = "secret_found"
 
@@ -136,7 +136,7 @@ class SecretFound(RuleViolated):
 
 
 def check_secrets(tx: Transaction, request: Any, matches: Sequence[SecretMatch]) -> list[str]:
-    """Return the warnings about the secrets in a request: one line, or none if the project does not want any."""
+    """Return the warnings about the secrets in a request: at most one line, and none if the project ignores secrets."""
     if not matches:
         return []
     policy = _get_policy(tx, request)
@@ -197,7 +197,7 @@ HEX_DIGITS = frozenset("0123456789abcdef-")
 
 
 def is_placeholder(text: str) -> bool:
-    """Return whether a text is too regular to be a secret."""
+    """Return True if a text is too regular to be a secret."""
     folded = text.casefold()
     if any(word in folded for word in PLACEHOLDER_WORDS):
         return True
@@ -213,13 +213,13 @@ def is_placeholder(text: str) -> bool:
 
 
 def _is_made_of_words(text: str) -> bool:
-    """Return whether a text is an identifier: in lower case, with separators or without digits."""
+    """Return True if a text looks like an identifier: in lower case, and with separators or without digits."""
     is_separated = "_" in text or "-" in text or not any(map(str.isdigit, text))
     return text.islower() and is_separated and not HEX_DIGITS.issuperset(text)
 
 
 def _find_longest_run(text: str, step: int) -> int:
-    """Return the length of the longest part in which the next character is always `step` further."""
+    """Return the length of the longest run of characters whose codes differ by `step` from one to the next."""
     longest = run = 1
     for before, after in pairwise(text):
         run = run + 1 if ord(after) - ord(before) == step else 1
@@ -251,7 +251,7 @@ UUID = f"{HEX}{{8}}-{HEX}{{4}}-{HEX}{{4}}-{HEX}{{4}}-{HEX}{{12}}"
 
 @dataclass(frozen=True)
 class SecretFormat:
-    """One format: what it is called, a literal to look for, and its pattern."""
+    """A format of secrets: its name, a literal that its texts contain, and its pattern."""
 
     kind: str
     literals: tuple[str, ...]
@@ -263,14 +263,14 @@ class SecretFormat:
 
 
 def _with_prefix(kind: str, prefixes: str, body: str) -> SecretFormat:
-    """Return a format whose secrets begin with one of the prefixes, which are separated by blanks."""
+    """Return a format of secrets that begin with one of the prefixes, given in a text with blanks between them."""
     literals = tuple(prefixes.split())
     words = "|".join(map(re.escape, literals))
     return SecretFormat(kind, literals, f"{_BEGIN}(?:{words})({body}){_END}")
 
 
 def _with_name(kind: str, names: str, body: str) -> SecretFormat:
-    """Return a format of secrets without a prefix; the name of their setting tells them."""
+    """Return a format of secrets that have no prefix and are recognized by the name of their setting."""
     literals = tuple(names.split())
     words = "|".join(map(re.escape, literals))
     return SecretFormat(kind, literals, f"(?:{words}){_IS}({body}){_END}")
@@ -449,6 +449,6 @@ _LITERALS = _group_literals()
 
 
 def find_likely_formats(text: str) -> list[SecretFormat]:
-    """Return the formats that have a literal in the text."""
+    """Return the formats whose literal occurs in the text."""
     groups = (literals for mark, literals in _LITERALS.items() if mark in text)
     return [secret for literals in groups for literal, secret in literals if literal in text]

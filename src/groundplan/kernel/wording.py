@@ -1,4 +1,4 @@
-"""Helpers for error messages: argument paths, quoted values, and suggestions for misspelled names."""
+"""Parts of error messages: argument paths, quoted values, and suggestions for misspelled names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ArgumentPath = tuple[str | int, ...]
 def invalid_argument(
     path: ArgumentPath, problem: str, *, code: str = "invalid_argument", next_steps: Steps = (), **details: Any
 ) -> Invalid:
-    """Return an error about one argument; its path starts the message and is in `details.field`."""
+    """Return an error about one argument. Its path begins the message and is in `details.field`."""
     field = format_argument_path(path)
     return Invalid(f"{field} {problem}", code=code, next_steps=next_steps, field=field, **details)
 
@@ -29,7 +29,7 @@ def format_argument_path(path: ArgumentPath) -> str:
 
 
 def quote_text(text: str) -> str:
-    """Return text in quotes for an error message: shortened, on one line, unprintable characters escaped."""
+    """Return text in quotes for an error message: shortened, on one line, and with unprintable characters escaped."""
     quoted = repr(text[:QUOTED_CHARS_MAX])
     return quoted if len(text) <= QUOTED_CHARS_MAX else f"{quoted[:-1]}…{quoted[-1]}"
 
@@ -56,7 +56,7 @@ def join_alternatives(names: Sequence[str]) -> str:
 
 
 def describe_value(value: Any) -> str:
-    """Return a value for an error message: a scalar itself, a container by its kind."""
+    """Return a value for an error message: a scalar in JSON, or the kind of a container."""
     match value:
         case str():
             return f"the string {quote_text(value)}"

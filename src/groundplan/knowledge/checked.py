@@ -1,4 +1,4 @@
-"""The results of the last check of a working copy, for readers without one: its files, and which of them atoms cover.
+"""The results of the last check of a working copy: its files, and the atoms that cover them.
 
 The files of the checked commit are kept as one compressed text for each project. A large repository sends every n-th
 file, so that the shares of its folders stay right; `total` says how many files there are.
@@ -65,12 +65,12 @@ class CheckedFiles(Struct):
 
 
 def load_checked_files(tx: Transaction) -> CheckedFiles | None:
-    """Return the files of the last check of the current project, if one sent them."""
+    """Return the files of the last check of the current project; None if no check sent them."""
     return tx.one_or_none(sql.checked_files, CheckedFiles, project_id=tx.project.id)
 
 
 def pack_paths(paths: Collection[str]) -> str:
-    """Return paths as one compressed text."""
+    """Return paths as one compressed byte string."""
     return b64encode(zlib.compress(msgspec.json.encode(sorted(paths)))).decode("ascii")
 
 
@@ -96,14 +96,14 @@ class RecordCheck(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class RecordedCheck(Struct):
-    """The number of stored results, and the atoms skipped because they changed meanwhile or do not exist."""
+    """The number of stored results, and the atoms that were skipped because they changed or do not exist."""
 
     recorded: int
     skipped: list[str]
 
 
 def record_check(tx: Transaction, request: RecordCheck) -> RecordedCheck:
-    """Store the results for those atoms that still have the checked version."""
+    """Store the results of a check for the atoms whose version is still the checked one."""
     head = parse_commit(request.commit, ("commit",))
     checks = {}
     for index, check in enumerate(request.atoms):
@@ -129,7 +129,7 @@ def record_check(tx: Transaction, request: RecordCheck) -> RecordedCheck:
 
 
 def _keep_files(tx: Transaction, head: str, request: RecordCheck) -> int:
-    """Add files to those stored for a commit, and return how many are stored then."""
+    """Add files to those stored for a commit, and return the number of stored files."""
     paths = set(request.files)
     for place, path in enumerate(request.files):
         names = split_path(path)
@@ -162,7 +162,7 @@ RECORD_CHECK = declare(
 
 
 class CountedFolder(Struct):
-    """A folder or a file, and the counts of all files in it; a file counts itself."""
+    """A folder or a file, with the counts of all files in it. A file counts itself."""
 
     path: str
     is_folder: bool = True
@@ -174,11 +174,11 @@ class CountedFolder(Struct):
 
     @property
     def name(self) -> str:
-        """The last part of the path."""
+        """The last segment of the path."""
         return self.path.rpartition("/")[2]
 
     def list_entries(self) -> list[CountedFolder]:
-        """Return the folders and files directly in this folder, those with most files first."""
+        """Return the direct children of this folder; those with the most files come first."""
         return sorted(self.entries.values(), key=lambda entry: (-entry.files, entry.path))
 
     def find(self, path: str) -> CountedFolder | None:
@@ -198,7 +198,7 @@ class CountedFolder(Struct):
 
 
 def build_folders(matches: Iterable[tuple[str, int]]) -> CountedFolder:
-    """Return the root of the folders of some files, each given with the number of atoms that cover it."""
+    """Return the root of the folder tree of some files, each given with the number of atoms that cover it."""
     root = CountedFolder("")
     for path, atoms in matches:
         names = path.split("/")
@@ -218,14 +218,14 @@ def build_folders(matches: Iterable[tuple[str, int]]) -> CountedFolder:
 
 
 class ReadKnowledgeCoverage(Struct, rename="camel", forbid_unknown_fields=True):
-    """The project, and the folder to look into; the root if it is empty."""
+    """The project, and the folder to read. An empty folder means the root."""
 
     project_id: Name
     folder: Annotated[str, Meta(max_length=PATH_CHARS_MAX)] = ""
 
 
 class CoveredPart(Struct, rename="camel", kw_only=True):
-    """A folder or a file, and how many of its files atoms cover."""
+    """A folder or a file, and the number of its files that atoms cover."""
 
     path: str
     is_folder: bool
@@ -235,7 +235,7 @@ class CoveredPart(Struct, rename="camel", kw_only=True):
 
 
 class CoveredEntry(CoveredPart, kw_only=True):
-    """What is directly in the folder, each with the largest of its own parts."""
+    """A direct child of the folder, with its own largest children."""
 
     entries: list[CoveredPart] | UnsetType = UNSET
 
@@ -248,7 +248,7 @@ class UncoveredFolder(Struct):
 
 
 class KnowledgeCoverage(Struct, rename="camel", kw_only=True):
-    """What of a folder is covered. Without a check that sent the files, there is only the folder."""
+    """The coverage of a folder. Without a check that sent the files, it has only the folder."""
 
     trimming: ClassVar[Trimming] = Trimming(CutLists(("uncovered",)), CutLists(("entries",)))
 
@@ -266,7 +266,7 @@ class KnowledgeCoverage(Struct, rename="camel", kw_only=True):
 
 
 def read_coverage(tx: Transaction, request: ReadKnowledgeCoverage) -> KnowledgeCoverage:
-    """Return what of a folder the atoms cover.
+    """Return the coverage of a folder by atoms.
 
     Raises:
         NotFound: the checked commit has no such folder.
@@ -303,7 +303,7 @@ def read_coverage(tx: Transaction, request: ReadKnowledgeCoverage) -> KnowledgeC
 
 
 def count_files(tx: Transaction, checked: CheckedFiles) -> CountedFolder:
-    """Return the folders of the checked files, with what the atoms cover. The last results are kept in memory."""
+    """Return the folders of the checked files, with their coverage. The last results are cached."""
     cache: dict[tuple[str, str], tuple[Hashable, CountedFolder]] = tx.cache.setdefault(CACHE_KEY, {})
     key = tx.actor.organization, tx.project.id
     state = checked.commit_id, checked.kept, get_patterns_revision(tx)
@@ -346,7 +346,7 @@ class MatchPatterns(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class PatternMatches(Struct):
-    """A pattern, and how many files it matches."""
+    """A pattern, and the number of files that it matches."""
 
     pattern: str
     files: int
@@ -367,7 +367,7 @@ class MatchedFiles(Struct, rename="camel", kw_only=True):
 
 
 def match_patterns(tx: Transaction, request: MatchPatterns) -> MatchedFiles:
-    """Return which files of the last check match some patterns.
+    """Return the files of the last check that match some patterns.
 
     Raises:
         EmptyPaths: there is no pattern.

@@ -125,7 +125,7 @@ def context(tx: Transaction, request: GetFileKnowledge) -> FileKnowledge:
 def build_file_knowledge(
     tx: Transaction, matches: Mapping[str, Collection[str]], *, changelog_limit: int | None
 ) -> FileKnowledge:
-    """Return the knowledge of the atoms that match each path, and of their molecules.
+    """Return the knowledge about paths: the matching atoms and their molecules.
 
     Each has the latest `changelog_limit` entries of its changelog; None leaves the changelogs out.
     """
@@ -162,7 +162,7 @@ def build_file_knowledge(
 
 
 def _choose_first(tx: Transaction, matched: Collection[str]) -> tuple[list[str], int]:
-    """Return the first atoms of the answer, as many as could fit into it, and the number of the others.
+    """Return the first atoms, as many as could fit into the answer, and the number of other atoms.
 
     They are chosen before their texts are read, because most texts of very many atoms would be read in vain.
     """
@@ -174,12 +174,12 @@ def _choose_first(tx: Transaction, matched: Collection[str]) -> tuple[list[str],
 
 
 def _get_shared_fields(entity: Atom | Molecule, matched: type[Struct]) -> dict[str, Any]:
-    """Return the fields of an entity that it also has when it is shown with matched paths."""
+    """Return the fields that an entity shares with its form in answers about paths."""
     return {name: getattr(entity, name) for name in matched.__struct_fields__ if hasattr(entity, name)}
 
 
 def parse_requested_paths(requested: str | list[Any], working_copy: RepositoryPaths | None) -> dict[str, bool]:
-    """Return the requested paths, within the limits, and whether each is a folder."""
+    """Return the requested paths, within the limits, with True for each folder."""
     if isinstance(requested, list):
         for index, path in enumerate(requested):
             if not isinstance(path, str):
@@ -216,19 +216,20 @@ class FileAtom(NamedTuple):
 
     id: str
     name: str
+    molecule_id: str | None
     freshness: Freshness | None
     knowledge: str
 
 
 class AtomsOfFiles(NamedTuple):
-    """The first atoms that match some files, and how many do."""
+    """The first atoms that match some files, and the total number of matching atoms."""
 
     atoms: list[FileAtom]
     total: int
 
 
 def find_knowledge_of_files(tx: Transaction, paths: list[str], budget: Budget) -> FileKnowledge:
-    """Return the knowledge about files of the current project."""
+    """Return the knowledge of the current project about files."""
     parsed = parse_paths(paths, tx.preferences.working_copy)
     matches: dict[str, list[str]] = {path: [] for path in parsed}
     with suppress(TooCostly):  # only knowledge.context reports it
@@ -239,7 +240,7 @@ def find_knowledge_of_files(tx: Transaction, paths: list[str], budget: Budget) -
 
 
 def load_atoms_of_files(tx: Transaction, own: Sequence[str], inherited: Sequence[str], *, at_most: int) -> AtomsOfFiles:
-    """Return the first atoms that match the paths of a task: those of its own paths, then those of inherited ones.
+    """Return the first atoms that match the paths of a task. Own paths come before inherited ones.
 
     Texts are read only of these, however many match.
     """
@@ -248,7 +249,7 @@ def load_atoms_of_files(tx: Transaction, own: Sequence[str], inherited: Sequence
     rows = _load_first(tx, of_own, at_most)
     rows += _load_first(tx, of_others, at_most - len(rows))
     freshness = assess_freshness(tx, rows)
-    atoms = [FileAtom(row.id, row.name, freshness.get(row.id), row.knowledge) for row in rows]
+    atoms = [FileAtom(row.id, row.name, row.molecule_id, freshness.get(row.id), row.knowledge) for row in rows]
     return AtomsOfFiles(atoms, len(of_own) + len(of_others))
 
 
@@ -263,7 +264,7 @@ def _match_ids(tx: Transaction, paths: Sequence[str]) -> set[str]:
 
 
 def _load_first(tx: Transaction, ids: Collection[str], at_most: int) -> list[AtomRow]:
-    """Return the first of some atoms. Of very many, those to read are chosen before their texts are read."""
+    """Return the first of some atoms. If there are very many, they are selected before their texts are read."""
     if at_most <= 0:
         return []
     if len(ids) > at_most * READ_AT_ONCE:
@@ -272,12 +273,12 @@ def _load_first(tx: Transaction, ids: Collection[str], at_most: int) -> list[Ato
 
 
 def has_knowledge(tx: Transaction) -> bool:
-    """Return whether knowledge was ever written in the current project."""
+    """Return True if the current project has or had knowledge."""
     return tx.one_or_none(sql.project_number, project_id=tx.project.id) is not None
 
 
 def _limit_paths(paths: Mapping[str, bool]) -> dict[str, bool]:
-    """Return the first paths that are within the limits."""
+    """Return the first paths, as many as the limits allow."""
     accepted: dict[str, bool] = {}
     room = PATHS_CHARS_MAX
     for path, is_folder in paths.items():

@@ -1,4 +1,4 @@
-"""Atoms and molecules: areas of the code base by path patterns, groups of them, and what to know about each.
+"""Atoms and molecules: an atom holds knowledge about the files of its path patterns, and a molecule groups atoms.
 
 An entity in a project that the actor may not see is reported as missing.
 """
@@ -50,7 +50,7 @@ class OtherProject(RuleViolated):
 
 
 class RelatedToItself(RuleViolated):
-    """An atom or molecule cannot be related to itself."""
+    """The relation would lead from an atom or molecule to itself."""
 
     code = "related_to_itself"
 
@@ -59,7 +59,7 @@ class RelatedToItself(RuleViolated):
 
 
 class ChangelogLine(Struct, rename="camel"):
-    """An entry as shown with its atom or molecule."""
+    """A changelog entry in the answer about its atom or molecule."""
 
     task_id: str
     summary: str
@@ -184,7 +184,7 @@ class MoleculeRow(EntityRow):
 
 
 def drop_parts(*holders: str) -> tuple[DropField, ...]:
-    """Return rules that drop a part from all holders before they drop the next part from any."""
+    """Return trimming steps that drop one part from all holders before the next part."""
     return tuple(DropField(f"{holder}.{part}") for part in PARTS for holder in holders)
 
 
@@ -266,13 +266,13 @@ def _load_related_names(
 def _describe(
     relation: RelatedAtom | RelatedMolecule, names: Mapping[str, str]
 ) -> tuple[str, str | None, str, bool | UnsetType]:
-    """Return the id and name of a related entity, the reason, and True if the entity was deleted."""
+    """Return the id and name of a related entity, the reason, and True if that entity was deleted."""
     id_ = relation.target_id
     return id_, names.get(id_), relation.reason, UNSET if id_ in names else True
 
 
 def load_names(tx: Transaction, entity_type: KnowledgeEntityType, ids: Collection[str]) -> dict[str, str]:
-    """Return the names of those atoms or molecules that are in the current project, by id."""
+    """Return the names of atoms or molecules of the current project, by id."""
     if not ids:
         return {}
     query = sql.atom_names if entity_type is KnowledgeEntityType.ATOM else sql.molecule_names
@@ -281,7 +281,7 @@ def load_names(tx: Transaction, entity_type: KnowledgeEntityType, ids: Collectio
 
 
 def resolve_entity_project(tx: Transaction, entity_type: KnowledgeEntityType, id_: str, field: str) -> str:
-    """Return the project of an atom or a molecule, even a deleted one, so that a retry finds its stored answer."""
+    """Return the project of an atom or a molecule, even of a deleted one, so that a retry finds its stored answer."""
     canonical = parse_id(id_, (field,))
     project_id = tx.scalar(_PROJECT_QUERIES[entity_type], id=canonical)
     project_id = project_id or tx.scalar(sql.project_of_deleted, id=canonical, entity_type=entity_type.value)
@@ -292,7 +292,7 @@ def resolve_entity_project(tx: Transaction, entity_type: KnowledgeEntityType, id
 
 
 def refuse_unknown_ids(tx: Transaction, entity_type: KnowledgeEntityType, ids: Mapping[str, ArgumentPath]) -> None:
-    """Refuse ids that are not in the current project; `ids` maps each to its argument."""
+    """Refuse ids that are not in the current project. `ids` maps each id to the path of its argument."""
     names = load_names(tx, entity_type, ids)
     for id_, path in ids.items():
         if id_ in names:
@@ -313,7 +313,7 @@ def missing_entity(entity_type: KnowledgeEntityType, id_: str, path: ArgumentPat
 def refuse_other_project(
     tx: Transaction, given_project: str | None, entity_type: KnowledgeEntityType, id_: str
 ) -> None:
-    """Refuse a given project that is not the project of the entity."""
+    """Refuse a project argument that is not the project of the entity."""
     if given_project is not None and given_project not in (tx.project.id, tx.project.name):
         raise OtherProject(entity_type, id_, ("id",))
 
@@ -378,7 +378,7 @@ def load_entries(
 def load_latest_entries(
     tx: Transaction, parent_type: KnowledgeEntityType, parent_ids: Collection[str], *, entries_max: int
 ) -> dict[str, list[ChangelogLine]]:
-    """Return the latest entries of each parent, at most `entries_max`; parents without entries get an empty list."""
+    """Return the latest entries of each parent, at most `entries_max`. Parents without entries have an empty list."""
     entries: dict[str, list[ChangelogLine]] = {parent_id: [] for parent_id in parent_ids}
     if entries_max and entries:
         rows = tx.all(

@@ -1,4 +1,4 @@
-"""The events that knowledge records. The subject is the atom or molecule, or for a check the project."""
+"""The events of knowledge. Their subject is an atom or molecule; for a check it is the project."""
 
 from __future__ import annotations
 

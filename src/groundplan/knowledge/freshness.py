@@ -1,4 +1,4 @@
-"""The freshness of atoms: whether their files changed since the atom was confirmed.
+"""The freshness of atoms: whether files of an atom changed after its confirmation.
 
 An atom is confirmed at a commit. Where a repository is known, its files are compared with HEAD when it is read. A check
 in a working copy stores the results of all atoms for readers without a repository.
@@ -64,7 +64,7 @@ class FreshnessRow(Struct):
 
 
 class ConfirmedAtom(Protocol):
-    """The parts of an atom that an assessment needs."""
+    """The parts of an atom that determine its freshness."""
 
     id: str
     confirmed_commit: str | None
@@ -75,7 +75,7 @@ class ConfirmedAtom(Protocol):
 
 
 def load_freshness(tx: Transaction, atom_ids: Collection[str]) -> dict[str, Freshness]:
-    """Return the freshness of those atoms that were checked, by id."""
+    """Return the freshness of atoms by id. Atoms without a check are left out."""
     if not atom_ids:
         return {}
     rows = tx.all(sql.freshness_of_atoms, FreshnessRow, project_id=tx.project.id, ids=to_json_array(atom_ids))

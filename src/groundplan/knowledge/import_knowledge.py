@@ -1,4 +1,4 @@
-"""Take over knowledge from the file of another tool: by name, and never over what was changed here since."""
+"""Import knowledge from the file of another tool, by name; knowledge that changed here since is not overwritten."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _normalize_name(name: str) -> str:
 
 
 def _load_existing(tx: Transaction, drafts: list[KnowledgeDraft]) -> dict[tuple[bool, str], NamedKnowledgeRow]:
-    """Return the atoms and molecules with the names of drafts; of several with one name, the first."""
+    """Return the atoms and molecules with the names of drafts. If several have one name, the first is returned."""
     rows: dict[tuple[bool, str], NamedKnowledgeRow] = {}
     for is_atom, query in ((True, sql.named_atoms), (False, sql.named_molecules)):
         names = to_json_array({_normalize_name(draft.name) for draft in drafts if bool(draft.paths) == is_atom})
@@ -100,7 +100,7 @@ def _write(tx: Transaction, draft: KnowledgeDraft, row: NamedKnowledgeRow | None
 
 
 def _relate(tx: Transaction, draft: KnowledgeDraft, ids: dict[str, str], task_id: str | None) -> bool:
-    """Store the relations that changed in the file since the last import, and return whether a relation changes.
+    """Store the relations that changed in the file since the last import. Return True if a relation changes.
 
     A relation that was removed or got another reason here stays as it is here. Without a task, nothing is written.
     """
@@ -128,6 +128,6 @@ def _relate(tx: Transaction, draft: KnowledgeDraft, ids: dict[str, str], task_id
 
 
 def _resolve_relations(related: Sequence[tuple[str, str]], ids: Mapping[str, str]) -> dict[str, str]:
-    """Return the reasons of relations by the id of the related molecule, without molecules that do not exist."""
+    """Return the reasons of relations by the id of the related molecule. Unknown molecules are left out."""
     reasons = ((ids.get(_normalize_name(name)), reason) for name, reason in related)
     return {id_: reason or RELATED for id_, reason in reasons if id_ is not None}

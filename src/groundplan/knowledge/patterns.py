@@ -28,7 +28,7 @@ _patterns = msgspec.json.Decoder(list[str])
 
 
 class TooCostly(RuleViolated):
-    """Matching these paths would take too long."""
+    """The comparison of these paths with the patterns would take too long."""
 
     code = "too_costly"
 
@@ -58,7 +58,7 @@ class IndexCache:
         self._lock = threading.Lock()
 
     def get_index(self, key: tuple[str, str]) -> ProjectIndex:
-        """Return the index of a project, a new empty one if there is none."""
+        """Return the index of a project, which is empty if it is new."""
         with self._lock:
             indexed = self.projects.setdefault(key, ProjectIndex())
             self.projects.move_to_end(key)
@@ -74,7 +74,7 @@ class IndexCache:
 
 
 def match_atoms(tx: Transaction, paths: Mapping[str, bool]) -> dict[str, list[str]]:
-    """Return the ids of the atoms that match each path; for a folder also of those that can match a path below it.
+    """Return the ids of the atoms that match each path. For a folder, an atom that can match a path in it is included.
 
     `paths` maps each path to whether it is a folder.
     """
@@ -90,7 +90,7 @@ def match_files(tx: Transaction, files: Sequence[str], *, steps_max: int) -> dic
 
 
 def get_patterns_revision(tx: Transaction) -> int:
-    """Return the revision at which the patterns of the project last changed; 0 if it has none."""
+    """Return the revision of the last change of patterns in the project; 0 if it has none."""
     return tx.scalar(sql.patterns_revision, project_id=tx.project.id) or 0
 
 
@@ -131,7 +131,7 @@ def _match_paths(index: PathIndex, paths: Mapping[str, bool]) -> dict[str, list[
 
 
 def _update_index(tx: Transaction, indexed: ProjectIndex, patterns_rev: int) -> bool:
-    """Apply the changes since its revision to an index, and return True."""
+    """Apply the changes of the database since the revision of an index, and return True."""
     since = indexed.patterns_rev
     changed = tx.all(sql.patterns_since, project_id=tx.project.id, since=since)
     gone = tx.scalars(sql.atoms_deleted_since, project_id=tx.project.id, since=since) if since else []

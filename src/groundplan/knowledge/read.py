@@ -1,4 +1,4 @@
-"""Read atoms and molecules: one with its changelog, a search page by page, and a list without texts."""
+"""Read atoms and molecules: one with its changelog, a page of search results, and a list without texts."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ sql = load_queries(__file__)
 
 
 class GetKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
-    """The atom or molecule to get, and how many entries of its changelog."""
+    """The atom or molecule to get, and the number of changelog entries to include."""
 
     entity_type: KnowledgeEntityType
     id: str
@@ -115,7 +115,7 @@ def get(tx: Transaction, request: GetKnowledge) -> KnowledgeDetails:
 
 
 def _get_molecule(tx: Transaction, id_: str) -> KnowledgeDetails:
-    """Return a molecule with its atoms, at most as many as could fit into the answer."""
+    """Return a molecule with the first of its atoms, as many as could fit into the answer."""
     molecule = build_molecules(tx, [load_molecule(tx, id_)])[0]
     limit = int(min(NO_LIMIT, tx.budget.free_chars / ATOM_CHARS_MIN + 1))
     members, count = load_page(tx, sql.atoms_of_molecule, molecule_id=id_, limit=limit, offset=0)
@@ -140,7 +140,7 @@ GET = declare(
 
 
 class SearchKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
-    """The search. All words of the query must match the beginning of a word, in any order."""
+    """The search. Each word of the query must be the beginning of a word in the entity, in any order."""
 
     entity_type: KnowledgeEntityType
     project_id: Name
@@ -195,7 +195,7 @@ def load_page(tx: Transaction, listing: Query, *, limit: int, offset: int, **par
 
 
 def _choose_listing(tx: Transaction, request: SearchKnowledge) -> tuple[Query | None, dict[str, Any]]:
-    """Return the query and parameters of a search; no query if the search text has no words."""
+    """Return the query and parameters of a search. There is no query if the search text has no words."""
     is_atom = request.entity_type is KnowledgeEntityType.ATOM
     if not is_atom:
         given = {"moleculeId": bool(request.molecule_id), "orphansOnly": request.orphans_only}
@@ -431,7 +431,7 @@ class _MatchedEntity(Struct):
 
 
 def find_entities(tx: Transaction, projects: Sequence[str], words: SearchWords) -> list[TextMatch]:
-    """Return atoms and molecules of some projects that match; as in `knowledge.search`, a word may be incomplete.
+    """Return matching atoms and molecules of some projects. As in `knowledge.search`, words may be incomplete.
 
     Those with all words in their names come first.
     """

@@ -85,7 +85,7 @@ RelatedMolecules = Annotated[list[RelatedMolecule], Meta(max_length=RELATED_MAX)
 
 
 class EmptyPaths(RuleViolated):
-    """An atom needs at least one path pattern."""
+    """The atom has no path pattern."""
 
     code = "empty_paths"
 
@@ -113,7 +113,7 @@ class ParsedPatterns(NamedTuple):
 
 
 def parse_patterns(patterns: list[str], working_copy: RepositoryPaths | None) -> ParsedPatterns:
-    """Parse and normalize path patterns. The working copy only says what an absolute one would be."""
+    """Return parsed and normalized path patterns. The working copy only serves to correct absolute patterns."""
     if not patterns:
         raise EmptyPaths
     parsed = []
@@ -130,7 +130,7 @@ def parse_patterns(patterns: list[str], working_copy: RepositoryPaths | None) ->
 
 
 def _relate_to_root(pattern: str, error: AbsolutePattern, working_copy: RepositoryPaths | None) -> MalformedPattern:
-    """Return the error of an absolute pattern with the same pattern from the root, or that it is outside."""
+    """Return the error for an absolute pattern; it has the pattern relative to the root, or says that it is outside."""
     root = None if working_copy is None else working_copy.root
     if working_copy is None or root is None:
         return error
@@ -183,7 +183,7 @@ def parse_commit(text: str, path: ArgumentPath) -> str:
 
 
 def refuse_foreign_fields(entity_type: KnowledgeEntityType, given: Mapping[str, bool]) -> None:
-    """Refuse fields that only the other kind of entity has."""
+    """Refuse fields of the other kind of entity."""
     for name, is_given in given.items():
         if is_given:
             raise invalid_argument((name,), f"does not apply to entityType {entity_type}; omit it")

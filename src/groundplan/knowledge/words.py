@@ -1,4 +1,4 @@
-"""Split texts and queries into words for search, in the same way for both engines.
+"""Split texts and queries into words for search, in the same way on both engines.
 
 A word is a run of letters and digits; case and accents are ignored. In `BaseWebhookHandler` every hump also starts a
 word, so that `webhook` finds it. A character of a script without blanks between words is a word by itself. A query word
@@ -18,7 +18,7 @@ _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U0
 
 
 def build_word_index(*texts: str) -> str:
-    """Return the distinct words of texts as one text, with a blank before each word and at the end."""
+    """Return the distinct words of texts as one text, with a blank before each word and after the last."""
     words: dict[str, None] = {}
     for run in _RUN.findall("\n".join(_strip_accents(text) for text in texts)):
         humps = _HUMP.split(run, maxsplit=HUMPS_MAX)
@@ -28,7 +28,7 @@ def build_word_index(*texts: str) -> str:
 
 
 def parse_query_words(text: str) -> list[str]:
-    """Return the distinct words of a query, all of which must match."""
+    """Return the distinct words of a query. All of them must match."""
     return list(dict.fromkeys(word for run in _RUN.findall(_strip_accents(text)) for word in _fold_words(run)))
 
 

@@ -87,14 +87,14 @@ sql = load_queries(__file__)
 
 
 class Revision(NamedTuple):
-    """The revision of a project's knowledge, and the last number it has given out."""
+    """The revision of the knowledge of a project, and the last number that was reserved."""
 
     rev: int
     last_n: int
 
 
 class TooManyPatterns(RuleViolated):
-    """The project would exceed its limit of path patterns, which are indexed in memory."""
+    """The project would exceed its limit of path patterns. An index of them is kept in memory."""
 
     code = "too_many_patterns"
 
@@ -108,7 +108,7 @@ class TooManyPatterns(RuleViolated):
 
 
 def advance_revision(tx: Transaction, *, numbers: int = 0, patterns: int | None = None) -> Revision:
-    """Advance the revision of the project's knowledge, and reserve the last `numbers` numbers up to `last_n`.
+    """Increase the revision of the project's knowledge, and reserve as many numbers as requested.
 
     `patterns` is the change in the number of patterns; None means that no pattern changed.
     """
@@ -139,7 +139,7 @@ def _insert_first_revision(tx: Transaction, numbers: int, patterns: int) -> Revi
 
 
 def warn_about_folder_patterns(patterns: Sequence[str], working_copy: RepositoryPaths | None) -> list[str] | UnsetType:
-    """Return a warning for each pattern without wildcard that names a folder, or a name without ending."""
+    """Return a warning for each pattern without wildcards that is a folder or has no extension."""
     warnings = []
     for index, pattern in enumerate(patterns):
         if parse_pattern(pattern).routes:
@@ -155,7 +155,7 @@ def warn_about_folder_patterns(patterns: Sequence[str], working_copy: Repository
 
 
 class CreateKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
-    """A new atom or molecule. Paths, a molecule and related atoms are for atoms; related molecules for molecules."""
+    """A new atom or molecule. Only atoms have paths, a molecule and related atoms; only molecules related molecules."""
 
     entity_type: KnowledgeEntityType
     project_id: Name
@@ -304,14 +304,14 @@ CREATE = declare(
 
 
 class KnowledgeMode(StrEnum):
-    """How new knowledge is combined with the old."""
+    """The way in which new knowledge is combined with the old."""
 
     OVERWRITE = "overwrite"
     APPEND = "append"
 
 
 class UpdateKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
-    """Changes to one atom or molecule; omitted fields stay. A moleculeId of null makes the atom an orphan."""
+    """Changes of an atom or molecule. Omitted fields are kept; moleculeId null takes an atom out of its molecule."""
 
     entity_type: KnowledgeEntityType
     id: str
@@ -330,7 +330,7 @@ class UpdateKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 def update(tx: Transaction, request: UpdateKnowledge) -> WrittenKnowledge:
-    """Change an atom or a molecule, and raise its version by one.
+    """Change an atom or a molecule, and increase its version by one.
 
     Raises:
         StaleVersion: the entity has another version, given in `currentVersion`.
@@ -406,7 +406,7 @@ def _update_molecule(tx: Transaction, request: UpdateKnowledge, id_: str) -> Mol
 
 
 def _revise(tx: Transaction, row: R, request: UpdateKnowledge) -> R:
-    """Return the next version of a row with the changes to the columns that atoms and molecules share."""
+    """Return the next version of a row, with the changed columns that atoms and molecules share."""
     if (
         not any(getattr(request, name) not in (UNSET, None) for name in CHANGEABLE_FIELDS)
         and request.molecule_id is UNSET
@@ -494,7 +494,7 @@ UPDATE = declare(
 
 
 class DeleteKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
-    """The entity to delete. With `cascade` the atoms of a molecule are deleted too; else they become orphans."""
+    """The entity to delete. With `cascade`, the atoms of a molecule are deleted, too; else they lose their molecule."""
 
     entity_type: KnowledgeEntityType
     id: str
@@ -507,7 +507,7 @@ class DeleteKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class DeletedKnowledge(Struct, rename="camel"):
-    """The id of the deleted entity, and how many atoms of a molecule were orphaned or deleted."""
+    """The id of the deleted entity, and the number of atoms that were deleted or lost their molecule."""
 
     deleted: str
     orphaned_atoms: int | UnsetType = UNSET
@@ -574,7 +574,7 @@ def _delete_atoms(tx: Transaction, atoms: Sequence[AtomRow], rev: int, task_id: 
 
 
 def _orphan(tx: Transaction, members: Mapping[str, str], molecule: MoleculeRow, task_id: str | None) -> None:
-    """Remove atoms, given with the last task of each, from their molecule."""
+    """Remove atoms from their molecule. Each atom is given with its last task."""
     tx.run(sql.orphan_members, project_id=tx.project.id, molecule_id=molecule.id, task_id=task_id)
     for member, last_task_id in members.items():
         changes = [changed("molecule_id", molecule.id, None)]
@@ -618,7 +618,7 @@ DELETE = declare(
 
 
 class AppendChangelog(Struct, rename="camel", forbid_unknown_fields=True):
-    """The entry to append: what a task changed, and why."""
+    """The entry to append: the change that a task made, and its reason."""
 
     parent_type: KnowledgeEntityType
     parent_id: str

@@ -18,6 +18,18 @@ CREATE TABLE work_merged_texts (
 
 CREATE INDEX work_merged_texts_by_node ON work_merged_texts (tenant_id, project_id, node_n, rev, id);
 
+-- All that a removed node held, with which an undo brings it back. A node that is removed twice has two rows.
+CREATE TABLE work_removed (
+    tenant_id     {text} NOT NULL,
+    project_id    {text} NOT NULL,
+    id            {text} NOT NULL,
+    rev           {integer} NOT NULL,
+    content       {text} NOT NULL,
+    CONSTRAINT work_removed_pkey PRIMARY KEY (tenant_id, project_id, id, rev),
+    CONSTRAINT work_removed_are_of_a_project FOREIGN KEY (tenant_id, project_id)
+        REFERENCES work_projects (tenant_id, project_id)
+){strict_without_rowid};
+
 -- Which write took back which: an undo, or a redo of one. `origin_rev` is the write that somebody made by themselves.
 CREATE TABLE write_undos (
     tenant_id     {text} NOT NULL,

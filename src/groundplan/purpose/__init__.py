@@ -1,1 +1,1 @@
-"""Why the work is done: a theory of change in versions, its gates, and what was observed since."""
+"""Why the work is done: a theory of change in versions, its gates, and the observations about it."""

@@ -1,4 +1,4 @@
-"""Analyse the structure of a theory: pathways, orphans, weak links, and what depends on an assumption or a node."""
+"""Analyse the structure of a theory: pathways, orphans, weak links, and the dependents of an assumption or a node."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class CutEdge(Struct, frozen=True):
 
 
 class GoalAnalysis(Struct, frozen=True):
-    """How one goal is reached. The path is empty if nothing leads to the goal."""
+    """The analysis of one goal. Its path is empty if nothing leads to the goal."""
 
     key: str
     strongest_path: list[str]
@@ -69,14 +69,14 @@ class AssumptionImpact(Struct):
 
 
 class TouchedWork(Struct):
-    """An open work node, and the way from it to what is in doubt or changed."""
+    """An open work node, and the path to it from an assumption in doubt or a changed fact."""
 
     id: str
     path: list[str]
 
 
 class MarkImpact(Struct):
-    """An assumption in doubt or a changed fact, until a decision about it is recorded, and the open work it touches."""
+    """An assumption in doubt or a changed fact without a decision, and the open work that it affects."""
 
     ref: str
     status: str  # refuted, at_risk, changed or removed
@@ -86,7 +86,7 @@ class MarkImpact(Struct):
 
 
 class Analysis(Struct):
-    """The analysis of a version. Parts that were not requested are left out."""
+    """The analysis of a version. Only the requested parts are set."""
 
     bookkeeping: ClassVar[frozenset[str]] = frozenset()
     trimming: ClassVar[Trimming] = Trimming(
@@ -220,14 +220,14 @@ class Dependents(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a trace starts: at `on` for effects and at `behind` for causes, one node or the ends of an edge."""
+    """The starts of a trace, `on` for effects and `behind` for causes: one node, or the ends of an edge."""
 
     on: str | None
     behind: str | None
 
 
 def get_place(assumption: Assumption) -> Place:
-    """Return the place of an assumption: its node, or the ends of its edge. A feedback edge has none."""
+    """Return the place of an assumption: its node, or the ends of its edge. A feedback edge has no place."""
     edge = assumption.edge
     if edge is None:
         return Place(assumption.node, assumption.node)
@@ -235,12 +235,12 @@ def get_place(assumption: Assumption) -> Place:
 
 
 def trace_assumption(causal: CausalGraph, assumption: Assumption) -> Dependents:
-    """Trace what depends on an assumption: from its node, or from the target of its edge. Feedback ends the trace."""
+    """Trace the dependents of an assumption: from its node, or from the target of its edge if that is not feedback."""
     return _trace_dependents(causal, *get_place(assumption), assumption.edge)
 
 
 def trace_node(causal: CausalGraph, key: str) -> Dependents:
-    """Trace what depends on a node."""
+    """Trace the dependents of a node."""
     return _trace_dependents(causal, key, key, None)
 
 
@@ -278,7 +278,7 @@ def _list_numbers(causal: CausalGraph, keys: Iterable[str]) -> list[int]:
 
 
 def _find_steps(edges_at: list[list[int]], ends: list[int], starts: list[int]) -> dict[int, int | None]:
-    """Return each node that some starts reach, nearest first, with the node before it on a shortest path."""
+    """Return the nodes that some starts reach, nearest first, each with the node before it on a shortest path."""
     steps: dict[int, int | None] = dict.fromkeys(starts)
     ahead = deque(steps)
     while ahead:
@@ -291,7 +291,7 @@ def _find_steps(edges_at: list[list[int]], ends: list[int], starts: list[int]) -
 
 
 class RefutedImpact(Struct):
-    """The impact of a refuted assumption: the edges and nodes that depend on it, and the work for them."""
+    """The effect of a refuted assumption: the edges and nodes that depend on it, and the work for them."""
 
     assumption: str
     edges: list[str]
@@ -300,7 +300,7 @@ class RefutedImpact(Struct):
 
 
 def find_refuted_impacts(tx: Transaction, refuted: list[str]) -> list[RefutedImpact]:
-    """Return the impact of refuted assumptions in the latest published version, else in the draft.
+    """Return the effect of refuted assumptions in the latest published version, else in the draft.
 
     Assumptions that only older versions have are ignored.
     """
@@ -334,7 +334,7 @@ MARKS_MAX = 20  # each reads what depends on it
 
 
 def add_marks(tx: Transaction, analysis: Analysis, limit: int) -> None:
-    """Add the latest marks of the current project, in the version in force, at most `limit` and at most MARKS_MAX."""
+    """Add the latest marks of the current project in the version in force, at most `limit` and at most MARKS_MAX."""
     marked = providers.find_marked_work(tx, min(limit, MARKS_MAX))
     if not marked.marks:
         return

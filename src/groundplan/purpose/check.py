@@ -38,11 +38,12 @@ _CHECKS_BY_ARGUMENT = {
     "limit": ("analysis",),
     "profile": _GATES,
     "as_of": (*_GATES, "health", "analysis"),
+    "detail": ("compliance",),
 }
 
 
 class CheckPurpose(Struct, forbid_unknown_fields=True):
-    """The check (by default gate A) and the version (by default the draft, else the latest published)."""
+    """The check (gate A by default), and the version (by default the draft, else the latest published)."""
 
     project: Name
     gate: Literal["A", "B", "health", "compliance", "analysis"] | None = None
@@ -53,6 +54,7 @@ class CheckPurpose(Struct, forbid_unknown_fields=True):
     assumption: Ref | None = None
     limit: Annotated[int, Meta(ge=1, le=PATHWAYS_MAX)] | None = None
     as_of: str | None = None
+    detail: Literal["short", "full"] | None = None
     lean: bool | None = None
 
 
@@ -121,12 +123,15 @@ def compliance(tx: Transaction, request: CheckPurpose) -> Compliance:
     Raises:
         Invalid: no operation is given, or an argument does not belong to this check.
     """
-    from groundplan.purpose.compliance.checks import build_checklist  # 18 ms of a start, which no other check needs
+    from groundplan.purpose.compliance.checks import (  # 18 ms of a start, which no other check needs
+        build_checklist,
+        shorten,
+    )
 
     _refuse_unused_arguments(request, "compliance")
     if request.operation is None:
         wanted = 'the proposed operation, such as {"kind": "publish"}'
-        compliance = NextStep("purpose.compliance", "checks one", {"project": tx.project.name})
+        compliance = NextStep("purpose.compliance", "checks one", {"project": tx.project.name}, ("operation",))
         raise missing_argument("operation", (), expected=wanted, next_steps=compliance)
     proposal = request.operation
     if request.version is not None:
@@ -136,7 +141,8 @@ def compliance(tx: Transaction, request: CheckPurpose) -> Compliance:
                 f"is {proposal.version}, but version is {request.version}; give only one of them",
             )
         proposal = msgspec.structs.replace(proposal, version=request.version)
-    return build_checklist(tx, proposal)
+    checklist = build_checklist(tx, proposal)
+    return shorten(checklist) if request.detail == "short" else checklist
 
 
 def _parse_as_of(request: CheckPurpose) -> str | None:
@@ -165,13 +171,13 @@ HEALTH = declare(
     command=Command(
         ("purpose", "health"),
         fixed={"gate": "health"},
-        without=("profile", "operation", "node", "assumption", "limit"),
+        without=("profile", "operation", "node", "assumption", "limit", "detail"),
     ),
     http=Route(
         "GET",
         "/projects/{project}/purpose/health",
         fixed={"gate": "health"},
-        without=("profile", "operation", "node", "assumption", "limit"),
+        without=("profile", "operation", "node", "assumption", "limit", "detail"),
     ),
 )
 
@@ -181,12 +187,12 @@ ANALYSIS = declare(
     summary="Analyse the structure of a version: pathways to goals, orphans, weak links, assumption impacts.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
-    command=Command(("purpose", "analysis"), fixed={"gate": "analysis"}, without=("profile", "operation")),
+    command=Command(("purpose", "analysis"), fixed={"gate": "analysis"}, without=("profile", "operation", "detail")),
     http=Route(
         "GET",
         "/projects/{project}/purpose/analysis",
         fixed={"gate": "analysis"},
-        without=("profile", "operation"),
+        without=("profile", "operation", "detail"),
     ),
 )
 
@@ -225,11 +231,13 @@ OPERATION = declare(
     variants=(HEALTH, ANALYSIS, COMPLIANCE),
     choose_variant=_choose_variant,
     tool=Tool("toc_check", Group.PURPOSE),
-    command=Command(("purpose", "check"), arguments=("gate",), without=("operation", "node", "assumption", "limit")),
+    command=Command(
+        ("purpose", "check"), arguments=("gate",), without=("operation", "node", "assumption", "limit", "detail")
+    ),
     http=Route(
         "GET",
         "/projects/{project}/purpose/check",
         summary="Check a version: gate A or B.",
-        without=("operation", "node", "assumption", "limit"),
+        without=("operation", "node", "assumption", "limit", "detail"),
     ),
 )

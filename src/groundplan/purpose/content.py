@@ -32,7 +32,7 @@ _decode_json = msgspec.json.Decoder().decode
 
 
 class ContentAltered(Conflict):
-    """The content of a published version does not match its hash: somebody changed the database directly."""
+    """The content of a published version does not match its hash: the database was changed directly."""
 
     code = "content_altered"
 
@@ -114,7 +114,7 @@ def reserve_keys(tx: Transaction, prefix: str, count: int) -> list[str]:
 
 
 def reserve_up_to(tx: Transaction, prefix: str, number: int) -> None:
-    """Reserve key numbers up to `number`, so that imported keys are not assigned again."""
+    """Reserve key numbers up to `number`, so that later items do not get the imported keys."""
     missing = number - _read_last_number(tx, prefix)
     if missing > 0:
         tx.one(sql.reserve_keys, project_id=tx.project.id, prefix=prefix, count=missing)
@@ -129,7 +129,7 @@ def get_last_discarded_rev(tx: Transaction) -> int:
 
 
 def store_discarded_rev(tx: Transaction, rev: int) -> None:
-    """Store the revision of a discarded draft, so that it is not reused."""
+    """Store the revision of a discarded draft. Later drafts get higher revisions."""
     tx.one(sql.reserve_keys, project_id=tx.project.id, prefix=_REV_PREFIX, count=rev - get_last_discarded_rev(tx))
 
 

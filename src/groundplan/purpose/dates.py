@@ -12,7 +12,7 @@ END_OF_DAY = "T23:59:59.999Z"
 
 
 def is_day(text: str) -> bool:
-    """Return whether a text is a calendar day, `2026-11-15`."""
+    """Return True if a text is a calendar day, such as `2026-11-15`."""
     try:
         return date.fromisoformat(text).isoformat() == text  # rejects ISO week dates, which have the same length
     except ValueError:
@@ -27,7 +27,7 @@ def parse_day(text: str, path: ArgumentPath) -> str:
 
 
 def parse_moment(text: str, path: ArgumentPath) -> str:
-    """Parse a calendar day, or an instant with a time zone, which is converted to UTC."""
+    """Parse a calendar day, or an instant with a time zone; an instant is converted to UTC."""
     if len(text) <= DAY_CHARS:
         return parse_day(text, path)
     try:
@@ -41,7 +41,7 @@ def parse_moment(text: str, path: ArgumentPath) -> str:
 
 
 def to_last_instant(moment: str) -> str:
-    """Return the last instant of a day, or the instant itself."""
+    """Return the last instant of a day. An instant is returned unchanged."""
     return moment + END_OF_DAY if len(moment) == DAY_CHARS else moment
 
 

@@ -1,4 +1,4 @@
-"""Health: metrics of how well a theory is maintained, each with its band, and how each goal is reached.
+"""Health: metrics of the maintenance of a theory, each with its band, and the analysis of each goal.
 
 Percentages have one decimal and are null if there is nothing to count. The band is that of the rounded number.
 """
@@ -24,11 +24,10 @@ from groundplan.purpose.model import (
     AssumptionStatus,
     Confidence,
     Content,
-    EdgeName,
     EdgeType,
     NodeType,
     RiskLevel,
-    key_order,
+    edge_order,
     sort_keys,
 )
 from groundplan.purpose.observing.records import Observations
@@ -51,7 +50,7 @@ _WORST_FIRST: tuple[Band, ...] = ("red", "amber", "green")
 
 
 class Metrics(Struct, frozen=True):
-    """The metrics. None means that there is nothing to count or the value is not known."""
+    """The metrics. None means that a metric has nothing to count or is unknown."""
 
     toc_completeness: float | None
     indicator_coverage: float | None
@@ -88,7 +87,7 @@ class WeakestEdge(Struct, frozen=True):
 
 
 class GoalHealth(Struct, frozen=True):
-    """How one goal is reached. The path is empty if nothing leads to the goal."""
+    """The analysis of one goal. Its path is empty if nothing leads to the goal."""
 
     key: str
     strongest_path: list[str]
@@ -97,7 +96,7 @@ class GoalHealth(Struct, frozen=True):
 
 
 class HealthPlaces(Struct):
-    """What lowers each metric that counts items: keys of nodes and assumptions, and names of edges (`AC1->OP2`)."""
+    """The items that lower each metric: keys of nodes and assumptions, and names of edges (`AC1->OP2`)."""
 
     toc_completeness: list[str]
     indicator_coverage: list[str]
@@ -133,7 +132,7 @@ def compute_health(
     required_facts_unset: int | None,
     work: tuple[int, int] | None,
 ) -> Health:
-    """Return the health of a theory at an instant. `work` is the number of open work nodes, and of aligned ones."""
+    """Return the health of a theory at an instant. `work` has the numbers of open and of aligned work nodes."""
     places = find_places(content, observations, get_day(now))
     metrics = compute_metrics(
         content, observations, places, now=now, required_facts_unset=required_facts_unset, work=work
@@ -170,7 +169,7 @@ def find_places(content: Content, observations: Observations, today: str) -> Hea
             key for key, node in content.nodes.items() if node.node_type is NodeType.OUTCOME and key not in measured
         ),
         assumptions_documented=sort_keys(content.nodes.keys() - assumed),
-        mechanism_coverage=[str(name) for name in sorted(unexplained, key=_rank_edge)],
+        mechanism_coverage=[str(name) for name in sorted(unexplained, key=edge_order)],
         # Of HIGH risk, and the latest review does not say that they hold.
         open_high_risk=sort_keys(
             key
@@ -186,10 +185,6 @@ def find_places(content: Content, observations: Observations, today: str) -> Hea
     )
 
 
-def _rank_edge(name: EdgeName) -> tuple[tuple[int, int, str], tuple[int, int, str], str]:
-    return key_order(name.source), key_order(name.target), name.edge_type
-
-
 def compute_metrics(
     content: Content,
     observations: Observations,
@@ -199,7 +194,7 @@ def compute_metrics(
     required_facts_unset: int | None,
     work: tuple[int, int] | None,
 ) -> Metrics:
-    """Return only the metrics, which need no graph search."""
+    """Return only the metrics. They need no search of the graph."""
     node_count = len(content.nodes)
     outcome_count = sum(node.node_type is NodeType.OUTCOME for node in content.nodes.values())
     edge_count = len({edge.name for edge in find_valid_causal_edges(content)})
@@ -232,7 +227,7 @@ def _classify(name: str, value: float | None) -> Band | None:
 
 
 def find_overall_band(content: Content, bands: Bands) -> Band | None:
-    """Return the worst band, or None for a theory without nodes, whose counts of 0 say nothing."""
+    """Return the worst band; None for a theory without nodes, in which all counts are 0."""
     present = structs.astuple(bands) if content.nodes else ()
     return next((band for band in _WORST_FIRST if band in present), None)
 
@@ -244,7 +239,7 @@ def _to_goal_health(goal: GoalTrace) -> GoalHealth:
 
 
 def _count_days_since_measured(indicators: Collection[str], observations: Observations, today: str) -> int | None:
-    """Return the days since the newest measurement of an indicator of the theory."""
+    """Return the number of days since the newest measurement of an indicator."""
     days = [
         get_day(measurement.as_of) for measurement in observations.measurements if measurement.indicator in indicators
     ]
@@ -271,7 +266,7 @@ def read_health(tx: Transaction, content: Content, observations: Observations, *
 
 
 def read_bands(tx: Transaction, content: Content, observations: Observations, *, as_of: str | None) -> Bands:
-    """Return only the bands, which need no graph search."""
+    """Return only the bands. They need no search of the graph."""
     inputs = _read_health_inputs(tx, as_of)
     places = find_places(content, observations, get_day(inputs.now))
     return classify_metrics(compute_metrics(content, observations, places, **inputs._asdict()))
@@ -286,7 +281,7 @@ def _read_health_inputs(tx: Transaction, as_of: str | None) -> HealthInputs:
 
 
 def _count_aligned_work(tx: Transaction) -> tuple[int, int] | None:
-    """Return the number of open work nodes, and how many of them trace to a goal of the published version."""
+    """Return the number of open work nodes, and the number of them that lead to a goal of the published version."""
     published = find_latest_published(tx)
     if published is None:
         return None
@@ -296,6 +291,6 @@ def _count_aligned_work(tx: Transaction) -> tuple[int, int] | None:
 
 
 def _list_leading_to_goals(tx: Transaction, row: VersionRow) -> list[str]:
-    """Return the keys of the goals of a version and of all nodes that lead to one."""
+    """Return the keys of the goals of a version and of all nodes that lead to a goal."""
     causal = build_causal_graph(read_content(tx, row.id))
     return causal.to_keys(sorted(find_leading_to(causal.graph, causal.list_numbers(NodeType.GOAL))))

@@ -1,4 +1,4 @@
-"""The purpose in force, which is the latest published version, else the draft; and its strongest paths to goals.
+"""The purpose in force: the latest published version, else the draft; and its strongest paths to goals.
 
 The content of a published version never changes, and that of a draft only together with its revision; so the paths are
 cached under these, for a bounded number of versions.
@@ -20,7 +20,7 @@ from groundplan.purpose.versions.versions import VersionRow, read_versions
 
 
 class PurposeInForce(NamedTuple):
-    """A version and its content, with the requested nodes that only the draft has."""
+    """A version and its content, extended by the requested nodes that only the draft has."""
 
     version: VersionRow
     content: Content
@@ -48,7 +48,7 @@ def read_purpose_in_force(tx: Transaction, wanted: Collection[str] = ()) -> Purp
 
 
 def read_content_in_force(tx: Transaction) -> Content:
-    """Return the content of the version in force; it is empty if there is no version.
+    """Return the content of the version in force. It is empty if there is no version.
 
     Its hash is not verified: marks are computed in many reads, and no answer of theirs is final.
     """
@@ -58,7 +58,7 @@ def read_content_in_force(tx: Transaction) -> Content:
 
 
 def _extend(content: Content, drafted: Content, added: frozenset[str]) -> Content:
-    """Return the content with the added nodes of the draft, and the edges, assumptions and indicators on them."""
+    """Return the content with the added nodes of the draft, and with the edges, assumptions and indicators on them."""
     names = {edge.name for edge in content.edges}
     known = content.nodes.keys() | added
     edges = [
@@ -93,7 +93,7 @@ CACHED_VERSIONS_MAX = 8
 
 
 class PurposeChains(NamedTuple):
-    """The causal graph of one version, the way of each node to a goal, and the assumptions on nodes and edges."""
+    """The causal graph of one version, the strongest path of each node to a goal, and assumptions by node and edge."""
 
     causal: CausalGraph
     ways: WaysToGoals
@@ -101,7 +101,7 @@ class PurposeChains(NamedTuple):
     edge_assumptions: dict[EdgeName, list[Assumption]]
 
     def find_number(self, key: str) -> int | None:
-        """Return the number of a node, or None if the version does not have it."""
+        """Return the number of a node, or None if the version does not contain it."""
         return self.causal.graph.numbers.get(key)
 
     def get_node(self, number: int) -> PurposeNode:
@@ -114,7 +114,7 @@ class PurposeChains(NamedTuple):
         return None if edge < 0 else self.causal.edges[edge]
 
     def walk_to_goal(self, number: int) -> Iterator[int]:
-        """Yield the nodes of the strongest path, beginning with the node itself."""
+        """Yield the nodes of the strongest path, which begins with the node itself."""
         yield number
         while (edge := self.ways.edges[number]) >= 0:
             number = self.causal.graph.targets[edge]
@@ -122,14 +122,14 @@ class PurposeChains(NamedTuple):
 
 
 class ChainsInForce(NamedTuple):
-    """The chains of the version in force, and those of a draft beside it."""
+    """The chains of the version in force, and the chains of a draft beside it."""
 
     in_force: PurposeChains | None
     draft: VersionRow | None  # only if a published version is in force
 
 
 class ChainsCache:
-    """Prepared chains by organization, version and state of its content; the least recently used go first."""
+    """A cache of chains by organization, version and state of the content; the least recently used are dropped."""
 
     def __init__(self, versions_max: int = CACHED_VERSIONS_MAX) -> None:
         self.versions_max = versions_max
@@ -140,14 +140,14 @@ class ChainsCache:
         return len(self._chains)
 
     def get(self, key: tuple[str, str, str]) -> PurposeChains | None:
-        """Return prepared chains, if they are here."""
+        """Return chains from the cache, or None."""
         with self._lock:
             if key in self._chains:
                 self._chains.move_to_end(key)
             return self._chains.get(key)
 
     def put(self, key: tuple[str, str, str], chains: PurposeChains) -> None:
-        """Keep chains, and drop the oldest if there are too many."""
+        """Store chains, and drop the least recently used if there are too many."""
         with self._lock:
             self._chains[key] = chains
             while len(self._chains) > self.versions_max:
@@ -155,7 +155,7 @@ class ChainsCache:
 
 
 def load_chains_in_force(tx: Transaction) -> ChainsInForce:
-    """Return the chains of the latest published version; of the draft while there is none."""
+    """Return the chains of the latest published version, or of the draft if no version is published."""
     rows = read_versions(tx)
     draft = rows[-1] if rows and rows[-1].is_draft else None
     published = next((row for row in reversed(rows) if not row.is_draft), None)

@@ -1,4 +1,4 @@
-"""Escape stored text for Markdown and for XML: it renders literally, and is never parsed as structure."""
+"""Escape stored text for Markdown and for XML, so that it is shown literally and not parsed as markup."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _TICKS = re.compile(r"`+")
 
 
 def escape_inline(text: str, *, chars_max: int = LINE_CHARS_MAX) -> str:
-    """Escape text so that it renders literally at any position in a line of Markdown."""
+    """Return text with all Markdown escaped, for any position in a line."""
     marked = _SPECIAL_CHARS.sub(r"\\\1", shorten_line(text, chars_max))
     # After a number it is the following sign that starts a list, so escape that.
     return _BLOCK_MARKERS.sub(lambda match: f"{match[1]}\\" if match[1].isdigit() else f"\\{match[1]}", marked)
 
 
 def format_code_span(text: str) -> str:
-    """Format text as a code span, fenced with more backticks than its longest run."""
+    """Return text as a code span. Its fence is longer than any run of backticks in the text."""
     line = shorten_line(text)
     fence = "`" * (1 + max((len(run) for run in _TICKS.findall(line)), default=0))
     room = " " if not line or "`" in (line[0], line[-1]) else ""
@@ -27,7 +27,7 @@ def format_code_span(text: str) -> str:
 
 
 def shorten_line(text: str, chars_max: int = LINE_CHARS_MAX) -> str:
-    """Join text into one line and cut it at `chars_max`."""
+    """Return text on one line, cut at `chars_max` characters."""
     line = " ".join(text.split())
     return line if len(line) <= chars_max else f"{line[: chars_max - 1]}…"
 
@@ -38,10 +38,10 @@ _XML_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#1
 
 
 def escape_xml(text: str) -> str:
-    """Escape text for the content of an element."""
+    """Return text escaped for the content of an element."""
     return replace_invalid_xml(text).translate(_XML_ESCAPES)
 
 
 def replace_invalid_xml(text: str) -> str:
-    """Replace each character that XML 1.0 does not allow with U+FFFD."""
+    """Return text with U+FFFD in place of characters that XML 1.0 does not allow."""
     return _NOT_XML.sub("\ufffd", text)

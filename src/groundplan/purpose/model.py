@@ -1,4 +1,4 @@
-"""The theory of change as data, used by gates, comparisons and pictures, independent of rows and requests.
+"""The theory of change as data for gates, comparisons and pictures, independent of rows and requests.
 
     ACTIVITY → OUTPUT → OUTCOME → GOAL      edges lead from cause to effect
                  assumptions              on nodes and on edges
@@ -10,6 +10,7 @@ equal canonical JSON, and so an equal hash.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated, Any, NamedTuple, TypeVar
@@ -43,7 +44,7 @@ class EdgeType(StrEnum):
 
     @property
     def is_causal(self) -> bool:
-        """Whether the rules about causes and effects apply to edges of this type."""
+        """True if the rules about causes and effects apply to edges of this type."""
         return self is not EdgeType.FEEDBACK
 
 
@@ -88,7 +89,7 @@ class Profile(StrEnum):
 
 
 class VersionStatus(StrEnum):
-    """The status of a version: a draft may change, a published version may not."""
+    """The status of a version. A draft can change, and a published version cannot."""
 
     DRAFT = "DRAFT"
     PUBLISHED = "PUBLISHED"
@@ -110,7 +111,7 @@ class EdgeName(NamedTuple):
 
     @property
     def is_self_edge(self) -> bool:
-        """Whether the edge leads from a node to itself."""
+        """True if the edge leads from a node to itself."""
         return self.source == self.target
 
     def __str__(self) -> str:
@@ -191,7 +192,7 @@ class Indicator(Struct):
 
 
 class Content(NamedTuple):
-    """The content of one version, each kind in key order."""
+    """The content of one version. Each kind of item is in key order."""
 
     nodes: dict[str, PurposeNode]
     edges: list[PurposeEdge]
@@ -211,7 +212,7 @@ Shape = TypeVar("Shape", bound=Struct)
 
 
 def convert_row(row: Any, shape: type[Shape], **given: Any) -> Shape:
-    """Convert a row to another class: with the fields that both have, and the given ones."""
+    """Return a row as another class, with the common fields and the given ones."""
     fields = {name: getattr(row, name) for name in shape.__struct_fields__ if name not in given and hasattr(row, name)}
     return shape(**fields, **given)
 
@@ -238,8 +239,13 @@ def build_content(
     )
 
 
+def fold_title(title: str) -> str:
+    """Return a title or name for comparison: without differences of case, whitespace or Unicode form."""
+    return unicodedata.normalize("NFKC", " ".join(unicodedata.normalize("NFKC", title).split()).casefold())
+
+
 def key_order(key: str) -> tuple[int, int, str]:
-    """Return the sort key of a key: goals first, and `OC10` after `OC9`."""
+    """Return the sort key of a key: goals come first, and `OC10` comes after `OC9`."""
     prefix = key.rstrip("0123456789")
     number = key[len(prefix) :]
     return _RANKS.get(prefix, len(_RANKS)), int(number) if number else 0, key
@@ -277,7 +283,7 @@ EXACT_INT_MAX = 2**53  # above it every float is whole
 
 
 def encode_canonical(content: Content) -> bytes:
-    """Encode content without row ids: items and names sorted, no whitespace, whole numbers without a fraction."""
+    """Return content as JSON without row ids: items and names sorted, no white space, and whole numbers as integers."""
     return msgspec.json.encode(_to_builtins(content), order="sorted")
 
 
@@ -305,12 +311,12 @@ def _drop_row_id(row: Any) -> dict[str, Any]:
 
 
 def normalize_number(value: float) -> float:
-    """Return a whole number as int: 5000, not 5000.0."""
+    """Return a whole number as an int: 5000, not 5000.0."""
     return int(value) if value.is_integer() and abs(value) < EXACT_INT_MAX else value
 
 
 def normalize_numbers(value: Any) -> Any:
-    """Normalize all numbers in nested dicts and lists."""
+    """Return nested dicts and lists with all whole numbers as ints."""
     if isinstance(value, float):
         return normalize_number(value)
     if isinstance(value, dict):

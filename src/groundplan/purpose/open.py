@@ -227,7 +227,7 @@ def open_purpose(tx: Transaction, request: OpenPurpose) -> OpenedPurpose:
     aim = Budget(min(budget.free_chars, Budget.for_answer(ANSWER_TOKENS_AIM).free_chars))
     if after is None and request.detail is None and count_chars_min(content) <= budget.free_chars:
         brief = whole()
-        shorten(brief, aim)
+        drop_optional_fields(brief, aim)
         if count_chars(brief) <= budget.free_chars:
             return brief
     return _build_page(tx, opened, whole(), row, query, after)
@@ -260,7 +260,7 @@ def _build_summary(
 def _add_content(
     summary: OpenedPurpose, content: Content, observed: Observations, waivers: list[Waiver]
 ) -> OpenedPurpose:
-    """Return the summary with the content added."""
+    """Add the content to the summary, and return the summary."""
     statuses, latest = observed.get_statuses(), observed.get_latest_measurements()
     by_subject: dict[Any, list[AssumptionView]] = {}
     for assumption in content.assumptions.values():
@@ -347,7 +347,7 @@ _TRIM_LAST = Trimming(
 
 
 def count_chars_min(content: Content) -> int:
-    """Return a lower bound for the characters of an answer, from the names and texts that are never left out."""
+    """Return a lower bound for the size of an answer, from the names and texts that are never left out."""
     return (
         sum(len(node.title) + 40 for node in content.nodes.values())
         + sum(len(assumption.assumption_text) + 50 for assumption in content.assumptions.values())
@@ -356,8 +356,8 @@ def count_chars_min(content: Content) -> int:
     )
 
 
-def shorten(opened: OpenedPurpose, aim: Budget) -> None:
-    """Drop optional fields until the answer fits, or none is left."""
+def drop_optional_fields(opened: OpenedPurpose, aim: Budget) -> None:
+    """Drop optional fields until the answer fits or no optional field is left."""
     trim(opened, aim, _TRIM_IDS)
     if count_chars(opened) > aim.free_chars:
         _leave_out_long_descriptions(opened)
@@ -376,7 +376,7 @@ def _leave_out_long_descriptions(opened: OpenedPurpose) -> None:
 
 
 def _leave_out_defaults(opened: OpenedPurpose) -> None:
-    """Drop fields that have their default value."""
+    """Drop fields with their default value."""
     count = 0
     for row in (*(opened.nodes or ()), *(opened.edges or ())):
         for field, default in _DEFAULTS.items():

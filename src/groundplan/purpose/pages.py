@@ -1,4 +1,4 @@
-"""Paginate several lists of one answer: the entries that fit, and the position after which the next page begins."""
+"""Divide several lists of one answer into pages: the entries that fit, and the position of the next page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PagePosition = tuple[int, ...]
 
 
 class PageEntry(NamedTuple):
-    """An entry on a page: its position, the list of the answer it belongs to (`nodes.added`), and the item."""
+    """An entry on a page: its position, its list in the answer (`nodes.added`), and the item."""
 
     position: PagePosition
     part: str
@@ -21,7 +21,7 @@ class PageEntry(NamedTuple):
 
 
 def list_entries(lists: Iterable[tuple[str, Sequence[Any]]], after: PagePosition | None) -> list[PageEntry]:
-    """Return the entries of some lists after a position, which is the number of the list and the index in it."""
+    """Return the entries of some lists after a position, which is the index of the list and the index in the list."""
     return [
         PageEntry((number, index), part, item)
         for number, (part, items) in enumerate(lists)
@@ -33,7 +33,7 @@ def list_entries(lists: Iterable[tuple[str, Sequence[Any]]], after: PagePosition
 def fill_page(
     answer: Any, entries: Sequence[PageEntry], budget: Budget, cursor_after: Callable[[PagePosition], str]
 ) -> LeftOut:
-    """Add the leading entries that fit to the empty lists of an answer, and return how many each list lacks."""
+    """Add the leading entries that fit to the lists of an answer. Return the number of missing entries by list."""
     if budget.is_limited:
         budget.reserve(answer, Counter(entry.part for entry in entries))
     page = take_page(

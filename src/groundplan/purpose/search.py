@@ -1,4 +1,4 @@
-"""Find items of the purpose: by the keys that links lead to, and by the words of a search."""
+"""Find items of the purpose by the keys in links, and by the words of a search."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ def find_indicator_names(tx: Transaction, keys: Sequence[str]) -> dict[str, str]
 
 
 def _find_versions(tx: Transaction) -> list[str]:
-    """Return the draft and the latest published version, as far as there are any."""
+    """Return the draft and the latest published version; each may be missing."""
     rows = tx.all(sql.newest_versions, project_id=tx.project.id)  # a draft always has the last number
     return [id_ for id_, status in rows[: 2 if rows and rows[0][1] == "DRAFT" else 1]]
 
 
 def _find_near(key: str, known: Sequence[str]) -> list[str]:
-    """Return the keys that differ from an unknown one in their number only, nearest first, else in their letters."""
+    """Return keys that resemble an unknown key: they differ only in the number, nearest first, else in the letters."""
     given = _KEY.fullmatch(key)
     if given is None:
         return []
@@ -78,7 +78,7 @@ def _find_near(key: str, known: Sequence[str]) -> list[str]:
 
 
 def find_items(tx: Transaction, projects: Sequence[str], words: SearchWords) -> list[TextMatch]:
-    """Return nodes, assumptions, indicators and decisions of some projects that match, by their keys.
+    """Return matching nodes, assumptions, indicators and decisions of some projects, by their keys.
 
     What the published version and the draft have is returned once, as it is published. A decision has the position of
     its event. Those with all words in their titles come first.

@@ -1,4 +1,4 @@
-"""The tables of the purpose, with the permissions on their rows, and when rows are frozen; its events."""
+"""The tables of the purpose, the permissions on their rows, the rules that freeze rows, and the events."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ class Op(StrEnum):
 
 
 class VersionGap(Conflict):
-    """Version numbers are consecutive from 1 and never change."""
+    """A write would leave a gap in the version numbers, or change one."""
 
     code = "version_gap"
 
 
 class KeyReused(Conflict):
-    """A stable key always names the same item."""
+    """A write would give a stable key to another item."""
 
     code = "key_reused"
 
 
 class RunNotFinal(RuleViolated):
-    """A version needs a run of facts that is committed and not deleted."""
+    """The run of facts of a version is not committed, or was deleted."""
 
     code = "run_not_final"
 

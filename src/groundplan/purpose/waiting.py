@@ -1,4 +1,4 @@
-"""The items of the purpose that wait for a person: blocking checks, waivers that end, requests, and reviews due."""
+"""Items of the purpose that wait for a person: blocking checks, ending waivers, requests, and reviews that are due."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ sql = load_queries(__file__)
 
 
 class BlockingCheck(NamedTuple):
-    """A check of a gate that fails without a waiver, worded for the caller."""
+    """A check of a gate that fails without a waiver, in the words of the caller's surface."""
 
     gate: Gate
     check: Check
@@ -29,7 +29,7 @@ class BlockingCheck(NamedTuple):
 
 
 def list_blocking_checks(tx: Transaction) -> list[BlockingCheck]:
-    """Return the failing checks of the gates that the draft must pass; none if there is no draft."""
+    """Return the failing checks of the gates that the draft must pass; an empty list if there is no draft."""
     draft = next((row for row in read_versions(tx) if row.is_draft), None)
     if draft is None:
         return []
@@ -52,7 +52,7 @@ NOTICE = timedelta(days=14)
 
 
 def list_ending_waivers(tx: Transaction) -> list[Waiver]:
-    """Return the active waivers that end within the notice, each with the refs for which it decides."""
+    """Return the active waivers that end within the notice period, each with the refs that it still decides."""
     last_day = get_day(subtract_time(tx.now, -NOTICE))
     active = select_active_waivers(read_waivers(tx, NO_CUTOFF), tx.now)
     return [waiver for waiver in active if get_day(waiver.due) <= last_day]
@@ -64,7 +64,7 @@ def list_open_requests(tx: Transaction) -> list[DecisionRequest]:
 
 
 class DueReview(NamedTuple):
-    """An assumption that was to be reviewed by a day that has passed."""
+    """An assumption whose review is due."""
 
     key: str
     text: str
@@ -73,7 +73,7 @@ class DueReview(NamedTuple):
 
 
 def list_reviews_due(tx: Transaction) -> list[DueReview]:
-    """Return the assumptions of the purpose in force that are due for a review.
+    """Return the assumptions of the purpose in force whose reviews are due.
 
     A review on the day named by `review_by` or later settles it, and so does another day in a later version.
     """

@@ -1,1 +1,1 @@
-"""Working copies: check knowledge against git, confirm atoms, and export and import rule files."""
+"""Work on working copies: check knowledge against git, confirm atoms, and export and import rule files."""

@@ -46,7 +46,7 @@ class CheckedAtom(Struct):
 
 
 class Hint(Struct):
-    """A pattern of an orphaned atom that matches a folder, and what to write instead."""
+    """A pattern of an orphaned atom that matches a folder, and the corrected pattern."""
 
     id: str
     pattern: str
@@ -76,7 +76,7 @@ def check(
     record: bool = True,
     report_progress: Callable[[str], object] = lambda doing: None,
 ) -> Report:
-    """Compare every atom with the repository of a folder, and record the results.
+    """Compare every atom with the repository of a folder, and store the results.
 
     With `since`, only changes after that revision count; such a partial result is not recorded. `report_progress`
     receives progress messages.
@@ -140,7 +140,7 @@ def _report_progress(tree_diffs: Iterable[TreeDiff], count: int, report: Callabl
 
 
 def _is_exported_rule(name: str) -> bool:
-    """Return whether a file is an exported rule. Such files repeat knowledge, so no atom needs to cover them."""
+    """Return True if a file is an exported rule. Such a file repeats knowledge, so no atom needs to cover it."""
     return any(f"/{own.generated_folder}/" in f"/{name}" for own in OWN_FILES.values())
 
 
@@ -165,7 +165,7 @@ def _record(session: Session, project: str, report: Report, versions: dict[str, 
 
 
 def _record_files(session: Session, project: str, head: str, files: Sequence[str]) -> None:
-    """Send the files of a commit, unless a check did so before."""
+    """Send the files of a commit, unless an earlier check sent them."""
     names = [name for name in map(escape_name, files) if len(name.encode()) <= NAME_BYTES_MAX]
     step = 1
     while len(names[::step]) > KEPT_MAX or sum(len(name.encode()) for name in names[::step]) > KEPT_BYTES_MAX:
@@ -192,7 +192,7 @@ def _to_record(atom: CheckedAtom, version: int) -> dict[str, Any]:
 
 
 def _split_batches(items: Iterable[T], count_max: int) -> Iterator[list[T]]:
-    """Yield groups of atoms or files that fit into one request each."""
+    """Yield groups of atoms or files, each of which fits into one request."""
     batch: list[T] = []
     size_bytes = 0
     for item in items:
@@ -231,7 +231,7 @@ class ConfirmedAtom(Struct):
 
 
 class Confirmation(Struct):
-    """The commit, and which atoms were confirmed at it."""
+    """The commit, and the atoms that were confirmed at it."""
 
     commit: str
     confirmed: list[ConfirmedAtom]

@@ -1,4 +1,4 @@
-"""Assess the freshness of atoms: whether their files changed since the atom was confirmed.
+"""Assess the freshness of atoms: whether files of an atom changed after its confirmation.
 
     orphaned     no file of the checked commit matches any of its patterns
     unanchored   it was not confirmed, or at a commit that this repository does not have
@@ -20,7 +20,7 @@ from groundplan.repository.git import TreeDiff
 
 @dataclass(frozen=True, slots=True)
 class WatchedAtom:
-    """The parts of an atom that an assessment needs."""
+    """The parts of an atom that determine its freshness."""
 
     id: str
     patterns: Sequence[str]
@@ -29,7 +29,7 @@ class WatchedAtom:
 
 @dataclass(frozen=True, slots=True)
 class AtomAssessment:
-    """The freshness of an atom, and the changed files of its area."""
+    """The freshness of an atom, and its changed files."""
 
     state: FreshnessState
     files: list[str] = field(default_factory=list)
@@ -60,7 +60,7 @@ def assess(
     tree_diffs: Iterable[TreeDiff],
     since: Sequence[str] | None = None,
 ) -> Assessment:
-    """Return the state of every atom.
+    """Return the freshness of every atom.
 
     `files` are those of the checked commit, and `tree_diffs` lead back from it through every anchor. With `since`, only
     these files count as changed.
@@ -98,7 +98,7 @@ def assess(
 
 
 def find_narrow_patterns(atoms: Iterable[WatchedAtom], files: Iterable[str]) -> Iterator[NarrowPattern]:
-    """Yield patterns that match only a folder: `src/pages` where `src/pages/**` was intended."""
+    """Yield patterns that match only a folder: `src/pages` instead of `src/pages/**`."""
     patterns = [(atom.id, pattern) for atom in atoms for pattern in atom.patterns]
     index = PathIndex()
     for number, (_, pattern) in enumerate(patterns):
@@ -126,7 +126,7 @@ def _list_folders(files: Iterable[str]) -> set[str]:
 
 
 class _AtomsByFile(dict[str, tuple[str, ...]]):
-    """The atoms that cover each file, cached. Most files of a folder share the same tuple."""
+    """A cache of the atoms that cover each file. Most files of a folder share the same tuple."""
 
     def __init__(self, atoms: Iterable[WatchedAtom], files: Iterable[str]) -> None:
         super().__init__()
@@ -147,7 +147,7 @@ class _AtomsByFile(dict[str, tuple[str, ...]]):
 
 
 class _FilesByAtom:
-    """The files that each atom covers; with `only`, other files are ignored."""
+    """The files that each atom covers. With `only`, other files are ignored."""
 
     def __init__(self, covering: _AtomsByFile, only: Set[str] | None = None) -> None:
         self._covering = covering

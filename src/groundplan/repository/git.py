@@ -1,4 +1,4 @@
-"""Git, asked safely: commits, file lists and differences; the working copy around a path; tasks that a commit names.
+"""Safe calls of git: commits, file lists and differences; the working copy of a path; tasks that commits name.
 
 Only commits are read, not the index or the files on disk. Every query is a plumbing command that runs no hook, filter,
 pager or text conversion, takes no lock and fetches nothing. Names from callers or the plan are passed on standard
@@ -104,14 +104,14 @@ class GitFailed(Unavailable):
 
 
 class Commit(NamedTuple):
-    """A commit and the tree of files that it holds."""
+    """A commit and its tree of files."""
 
     id: str
     tree: str
 
 
 class TreeDiff(NamedTuple):
-    """A tree on the way back from HEAD: the files that differ from HEAD from here on, and those that equal it again."""
+    """A tree on the way back from HEAD: the files that begin to differ from HEAD here, and those that cease to."""
 
     tree: str
     differing: list[str]
@@ -126,21 +126,21 @@ class Repository:
         self._deadline = None if limit_s is None else time.monotonic() + limit_s
 
     def resolve_head(self) -> Commit:
-        """Return the commit that is checked out."""
+        """Return the commit of HEAD."""
         commit = self._resolve_commits(["HEAD"]).get("HEAD")
         if commit is None:
             raise NoCommit(self.folder)
         return commit
 
     def resolve_commit(self, revision: str) -> Commit:
-        """Return the commit of a branch, a tag, an id or an expression such as `HEAD~3`."""
+        """Return the commit of a branch, a tag, an id, or an expression such as `HEAD~3`."""
         commit = self._resolve_commits([revision]).get(revision)
         if commit is None:
             raise NotFound("revision", revision, hint="git log --oneline lists the commits of this repository")
         return commit
 
     def resolve_commit_ids(self, ids: Iterable[str]) -> dict[str, Commit]:
-        """Return the commits of these ids, full or abbreviated; ids that are not in this repository are left out.
+        """Return the commits of full or abbreviated ids. Ids that are not in this repository are left out.
 
         A branch of the same name does not count, because it can move.
         """
@@ -148,7 +148,7 @@ class Repository:
         return {id_: commit for id_, commit in commits.items() if commit.id.startswith(id_)}
 
     def find_hooks_folder(self) -> Path:
-        """Return the folder of the hooks: the configured one, else that of the repository; worktrees share it."""
+        """Return the folder of the hooks: the configured folder, else that of the repository. Worktrees share it."""
         return self.folder / _decode_text(self._run("rev-parse", "--git-path", "hooks").removesuffix(b"\n"))
 
     def read_message(self, commit: Commit) -> str:
@@ -163,7 +163,7 @@ class Repository:
         return [_decode_text(path) for about, _, path in entries if path and not about.startswith(SUBMODULE_MODE)]
 
     def walk_back(self, head: Commit, commits: Sequence[Commit]) -> Iterator[TreeDiff]:
-        """Go back from `head` through these commits, and yield how the files of each differ from those of `head`.
+        """Walk back from `head` through these commits, and yield how the files of each differ from those of `head`.
 
         One process compares every commit with the previous one, the youngest first. Comparing each with `head` would
         repeat the same changes: 500 commits of a busy year would take seconds, and 5,000 minutes.
@@ -320,7 +320,7 @@ def _parse_object_id(answer: bytes, kind: bytes) -> str | None:
 
 
 def _split_fields(stream: IO[bytes]) -> Iterator[bytes]:
-    """Yield the fields between NULs, and finally the rest after the last one."""
+    """Yield the texts between NULs, and the rest after the last NUL."""
     rest = b""
     while chunk := stream.read(CHUNK_BYTES):
         *fields, rest = (rest + chunk).split(b"\0")
@@ -356,7 +356,7 @@ def _parse_tree_diffs(fields: Iterator[bytes]) -> Iterator[TreeDiff]:
 
 
 def _parse_versions(described: bytes) -> tuple[bytes, bytes]:
-    """Return mode and content id of both sides of `:MODE MODE ID ID STATUS`; empty for a side that is not a file."""
+    """Return mode and content id of both sides of `:MODE MODE ID ID STATUS`; empty for a side without a file."""
     mode, other_mode, content, other_content, _ = described[1:].split(b" ")
     return _make_version(mode, content), _make_version(other_mode, other_content)
 
@@ -371,7 +371,7 @@ def _decode_text(raw: bytes) -> str:
 
 
 def escape_name(name: str) -> str:
-    """Return a file name as storable text, with control characters and bytes that are not UTF-8 escaped."""
+    """Return a file name that can be stored: control characters and bytes that are not UTF-8 are escaped."""
     text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return text if text.isprintable() else _CONTROL.sub(lambda char: f"\\x{ord(char[0]):02x}", text)
 
@@ -409,20 +409,20 @@ class WorkingCopy:
 
     @property
     def root(self) -> str | None:
-        """The root of the working copy, or None if the folder is in none."""
+        """The root of the working copy, or None outside of a working copy."""
         return None if self._places is None else str(self._places[1])
 
     @property
     def folder_names(self) -> tuple[str, ...]:
-        """The names from the root to the folder; none at the root, or if no root is known."""
+        """The names of the folders from the root to the current folder; empty at the root or without a root."""
         return () if self._places is None else self._places[0].relative_to(self._places[1]).parts
 
     def spell_pattern(self, pattern: str) -> str:
-        """Return how a pattern from the root is written here."""
+        """Return a pattern relative to the root in the spelling of a request from the current folder."""
         return pattern if self._starts_at_root or not self.folder_names else FROM_ROOT + pattern
 
     def locate(self, path: str) -> str:
-        """Return a path from the root, or the path itself if it is outside of the working copy or none is known."""
+        """Return a path relative to the root, or the unchanged path if it is outside or there is no root."""
         if self._places is None or is_drive(path.partition("/")[0]):
             return path
         folder, root = self._places
@@ -476,7 +476,7 @@ class WorkingCopy:
             return None
 
     def is_folder(self, path: str) -> bool | None:
-        """Return whether a path from the root is a folder, or None if it does not exist or no root is known."""
+        """Return True for a folder, False for another file, and None if the path does not exist or there is no root."""
         if self._places is None:
             return None
         place = self._places[1] / path
@@ -487,7 +487,7 @@ class WorkingCopy:
 
     @cached_property
     def _places(self) -> tuple[Path, Path] | None:
-        """The folder and the root, or None if there is no root."""
+        """The current folder and the root, or None if there is no root."""
         try:
             folder = Path(os.path.normpath(Path(self._folder).absolute()))
         except OSError:  # the current directory was deleted
@@ -497,11 +497,11 @@ class WorkingCopy:
 
     @cached_property
     def _roots(self) -> tuple[Path, ...]:
-        """The root as it was found, and without symbolic links."""
+        """The root, both as it was found and without symbolic links."""
         return () if self._places is None else (self._places[1], self._places[1].resolve())
 
     def _strip_root(self, place: Path) -> str | None:
-        """Return an absolute path without the root, or None if it is outside."""
+        """Return an absolute path relative to the root, or None if it is outside."""
         # The way to the working copy may lead over symbolic links. The file itself may be one that git keeps.
         return self._strip_either_root(place) or self._strip_either_root(place.parent.resolve() / place.name)
 
@@ -511,7 +511,7 @@ class WorkingCopy:
 
 
 def find_root(folder: Path) -> Path | None:
-    """Return the closest folder with `.git`: this one, or one above it."""
+    """Return the nearest folder with `.git`: the given folder, or one above it."""
     for above in (folder, *folder.parents):
         try:
             if (above / ".git").exists():
@@ -533,7 +533,7 @@ LINKS_MAX = 50  # of one commit
 
 
 class LinkedTask(Struct):
-    """A task that the commit is evidence of."""
+    """A task for which the commit is evidence."""
 
     id: str
     summary: str
@@ -541,7 +541,7 @@ class LinkedTask(Struct):
 
 
 class CommitLinks(Struct):
-    """A commit and the tasks that its message names."""
+    """A commit and the tasks in its message."""
 
     commit: str
     linked: list[LinkedTask]
@@ -549,7 +549,7 @@ class CommitLinks(Struct):
 
 
 def link_commit(session: Session, folder: Path | str, prefixes: Iterable[str], revision: str = "HEAD") -> CommitLinks:
-    """Add a commit as evidence to every task that its message names, once."""
+    """Add a commit as evidence to each task in its message, unless it was added before."""
     repository = Repository(folder)
     commit = repository.resolve_head() if revision == "HEAD" else repository.resolve_commit(revision)
     done = CommitLinks(commit.id, [], [])
@@ -575,7 +575,7 @@ def link_commit(session: Session, folder: Path | str, prefixes: Iterable[str], r
 
 
 def find_named_tasks(message: str, prefixes: Iterable[str]) -> list[str]:
-    """Return the ids that a message names, in order and without repetition."""
+    """Return the distinct task ids in a message, in order."""
     words = "|".join(sorted({re.escape(prefix) for prefix in (PREFIX, *prefixes) if prefix}, key=len, reverse=True))
     named = re.compile(
         rf"(?<![\w-])(?:{words})-([{ALPHABET}]{{{ID_CHARS_MIN},{ID_CHARS_MAX}}})(?![\w-])", re.IGNORECASE
@@ -584,5 +584,5 @@ def find_named_tasks(message: str, prefixes: Iterable[str]) -> list[str]:
 
 
 def make_prefix(project: str) -> str:
-    """Return the name of a project as the first word of a task's name, as in `water-plan-q8cdfw`."""
+    """Return the project name as the prefix of task names, as in `water-plan-q8cdfw`."""
     return re.sub(r"[^a-z0-9]+", "-", project.lower()).strip("-")

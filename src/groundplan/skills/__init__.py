@@ -1,4 +1,4 @@
-"""The skills: texts that tell an agent how to work with the plan. MCP serves them as prompts, `init` installs them."""
+"""The skills: texts that tell an agent how to use the plan. MCP serves them as prompts, and `init` installs them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DESCRIPTION = "description: "
 
 
 class Skill(NamedTuple):
-    """A skill: when to use it, and what to do."""
+    """A skill: its name, the description of its use, and its instructions."""
 
     name: str
     description: str
@@ -32,7 +32,7 @@ def read_skill(name: str) -> str:
 
 
 def load_skill(name: str) -> Skill:
-    """Return one packaged skill. Its front matter has one line for each field, so that no YAML library is needed."""
+    """Return one packaged skill. Its front matter has one line per field, so that it is read without a YAML library."""
     _, front, text = read_skill(name).split(_FENCE, 2)
     (description,) = (line for line in front.splitlines() if line.startswith(_DESCRIPTION))
     return Skill(name, description.removeprefix(_DESCRIPTION), text.lstrip("\n"))

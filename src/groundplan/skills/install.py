@@ -1,4 +1,4 @@
-"""Install the skills into a directory, update them, and keep files that were edited.
+"""Install the skills into a folder, update them, and keep edited files.
 
 The front matter of each file holds a checksum of its text, so that an edit is noticed. It costs no tokens there: agents
 read only name and description before they use a skill. Line breaks do not count: git may have checked the file out with
@@ -25,7 +25,7 @@ _CHECKSUM = re.compile(r"^metadata:\n  generated-by: groundplan\n  sha256: ([0-9
 
 @dataclass(slots=True)
 class Installed:
-    """The result for each file; for kept files, with the reason."""
+    """The outcome for each file, with a reason for each kept file."""
 
     written: list[str] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)

@@ -1,1 +1,1 @@
-"""The surfaces: each translates a request, calls an operation and translates the answer. They hold no rules."""
+"""The surfaces: each translates a request, calls an operation, and translates its answer, without rules of its own."""

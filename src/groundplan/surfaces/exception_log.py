@@ -1,4 +1,4 @@
-"""Log unexpected exceptions: the caller gets a reference, and the log has the traceback under it."""
+"""Log unexpected exceptions: the log has the traceback, and the caller gets a reference to it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ LOG_VARIABLE = "GROUNDPLAN_LOG"
 
 
 def log_to_stderr(where: str) -> Unexpected:
-    """Write the exception being handled to stderr, and return the error to show."""
+    """Write the current exception to stderr, and return the error to show."""
     error, text = _format_exception()
     print(f"groundplan: {error.reference}: unexpected in {where}\n{text}", file=sys.stderr, flush=True)
     return error
 
 
-def log_to_file() -> Unexpected:
-    """Append the exception being handled to the file that GROUNDPLAN_LOG names, and return the error to show."""
+def log_exception_to_file() -> Unexpected:
+    """Append the current exception to the file that GROUNDPLAN_LOG names, and return the error to show."""
     from groundplan.kernel.clock import format_timestamp, system_clock
 
     error, text = _format_exception()

@@ -1,4 +1,4 @@
-"""Encode the answer or error of a request as one line of JSON, for every surface.
+"""Encode the answer or the error of a request as one line of JSON. All surfaces use it.
 
 The family of the error decides the HTTP status, the exit code and `isError`. The group of the tool decides the
 envelope. The vocabulary of the surface phrases the next step.
@@ -18,7 +18,7 @@ from groundplan.kernel.operations.registry import Group
 
 
 class Response(msgspec.Struct, frozen=True):
-    """The encoded response, and the error if it is one."""
+    """The encoded response, and the error if there is one."""
 
     body: bytes
     error: GroundplanError | None = None
@@ -27,7 +27,7 @@ class Response(msgspec.Struct, frozen=True):
 def respond(
     run: Callable[[], ExecutionResult], *, group: Group | None, vocabulary: Vocabulary, log: Callable[[], Unexpected]
 ) -> Response:
-    """Run a request and encode its result. `log` logs the exception being handled and returns its reference."""
+    """Run a request and encode its result. `log` logs the current exception and returns its reference."""
     try:
         result = run()
         return Response(result.encoded or encode(wrap(group, result.answer, result.warnings)))

@@ -1,4 +1,4 @@
-"""React to SIGTERM and SIGINT at once, also while the main thread is inside a long statement.
+"""React to SIGTERM and SIGINT immediately, even if the main thread runs a long statement.
 
 Python runs a signal handler between two of its own instructions, so a statement of the database delays it. The
 operating system writes every signal to a pipe as well, where a thread waits for it.
@@ -23,7 +23,7 @@ _END = b"\0"  # no signal has this number
 
 @contextmanager
 def handle_stop_signals(stop: Callable[[], None], *, end_within_s: float) -> Iterator[None]:
-    """Call `stop` at the first signal, and end the process if the block has not ended in time.
+    """Call `stop` at the first signal, and end the process if the block does not end in time.
 
     `stop` is called on a thread, and once more on the main thread as soon as that runs Python. A second signal has its
     usual effect. Only the main thread can handle signals; on other threads this does nothing.
@@ -81,7 +81,7 @@ def _read_signal(fd: int) -> int | None:
 
 
 class CommandCancelled(BaseException):
-    """A signal cancelled the operation of a command. Not an Exception, as KeyboardInterrupt is not."""
+    """A signal cancelled the operation of a command. Like KeyboardInterrupt it is not an Exception."""
 
     def __init__(self, error: Cancelled, number: int) -> None:
         super().__init__(error.message)
@@ -91,7 +91,7 @@ class CommandCancelled(BaseException):
 
 @contextmanager
 def cancel_on_signals(limit_s: float | None) -> Iterator[Cancellation]:
-    """Yield a cancellation that the first signal uses; a second signal has its usual effect."""
+    """Yield a cancellation for the first signal. A second signal has its usual effect."""
     cancellation = Cancellation(limit_s)
     if threading.current_thread() is not threading.main_thread():
         yield cancellation

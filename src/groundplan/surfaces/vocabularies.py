@@ -1,4 +1,4 @@
-"""How the surfaces name operations, derived from the registry.
+"""The names of operations on each surface, derived from the registry.
 
 If MCP has no tool for an operation, the hint names its command, which a person can run. Over HTTP every operation has
 a route.
@@ -7,8 +7,7 @@ a route.
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -18,61 +17,76 @@ from msgspec import Struct
 from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import Vocabulary
 from groundplan.kernel.input_gate.request import PROJECT_NAMES
-from groundplan.kernel.operations.registry import Command, Operation, Registry, Route
-
-PROGRAM = "groundplan"
+from groundplan.kernel.operations.commands import choose_command, spell_command, spell_option
+from groundplan.kernel.operations.registry import Operation, Registry, Route, Tool
 
 
 class CliVocabulary(Vocabulary):
     """The vocabulary of the command line: `groundplan purpose draft --project atlas`."""
 
-    def __init__(self, operations: Registry) -> None:
+    def __init__(self, operations: Registry, project: str | None = None) -> None:
         self._operations = operations
+        self._project = project
+
+    def within(self, project: str) -> CliVocabulary:
+        """Return the vocabulary for answers about a project."""
+        return CliVocabulary(self._operations, project)
 
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
-        """Return the command with its arguments, ready for a shell."""
+        """Return the command with its arguments in the syntax of a shell."""
         declared = self._operations[operation]
-        command = _choose_command(declared, arguments)
-        if command is None:
-            return operation
-        positional, options = [], []
-        fields = {field.encode_name: field.name for field in msgspec.structs.fields(declared.input)}
-        for wire_name, value in arguments.items():
-            name = fields[wire_name]
-            texts = [_quote_for_shell(item) for item in (value if _is_repeated(value) else [value])]
-            if name in command.arguments:
-                positional += texts
-            elif name not in command.fixed:
-                option = f"--{command.names.get(name, name).replace('_', '-')}"
-                options += [option] if value is True else [f"{option} {text}" for text in texts]
-        return " ".join((PROGRAM, *command.words, *positional, *options))
+        return spell_command(declared, add_project(declared, arguments, self._project)) or operation
 
-    def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def call(self, operation: str, arguments: Mapping[str, Any], fill: Sequence[str] = ()) -> dict[str, Any]:
         """Return the command as data."""
-        return {"command": self.spell(operation, arguments)}
+        declared = self._operations[operation]
+        given = add_project(declared, arguments, self._project)
+        missing = list_missing(declared, given, fill)
+        command = choose_command(declared, given)
+        if command is not None:
+            names = {field.encode_name: field.name for field in msgspec.structs.fields(declared.input)}
+            fixed = {name for name in missing if names[name] in command.fixed}
+            missing = [spell_option(command, names[name]) for name in missing if name not in fixed]
+        return {"command": self.spell(operation, arguments), **({"fill": missing} if missing else {})}
 
 
 class McpVocabulary(Vocabulary):
     """The vocabulary of MCP: `toc_version draft`, and as data the tool with its arguments."""
 
-    def __init__(self, operations: Registry) -> None:
+    def __init__(self, operations: Registry, groups: Collection[str] | None = None, project: str | None = None) -> None:
+        """`groups` are those whose tools the client has; None: all."""
         self._operations = operations
-        self._commands = CliVocabulary(operations)
+        self._groups = groups
+        self._project = project
+        self._commands = CliVocabulary(operations, project)
+
+    def within(self, project: str) -> McpVocabulary:
+        """Return the vocabulary for answers about a project."""
+        return McpVocabulary(self._operations, self._groups, project)
 
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
         """Return the name of the tool and the value that selects the operation."""
-        tool = self._operations[operation].tool
+        tool = self._find_tool(operation)
         if tool is None:
             return self._commands.spell(operation, arguments)
         return f"{tool.name} {tool.selector}" if tool.selector else tool.name
 
-    def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def call(self, operation: str, arguments: Mapping[str, Any], fill: Sequence[str] = ()) -> dict[str, Any]:
         """Return the tool and its arguments as data."""
-        tool = self._operations[operation].tool
+        tool = self._find_tool(operation)
         if tool is None:
-            return self._commands.call(operation, arguments)
+            return self._commands.call(operation, arguments, fill)
+        declared = self._operations[operation]
+        given = add_project(declared, arguments, self._project)
+        missing = list_missing(declared, given, fill)
         selected = {"operation": tool.selector} if tool.selector else {}
-        return {"tool": tool.name, "arguments": {**selected, **arguments}}
+        call = {"tool": tool.name, "arguments": {**selected, **given}}
+        return {**call, "fill": missing} if missing else call
+
+    def _find_tool(self, operation: str) -> Tool | None:
+        """Return the tool of an operation; None if it has none, or the client does not have it."""
+        tool = self._operations[operation].tool
+        return tool if tool is not None and (self._groups is None or tool.group in self._groups) else None
 
 
 class HttpVocabulary(Vocabulary):
@@ -83,7 +97,7 @@ class HttpVocabulary(Vocabulary):
         self._project = project  # of the request that is answered; a hint without a project is about the same one
 
     def within(self, project: str | None) -> HttpVocabulary:
-        """Return the vocabulary for answers to a request about a project."""
+        """Return the vocabulary for answers to requests about a project."""
         return HttpVocabulary(self._operations, project)
 
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
@@ -91,8 +105,16 @@ class HttpVocabulary(Vocabulary):
         call = self.call(operation, arguments)
         return f"{call['method']} {call['path']}"
 
-    def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def call(self, operation: str, arguments: Mapping[str, Any], fill: Sequence[str] = ()) -> dict[str, Any]:
         """Return the method, the path with its query string, and the body if there is one."""
+        missing = list_missing(self._find(operation), arguments, fill)
+        call = self._build_request(operation, arguments)
+        missing = [PROJECT if name in PROJECT_NAMES else name for name in missing]
+        if self._project is not None:
+            missing = [name for name in missing if name != PROJECT]
+        return {**call, "fill": missing} if missing else call
+
+    def _build_request(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         chosen = self._choose_variant(operation, arguments)
         project = get_project_field(chosen.input)
         given = {PROJECT if name == project else name: value for name, value in arguments.items()}
@@ -109,7 +131,7 @@ class HttpVocabulary(Vocabulary):
         return {"method": route.method, "path": path, **({"body": others} if others else {})}
 
     def _choose_variant(self, name: str, arguments: Mapping[str, Any]) -> Operation[Any, Any]:
-        """Return the operation, or the variant that the arguments select if it has a separate route."""
+        """Return the operation, or the variant that the arguments select if that has a separate route."""
         declared = self._find(name)
         if declared.choose_variant is None or not any(variant.http for variant in declared.variants):
             return declared
@@ -126,8 +148,20 @@ class HttpVocabulary(Vocabulary):
         return next(variant for operation in self._operations for variant in operation.variants if variant.name == name)
 
 
+def add_project(operation: Operation[Any, Any], arguments: Mapping[str, Any], project: str | None) -> dict[str, Any]:
+    """Return arguments with the project, if the operation takes one and they name none."""
+    name = get_project_field(operation.input)
+    return {name: project, **arguments} if name is not None and project is not None else dict(arguments)
+
+
+def list_missing(operation: Operation[Any, Any], arguments: Mapping[str, Any], fill: Sequence[str]) -> list[str]:
+    """Return the names of arguments that a call needs and lacks: required ones, and those of `fill`."""
+    required = [field.encode_name for field in msgspec.structs.fields(operation.input) if field.required]
+    return [name for name in dict.fromkeys([*required, *fill]) if name not in arguments]
+
+
 def _choose_route(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Route | None:
-    """Return the first route, also of a variant, that takes the given values and whose path they fill."""
+    """Return the first route, of the operation or a variant, that accepts the values and whose path they fill."""
     for route in (route for variant in (operation, *operation.variants) for route in variant.routes):
         is_filled = all(name in given for name in list_parameters(route.path))
         if is_filled and route.item_of is None and not any(name in given for name in route.without):
@@ -138,25 +172,6 @@ def _choose_route(operation: Operation[Any, Any], given: Mapping[str, Any]) -> R
 def _spell_in_path(route: Route, name: str, value: Any) -> Any:
     # Choices with an ending, as in `/{entityType}s`, stand in a path in lower case.
     return value.lower() if isinstance(value, str) and f"{{{name}}}s" in route.path else value
-
-
-def _choose_command(operation: Operation[Any, Any], arguments: Mapping[str, Any]) -> Command | None:
-    """Return the command that accepts the arguments, such as `feature get` for a feature."""
-    fields = {field.name: field.encode_name for field in msgspec.structs.fields(operation.input)}
-    for command in operation.commands:
-        given = {name: arguments.get(fields[name], value) for name, value in command.fixed.items()}
-        if given == command.fixed and not any(fields[name] in arguments for name in command.without):
-            return command
-    return operation.command
-
-
-def _is_repeated(value: Any) -> bool:
-    """Return whether an option is repeated for each item; a list of objects is one JSON text instead."""
-    return isinstance(value, list) and not any(isinstance(item, dict | list) for item in value)
-
-
-def _quote_for_shell(value: Any) -> str:
-    return shlex.quote(value if isinstance(value, str) else encode(value).decode())
 
 
 # --- Paths below /v1: written by one surface, named by all ------------------------------------------------------------
@@ -172,12 +187,12 @@ def list_parameters(path: str) -> list[str]:
 
 
 def get_project_field(shape: type[Struct]) -> str | None:
-    """Return the wire name under which an input type has the project; None if it has none."""
+    """Return the wire name of the project argument in an input type; None if it has none."""
     return next((name for name in PROJECT_NAMES if name in shape.__struct_encode_fields__), None)
 
 
 def fill_path(path: str, look_up: Callable[[str], Any]) -> str:
-    """Return a path below the prefix with its values; a name for which `look_up` returns None stays in braces."""
+    """Return a path below the prefix with its values. A name stays in braces if `look_up` returns None."""
 
     def replace(match: re.Match[str]) -> str:
         value = look_up(match[1])
@@ -187,7 +202,7 @@ def fill_path(path: str, look_up: Callable[[str], Any]) -> str:
 
 
 def format_query(arguments: Mapping[str, Any]) -> str:
-    """Return arguments as a query string that the input gate reads back; empty if there are none."""
+    """Return arguments as a query string in the syntax of the input gate; empty if there are none."""
 
     pairs = [
         (name, item if isinstance(item, str) else encode(item).decode())

@@ -1,4 +1,4 @@
-"""Analyse a plan: the critical path, what unlocks most, what most waits for, and what a change would lead to.
+"""Analyse a plan: the critical path, the nodes that unlock most or are awaited most, and the effects of a change.
 
 "Actionable" means what it means everywhere: the rules are those of the stored readiness, and tests compare the answers
 with what the engine reports after the change is made.
@@ -16,15 +16,15 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import LeftOut
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.input_gate.types import missing_argument
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
+from groundplan.work.claims import is_claimed_by_another
 from groundplan.work.graph.update import refuse_open_children
 from groundplan.work.kinds import ROOT_N
-from groundplan.work.nodes import WorkNodeRow, fetch_node, is_claimed_by_another, load_summaries
-from groundplan.work.refs import find_node_in_project, resolve_node_project
+from groundplan.work.nodes import WorkNodeRow, fetch_node, load_summaries
+from groundplan.work.refs import find_node_in_project, locate_request
 from groundplan.work.requests import NodeRef
 from groundplan.work.restructuring import AlreadyResolved, RootNotAllowed
 from groundplan.work.waiting.cycles import describe_stored_loop, find_loop_in_project
@@ -39,7 +39,7 @@ sql = load_queries(__file__)
 
 
 class AnalyseWork(Struct, forbid_unknown_fields=True):
-    """What to find out about the open work of a project."""
+    """The analysis of the open work of a project to run."""
 
     project: Name | None = None
     what: Literal["critical_path", "unlocks", "bottlenecks", "if_resolved", "if_dropped"] = "critical_path"
@@ -52,7 +52,7 @@ class AnalyseWork(Struct, forbid_unknown_fields=True):
 
 
 class AnalysisRow(Struct, omit_defaults=True):
-    """A node, and what was found out about it."""
+    """A node with its values in the analysis."""
 
     id: str
     summary: str
@@ -61,7 +61,7 @@ class AnalysisRow(Struct, omit_defaults=True):
 
 
 class WorkAnalysis(Struct, omit_defaults=True):
-    """The rows of an analysis; `total` is the length of the critical path, or the number of nodes with a row."""
+    """The rows of an analysis. `total` is the length of the critical path, or the number of nodes with a row."""
 
     what: str
     total: float
@@ -71,7 +71,7 @@ class WorkAnalysis(Struct, omit_defaults=True):
 
 
 class ClaimAndEvidence(NamedTuple):
-    """What the policies ask of a node before it is resolved with its last child."""
+    """The conditions of the policies for resolving a node with its last child: a claim, and evidence."""
 
     n: int
     claimed_by: str | None
@@ -80,7 +80,7 @@ class ClaimAndEvidence(NamedTuple):
 
 
 class RowDraft(NamedTuple):
-    """A row, with the number of its node."""
+    """A row with the number of its node."""
 
     n: int
     value: float
@@ -143,7 +143,7 @@ def _answer_what_if(tx: Transaction, request: AnalyseWork, graph: OpenGraph, nod
 
 
 def _list_resolvable(tx: Transaction, ns: Collection[int]) -> list[int]:
-    """Return the nodes among these that the policies allow to be resolved with their last child."""
+    """Return the given nodes that the policies allow to be resolved with their last child."""
     policies = get_policies(tx)
     rows = tx.all(sql.claims_and_evidence, ClaimAndEvidence, project_id=tx.project.id, ns=to_json_array(ns))
     return [
@@ -207,17 +207,8 @@ def _build_answer(
 
 
 def _to_plain_number(value: float) -> float:
-    """Return a number as an integer if it is one."""
+    """Return a number as an integer if it is whole."""
     return int(value) if value == int(value) else round(value, 6)
-
-
-def locate(tx: Transaction, request: AnalyseWork) -> str:
-    """Return the project of a request: the given one, or that of the node."""
-    if request.project is not None:
-        return request.project
-    if request.node_id is None:
-        raise missing_argument("project", (), expected="a string, unless node_id names a node")
-    return resolve_node_project(tx, request.node_id)
 
 
 # --- The order of starts and finishes ---------------------------------------------------------------------------------
@@ -231,7 +222,7 @@ SPREAD = 2_654_435_761  # a prime near 2**32 divided by the golden ratio: multip
 
 
 class MomentOrder:
-    """The moments of a plan, what waits for each of them, and their order; a loop has none."""
+    """The moments of a plan, the moments that wait for each, and their order. Moments in a loop have no place in it."""
 
     def __init__(self, graph: OpenGraph) -> None:
         self.nodes: Sequence[OpenNode] = list(graph.nodes.values())
@@ -264,7 +255,7 @@ class MomentOrder:
         return len(self.nodes) - sum(moment % 2 for moment in self.order)
 
     def find_longest_path(self, estimates: Sequence[float]) -> list[tuple[OpenNode, float]]:
-        """Return the nodes of the path that takes longest, first ones first, each with the time at which it is done."""
+        """Return the nodes of the longest path in order, each with the time when it is done."""
         finish_times = [0.0] * len(self.waiters)
         before = [-1] * len(self.waiters)
         last = -1
@@ -284,7 +275,7 @@ class MomentOrder:
         return path[::-1]
 
     def find_most_awaited(self, at_most: int) -> list[tuple[int, int]]:
-        """Return the nodes that most others wait for, directly or not, each with their exact number.
+        """Return the nodes that most other nodes wait for, directly or indirectly, each with the exact number.
 
         Up to SAMPLE_MAX nodes all are compared exactly. Among more, a fixed sample decides which ones are counted: to
         count all pairs would take a minute and gigabytes.
@@ -297,7 +288,7 @@ class MomentOrder:
         return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:at_most]
 
     def _count_waiters_among(self, sample: Collection[int]) -> list[int]:
-        """Return for each position how many nodes of a sample wait for it. A row of bits is kept until it is used."""
+        """Return the number of nodes in a sample that wait for each position. A row is kept until its last use."""
         bits = {2 * index + 1: 1 << bit for bit, index in enumerate(sample)}
         rows = [0] * len(self.waiters)
         unused = self._awaited.copy()
@@ -317,7 +308,7 @@ class MomentOrder:
         return counts
 
     def count_waiters(self, ns: Sequence[int]) -> dict[int, int]:
-        """Return for each of a few nodes how many others wait for it, directly or not."""
+        """Return the number of other nodes that wait for each given node, directly or indirectly."""
         bit_of = {n: 1 << bit for bit, n in enumerate(ns)}
         bits = {2 * index + 1: bit_of[node.n] for index, node in enumerate(self.nodes) if node.n in bit_of}
         rows = [0] * len(self.waiters)
@@ -343,7 +334,7 @@ OPERATION = declare(
     summary="Critical path, unlocks, bottlenecks; or what follows if node_id is resolved or dropped.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    project=locate,
+    project=locate_request,
     tool=Tool("analyse", Group.BRIEFING),
     command=Command(("work", "analyse"), arguments=("what", "node_id")),
     http=Route("GET", "/projects/{project}/work/analysis"),

@@ -1,8 +1,8 @@
-"""What answers of work say beside their result: warnings, side effects, reminders and the briefing of a node."""
+"""The parts of answers of work besides the result: warnings, side effects, reminders and the briefing of a node."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from msgspec import UNSET, Struct, UnsetType
@@ -10,7 +10,7 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.kernel.answers import CHARS_PER_TOKEN, Budget, CutLists, count_chars, trim
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import find_nearest, quote_text
-from groundplan.providers import BRIEFING_LISTS, build_briefing
+from groundplan.providers import BRIEFING_LISTS, collect_briefing
 from groundplan.work.nodes import DEPENDS_ON, RELATES_TO, NodeSummary, load_best
 from groundplan.work.readiness import Readiness
 
@@ -47,8 +47,8 @@ SUGGESTED_ACTIONS = (
     "Append changelog entries for significant changes",
 )
 
-BRIEFING_CHARS_MIN = 160  # what is left out, and the call that gets it; an answer without this room is trimmed
-KEPT_THIRDS = 2  # of the budget, for an answer that has to be trimmed anyway
+FIFTHS = 5
+ANSWER_FIFTHS = 2  # of the budget: an answer has more only where its briefing does not need it
 FIELD_CHARS = len(',"briefing":')
 
 # A warning that is added later can make an answer too long; then the briefing is cut, the least important list first.
@@ -56,7 +56,7 @@ TRIMMING = tuple(CutLists((f"briefing.{name}",)) for name in reversed(BRIEFING_L
 
 
 class Warnings:
-    """The warnings of one answer. Equal ones about several nodes become one line with their number."""
+    """The warnings of one answer. Equal warnings about several nodes become one line with their number."""
 
     def __init__(self) -> None:
         self._subjects: dict[str, list[str]] = {}  # the nodes, by sentence
@@ -66,12 +66,16 @@ class Warnings:
         self._subjects.setdefault(sentence, []).append(subject)
 
     def add_ended_claims(self, claimants: Mapping[str, str], *, verb: str = "resolved") -> None:
-        """Add a warning for each node that was resolved, moved on or merged while another actor's claim was live."""
+        """Add a warning for each node that was resolved, moved on or merged during another actor's live claim."""
         for node_id, claimant in claimants.items():
             self.add(node_id, f"{verb} while {quote_text(claimant)} holds its claim")
 
+    def add_unset_facts(self, node_id: str, pointers: Sequence[str]) -> None:
+        """Add a warning about a node that was resolved while required facts on which it rests have no value."""
+        self.add(node_id, f"resolved while it rests on required facts without a value: {join_names(pointers)}")
+
     def lines(self) -> list[str] | UnsetType:
-        """Return at most WARNINGS_MAX lines, of which the last counts those that are left out."""
+        """Return at most WARNINGS_MAX lines. If lines are left out, the last line has their number."""
         lines = [
             f"{first}{f' and {len(more)} more' if more else ''}: {sentence}"
             for sentence, (first, *more) in self._subjects.items()
@@ -83,13 +87,13 @@ class Warnings:
 
 
 def join_names(names: Sequence[str]) -> str:
-    """Return names of the caller for one line: `'a', 'b'`, or the first NAMES_MAX `and 2 more`."""
+    """Return names from the caller for one line: `'a', 'b'`, or the first NAMES_MAX `and 2 more`."""
     more = f" and {len(names) - NAMES_MAX} more" if len(names) > NAMES_MAX else ""
     return f"{', '.join(map(quote_text, names[:NAMES_MAX]))}{more}"
 
 
 def describe_edge_type(type_: str) -> str | None:
-    """Return a warning if an edge of this type does not do what its name promises; None for plain relations."""
+    """Return a warning if the name of an edge type suggests an effect that the type does not have; else None."""
     if type_ == DEPENDS_ON or type_ in RELATIONS:
         return None
     folded = "".join(filter(str.isalnum, type_[:64].casefold()))
@@ -133,7 +137,7 @@ def add_side_effects(answer: T, tx: Transaction, readiness: Readiness, warnings:
 def list_within_budget(
     tx: Transaction, entries: list[N], *, total: int | None = None
 ) -> tuple[list[N] | UnsetType, int | UnsetType]:
-    """Return the entries that fit beside the main answer, and the total if these are not all."""
+    """Return the entries that fit beside the main answer, and their total number if some do not fit."""
     if not entries:
         return UNSET, UNSET
     listed = tx.budget.share(1, of=LIST_BUDGET_DIVISOR).take_rows(entries[:LISTED_NODES_MAX])
@@ -153,15 +157,35 @@ def build_graph_hints() -> GraphHints:
     return GraphHints(COMPLETION_HINT, list(SUGGESTED_ACTIONS))
 
 
-def add_briefing(tx: Transaction, answer: Any, n: int, *, lean: bool, envelope_chars: int = 0) -> None:
-    """Set the field `briefing` of an answer about a node, so that both are within the cap on the answer.
+class AnswerBriefing:
+    """The briefing that an answer about a node carries, so that both are within the cap on the answer.
 
-    The answer comes first: the briefing uses what is left.
+    `list_shown` returns the ids of nodes, atoms and molecules that the answer shows, which the briefing does not
+    repeat, each with whether the answer shows its state.
     """
-    chars_max = tx.preferences.answer_tokens_max * CHARS_PER_TOKEN - envelope_chars
-    if count_chars(answer) > chars_max - BRIEFING_CHARS_MIN:
-        trim(answer, Budget(chars_max * KEPT_THIRDS // 3))
-    room = chars_max - count_chars(answer) - FIELD_CHARS
-    briefing = build_briefing(tx, n, chars=room, lean=lean)
-    if briefing is not None:
-        answer.briefing = briefing
+
+    def __init__(
+        self,
+        tx: Transaction,
+        n: int,
+        *,
+        lean: bool,
+        envelope_chars: int = 0,
+        list_shown: Callable[[], Mapping[str, bool]] = dict,
+    ) -> None:
+        self._chars_max = tx.preferences.answer_tokens_max * CHARS_PER_TOKEN - envelope_chars
+        self._material = collect_briefing(tx, n, chars=self._chars_max, lean=lean)
+        self._list_shown = list_shown
+
+    def measure(self) -> int:
+        """Return the characters that the briefing needs: all that it has to say, or three fifths of the cap."""
+        chars_max = self._chars_max * (FIFTHS - ANSWER_FIFTHS) // FIFTHS - FIELD_CHARS
+        briefing = self._material.build(chars_max, self._list_shown())
+        return 0 if briefing is None else count_chars(briefing) + FIELD_CHARS
+
+    def add_to(self, answer: Any) -> None:
+        """Trim the answer if the briefing needs the room, and set its field `briefing`."""
+        trim(answer, Budget(self._chars_max - self.measure()))
+        briefing = self._material.build(self._chars_max - count_chars(answer) - FIELD_CHARS, self._list_shown())
+        if briefing is not None:
+            answer.briefing = briefing

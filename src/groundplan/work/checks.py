@@ -1,4 +1,4 @@
-"""Checks of stored work for doctor: no claim ends too late, and every plan can be finished.
+"""The checks of the doctor about work: no claim ends too late, and no plan has a loop.
 
 Only a clock that was ahead writes a claim that ends later than one of now would. Writes refuse loops; older data may
 hold one.
@@ -40,7 +40,7 @@ def check_leases(tx: Transaction) -> Iterator[Finding]:
 
 
 def check_plans(tx: Transaction) -> Iterator[Finding]:
-    """Yield a finding for each project of the actor whose plan holds a loop. This reads every open node."""
+    """Yield a finding for each project of the actor whose plan has a loop. This reads every open node."""
     loops = find_loops(tx)
     for project, loop in loops.items():
         wrong, _, fix = loop.partition("; ")
@@ -50,7 +50,7 @@ def check_plans(tx: Transaction) -> Iterator[Finding]:
 
 
 def find_loops(tx: Transaction) -> dict[str, str]:
-    """Return a loop in words for each project that has one, by the name of the project."""
+    """Return a loop as text for each project that has one, by the name of the project."""
     loops = {}
     for project in list_projects(tx, ListProjects(archived=True)).projects:
         tx.set_project(authorize_project(tx, project.id, Permission.WORK_READ, by_id=True))

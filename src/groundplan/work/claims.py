@@ -1,4 +1,4 @@
-"""Claims: who works on a node, until when, and how a late writer is detected.
+"""Claims: the actor who works on a node, the end of the claim, and the detection of late writers.
 
 A claim is a lease by the store's clock. Each new claim of a node gets a number, one higher than the last. A change that
 sends the number of an earlier claim is refused (fencing). A person may hold a claim, which then never expires.
@@ -17,10 +17,11 @@ from groundplan.kernel.clock import compute_difference, subtract_time
 from groundplan.kernel.errors import Conflict, Forbidden, NextStep
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import quote_text
 from groundplan.policies import get_policies
 from groundplan.work.events import WorkOp
-from groundplan.work.kinds import ACTIVE, WorkPreferences
-from groundplan.work.nodes import WorkNodeRow, is_claimed_by_another
+from groundplan.work.kinds import ACTIVE, WorkPreferences, is_claim_live
+from groundplan.work.nodes import WorkNodeRow
 
 NOTICE_SHARE = 4  # a claim is about to lapse in the last quarter of its duration
 HELD_LONG = timedelta(days=7)
@@ -29,7 +30,7 @@ sql = load_queries(__file__)
 
 
 class StaleClaim(Conflict):
-    """The caller's claim has ended, or the caller holds none."""
+    """The caller's claim has ended, or the caller has none."""
 
     code = "stale_claim"
 
@@ -51,6 +52,22 @@ class StaleClaim(Conflict):
         )
 
 
+class AlreadyClaimed(Conflict):
+    """Another actor has claimed the given node."""
+
+    code = "already_claimed"
+
+    def __init__(self, node: WorkNodeRow, claimed_until: str | None) -> None:
+        until = f" until {claimed_until}" if claimed_until else ""
+        super().__init__(
+            f"node {node.id} is claimed by {quote_text(str(node.claimed_by))}{until}",
+            next_steps=NextStep("work.next", "offers another node without node_id"),
+            node_id=node.id,
+            claimed_by=node.claimed_by,
+            claimed_until=claimed_until,
+        )
+
+
 class ClaimedByAnother(Conflict):
     """Another actor has claimed the node, and the project enforces claims."""
 
@@ -67,7 +84,7 @@ class ClaimedByAnother(Conflict):
 
 
 class HoldRequiresPerson(Forbidden):
-    """Only a person may hold a claim without expiry, because an agent can stop without notice."""
+    """The actor of a claim without expiry is not a person. Agents may not hold one, because they can stop unnoticed."""
 
     code = "hold_needs_person"
 
@@ -84,13 +101,13 @@ class ClaimFlags(Protocol):
 
 
 def compute_lease_end(tx: Transaction) -> str:
-    """Return the time at which a claim taken now expires."""
+    """Return the time when a claim that begins now expires."""
     minutes = get_policies(tx).claim_ttl_minutes or tx.preferences.of(WorkPreferences).claim_ttl_minutes
     return subtract_time(tx.now, timedelta(minutes=-minutes))
 
 
 def limit_lease_end(tx: Transaction, claimed_until: str | None) -> str | None:
-    """Return when a claim ends: as stored, but at most one duration from now, whoever wrote it."""
+    """Return the end of a claim: the stored end, but at most one duration from now."""
     return claimed_until and min(claimed_until, compute_lease_end(tx))
 
 
@@ -98,6 +115,24 @@ def check_claim_number(node: WorkNodeRow, number: int) -> None:
     """Raise StaleClaim when `number` is not the number of the node's current claim."""
     if node.claimed_by is None or node.claim_number != number:
         raise StaleClaim(node, given=number)
+
+
+def is_claimed_by_another(tx: Transaction, claimed_by: str | None, claimed_until: str | None) -> bool:
+    """Return True if another actor has a live claim on the node."""
+    return claimed_by != tx.actor.id and is_claim_live(claimed_by, claimed_until, now=tx.now)
+
+
+def claim_node(tx: Transaction, node: WorkNodeRow, claimed_until: str, *, decision: str | None) -> None:
+    """Claim a node that may be claimed, and record the event. A claim that the caller holds stays held."""
+    before = node.claimed_by, node.claimed_until
+    node.claimed_until = None if before == (tx.actor.id, None) else claimed_until
+    if not tx.run(sql.claim_node, project_id=tx.project.id, n=node.n, claimed_until=node.claimed_until):
+        raise LookupError(f"node {node.id} was claimed under the lock of its project")
+    node.rev, node.claim_number = node.rev + 1, node.claim_number + 1
+    node.claimed_by, node.claimed_at, node.updated_at, node.changed_rev = tx.actor.id, tx.now, tx.now, tx.rev
+    # The event itself implies the time of the claim and that its number grew by one.
+    changes = changed("claimed_by", before[0], tx.actor.id), changed("claimed_until", before[1], node.claimed_until)
+    tx.record(WorkOp.CLAIMED, node.id, *changes, decision=decision)
 
 
 def enforce_claims(tx: Transaction, node_id: str, claimed_by: str | None, claimed_until: str | None) -> None:
@@ -138,7 +173,7 @@ def update_claim(tx: Transaction, node: WorkNodeRow, flags: ClaimFlags, changes:
 
 
 class Lease(msgspec.Struct, frozen=True, order=True):
-    """The end of a claim that is not held for ever."""
+    """The end of a claim that is not held without expiry."""
 
     n: int
     node_id: str
@@ -151,7 +186,7 @@ def list_leases_after(tx: Transaction, moment: str) -> list[Lease]:
 
 
 def move_leases(tx: Transaction, by: timedelta) -> None:
-    """Move the end of every lease by the jump, and to at most one duration from now.
+    """Move the end of every lease by a jump of the clock, but to at most one duration from now.
 
     Without a known jump (zero) they only get that limit. A lease that was over before the jump stays over.
     """
@@ -165,7 +200,7 @@ def move_leases(tx: Transaction, by: timedelta) -> None:
 
 
 class ClaimExpiry(msgspec.Struct, frozen=True):
-    """A claim; without `claimed_until` it is held."""
+    """A claim and its end; a held claim has no `claimed_until`."""
 
     id: str
     summary: str
@@ -174,12 +209,12 @@ class ClaimExpiry(msgspec.Struct, frozen=True):
     claimed_until: str | None
 
     def has_lapsed(self, now: str) -> bool:
-        """Return whether somebody else may take the node."""
+        """Return True if another actor may take the node."""
         return self.claimed_until is not None and self.claimed_until <= now
 
 
 def list_ending_claims(tx: Transaction, *, since: str, at_most: int) -> list[ClaimExpiry]:
-    """Return the claims taken at or after a moment that end soon, have lapsed or are held for long, oldest first."""
+    """Return the claims taken since a moment that end soon, have lapsed or are held for long, oldest first."""
     notice = compute_difference(compute_lease_end(tx), tx.now) / NOTICE_SHARE
     return tx.all(
         sql.ending_claims,

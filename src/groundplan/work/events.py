@@ -1,4 +1,4 @@
-"""The kinds of events that work records, and the action names that a node's history shows."""
+"""The kinds of events of work, and the names of actions in the history of a node."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class WorkOp(StrEnum):
-    """Every kind of change to a work node. The part after the dot is the `action` in its history."""
+    """The kinds of changes of a work node. The part after the dot is the `action` in its history."""
 
     CREATED = "work.created"
     UPDATED = "work.updated"
@@ -26,6 +26,7 @@ class WorkOp(StrEnum):
     HELD = "work.held"
     UNHELD = "work.unheld"
     DELETED = "work.deleted"
+    RESTORED = "work.restored"
     TAGGED = "work.tagged"
     SECTION_ADDED = "work.section_added"
     SECTION_CHANGED = "work.section_changed"
@@ -37,7 +38,7 @@ class WorkOp(StrEnum):
 
 
 class TemplateOp(StrEnum):
-    """Every kind of change to a template, recorded in the history of the organization."""
+    """The kinds of changes of a template. They are recorded in the history of the organization."""
 
     CREATED = "template.created"
     UPDATED = "template.updated"

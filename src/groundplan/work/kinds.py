@@ -1,4 +1,4 @@
-"""The kinds and statuses of nodes, the priority and complexity that rank them, and the defaults of a session.
+"""The kinds and statuses of nodes, the priority and complexity by which they are ranked, and session defaults.
 
 Most nodes have no kind; the container dialect counts them as tasks. A task or a feature has a status:
 
@@ -39,7 +39,7 @@ class FeatureFields(Protocol):
 
 
 def get_feature_of_children(parent: FeatureFields) -> int | None:
-    """Return the nearest feature above the children of a node, or None."""
+    """Return the feature of a node's children: the node itself or its nearest feature above; None if there is none."""
     return parent.n if parent.kind == FEATURE else parent.feature_n
 
 
@@ -76,7 +76,7 @@ def get_status(node: StatusFields, *, now: str) -> str:
 
 
 def is_claim_live(claimed_by: str | None, claimed_until: str | None, *, now: str) -> bool:
-    """Return whether a claim exists and has not expired at the time `now`."""
+    """Return True if a claim exists and has not expired at the time `now`."""
     return claimed_by is not None and (claimed_until is None or claimed_until > now)
 
 
@@ -90,19 +90,19 @@ COMPLEXITY_ABSENT = COMPLEXITY_MAX + 1
 
 
 def get_priority(properties: Mapping[str, Any]) -> float:
-    """Return the priority in these properties, or PRIORITY_ABSENT if it is not a number."""
+    """Return the priority in properties; PRIORITY_ABSENT if it is missing or not a number."""
     priority = properties.get(PRIORITY)
     return float(priority) if isinstance(priority, int | float) and _is_number(priority) else PRIORITY_ABSENT
 
 
 def get_complexity(properties: Mapping[str, Any]) -> int:
-    """Return the complexity in these properties, or COMPLEXITY_ABSENT if it is not valid."""
+    """Return the complexity in properties; COMPLEXITY_ABSENT if it is missing or invalid."""
     complexity = parse_complexity(properties)
     return COMPLEXITY_ABSENT if complexity is None else complexity
 
 
 def parse_complexity(properties: Mapping[str, Any]) -> int | None:
-    """Return the complexity in these properties if it is an integer from 1 to COMPLEXITY_MAX, else None."""
+    """Return the complexity in properties if it is an integer from 1 to COMPLEXITY_MAX, else None."""
     complexity = properties.get(COMPLEXITY)
     if not isinstance(complexity, int) or isinstance(complexity, bool):
         return None
@@ -110,7 +110,7 @@ def parse_complexity(properties: Mapping[str, Any]) -> int | None:
 
 
 def ranks_as_absent(properties: Mapping[str, Any]) -> bool:
-    """Return whether the priority in these properties is not a number."""
+    """Return True if the priority in properties is missing or not a number."""
     return not _is_number(properties.get(PRIORITY, 0))
 
 

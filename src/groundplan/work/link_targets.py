@@ -1,4 +1,4 @@
-"""The targets of links: which of the given keys and pointers exist, and the errors for the others."""
+"""The targets of links: lookups of keys and pointers, and the errors for unknown ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Pointers = Annotated[list[Pointer], Meta(max_length=LINKS_MAX)]
 
 
 class UnknownTarget(NotFound):
-    """A link leads to nothing that the project has. `refs` are all such targets of one node."""
+    """A link has a target that the project does not have. `refs` has all such targets of one node."""
 
     def __init__(
         self, thing: str, refs: Sequence[str], near: Collection[str], next_step: NextStep, field: str, hint: str = ""
@@ -45,19 +45,19 @@ class UnknownTarget(NotFound):
 
 
 class UnknownKey(UnknownTarget):
-    """Neither the latest published version of the purpose nor its draft has such a key."""
+    """Neither the latest published version of the purpose nor its draft has the key."""
 
     code = "unknown_key"
 
 
 class UnknownPointer(UnknownTarget):
-    """Neither the run in force nor a draft has a fact with such a pointer."""
+    """Neither the run in force nor a draft has a fact with the pointer."""
 
     code = "unknown_pointer"
 
 
 class WrongLinkKind(Invalid):
-    """A link of this type cannot lead to a thing of this kind."""
+    """A link of this type cannot have a target of this kind."""
 
     code = "wrong_link_kind"
 
@@ -84,11 +84,11 @@ class KnownTargets:
         self._facts = find_fact_targets(tx, wanted_pointers) if wanted_pointers else nothing
 
     def find(self, link_type: LinkType, target: str) -> LinkTarget | None:
-        """Return the target of a link, or None if the link is dangling."""
+        """Return the target of a link; None if the link is dangling."""
         return (self._facts if link_type is LinkType.RESTS_ON else self._purpose).found.get(target)
 
     def check(self, link_type: LinkType, targets: Sequence[str], path: ArgumentPath) -> None:
-        """Raise an error if links of this type cannot lead to the targets."""
+        """Raise an error if the targets do not exist, or do not fit links of this type."""
         if link_type is LinkType.RESTS_ON:
             if unknown := [target for target in targets if target not in self._facts.found]:
                 raise self._unknown_pointer(unknown, path)
@@ -100,7 +100,7 @@ class KnownTargets:
                 raise WrongLinkKind(link_type, end, format_argument_path(path))
 
     def check_purpose_node(self, key: str, path: ArgumentPath) -> None:
-        """Raise an error if a link cannot begin at this key."""
+        """Raise an error if a link cannot begin at a purpose key."""
         self._check_keys([key], path)
         end = self._purpose.found[key]
         if end.kind == ASSUMPTION:

@@ -1,4 +1,4 @@
-"""The links of work nodes: what they serve, rest on, support and refute.
+"""The links of work nodes to purpose and facts: serves, rests on, supports and refutes.
 
 A request sets whole lists of links (`set_links`) or single ones (`LinkWriter`). The links that count for a node are its
 own, else those of the nearest ancestor that has some, for each type; evidence (`supports`, `refutes`) is not inherited.
@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 from msgspec import UNSET, Struct, UnsetType
 
+from groundplan import providers
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.links import (
@@ -49,7 +50,7 @@ Requested = Mapping[LinkType, Sequence[str]]
 
 
 class LinkFields(Protocol):
-    """The fields of a request that set links; UNSET leaves them, and null removes them."""
+    """The fields of a request that set links. UNSET keeps the links, and null removes them."""
 
     @property
     def serves(self) -> list[str] | UnsetType | None: ...
@@ -58,7 +59,7 @@ class LinkFields(Protocol):
 
 
 def read_requested(request: LinkFields) -> dict[LinkType, list[str]]:
-    """Return the targets that a request sets, by type, without those that it leaves as they are."""
+    """Return the targets in a request by type. Types that the request does not change are left out."""
     fields = {LinkType.SERVES: request.serves, LinkType.RESTS_ON: request.rests_on}
     return {
         link_type: sorted(set(targets or ()))
@@ -68,7 +69,7 @@ def read_requested(request: LinkFields) -> dict[LinkType, list[str]]:
 
 
 def load_targets(tx: Transaction, requests: Iterable[Requested]) -> KnownTargets:
-    """Look up the targets of all requests of a batch at once."""
+    """Look up the targets of all requests of a batch together."""
     keys: list[str] = []
     pointers: list[str] = []
     for requested in requests:
@@ -90,7 +91,7 @@ def insert_links(
 
 
 def describe_new_links(requested: Requested) -> Iterator[Change]:
-    """Yield the links of a new node as changes of its event."""
+    """Yield the links of a new node as changes for its event."""
     for link_type, targets in requested.items():
         if targets:
             yield changed(link_type.value, None, list(targets))
@@ -99,7 +100,7 @@ def describe_new_links(requested: Requested) -> Iterator[Change]:
 def set_links(
     tx: Transaction, source: LinkSource, requested: Requested, known: KnownTargets, path: ArgumentPath = ()
 ) -> Iterator[Change]:
-    """Replace the links of a node, for each type that is requested, and yield the changes.
+    """Replace the links of a node for each type in the request, and yield the changes.
 
     A target that is gone is accepted if the node has a link to it already, so that a list can be sent back as it was
     read.
@@ -122,7 +123,7 @@ def _load_own(tx: Transaction, source: LinkSource) -> set[tuple[LinkType, str]]:
 
 
 class LinkEdge(Protocol):
-    """The ends of an edge of a request."""
+    """The ends of an edge in a request."""
 
     @property
     def from_(self) -> str: ...
@@ -135,7 +136,7 @@ class LinkEdge(Protocol):
 
 
 class TooManyLinks(RuleViolated):
-    """The source has as many links of the type as one may have."""
+    """The source would have more links of the type than are allowed."""
 
     code = "too_many_links"
 
@@ -148,22 +149,22 @@ class TooManyLinks(RuleViolated):
 
 
 def is_purpose_key(ref: str) -> bool:
-    """Return whether a text has the form of a key of the purpose."""
+    """Return True if a text has the form of a purpose key."""
     return _KEY.fullmatch(ref) is not None
 
 
 def is_link_target(ref: str) -> bool:
-    """Return whether a text can only be a key of the purpose or a pointer, and never the id of a work node."""
+    """Return True if a text can be a purpose key or a pointer but not the id of a work node."""
     return ref.startswith("/") or is_purpose_key(ref)
 
 
 def begins_at_purpose(edge: LinkEdge) -> bool:
-    """Return whether an edge is a link from a purpose node to a fact."""
+    """Return True if an edge is a link from a purpose node to a fact."""
     return edge.type == LinkType.RESTS_ON and is_purpose_key(edge.from_)
 
 
 class LinkWriter:
-    """Adds and removes the links of one request."""
+    """A writer that adds and removes the links of one request."""
 
     def __init__(self, tx: Transaction, edges: Iterable[LinkEdge], *, decision: str | None) -> None:
         self._tx = tx
@@ -180,7 +181,7 @@ class LinkWriter:
         self._own: dict[str, set[tuple[LinkType, str]]] = {}
 
     def add(self, source: LinkSource, edge: LinkEdge) -> bool:
-        """Add a link; return False if there is one already."""
+        """Add a link. Return False if it exists already."""
         link_type = LinkType(edge.type)
         own = self._get_own(source)
         if (link_type, edge.to) in own:
@@ -197,7 +198,7 @@ class LinkWriter:
         return True
 
     def remove(self, source: LinkSource, edge: LinkEdge) -> bool:
-        """Remove a link, also one that is dangling; return False if there is none."""
+        """Remove a link, even if it is dangling. Return False if it does not exist."""
         link_type = LinkType(edge.type)
         if not remove_link(self._tx, source, link_type, edge.to):
             return False
@@ -216,30 +217,30 @@ class LinkWriter:
 
 
 class EffectiveLinks(Struct):
-    """The targets that count for a node, by type, and the node that has the links of each type."""
+    """The effective targets of a node by type, and the node to which the links of each type belong."""
 
     targets: dict[LinkType, list[str]] = {}
     sources: dict[LinkType, str] = {}
 
     @property
     def serves(self) -> list[str]:
-        """The keys of purpose nodes."""
+        """The keys of the purpose nodes that the node serves."""
         return self.targets.get(LinkType.SERVES, [])
 
     @property
     def rests_on(self) -> list[str]:
-        """The pointers of facts."""
+        """The pointers of the facts that the node rests on."""
         return self.targets.get(LinkType.RESTS_ON, [])
 
     def add(self, links: Collection[Link]) -> None:
-        """Add the links of one more node; a type that has a source already keeps it."""
+        """Add the links of another node. Types that have links already are not changed."""
         for link in links:
             if self.sources.setdefault(link.type, link.source) == link.source:
                 self.targets.setdefault(link.type, []).append(link.target)
 
 
 def load_effective_links(tx: Transaction, ns: Collection[int]) -> dict[int, EffectiveLinks]:
-    """Return the links that count for each node, by its number."""
+    """Return the effective links of each node, by its number."""
     effective = {n: EffectiveLinks() for n in ns}
     ancestors = tx.all(sql.nodes_and_ancestors, project_id=tx.project.id, ns=to_json_array(ns))  # nearest first
     by_source: dict[str, list[Link]] = {}
@@ -254,8 +255,19 @@ def load_effective_links(tx: Transaction, ns: Collection[int]) -> dict[int, Effe
     return effective
 
 
+def find_unset_facts_of_nodes(tx: Transaction, ns: Collection[int]) -> dict[int, list[str]]:
+    """Return the required facts without a value on which nodes rest, by the number of each node that has some."""
+    if not ns or not has_links(tx):  # one seek, so that a project without links reads nothing else
+        return {}
+    pointers = {n: links.targets.get(LinkType.RESTS_ON, []) for n, links in load_effective_links(tx, ns).items()}
+    rested_on = {pointer for listed in pointers.values() for pointer in listed}
+    unset = providers.find_unset_facts(tx, rested_on) if rested_on else set()
+    unset_of = {n: [pointer for pointer in listed if pointer in unset] for n, listed in pointers.items()}
+    return {n: listed for n, listed in unset_of.items() if listed}
+
+
 class ShownLink(Struct):
-    """A link of a node, or of the ancestor that it inherits it from."""
+    """A link of a node, or of the ancestor from which it is inherited."""
 
     to: str  # a key of the purpose, or the pointer of a fact
     title: str | UnsetType = UNSET
@@ -273,7 +285,7 @@ class ShownLinks(Struct):
 
 
 def load_shown_links(tx: Transaction, n: int, node_id: str, *, with_titles: bool = True) -> ShownLinks:
-    """Return the links that count for a node."""
+    """Return the effective links of a node for an answer."""
     shown = ShownLinks()
     if not has_links(tx):  # one seek, so that a project without links reads nothing else
         return shown
@@ -304,7 +316,7 @@ NO_LIMIT = 2**53
 
 
 def find_work_serving(tx: Transaction, keys: list[str]) -> dict[str, list[str]]:
-    """Return the ids of the nodes that have a link to each of some purpose keys, in the order of ids.
+    """Return the ids of the nodes with a link to each of some purpose keys, sorted.
 
     Work that was dropped serves nothing.
     """
@@ -318,19 +330,19 @@ def find_work_serving(tx: Transaction, keys: list[str]) -> dict[str, list[str]]:
 
 
 def find_dropped(tx: Transaction, ns: Collection[int]) -> set[int]:
-    """Return those of some nodes that were dropped."""
+    """Return the nodes that were dropped, among the given ones."""
     return set(tx.scalars(sql.dropped_of_numbers, project_id=tx.project.id, ns=to_json_array(ns))) if ns else set()
 
 
 class ServingLinks(NamedTuple):
-    """The purpose keys that each work node serves by links of its own, by number, and which nodes were dropped."""
+    """The purpose keys of the own links of each work node, by number, and the dropped nodes."""
 
     keys: dict[int, list[str]]
     dropped: set[int]
 
     @property
     def served(self) -> set[str]:
-        """The keys that some work serves. Work that was dropped does not."""
+        """The keys that work serves. Dropped work is ignored."""
         return {key for n, keys in self.keys.items() if n not in self.dropped for key in keys}
 
 
@@ -343,7 +355,7 @@ def load_serving_links(tx: Transaction) -> ServingLinks:
 
 
 def count_aligned_work(tx: Transaction, keys: list[str]) -> AlignedWorkCounts:
-    """Count the open nodes besides the root, and those of them that serve one of some purpose keys."""
+    """Return the number of open nodes without the root, and the number of them that serve one of some purpose keys."""
     open_ = tx.scalar(sql.count_open_below_root, project_id=tx.project.id)
     if not open_ or not keys:
         return AlignedWorkCounts(open_, 0)
@@ -362,7 +374,7 @@ def count_nodes(tx: Transaction) -> int:
 
 
 def find_open_inheriting(tx: Transaction, sources: Collection[int], links: Iterable[Link]) -> dict[int, list[int]]:
-    """Return the numbers of the open nodes that have the links of each of some nodes, in order.
+    """Return the numbers of the open nodes that have the links of each given node, in order.
 
     `links` are all links of the type in the project: every node with links of its own ends what its ancestors pass
     down, also if it serves something else. So no node is listed twice. The whole tree is read once, because a walk
@@ -379,7 +391,7 @@ def find_open_inheriting(tx: Transaction, sources: Collection[int], links: Itera
 
 
 def _find_owners(rows: list[tuple[int, int | None, bool]], linked: set[int]) -> dict[int, int]:
-    """Return for each node the one whose links it has: itself or its nearest ancestor with links, else NO_OWNER."""
+    """Return the owner of the links of each node: itself or its nearest ancestor with links, else NO_OWNER."""
     owners = {n: n for n in linked}
     if ROOT_N not in owners:
         owners[ROOT_N] = NO_OWNER

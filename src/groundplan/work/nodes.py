@@ -1,4 +1,4 @@
-"""Work nodes: the stored row, the node as callers see it, its evidence and edges, and how new ones are inserted.
+"""Work nodes: the stored row, the node as callers see it, its evidence and edges, and the insertion of new nodes.
 
 The root of a project is a node, too. All others are below it, and it is never work itself.
 """
@@ -27,7 +27,6 @@ from groundplan.work.kinds import (
     PROJECT,
     ROOT_N,
     WorkPreferences,
-    is_claim_live,
 )
 from groundplan.work.links import ShownLink
 from groundplan.work.waiting.order import ROOT_KEY
@@ -49,7 +48,7 @@ sql = load_queries(__file__)
 
 
 class WorkNodeRow(Struct):
-    """The fields of one node; the defaults are those of a new node. JSON fields stay text until they are read."""
+    """The columns of one node. The defaults are those of a new node, and JSON columns are text."""
 
     n: int
     id: str
@@ -102,15 +101,15 @@ class WorkNodeRow(Struct):
 
     @property
     def waits(self) -> bool:
-        """Whether the node itself, open or resolved, has an open dependency or is on hold."""
+        """True if the node itself has an open dependency or is on hold; it may be open or resolved."""
         return self.open_deps > 0 or self.held_reason is not None
 
     def resolve(self, outcome: str | None = None) -> None:
-        """Mark the node as resolved, which also clears its own status."""
+        """Mark the node as resolved, and clear its own status."""
         self.resolved, self.outcome, self.status = True, outcome, None
 
     def reopen(self) -> list[Change]:
-        """Mark the node as open and return the changes beyond `resolved`. A reopened feature is active, not new."""
+        """Mark the node as open, and return the changes besides `resolved`. A reopened feature is active, not new."""
         changes = [] if self.outcome is None else [changed("outcome", self.outcome, None)]
         if self.kind == FEATURE:
             self.status = ACTIVE
@@ -119,54 +118,49 @@ class WorkNodeRow(Struct):
         return changes
 
     def unclaim(self) -> None:
-        """Remove the claim. Its number stays, so that a late holder is detected."""
+        """Remove the claim. Its number is kept, so that a late writer is detected."""
         self.claimed_by = self.claimed_at = self.claimed_until = None
 
 
-def is_claimed_by_another(tx: Transaction, claimed_by: str | None, claimed_until: str | None) -> bool:
-    """Return whether another actor's claim is live now."""
-    return claimed_by != tx.actor.id and is_claim_live(claimed_by, claimed_until, now=tx.now)
-
-
 def fetch_node(tx: Transaction, n: int) -> WorkNodeRow:
-    """Return a node of the current project as stored now."""
+    """Return the stored fields of a node in the current project."""
     return tx.one(sql.node_by_number, WorkNodeRow, project_id=tx.project.id, n=n)
 
 
 def list_open_nodes(tx: Transaction, ns: Iterable[int]) -> list[int]:
-    """Return those of these nodes that are open."""
+    """Return the open nodes among the given ones."""
     return tx.scalars(sql.open_nodes_among, project_id=tx.project.id, ns=to_json_array(ns))
 
 
 def save_node(tx: Transaction, node: WorkNodeRow) -> None:
-    """Save the fields of a node under its next revision."""
+    """Save the fields of a node under a new revision."""
     tx.run_with_record(sql.update_node, node, project_id=tx.project.id)
     node.rev += 1
 
 
 def save_progress(tx: Transaction, node: WorkNodeRow) -> None:
-    """Save a node whose content has not changed under its next revision."""
+    """Save a node under a new revision, without a change of its content."""
     tx.run_with_record(sql.update_progress, node, project_id=tx.project.id)
     node.rev += 1
 
 
 def add_edge(tx: Transaction, from_n: int, type_: str, to_n: int) -> bool:
-    """Add an edge between two nodes, and return False if it exists already."""
+    """Add an edge between two nodes. Return False if it exists already."""
     return tx.run(sql.add_edge, project_id=tx.project.id, from_n=from_n, type=type_, to_n=to_n) > 0
 
 
 def remove_edge(tx: Transaction, from_n: int, type_: str, to_n: int) -> bool:
-    """Remove an edge between two nodes, and return False if there is none."""
+    """Remove an edge between two nodes. Return False if it does not exist."""
     return tx.run(sql.remove_edge, project_id=tx.project.id, from_n=from_n, type=type_, to_n=to_n) > 0
 
 
 def touch(tx: Transaction, n: int) -> None:
-    """Increment the revision of a node for a change outside its row, such as a new edge."""
+    """Increase the revision of a node after a change outside its row, such as a new edge."""
     tx.run(sql.touch_node, project_id=tx.project.id, n=n)
 
 
 def load_dependents(tx: Transaction, ns: Collection[int]) -> list[int]:
-    """Return the nodes that depend on these nodes, once for each dependency."""
+    """Return the nodes that depend on the given ones, once for each dependency."""
     return tx.scalars(sql.dependents, project_id=tx.project.id, ns=to_json_array(ns))
 
 
@@ -182,8 +176,20 @@ def insert_nodes(tx: Transaction, project_id: str, rows: Sequence[WorkNodeRow]) 
     )
 
 
+def index_summary(tx: Transaction, row: WorkNodeRow) -> None:
+    """Index the summary of a node of the current project for search."""
+    number = tx.scalar(sql.project_number, project_id=tx.project.id)
+    tx.run_many(sql.index_summaries, [{"key": (number << TEXT_KEY_BITS) + row.n, "summary": row.summary}])
+
+
+def load_nodes_by_id(tx: Transaction, ids: Iterable[str]) -> dict[str, WorkNodeRow]:
+    """Return the nodes of the current project with these ids, by id."""
+    rows = tx.all(sql.nodes_by_own_ids, WorkNodeRow, project_id=tx.project.id, ids=to_json_array(ids))
+    return {row.id: row for row in rows}
+
+
 def generate_ids(tx: Transaction, count: int, *, population: int) -> list[str]:
-    """Return `count` unused ids; they get longer as the project grows."""
+    """Return `count` unused ids. They are longer in a larger project."""
     unused: dict[str, None] = {}
     while len(unused) < count:
         proposed = to_json_array(new_short_ids(count - len(unused), population + count))
@@ -192,12 +198,12 @@ def generate_ids(tx: Transaction, count: int, *, population: int) -> list[str]:
 
 
 def generate_project_id(tx: Transaction) -> str:
-    """Return an id for a project that its root can have, too."""
+    """Return an unused id for a project and its root."""
     return generate_ids(tx, 1, population=0)[0]
 
 
 def create_root(tx: Transaction, project_id: str, summary: str) -> None:
-    """Create the root of a new project, with the project's own id."""
+    """Create the root of a new project. Its id is that of the project."""
     pipelines = tx.preferences.of(WorkPreferences).pipelines
     _create_work_project(tx, project_id, pipelines)
     root = WorkNodeRow(
@@ -241,7 +247,7 @@ class ClaimFields(Protocol):
 
 
 def add_claim_properties(properties: dict[str, Any], row: ClaimFields, *, now: str) -> None:
-    """Add a claim that has not expired to the properties of its node."""
+    """Add a live claim to the properties of its node."""
     if row.claimed_by is not None and (row.claimed_until is None or row.claimed_until > now):
         properties["_claimed_by"], properties["_claimed_at"] = row.claimed_by, row.claimed_at
         if row.claimed_until is None:
@@ -249,7 +255,7 @@ def add_claim_properties(properties: dict[str, Any], row: ClaimFields, *, now: s
 
 
 class HoldFields(Protocol):
-    """The fields of a row that say whether it is on hold."""
+    """The fields of a row about its hold."""
 
     @property
     def held_reason(self) -> str | None: ...
@@ -264,7 +270,7 @@ def add_hold_property(properties: dict[str, Any], row: HoldFields) -> None:
 
 
 class Evidence(Struct):
-    """A reference that shows what was done, or that helps the next reader."""
+    """A reference that shows the result of work, or that helps the next reader."""
 
     type: str
     ref: str
@@ -291,7 +297,7 @@ class MergedNode(Struct):
 
 
 class WorkNode(Struct, kw_only=True):
-    """A node in full. A lean one omits empty and bookkeeping fields."""
+    """A node in full. A lean one leaves out empty and bookkeeping fields."""
 
     id: str
     rev: int | UnsetType = UNSET
@@ -344,7 +350,7 @@ class EvidenceRow(Struct):
 
 
 def load_nodes(tx: Transaction, ns: Iterable[int], *, lean: bool, project_id: str | None = None) -> dict[int, WorkNode]:
-    """Return nodes by number, from the current project or from one that is being created (`project_id`)."""
+    """Return nodes by number, of the current project or of a project that is being created (`project_id`)."""
     numbers = to_json_array(ns)
     rows = tx.all(sql.nodes, WorkNodeRow, project_id=project_id or tx.project.id, ns=numbers)
     evidence = load_evidence(tx, numbers) if any(row.evidence_total for row in rows) else {}
@@ -359,7 +365,7 @@ def load_summaries(tx: Transaction, ns: Iterable[int]) -> dict[int, NodeSummary]
 
 
 def load_tags(tx: Transaction, ns: Iterable[int], *, project_id: str | None = None) -> dict[int, list[str]]:
-    """Return the sorted tags of some nodes by number; a node without tags is left out."""
+    """Return the sorted tags of some nodes by number. Nodes without tags are left out."""
     tags: dict[int, list[str]] = {}
     for n, tag in tx.all(sql.tags_of_nodes, project_id=project_id or tx.project.id, ns=to_json_array(ns)):
         tags.setdefault(n, []).append(tag)
@@ -367,13 +373,13 @@ def load_tags(tx: Transaction, ns: Iterable[int], *, project_id: str | None = No
 
 
 def add_tags(tx: Transaction, project_id: str, tags: Mapping[int, Iterable[str]]) -> None:
-    """Add tags to nodes that do not have them, by number."""
+    """Add tags to nodes by number. The nodes must not have these tags yet."""
     rows = [{"project_id": project_id, "n": n, "tags": to_json_array(added)} for n, added in tags.items()]
     tx.run_many(sql.add_tags, rows)
 
 
 def set_tags(tx: Transaction, n: int, tags: Collection[str]) -> Change | None:
-    """Replace the tags of a node and return the change to record, or None if nothing changed."""
+    """Replace the tags of a node. Return the change for the event, or None if nothing changed."""
     before = load_tags(tx, [n]).get(n, [])
     after = sorted(set(tags))
     if before == after:
@@ -386,7 +392,7 @@ def set_tags(tx: Transaction, n: int, tags: Collection[str]) -> Change | None:
 
 
 def load_best(tx: Transaction, ns: Iterable[int], *, at_most: int) -> list[NodeSummary]:
-    """Return the ids and summaries of some nodes, the best first."""
+    """Return the ids and summaries of some nodes, best first."""
     return tx.all(sql.best_of_nodes, NodeSummary, project_id=tx.project.id, ns=to_json_array(ns), at_most=at_most)
 
 
@@ -423,7 +429,7 @@ def _to_node(row: WorkNodeRow, evidence: list[Evidence], merged: list[MergedNode
 
 
 def format_evidence(evidence: list[Evidence], *, lean: bool) -> list[Evidence] | UnsetType:
-    """Return evidence for an answer; lean omits agent and timestamp, and the whole list if it is empty."""
+    """Return evidence for an answer. With `lean`, entries have no agent and time, and an empty list is left out."""
     if not lean:
         return evidence
     return [Evidence(entry.type, entry.ref, checked=entry.checked) for entry in evidence] or UNSET

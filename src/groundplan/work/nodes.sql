@@ -192,3 +192,12 @@ SELECT node_n, id, summary, description
            AND m.node_n IN (SELECT CAST(value AS bigint) FROM each(:ns))) AS placed
  WHERE place <= :at_most
  ORDER BY node_n, rev, id;
+
+-- name: nodes_by_own_ids
+-- All fields of the nodes of the project with some ids.
+SELECT {node}
+  FROM each(:ids) AS k
+ CROSS JOIN work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.id = k.value
+   AND (c.project_id = :project_id) IS TRUE;

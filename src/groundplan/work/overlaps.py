@@ -1,4 +1,4 @@
-"""Overlaps: two actors who work on the same files, noticed when a node is offered.
+"""Overlaps: other actors work on the same files as a node that is about to be offered.
 
 The files of a node are the paths in its context links and in its Context Files. Only its own paths count: those of an
 ancestor say where its whole subtree takes place, so they would make every two nodes of a feature overlap.
@@ -45,7 +45,7 @@ class SectionTextRow(Struct, frozen=True):
 
 
 def load_paths(tx: Transaction, links: Mapping[int, str]) -> dict[int, list[str]]:
-    """Return the paths of nodes, given with their context links as JSON; nodes without paths are left out."""
+    """Return the paths of nodes, given with their context links as JSON. Nodes without paths are left out."""
     paths_of = {n: extract_paths(msgspec.json.decode(text)) for n, text in links.items() if text != "[]"}
     sections: dict[int, list[SectionTextRow]] = {}
     for row in tx.all(sql.context_files_of, SectionTextRow, project_id=tx.project.id, ns=to_json_array(links)):
@@ -56,7 +56,7 @@ def load_paths(tx: Transaction, links: Mapping[int, str]) -> dict[int, list[str]
 
 
 def extract_paths(links: Iterable[str]) -> list[str]:
-    """Return the paths among context links, without duplicates, in order."""
+    """Return the distinct paths in context links, in order."""
     return list(dict.fromkeys(path for path in map(parse_link, links) if path is not None))
 
 
@@ -64,12 +64,12 @@ def extract_paths(links: Iterable[str]) -> list[str]:
 
 
 def shorten_path(path: str) -> str:
-    """Return a path for a warning; of a very long one its end."""
+    """Return a path for a warning; of a very long path only the end."""
     return path if len(path) <= PATH_SHOWN_CHARS_MAX else f"…{path[-PATH_SHOWN_CHARS_MAX:]}"
 
 
 class InProgressRow(Struct, frozen=True):
-    """A node that somebody works on."""
+    """A node that an actor works on."""
 
     n: int
     id: str
@@ -79,7 +79,7 @@ class InProgressRow(Struct, frozen=True):
 
 
 class OverlappingNode(Struct):
-    """A node in progress with files in common, and the paths that lead to these."""
+    """A node in progress that shares files, and the paths that match these files."""
 
     id: str
     summary: str
@@ -87,14 +87,14 @@ class OverlappingNode(Struct):
     paths: list[str]
 
     def describe(self) -> str:
-        """Return a clause for a warning about another node: who works on which common file."""
+        """Return a clause for the warning of another node: the actor, and a common file."""
         claimant = f" (claimed by {quote_text(self.claimed_by)})" if self.claimed_by is not None else ""
         more = f" and {len(self.paths) - 1} more" if len(self.paths) > 1 else ""
         return f"works on {shorten_path(self.paths[0])}{more}, which {self.id}{claimant} works on too"
 
 
 class WorkInProgress:
-    """The nodes that others work on now, with their paths; loaded once for an answer."""
+    """The nodes that others work on, with their paths. They are loaded once for an answer."""
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
@@ -103,7 +103,7 @@ class WorkInProgress:
         self.paths = load_paths(tx, {row.n: row.context_links for row in rows}) if rows else {}
 
     def find_overlaps(self, nodes: Iterable[WorkNodeRow]) -> dict[int, list[OverlappingNode]]:
-        """Return the nodes in progress that touch files of these nodes, by the number of each node that has some."""
+        """Return the nodes in progress that share files with nodes, by number. Nodes without overlaps are left out."""
         if not self.paths:
             return {}
         paths_of = load_paths(self._tx, {node.n: node.context_links for node in nodes})
@@ -112,7 +112,7 @@ class WorkInProgress:
         return {n: overlaps for n, overlaps in overlaps_of.items() if overlaps}
 
     def find_shared(self, paths: Iterable[Collection[str]]) -> Mapping[str, Collection[str]]:
-        """Return for each of these paths the paths in progress with a file in common."""
+        """Return for each path the paths in progress that match a common file."""
         distinct = dict.fromkeys(path for some in paths for path in some)
         among = dict.fromkeys(path for some in self.paths.values() for path in some)
         return find_shared_paths(self._tx, distinct, among).found if distinct else {}
@@ -136,7 +136,7 @@ class WorkInProgress:
 
 
 def _get_narrowness(path: str) -> tuple[bool, int]:
-    """Return a sort key by which a file comes after a folder and a pattern."""
+    """Return a sort key by which folders and patterns come before files."""
     return "*" not in path, len(path)
 
 
@@ -149,7 +149,7 @@ def find_overlapping_work(tx: Transaction, node: WorkNodeRow) -> list[Overlappin
 
 
 class OverlapsInProgress(Conflict):
-    """Another actor works on files of the named node, and the project avoids that."""
+    """Another actor works on files of the given node, and the project avoids overlaps."""
 
     code = "overlaps_in_progress"
 
@@ -166,7 +166,7 @@ class OverlapsInProgress(Conflict):
 
 
 class OverlapGuard:
-    """The overlaps between the nodes of one answer and the work of others."""
+    """The overlaps of the nodes of one answer with the work of others."""
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
@@ -179,7 +179,7 @@ class OverlapGuard:
         return self._policy == "avoid" and bool(self._in_progress.paths)
 
     def pick(self, find: Callable[[int], list[WorkNodeRow]], *, wanted: int) -> list[WorkNodeRow]:
-        """Return the first nodes that may be offered. `find` returns at most so many candidates, the best first."""
+        """Return the first nodes that may be offered. `find` returns at most so many candidates, best first."""
         if not self._avoids:
             return find(wanted)
         ahead = LOOK_AHEAD
@@ -192,7 +192,7 @@ class OverlapGuard:
             ahead *= 4
 
     def _pass_over(self, nodes: list[WorkNodeRow], *, wanted: int) -> list[WorkNodeRow]:
-        """Return the first nodes that may be offered, and remember those that were passed over before them."""
+        """Return the first nodes that may be offered, and record the nodes that were skipped before them."""
         self._passed_over = []
         overlaps = self._find_overlaps(nodes)
         offered: list[WorkNodeRow] = []
@@ -206,12 +206,12 @@ class OverlapGuard:
         return offered
 
     def check(self, node: WorkNodeRow) -> None:
-        """Raise OverlapsInProgress when a node that is named must not be offered."""
+        """Raise OverlapsInProgress if a given node must not be offered."""
         if self._avoids and (overlaps := self._find_overlaps([node]).get(node.n)):
             raise OverlapsInProgress(node, overlaps)
 
     def warn(self, warnings: Warnings, nodes: list[WorkNodeRow]) -> None:
-        """Add a warning for each node that touches files of others, or was passed over before one of these."""
+        """Add a warning for each node that shares files with others, or was skipped before one of these nodes."""
         if self._policy == "avoid":
             for node, overlap in self._passed_over:
                 warnings.add(node.id, f"passed over: it {overlap.describe()}")
@@ -224,7 +224,7 @@ class OverlapGuard:
                 warnings.add(node.id, overlap.describe())
 
     def explain(self) -> str | None:
-        """Return why no node is offered, if all that were looked at were passed over."""
+        """Return the reason why no node is offered, if all candidates were skipped."""
         if not self._passed_over:
             return None
         named = "; ".join(f"{node.id} {overlap.describe()}" for node, overlap in self._passed_over[:NAMED_MAX])

@@ -1,4 +1,4 @@
-"""Warn about nodes of a plan that touch the same files and may be worked on at the same time.
+"""Warn about nodes of a plan that share files and may be worked on at the same time.
 
 Two nodes cannot be if the finish of one waits for the finish of the other, directly or not. Among the new nodes this is
 known from the plan itself: for each moment one integer holds, as bits, the new nodes that it waits for. A path through
@@ -25,7 +25,7 @@ HINT = "serialise them with depends_on"
 
 
 def warn_about_planned_overlaps(tx: Transaction, nodes: Sequence[NewNode], warnings: Warnings) -> None:
-    """Add a warning for each pair of new nodes, or of a new one and one that others work on, with files in common."""
+    """Add a warning for each pair of nodes that share files: two new ones, or a new one and one in progress."""
     paths_of = {node.n: paths for node in nodes if node.links and (paths := extract_paths(node.links))}
     if not paths_of or get_policies(tx).overlap == "off":
         return
@@ -50,7 +50,7 @@ def _report_new_pairs(
         if stored.is_exhausted:
             stored.has_unseen_pairs = True
             return
-        if not stored.is_ordered(first, second):
+        if not stored.are_ordered(first, second):
             yield f"{first.request.ref} and {second.request.ref}", f"touch {shorten_path(path)}"
 
 
@@ -79,7 +79,7 @@ def _report_pairs_in_progress(
 def _find_unordered_pairs(
     tx: Transaction, nodes: Sequence[NewNode], paths_of: Mapping[int, Sequence[str]]
 ) -> Iterator[tuple[NewNode, NewNode, str]]:
-    """Yield the pairs of new nodes with files in common that the plan does not order, each with one path."""
+    """Yield the pairs of new nodes that share files and that the plan does not order, each with a common path."""
     members: dict[str, int] = {}
     for index, node in enumerate(nodes):
         for path in paths_of.get(node.n, ()):
@@ -113,7 +113,7 @@ def _list_bits(bits: int) -> Iterator[int]:
 
 
 def _find_orders(tx: Transaction, nodes: Sequence[NewNode]) -> tuple[list[int], list[int]]:
-    """Return for each new node, as bits, the new nodes that its finish waits for, and those that wait for it."""
+    """Return for each new node, as bits, the new nodes that it waits for, and the new nodes that wait for it."""
     waits = build_planned_waits(tx, nodes)
     waiters = group_steps((awaited, moment) for moment, targets in waits.items() for awaited in targets)
     finishes = [finish_moment(node.n) for node in nodes]
@@ -121,7 +121,7 @@ def _find_orders(tx: Transaction, nodes: Sequence[NewNode]) -> tuple[list[int], 
 
 
 def _collect_behind(steps: Mapping[int, Sequence[int]], finishes: Sequence[int]) -> list[int]:
-    """Return for each finish, as bits, the finishes that its steps lead to. A plan has no loops."""
+    """Return for each finish, as bits, the finishes that its steps lead to. The plan must not have loops."""
     bits = {moment: 1 << index for index, moment in enumerate(finishes)}
     behind: dict[int, int] = {}
     todo = [(moment, False) for moment in steps]
@@ -136,7 +136,7 @@ def _collect_behind(steps: Mapping[int, Sequence[int]], finishes: Sequence[int])
 
 
 class _StoredOrder:
-    """Searches paths from new nodes through existing ones, up to a limit."""
+    """A search for paths from new nodes through existing ones, up to a limit."""
 
     def __init__(self, tx: Transaction, nodes: Sequence[NewNode]) -> None:
         self._moments = WaitingMoments(tx)
@@ -151,15 +151,15 @@ class _StoredOrder:
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether the limit of searched paths is reached."""
+        """True if the limit of searched paths is reached."""
         return self._lookups <= 0
 
-    def is_ordered(self, first: NewNode, second: NewNode) -> bool:
-        """Return whether one of two new nodes waits for the other."""
+    def are_ordered(self, first: NewNode, second: NewNode) -> bool:
+        """Return True if one of two new nodes waits for the other."""
         return self.comes_after(first.n, second.n) or self.comes_after(second.n, first.n)
 
     def comes_after(self, n: int, other: int) -> bool:
-        """Return whether the finish of a new node waits for another node."""
+        """Return True if the finish of a new node waits for another node."""
         # Under inherited waiting this also holds where it waits only for something below the other node.
         if not self._leaves_plan:
             return False

@@ -1,4 +1,4 @@
-"""Positions of nodes: depth, nearest feature and number of blocking ancestors, which follow from the ancestors alone.
+"""Positions of nodes, which follow from their ancestors: depth, nearest feature and number of blocking ancestors.
 
 They are stored with every node, so moving a node, or making it wait, changes them for everything below it. A write
 marks such nodes as stale, and updates the stored positions once, when it settles: a subtree that is moved a hundred
@@ -27,7 +27,7 @@ sql = load_queries(__file__)
 
 
 def blocks_descendants(tx: Transaction, kind: str | None) -> bool:
-    """Return whether a waiting node of this kind blocks everything below it."""
+    """Return True if a waiting node of this kind blocks all of its descendants."""
     return kind == FEATURE or get_policies(tx).inherit_dependencies
 
 
@@ -40,7 +40,7 @@ class Position(NamedTuple):
 
 
 class PositionRow(Struct):
-    """A node on the way to the root, with its stored position."""
+    """A node on the path to the root, with its stored position."""
 
     n: int
     parent_n: int | None
@@ -56,7 +56,7 @@ class PositionRow(Struct):
 
 
 class PositionShift(NamedTuple):
-    """The change of an outdated position; equal ones are written together."""
+    """The correction of an outdated position. Equal corrections are written together."""
 
     depth_by: int
     blocked_by: int
@@ -74,12 +74,12 @@ class PositionShift(NamedTuple):
 
     @property
     def affects_counts(self) -> bool:
-        """Whether it can change readiness, or the counts of a feature."""
+        """True if it can change readiness, or the counts of a feature."""
         return self.leaves_feature or self.blocked_by != 0
 
 
 class ShiftRow(Struct):
-    """A node below a stale one, with the change of its outdated position."""
+    """A node below a stale one, with the correction of its position."""
 
     n: int
     depth_by: int
@@ -97,11 +97,11 @@ class Positions:
 
     @property
     def are_stale(self) -> bool:
-        """Whether a stored position may be outdated."""
+        """True if a stored position may be outdated."""
         return bool(self._stale)
 
     def mark_stale(self, ns: Iterable[int]) -> None:
-        """Record that the positions of these nodes, and of everything below them, may be outdated."""
+        """Record that the positions of these nodes and of all of their descendants may be outdated."""
         self._stale.update(ns)
 
     def get(self, node: WorkNodeRow) -> Position:
@@ -115,7 +115,7 @@ class Positions:
         return self._compute_from(self._load_upwards(ns))
 
     def is_above(self, node: WorkNodeRow, lower: WorkNodeRow) -> bool:
-        """Return whether a node is another one or one of its ancestors."""
+        """Return True if a node equals another one or is one of its ancestors."""
         if not self._stale and lower.depth < node.depth:
             return False
         depth = ABOVE_ROOT if self._stale else node.depth
@@ -124,7 +124,7 @@ class Positions:
         )
 
     def settle(self, snapshot: Callable[[Collection[int]], None]) -> None:
-        """Update every outdated position; `snapshot` is called with nodes whose readiness or feature may change."""
+        """Update every outdated position. `snapshot` is called with nodes whose readiness or feature may change."""
         if not self._stale:
             return
         rows = self._load_upwards(self._stale)
@@ -190,7 +190,7 @@ class Positions:
 
 
 def recompute_blocked_above(tx: Transaction) -> None:
-    """Recount for every node of the project the ancestors that block it, after a change of the policies."""
+    """Recount the blocking ancestors of every node of the project, after a change of the policies."""
     inherits = get_policies(tx).inherit_dependencies
     by_change: dict[int, list[int]] = {}
     for n, change in tx.all(sql.changes_of_blocked_above, project_id=tx.project.id, inherits=inherits):
@@ -200,5 +200,5 @@ def recompute_blocked_above(tx: Transaction) -> None:
 
 
 def sort_from_below(tx: Transaction, ids: Iterable[str]) -> list[str]:
-    """Return the ids of nodes of the current project, every node before those above it."""
+    """Return the ids of nodes of the current project in an order in which each comes before its ancestors."""
     return tx.scalars(sql.ids_from_below, project_id=tx.project.id, ids=to_json_array(ids))

@@ -1,4 +1,4 @@
-"""Stored readiness: every write keeps the readiness of nodes exact, and reports which nodes it made ready.
+"""Stored readiness: every write updates the readiness of nodes exactly, and reports the nodes that became ready.
 
 A node stores the number of its open children, of its open dependencies, and of the ancestors that wait and block what
 is below them (features do; under the policy `inherit_dependencies` all nodes do). From these numbers, and from whether
@@ -20,9 +20,10 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
+from groundplan.work.claims import is_claimed_by_another
 from groundplan.work.events import WorkOp
 from groundplan.work.kinds import ACTIVE, CLOSED, DROPPED, FEATURE, NEW, WILL_NOT_IMPLEMENT
-from groundplan.work.nodes import NodeSummary, is_claimed_by_another, load_dependents, load_summaries
+from groundplan.work.nodes import NodeSummary, load_dependents, load_summaries
 from groundplan.work.positions import Positions, blocks_descendants
 from groundplan.work.state_changes import READY, RESOLVED, NeighbourRow, NodeFlags, StateChanges, derive_states
 from groundplan.work.waiting.cycles import CycleDetected, find_loop_through
@@ -41,7 +42,7 @@ class WaitingRow(Struct):
 
 
 class FinishedNodeRow(Struct):
-    """A node that has nothing left to do."""
+    """A node without remaining work."""
 
     n: int
     parent_n: int | None
@@ -55,7 +56,7 @@ class FinishedNodeRow(Struct):
 
 
 class ReopenedNodeRow(Struct):
-    """A node that is reopened because of a change below it."""
+    """A node that is reopened after a change below it."""
 
     n: int
     id: str
@@ -64,7 +65,7 @@ class ReopenedNodeRow(Struct):
 
 
 class FeatureStatusChange(Struct, frozen=True):
-    """A status change of a feature that followed from its tasks."""
+    """A change of a feature's status that followed from its tasks."""
 
     id: str
     before: str
@@ -72,7 +73,7 @@ class FeatureStatusChange(Struct, frozen=True):
 
 
 class ReadinessChanges(Struct, frozen=True):
-    """The effects of a write on nodes that it did not name."""
+    """The effects of a write on nodes that are not in its request."""
 
     newly_actionable: list[int]
     reopened: list[NodeSummary]
@@ -91,7 +92,7 @@ class Readiness:
         postpones_counts: bool = False,
         changes_one_node: bool = False,
     ) -> None:
-        """With `postpones_counts`, the caller calls `write_counts` before it reads the counts of a node.
+        """With `postpones_counts`, the caller must call `write_counts` before it reads the counts of a node.
 
         With `changes_one_node`, the write resolves or reopens at most one node, and changes no other by itself.
         """
@@ -116,11 +117,11 @@ class Readiness:
         self.feature_status_changes: list[FeatureStatusChange] = []  # that followed from changes below them
 
     def snapshot(self, ns: Iterable[int]) -> None:
-        """Remember the state of nodes before their first change in this write."""
+        """Store the state of nodes before their first change in this write."""
         self._states.snapshot(ns)
 
     def snapshot_around(self, n: int, parent_n: int | None) -> None:
-        """Remember the states of a node that is about to be resolved or reopened, its parent and its dependents."""
+        """Store the states of a node, its parent and its dependents before the node is resolved or reopened."""
         rows = self._tx.all(sql.flags_around, NeighbourRow, project_id=self._project_id, n=n, parent_n=parent_n)
         self._neighbours = rows
         for row in rows:
@@ -128,13 +129,21 @@ class Readiness:
         self._dependents[n] = [row.n for row in rows if row.is_dependent]
 
     def count_new_nodes(
-        self, *, tasks_of: Mapping[int | None, int], blocked: int, actionable: int, features: int = 0
+        self,
+        *,
+        tasks_of: Mapping[int | None, int],
+        blocked: int,
+        actionable: int,
+        features: int = 0,
+        are_restored: bool = False,
     ) -> None:
-        """Count nodes that this write created; `tasks_of` has the number of tasks by feature (None for no feature)."""
-        self._states.count_new_nodes(tasks_of=tasks_of, blocked=blocked, actionable=actionable, features=features)
+        """Count nodes that this write created. `tasks_of` has the number of tasks by feature (None for no feature)."""
+        self._states.count_new_nodes(
+            tasks_of=tasks_of, blocked=blocked, actionable=actionable, features=features, are_restored=are_restored
+        )
 
     def propagate_resolved(self, parents: Mapping[int, int | None]) -> None:
-        """Update the dependents and parents of nodes that were resolved; `parents` maps each node to its parent."""
+        """Update the dependents and parents of resolved nodes. `parents` maps each node to its parent."""
         policies = get_policies(self._tx)
         if self._changes_one_node and not policies.auto_resolve_parents and not policies.inherit_dependencies:
             [n] = parents
@@ -148,23 +157,23 @@ class Readiness:
             parents = self._resolve_finished(finished_children)
 
     def propagate_opened(self, parents: Mapping[int, int | None]) -> None:
-        """Update the dependents and parents of nodes that became open; `parents` maps each node to its parent."""
+        """Update the dependents and parents of opened nodes. `parents` maps each node to its parent."""
         self.update_dependents(parents, by=1)
         self.add_open_children(_count(parent for parent in parents.values() if parent is not None))
 
     def add_open_children(self, counts: Mapping[int, int]) -> None:
-        """Add to the number of open children of nodes; resolved ones are reopened, with their resolved ancestors."""
+        """Increase the numbers of open children of nodes. Resolved ones are reopened, with their resolved ancestors."""
         self.snapshot(counts)
         for parent in self._tx.scalars(sql.resolved_nodes_among, project_id=self._project_id, ns=to_json_array(counts)):
             self.reopen(parent)
         self._adjust_open_children(counts, sign=1)
 
     def remove_open_children(self, parent: int, count: int = 1) -> None:
-        """Subtract open children that a node lost to another parent or to a merge."""
+        """Decrease the number of open children of a node that lost them to another parent or to a merge."""
         self._adjust_open_children({parent: count}, sign=-1)
 
     def update_dependents(self, targets: Collection[int], *, by: int) -> None:
-        """Update the dependents of nodes that were resolved (`by` is -1) or opened (+1)."""
+        """Update the dependents of nodes that were resolved (`by` is -1) or opened (`by` is 1)."""
         loaded = [self._dependents.pop(n, None) for n in targets]
         if None in loaded:
             waiting = _count(load_dependents(self._tx, targets))
@@ -184,11 +193,11 @@ class Readiness:
             self.write_counts()
 
     def has_unwritten_counts(self, n: int) -> bool:
-        """Return whether changes of the counts of a node are postponed."""
+        """Return True if changes of the counts of a node are postponed."""
         return n in self._open_children or n in self._open_deps
 
     def write_counts(self, n: int | None = None) -> None:
-        """Write the postponed changes of counts: those of one node, or all of them.
+        """Write the postponed changes of counts of one node, or of all nodes.
 
         A batch that resolves and reopens a node again and again would else change the rows around it each time, and on
         PostgreSQL every version of a row that a transaction has written makes the next one slower.
@@ -211,29 +220,29 @@ class Readiness:
             self._tx.run(of_many, project_id=self._project_id, ns=to_json_array(ns), by=by)
 
     def propagate_waiting(self, n: int, kind: str | None) -> None:
-        """Block or unblock the descendants of a node that starts or stops waiting, if its kind blocks them."""
+        """Block or unblock the descendants of a node that begins or ceases to wait, if its kind blocks descendants."""
         if blocks_descendants(self._tx, kind):
             self.positions.mark_stale([n])
 
     def settle_positions(self) -> None:
-        """Update the stored positions before a statement that reads those of many nodes."""
+        """Update the stored positions, before a statement that reads them for many nodes."""
         self.write_counts()
         self.positions.settle(self.snapshot)
 
     @property
     def has_reopened(self) -> bool:
-        """Whether this write has reopened a node so far."""
+        """True if this write has reopened a node so far."""
         return bool(self._reopened)
 
     def start_feature(self, feature_n: int | None) -> None:
-        """Make a new feature and the new features above it active, because work on one of its tasks began."""
+        """Make a new feature and the new features above it active, because work on one of its tasks has begun."""
         while feature_n is not None and (started := begin_feature(self._tx, feature_n, decision=self._decision)):
             self.feature_status_changes.append(started.status_change)
             is_stale = self.positions.are_stale
             feature_n = self.positions.compute([feature_n])[feature_n].feature_n if is_stale else started.feature_n
 
     def start_entered_feature(self, moved: Collection[int], entered: int | None) -> None:
-        """Start the feature that nodes were moved into, if it is new and they or nodes below them were started."""
+        """Make the feature that nodes were moved into active, if it is new and work below it has begun."""
         if self._unstarted.issuperset(moved):
             return
         in_project = {"project_id": self._project_id}
@@ -246,11 +255,11 @@ class Readiness:
 
     @property
     def auto_resolved_parents(self) -> list[int]:
-        """The nodes, other than features, that were resolved with their last child."""
+        """The resolved nodes, except features, whose last open child was resolved in this write."""
         return [n for n in self._auto_resolved if not self._states.was_feature(n)]
 
     def check_for_loops(self, ns: Iterable[int], *, unordered: Iterable[int] | None = None) -> None:
-        """Check at the end of the write that none of these nodes waits for itself.
+        """Check that none of these nodes waits for itself at the end of the write.
 
         If `unordered` is given, all other nodes have keys that are greater than the keys of what they wait for.
         """
@@ -299,7 +308,7 @@ class Readiness:
             self.write_counts()
 
     def reopen(self, n: int) -> None:
-        """Reopen a node and its resolved ancestors; the ancestors of an open node are always open."""
+        """Reopen a node and its resolved ancestors."""
         chain = self._tx.all(sql.resolved_ancestors, project_id=self._project_id, n=n)
         if not chain:
             return
@@ -327,7 +336,7 @@ class Readiness:
         self._reopened[row.n] = None
 
     def _resolve_finished(self, parents: Collection[int]) -> dict[int, int | None]:
-        """Resolve the nodes among these that have nothing left to do, and return them with their parents."""
+        """Resolve the given nodes without remaining work, and return them with their parents."""
         resolves_all = get_policies(self._tx).auto_resolve_parents
         candidates = [n for n in parents if resolves_all or self._states.was_feature(n)]
         resolved: dict[int, int | None] = {}
@@ -374,7 +383,7 @@ class Readiness:
             self.ended_claims[row.id] = str(row.claimed_by)
 
     def _may_resolve(self, row: FinishedNodeRow) -> bool:
-        """Return whether the policies allow resolving a node automatically; they bind the engine as well."""
+        """Return True if the policies allow resolving a node automatically."""
         policies = get_policies(self._tx)
         if policies.evidence == "require" and not row.evidence_total:
             return False
@@ -382,7 +391,7 @@ class Readiness:
 
 
 class FeatureStart(Struct, frozen=True):
-    """A feature that became active, and the stored number of the feature above it."""
+    """A feature that became active, and the number of the feature above it."""
 
     status_change: FeatureStatusChange
     feature_n: int | None
@@ -418,7 +427,7 @@ def _add_changes(pending: dict[int, int], changes: Mapping[int, int]) -> None:
 
 
 def _take_changes(pending: dict[int, int], n: int | None) -> dict[int, list[int]]:
-    """Remove the changes of one node, or all of them, and return the nodes by change, without those of zero."""
+    """Remove the changes of one node, or all of them. Return the nodes by change, without zero changes."""
     by_change: dict[int, list[int]] = {}
     for changed_n in list(pending) if n is None else [n]:
         if change := pending.pop(changed_n, 0):

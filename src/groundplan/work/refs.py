@@ -1,4 +1,4 @@
-"""Resolve references to nodes: whole ids, aliases and unique prefixes of ids, with helpful errors for anything else.
+"""Resolve references to nodes: ids, aliases and unique prefixes of ids. Errors for other texts suggest corrections.
 
 An alias is the id of an imported item in the tool that it came from. A whole id wins over an alias, and an alias over
 the prefix of an id.
@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import starmap
+from typing import Protocol
 
 import msgspec
 
 from groundplan.kernel.errors import Invalid, MixedProjects, NextStep, NotFound
 from groundplan.kernel.ids import PREFIX_CHARS_MIN
-from groundplan.kernel.store.authorize import ProjectId, find_visible_project_ids
+from groundplan.kernel.input_gate.types import missing_argument
+from groundplan.kernel.store.authorize import ProjectId, find_project_id, find_visible_project_ids
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.providers import LinkTarget, LinkTargets
@@ -31,7 +33,7 @@ sql = load_queries(__file__)
 
 
 class AmbiguousNode(Invalid):
-    """The given text is the prefix of several node ids."""
+    """The text is the prefix of several node ids."""
 
     code = "ambiguous_node"
 
@@ -42,20 +44,21 @@ class AmbiguousNode(Invalid):
 
 
 class AmbiguousAlias(Invalid):
-    """Nodes of several projects have the given alias."""
+    """Nodes of several projects have the alias."""
 
     code = "ambiguous_alias"
 
     def __init__(self, ref: str, matches: list[str]) -> None:
         super().__init__(
-            f"nodes of several projects were imported under {ref!r}: {', '.join(matches)}; name one of these ids",
+            f"nodes of several projects were imported under {ref!r}: {', '.join(matches)}; "
+            "name the project, or one of these ids",
             ref=ref,
             near=matches,
         )
 
 
 class NotTask(Invalid):
-    """The given node is the root of a project or a feature, and only tasks are accepted."""
+    """The node is the root of a project or a feature, and a task is required."""
 
     code = "not_a_task"
 
@@ -72,7 +75,7 @@ class NodeLocation(msgspec.Struct, frozen=True):
 
 
 def node_elsewhere(node: NodeLocation, project_id: str, *, beside: str | None) -> MixedProjects:
-    """Return the error for a node of another project; `beside` is a node of this one that the same call names."""
+    """Return the error for a node of another project. `beside` is a node of this project in the same call."""
     where = f"node {beside} is in project {project_id}" if beside else f"the call is about project {project_id}"
     return MixedProjects(
         f"{where} and node {node.id} is in project {node.project_id}; send one call for each project",
@@ -82,7 +85,7 @@ def node_elsewhere(node: NodeLocation, project_id: str, *, beside: str | None) -
 
 
 def find_node(tx: Transaction, ref: str) -> NodeLocation:
-    """Return the node with this id or alias, or the only node whose id begins with it."""
+    """Return the node with this id or alias, else the only node whose id begins with it."""
     node = find_node_or_none(tx, ref)
     if node is None:
         raise missing_node(tx, ref)
@@ -124,7 +127,7 @@ def _follow_merges(tx: Transaction, removed: RemovedNode) -> NodeLocation | None
 
 
 def resolve_node_project(tx: Transaction, ref: str) -> str:
-    """Return the project of a node, also of a removed one, because a repeated request must find its answer."""
+    """Return the project of a node, even of a removed one, so that a retry finds its stored answer."""
     node = find_node_or_none(tx, ref)
     if node is not None:
         return node.project_id
@@ -132,6 +135,25 @@ def resolve_node_project(tx: Transaction, ref: str) -> str:
     if removed is None:
         raise missing_node(tx, ref)
     return removed.project_id
+
+
+class ProjectOrNode(Protocol):
+    """A request that names a project or one of its nodes."""
+
+    @property
+    def project(self) -> str | None: ...
+
+    @property
+    def node_id(self) -> str | None: ...
+
+
+def locate_request(tx: Transaction, request: ProjectOrNode) -> str:
+    """Return the project of a request, which is the given one or that of the node."""
+    if request.project is not None:
+        return request.project
+    if request.node_id is None:
+        raise missing_argument("project", (), expected="a string, unless node_id names a node")
+    return resolve_node_project(tx, request.node_id)
 
 
 def missing_node(tx: Transaction, ref: str) -> NotFound:
@@ -161,7 +183,7 @@ def find_node_in_project(tx: Transaction, ref: str, *, beside: str | None = None
 
 
 def fetch_node_in_project(tx: Transaction, ref: str, *, beside: str | None = None) -> WorkNodeRow:
-    """Return the fields of the node that `find_node_in_project` finds."""
+    """Return the fields of the node with this id or unique prefix in the current project."""
     # Nearly every reference is a whole id of this project, and then one statement is enough.
     node = tx.one_or_none(sql.node_by_own_id, WorkNodeRow, project_id=tx.project.id, id=ref)
     return node or fetch_node(tx, find_node_in_project(tx, ref, beside=beside).n)
@@ -191,20 +213,20 @@ def find_work_targets(tx: Transaction, refs: list[str]) -> LinkTargets:
 
 
 def find_known_targets(tx: Transaction, ids: Iterable[str]) -> dict[str, LinkTarget]:
-    """Return the nodes of the current project with these ids; an id that no node has is left out."""
+    """Return the nodes of the current project with the given ids. Unknown ids are left out."""
     rows = tx.all(sql.link_targets, project_id=tx.project.id, ids=to_json_array(ids))
     return {id_: LinkTarget(id_, kind or "node", summary) for id_, kind, summary in rows}
 
 
 class RemovedNode(msgspec.Struct, frozen=True):
-    """The project of a removed node, and the node it was merged into."""
+    """The project of a removed node, and the node into which it was merged."""
 
     project_id: str
     into: str | None  # the node it was merged into; None when it was deleted
 
 
 def find_removed_node(tx: Transaction, ref: str) -> RemovedNode | None:
-    """Return the removed node with this id, or None if there is none that the actor may see."""
+    """Return the removed node with this id; None if there is none or the actor may not see it."""
     row = tx.one_or_none(sql.removed_node, id=ref)
     if row is None:
         return None
@@ -214,18 +236,26 @@ def find_removed_node(tx: Transaction, ref: str) -> RemovedNode | None:
 
 
 def _find_by_alias(tx: Transaction, alias: str, visible_project_ids: frozenset[str] | None) -> NodeLocation | None:
-    """Return the node with an alias, preferably of the current project, or None."""
+    """Return the node with an alias, preferably of the project of the call, or None."""
     nodes = [
         node
         for node in starmap(_to_location, tx.all(sql.nodes_by_alias, alias=alias))
         if visible_project_ids is None or node.project_id in visible_project_ids
     ]
     if len(nodes) > 1:
-        own = [node for node in nodes if tx.has_project and node.project_id == tx.project.id]
+        project_id = _find_project_of_call(tx)
+        own = [node for node in nodes if node.project_id == project_id]
         if not own:
             raise AmbiguousAlias(alias, [node.id for node in nodes[:3]])
         nodes = own
     return nodes[0] if nodes else None
+
+
+def _find_project_of_call(tx: Transaction) -> str | None:
+    """Return the id of the current project, or of the one that the caller named while the current one is looked for."""
+    if tx.has_project:
+        return tx.project.id
+    return None if tx.named_project is None else find_project_id(tx, tx.named_project)
 
 
 def find_nodes_by_prefix(
@@ -245,7 +275,7 @@ def _to_location(project_id: str, n: int, node_id: str) -> NodeLocation:
 
 
 def move_aliases(tx: Transaction, from_n: int, to_n: int) -> None:
-    """Give the aliases of a node that is merged into another to the other one."""
+    """Move the aliases of a node to the node into which it is merged."""
     tx.run(sql.move_aliases, project_id=tx.project.id, n=from_n, to_n=to_n)
     _detach_imports(tx, [from_n])
 
@@ -257,5 +287,5 @@ def remove_aliases(tx: Transaction, ns: Iterable[int]) -> None:
 
 
 def _detach_imports(tx: Transaction, ns: Iterable[int]) -> None:
-    """Keep that the items of these nodes were imported, so that the next import does not make them again."""
+    """Store that the items of these nodes were imported, so that the next import does not create them again."""
     tx.run(sql.detach_imports, project_id=tx.project.id, ns=to_json_array(ns))

@@ -1,4 +1,4 @@
-"""Fields that several work requests share, with their limits."""
+"""Fields of several work requests, with their limits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Decision = Annotated[str, MaxBytes(4096)]
 
 
 class ReservedProperty(Invalid):
-    """Callers cannot set a property that is reserved for the engine."""
+    """The request sets a property that is reserved for Groundplan."""
 
     code = "reserved_property"
 
@@ -42,7 +42,7 @@ class ReservedProperty(Invalid):
 
 
 def validate_properties(properties: Mapping[str, Any], path: ArgumentPath) -> dict[str, Any]:
-    """Return the given properties without those that are null."""
+    """Return the given properties, without those that are null."""
     for key in properties:
         if key.startswith(RESERVED_PREFIX):
             raise ReservedProperty((*path, key))

@@ -1,4 +1,4 @@
-"""Restructure a project: move, merge and drop nodes, by themselves or in order as one request.
+"""Restructure a project: move, merge and drop nodes, in separate requests or in order in one.
 
 Moving takes a node and everything below it under another parent. Dropping resolves a node and every open node below it
 as work that will not be done. Merging gives a node everything of another one, which is removed; its history stays.
@@ -20,7 +20,7 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, 
 from groundplan.kernel.store.queries import Row, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.answers import SideEffects, Warnings, add_side_effects, join_names
-from groundplan.work.claims import enforce_claims
+from groundplan.work.claims import enforce_claims, is_claimed_by_another
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.update import is_same_json
 from groundplan.work.kinds import DROPPED, FEATURE, ROOT_N
@@ -31,7 +31,6 @@ from groundplan.work.nodes import (
     add_edge,
     add_evidence,
     fetch_node,
-    is_claimed_by_another,
     list_open_nodes,
     load_tags,
     remove_edge,
@@ -51,7 +50,7 @@ sql = load_queries(__file__)
 
 
 class RootNotAllowed(RuleViolated):
-    """The root is the project itself and cannot be moved, merged or dropped."""
+    """The root is the project itself. It cannot be moved, merged or dropped."""
 
     code = "root_stays"
     contract_code = "INVALID_OPERATION"
@@ -61,7 +60,7 @@ class RootNotAllowed(RuleViolated):
 
 
 def move(tx: Transaction, readiness: Readiness, node: WorkNodeRow, parent: WorkNodeRow, *, decision: str | None) -> str:
-    """Move a node under another parent and return the result in words."""
+    """Move a node under another parent, and return the result in words."""
     if node.n == ROOT_N:
         raise RootNotAllowed("moved")
     if readiness.positions.is_above(node, parent):
@@ -76,7 +75,7 @@ def move(tx: Transaction, readiness: Readiness, node: WorkNodeRow, parent: WorkN
 
 
 def reparent(tx: Transaction, readiness: Readiness, ns: Sequence[int], before: WorkNodeRow, after: WorkNodeRow) -> None:
-    """Move children of a node, with everything below them, under another parent."""
+    """Move children of a node, with all of their descendants, to another parent."""
     project_id = tx.project.id
     feature_left, feature_entered = (_find_feature_of_children(readiness, parent) for parent in (before, after))
     readiness.check_for_loops(ns)
@@ -94,12 +93,12 @@ def reparent(tx: Transaction, readiness: Readiness, ns: Sequence[int], before: W
 
 
 def _find_feature_of_children(readiness: Readiness, parent: WorkNodeRow) -> int | None:
-    """Return the nearest feature above the children of a node, or None."""
+    """Return the feature of a node's children: the node itself or its nearest feature above; None if there is none."""
     return parent.n if parent.kind == FEATURE else readiness.positions.get(parent).feature_n
 
 
 class AlreadyResolved(RuleViolated):
-    """A resolved node cannot be dropped."""
+    """The node is resolved and cannot be dropped."""
 
     code = "already_resolved"
     contract_code = "INVALID_OPERATION"
@@ -118,17 +117,17 @@ class ClaimRow(NamedTuple):
 
 
 def find_open_subtree(tx: Transaction, node: WorkNodeRow) -> list[int]:
-    """Return the numbers of a node and of every open node below it."""
+    """Return the numbers of a node and its open descendants."""
     return [n for n, _, _ in _load_open_rows(tx, node)]
 
 
 def _load_open_rows(tx: Transaction, node: WorkNodeRow) -> list[Row]:
-    """Return the number, id and parent of a node and of every open node below it."""
+    """Return the number, id and parent of a node and its open descendants."""
     return tx.all(sql.open_subtree, project_id=tx.project.id, n=node.n)
 
 
 def drop(tx: Transaction, readiness: Readiness, node: WorkNodeRow, reason: str, *, decision: str | None) -> str:
-    """Resolve a node and every open node below it with the reason as evidence, and return the result in words."""
+    """Resolve a node and its open descendants with the reason as evidence, and return the result in words."""
     if node.n == ROOT_N:
         raise RootNotAllowed("dropped")
     if node.resolved:  # and so is everything below it
@@ -153,7 +152,7 @@ def drop(tx: Transaction, readiness: Readiness, node: WorkNodeRow, reason: str, 
 
 
 def _end_claims(tx: Transaction, readiness: Readiness, ns: Container[int]) -> None:
-    """Note whose claims end with these nodes, or raise ClaimedByAnother when the project enforces claims."""
+    """Record the claims that end with these nodes. Raise ClaimedByAnother if the project enforces claims."""
     # All live claims of others are fewer than the nodes of a large drop, and an index has them.
     for claim in sorted(tx.all(sql.live_claims_of_others, ClaimRow, project_id=tx.project.id)):
         if claim.n in ns:
@@ -162,7 +161,7 @@ def _end_claims(tx: Transaction, readiness: Readiness, ns: Container[int]) -> No
 
 
 class WorkEdgeRow(Struct):
-    """An edge of a node, with the id of the node at its other end and whether that node is open."""
+    """An edge of a node, with the id of the node at its other end and whether that is open."""
 
     from_n: int
     type: str
@@ -172,7 +171,7 @@ class WorkEdgeRow(Struct):
 
 
 class CannotMerge(RuleViolated):
-    """The two nodes are the same, one is above the other, or only one is a feature."""
+    """The two nodes are the same, one is an ancestor of the other, or only one is a feature."""
 
     code = "cannot_merge"
 
@@ -183,7 +182,7 @@ class CannotMerge(RuleViolated):
 
 
 class MergeLimitExceeded(RuleViolated):
-    """The merged node would have more sections, tags or links than one node may have."""
+    """The merged node would have more sections, tags or links than allowed."""
 
     code = "too_much_together"
 
@@ -246,7 +245,7 @@ def _move_children(
 def _move_edges(
     tx: Transaction, readiness: Readiness, source: WorkNodeRow, target: WorkNodeRow, decision: str | None
 ) -> list[Change]:
-    """Move every edge of the source to the target, except edges between the two and those the target already has."""
+    """Move the edges of the source to the target, except those between the two and those that the target has."""
     changes = []
     for edge in tx.all(sql.edges_of_node, WorkEdgeRow, project_id=tx.project.id, n=source.n):
         remove_edge(tx, edge.from_n, edge.type, edge.to_n)
@@ -278,7 +277,7 @@ def _move_edges(
 
 
 def _move_hold(tx: Transaction, readiness: Readiness, source: WorkNodeRow, target: WorkNodeRow) -> list[Change]:
-    """Move the hold of the source to the target, unless the target has a hold of its own."""
+    """Move the hold of the source to the target, unless the target is on hold itself."""
     if source.held_reason is None or source.resolved or target.held_reason is not None:
         return []
     was_waiting = fetch_node(tx, target.n).waits
@@ -365,7 +364,7 @@ def _merge_sections_and_tags(tx: Transaction, source: WorkNodeRow, target: WorkN
 
 
 def _move_links(tx: Transaction, source: WorkNodeRow, target: WorkNodeRow) -> Sequence[Change]:
-    """Move what `source` serves and rests on to `target`, and return the changes of `target`."""
+    """Move the links of `source` to `target`, and return the changes of `target`."""
     changes = move_links(tx, LinkSource(source.id, source.n), LinkSource(target.id, target.n))
     for change in changes:
         if len(change.after) > LINKS_MAX:
@@ -388,7 +387,7 @@ class Merge(Struct, forbid_unknown_fields=True, tag_field="op", tag="merge"):
 
 
 class Drop(Struct, forbid_unknown_fields=True, tag_field="op", tag="drop"):
-    """Drop a node and everything below it."""
+    """Drop a node and all of its descendants."""
 
     node_id: NodeRef
     reason: EvidenceRef
@@ -457,7 +456,7 @@ def restructure(tx: Transaction, request: Restructure) -> Restructured:
 
 
 def _warn_about_properties(warnings: Warnings, source: WorkNodeRow, target: WorkNodeRow) -> None:
-    """Warn about the properties of a source that the target does not take over."""
+    """Warn about properties of a source that the target does not get."""
     target_properties = target.properties_value
     names = [
         name
@@ -473,7 +472,7 @@ def _fetch_named(tx: Transaction, ref: str, *, beside: str) -> WorkNodeRow:
 
 
 def _fetch_destination(tx: Transaction, ref: str, node: WorkNodeRow) -> WorkNodeRow:
-    """Return the node under which, or into which, a node of this project goes."""
+    """Return the node under which, or into which, a node of this project is moved."""
     destination = find_node(tx, ref)
     if destination.project_id != tx.project.id:
         raise MixedProjects(
@@ -491,7 +490,7 @@ def _fetch_destination(tx: Transaction, ref: str, node: WorkNodeRow) -> WorkNode
 
 
 def locate(tx: Transaction, request: Restructure) -> str:
-    """Return the project of the first node; the others must be in the same project."""
+    """Return the project of the first node. The other nodes must be in the same project."""
     return resolve_node_project(tx, _first_node(request))
 
 

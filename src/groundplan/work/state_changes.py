@@ -1,4 +1,4 @@
-"""The states of nodes before and after a write, and what follows from the differences: counts and lists of nodes.
+"""The states of nodes before and after a write, and the changes of counts and lists that follow.
 
 A state is a number of flags and the feature of the node, because a write can change a hundred thousand nodes: equal
 states are counted together. The names of nodes are loaded only for those that an answer lists. Most resolves reach no
@@ -48,7 +48,7 @@ sql = load_queries(__file__)
 
 
 class NeighbourRow(Struct):
-    """The state of a node, of its parent, or of a node that depends on it, and what it follows from."""
+    """The state of a node, of its parent, or of a dependent, with the values that determine it."""
 
     n: int
     flags: int
@@ -60,7 +60,7 @@ class NeighbourRow(Struct):
 
 
 def derive_states(rows: Sequence[NeighbourRow], n: int) -> dict[int, NodeFlags] | None:
-    """Return the states of a node and its neighbours after the node is resolved and nothing else changes.
+    """Return the states of a node and its neighbours as if the node were resolved and nothing else changed.
 
     None if a feature is among them, which could be closed or block what is below it, or if its parent depends on it.
     """
@@ -94,34 +94,36 @@ class StateChanges:
         self._added_tasks: dict[int, int] = {}  # by feature
 
     def snapshot(self, ns: Iterable[int]) -> None:
-        """Remember the state of nodes before their first change in this write."""
+        """Store the state of nodes before their first change in this write."""
         unseen = [n for n in ns if n not in self._before]
         if unseen:
             self._before.update(self._load(unseen))
 
     def remember(self, n: int, state: NodeFlags) -> None:
-        """Remember the state of a node that was read before its first change."""
+        """Store the state of a node that was read before its first change."""
         self._before.setdefault(n, state)
 
     def count_new_nodes(
-        self, *, tasks_of: Mapping[int | None, int], blocked: int, actionable: int, features: int
+        self, *, tasks_of: Mapping[int | None, int], blocked: int, actionable: int, features: int, are_restored: bool
     ) -> None:
-        """Count nodes that this write created; `tasks_of` has the number of tasks by feature (None for no feature)."""
+        """Count nodes that this write created; `tasks_of` has the number of tasks by feature (None for no feature).
+
+        Nodes that are restored have their numbers already.
+        """
         tasks = sum(tasks_of.values())
-        _add_to_counts(
-            self._added, made=tasks + features, total=tasks + features, blocked=blocked, actionable=actionable
-        )
+        made = 0 if are_restored else tasks + features
+        _add_to_counts(self._added, made=made, total=tasks + features, blocked=blocked, actionable=actionable)
         _add_to_counts(self._added, tasks=tasks, features=features)
         for feature_n, count in tasks_of.items():
             if feature_n is not None:
                 self._added_tasks[feature_n] = self._added_tasks.get(feature_n, 0) + count
 
     def was_feature(self, n: int) -> bool:
-        """Return whether a node is a feature; it must have been remembered."""
+        """Return True if a node was a feature. Its state must have been stored."""
         return bool(self._before[n][0] & IS_FEATURE)
 
     def load_final_states(self, derived: Mapping[int, NodeFlags] | None = None) -> None:
-        """Load the states after the last change, unless they were derived for all nodes that changed."""
+        """Load the states after the last change, unless all of them were derived."""
         if derived is not None and derived.keys() == self._before.keys():
             self._after = dict(derived)
         else:
@@ -130,11 +132,11 @@ class StateChanges:
         self._changed = [(n, before[n][0], flags) for n, (flags, _) in self._after.items() if flags != before[n][0]]
 
     def is_final(self, n: int, flag: int) -> bool:
-        """Return whether a node that still exists has a flag after the write."""
+        """Return True if a node exists and has a flag after the write."""
         return n in self._after and bool(self._after[n][0] & flag)
 
     def is_open(self, n: int) -> bool:
-        """Return whether a node still exists and is open after the write."""
+        """Return True if a node exists and is open after the write."""
         return n in self._after and not self._after[n][0] & RESOLVED
 
     def list_newly_ready(self) -> list[int]:
@@ -168,7 +170,7 @@ class StateChanges:
         self._write_counts(deltas, of_features)
 
     def _count_differences(self) -> dict[NodeFlags, int]:
-        """Return how many nodes more or fewer than before have each state."""
+        """Return the differences of the counts of nodes in each state."""
         counts: dict[NodeFlags, int] = {}
         for n, before in self._before.items():
             after = self._after.get(n)
@@ -200,14 +202,14 @@ def _add_to_counts(counts: dict[str, int], **changes: int) -> None:
 
 @cache
 def _list_counts(flags: int) -> tuple[str, ...]:
-    """Return the counts of a project, but for those of tasks, in which a node with these flags is counted."""
+    """Return the names of the project's counts that include a node with these flags, without the counts of tasks."""
     states = {"features": IS_FEATURE, "resolved": RESOLVED, "blocked": BLOCKED, "actionable": READY}
     return ("total", *(name for name, flag in states.items() if flags & flag))
 
 
 @cache
 def _list_task_counts(flags: int) -> tuple[str, ...]:
-    """Return the task counts, of a project and of a feature, in which a node with these flags is counted."""
+    """Return the names of the task counts that include a node with these flags."""
     if not flags & IS_TASK:
         return ()
     if flags & DROPPED:

@@ -1,4 +1,4 @@
-"""The tables of the work graph and the permissions that each access requires."""
+"""The tables of the work graph, and the permissions for each kind of access."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ TABLES = (
     Table("work_evidence", select=_READ, insert=_WRITE, delete=_WRITE),
     Table("work_merged", select=_READ, insert=_WRITE),
     Table("work_merged_texts", select=_READ, insert=_WRITE, update=_WRITE, update_columns=("node_n",), delete=_WRITE),
+    Table("work_removed", select=_READ, insert=_WRITE, append_only=True),
     Table("work_deleted", select=_READ, insert=_WRITE, append_only=True),
     Table(
         "work_features",
@@ -90,7 +91,7 @@ TABLES = (
 
 
 class ClaimNumberReused(Conflict):
-    """A claim number must never decrease; otherwise a late writer could pass as the current holder."""
+    """The claim number would decrease, so that a late writer could pass as the current claimant."""
 
     code = "claim_number_reused"
 

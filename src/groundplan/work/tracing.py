@@ -1,4 +1,4 @@
-"""Reads for the line from work to the purpose: nodes with the counts of their subtrees, gaps, and recent files."""
+"""Reads for a line from work to the purpose: nodes with the counts of their subtrees, gaps, and recent files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class TracedNode(NamedTuple):
 
 
 class SubtreeCounts(NamedTuple):
-    """The nodes of a subtree, with its root, by state. Dropped nodes are not among the resolved."""
+    """The number of nodes of a subtree by state. Dropped nodes are not counted as resolved."""
 
     start_n: int
     total: int
@@ -49,7 +49,7 @@ class SubtreeCounts(NamedTuple):
 
 
 class TracedEvidence(NamedTuple):
-    """Evidence in the subtree of a node, the node that has it, and the number of all entries in the subtree."""
+    """Evidence in a subtree with the node that it belongs to, and the number of all entries in the subtree."""
 
     start_n: int
     id: str
@@ -66,12 +66,12 @@ def load_traced_nodes(tx: Transaction, ns: Iterable[int]) -> dict[int, TracedNod
 
 
 def load_path_to_root(tx: Transaction, n: int) -> list[TracedNode]:
-    """Return a node and its ancestors, the nearest first."""
+    """Return a node and its ancestors, nearest first."""
     return tx.all(sql.path_to_root, TracedNode, project_id=tx.project.id, n=n)
 
 
 def load_first_children(tx: Transaction, n: int, *, at_most: int) -> tuple[list[TracedNode], int]:
-    """Return the first children of a node, and the number of the others."""
+    """Return the first children of a node, and the number of other children."""
     rows = tx.all(sql.traced_children, TracedNode, project_id=tx.project.id, n=n, at_most=at_most)
     if len(rows) < at_most:
         return rows, 0
@@ -79,7 +79,7 @@ def load_first_children(tx: Transaction, n: int, *, at_most: int) -> tuple[list[
 
 
 def count_subtrees(tx: Transaction, starts: Collection[int], stops: Collection[int] = ()) -> dict[int, SubtreeCounts]:
-    """Return the counts of the subtrees of some nodes, without the subtrees of `stops` inside them."""
+    """Return the counts of some subtrees, each without the subtrees of `stops` in it."""
     if not starts:
         return {}
     rows = tx.all(
@@ -95,7 +95,7 @@ def count_subtrees(tx: Transaction, starts: Collection[int], stops: Collection[i
 def load_evidence_below(
     tx: Transaction, starts: Collection[int], stops: Collection[int] = (), *, of_each: int
 ) -> dict[int, list[TracedEvidence]]:
-    """Return the newest evidence in the subtrees of some nodes, oldest first, without the subtrees of `stops`."""
+    """Return the newest evidence in some subtrees, oldest first, without the subtrees of `stops`."""
     if not starts:
         return {}
     rows = tx.all(
@@ -112,7 +112,7 @@ def load_evidence_below(
 def load_evidence_of_nodes(
     tx: Transaction, starts: Collection[int], *, of_each: int
 ) -> dict[int, list[TracedEvidence]]:
-    """Return the newest evidence of some nodes themselves, oldest first."""
+    """Return the newest evidence of some nodes, oldest first, without that of their descendants."""
     parameters = {"project_id": tx.project.id, "starts": to_json_array(starts), "of_each": of_each}
     return _group_evidence(tx.all(sql.evidence_of_nodes, TracedEvidence, **parameters)) if starts else {}
 
@@ -128,7 +128,7 @@ def _group_evidence(rows: Iterable[TracedEvidence]) -> dict[int, list[TracedEvid
 
 
 def find_open_leaves_outside(tx: Transaction, ns: Collection[int]) -> list[str]:
-    """Return the ids of open nodes without open children that are not in the subtrees of `ns`, oldest first."""
+    """Return the ids of open nodes without open children that are outside the subtrees of `ns`, oldest first."""
     nodes = tx.all(sql.open_nodes, project_id=tx.project.id)
     parents: dict[int, int | None] = {n: parent_n for n, parent_n, _ in nodes}  # the parent of an open node is open
     is_inside: dict[int | None, bool] = {None: False, **dict.fromkeys(ns, True)}
@@ -162,7 +162,7 @@ class _FileSection(NamedTuple):
 
 
 def list_recent_files(tx: Transaction) -> list[str]:
-    """Return the paths that the last changed nodes name, without duplicates; those of the latest change first."""
+    """Return the distinct paths of the nodes that changed last, beginning with the latest change."""
     rows = tx.all(sql.recently_changed, project_id=tx.project.id, at_most=RECENT_NODES)
     paths: dict[str, None] = {}
     for _, links in rows:

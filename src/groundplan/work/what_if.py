@@ -1,4 +1,4 @@
-"""The open nodes of a project in memory, and what would follow if some were resolved (the rules of `readiness.py`)."""
+"""The open nodes of a project in memory, and the effects of resolving some of them, as in `readiness.py`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ sql = load_queries(__file__)
 
 
 class OpenNode(NamedTuple):
-    """An open node, with what determines whether it can be started."""
+    """An open node, with the values that determine its readiness."""
 
     n: int
     parent_n: int | None
@@ -37,18 +37,18 @@ class OpenNode(NamedTuple):
 
     @property
     def is_work(self) -> bool:
-        """Whether the node can become actionable: the root and features never do."""
+        """True if the node can become actionable. The root and features cannot."""
         return self.parent_n is not None and self.kind != FEATURE
 
     @property
     def is_ready(self) -> bool:
-        """Whether the node can be started now, as in the column of this name."""
+        """True if the node can be started now, as in the column `ready`."""
         waits = self.open_children or self.open_deps or self.blocked_above or self.is_held
         return not waits and self.may_start and self.is_work
 
 
 class EstimateProperty(Struct):
-    """The one property that analyses read."""
+    """The only property that analyses read."""
 
     estimate: Any = None
 
@@ -72,11 +72,11 @@ class OpenGraph:
             self.dependents.setdefault(target, []).append(source)
 
     def blocks(self, node: OpenNode) -> bool:
-        """Return whether a node that waits blocks everything below it."""
+        """Return True if a waiting node blocks all of its descendants."""
         return self.inherits or node.kind == FEATURE
 
     def list_children(self) -> dict[int, list[int]]:
-        """Return the open children of each node that has some."""
+        """Return the open children of each node that has any."""
         children: dict[int, list[int]] = {}
         for node in self.nodes.values():
             if node.parent_n is not None:
@@ -84,7 +84,7 @@ class OpenGraph:
         return children
 
     def get_estimate(self, node: OpenNode) -> float:
-        """Return how much work a node is: its property `estimate`, or 1.
+        """Return the amount of work of a node, which is its property `estimate`, or 1.
 
         The root and features are no work of their own, and neither is a parent that is resolved with its last child.
         """
@@ -96,7 +96,7 @@ class OpenGraph:
 
 
 def parse_estimate(value: Any) -> float:
-    """Return an estimate, or 1 for what is not a number between 0 and ESTIMATE_MAX."""
+    """Return an estimate; 1 for a value that is not a number between 0 and ESTIMATE_MAX."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return ESTIMATE_ABSENT
     return float(value) if 0 <= value <= ESTIMATE_MAX else ESTIMATE_ABSENT
@@ -109,14 +109,14 @@ MayResolve = Callable[[Collection[int]], Collection[int]]
 
 
 class Consequences(NamedTuple):
-    """The nodes that would become actionable, and those that would be resolved with their last child."""
+    """The nodes that would become actionable, and the nodes that would be resolved with their last child."""
 
     actionable: list[int]
     auto_resolved: list[int]
 
 
 class WhatIf:
-    """Answers questions about the open nodes of a project; each starts from the stored state."""
+    """A calculation of effects on the open nodes of a project. Each call starts from the stored state."""
 
     def __init__(self, graph: OpenGraph, may_resolve: MayResolve) -> None:
         self._graph = graph
@@ -125,14 +125,14 @@ class WhatIf:
         self.steps = 0  # nodes that were looked at, over all questions
 
     def list_subtree(self, n: int) -> list[int]:
-        """Return a node and every open node below it, parents first."""
+        """Return a node and its open descendants, parents first."""
         subtree = [n]
         for above in subtree:  # the list grows during the loop
             subtree += self._load_children().get(above, ())
         return subtree
 
     def resolve(self, ns: Iterable[int]) -> Consequences:
-        """Return what would follow if open nodes were resolved, with everything below them or without open children."""
+        """Return the effects of resolving open nodes that have no open children or are resolved with descendants."""
         state = _State(self._graph)
         level = {n: self._graph.nodes[n].parent_n for n in ns}
         auto_resolved: list[int] = []
@@ -153,7 +153,7 @@ class WhatIf:
         return Consequences(became, auto_resolved)
 
     def _list_finished(self, state: _State, ns: Iterable[int]) -> list[int]:
-        """Return the nodes among these that would be resolved because nothing is left to do."""
+        """Return the given nodes that would be resolved because no work remains."""
         candidates = [n for n in ns if self._graph.resolves_parents or self._graph.nodes[n].kind == FEATURE]
         finished = [n for n in candidates if state.is_finished(n)]
         parents = [n for n in finished if self._graph.nodes[n].kind != FEATURE]
@@ -161,7 +161,7 @@ class WhatIf:
         return [n for n in finished if n in allowed or self._graph.nodes[n].kind == FEATURE]
 
     def _count_unblocked(self, state: _State) -> dict[int, int]:
-        """Return how many ancestors of each node stopped blocking it, for every node below one that did."""
+        """Return the number of ancestors that would cease to block each node."""
         unblocked: dict[int, int] = {}
         for top in sorted(state.released, key=lambda n: self._graph.nodes[n].depth):
             if top in unblocked:
@@ -182,7 +182,7 @@ class WhatIf:
 
 
 class _State:
-    """The changes of one question."""
+    """The changes of one calculation."""
 
     def __init__(self, graph: OpenGraph) -> None:
         self._graph = graph
@@ -192,7 +192,7 @@ class _State:
         self.released: set[int] = set()  # nodes that stopped waiting, and blocked what is below them
 
     def close(self, ns: Collection[int]) -> None:
-        """Resolve nodes, and count one dependency less for what waits for them."""
+        """Resolve nodes, and decrease the number of open dependencies of their dependents."""
         self.closed.update(ns)
         nodes = self._graph.nodes
         for n in ns:
@@ -204,15 +204,15 @@ class _State:
                     self.released.add(waiting)
 
     def lose_children(self, n: int, count: int) -> None:
-        """Count open children less."""
+        """Decrease the number of open children of a node."""
         self._open_children[n] = self._open_children.get(n, self._graph.nodes[n].open_children) - count
 
     def list_touched(self) -> dict[int, None]:
-        """Return the nodes of which a number changed."""
+        """Return the nodes with a changed number."""
         return dict.fromkeys([*self._open_deps, *self._open_children])
 
     def is_finished(self, n: int) -> bool:
-        """Return whether a node has nothing left to do: a feature, or another node that could be started now."""
+        """Return True if a node has no remaining work: a feature, or another node that could be started now."""
         node = self._graph.nodes[n]
         if n in self.closed or self._open_children.get(n, node.open_children):
             return False
@@ -221,7 +221,7 @@ class _State:
         return self._could_start(node) and not self._is_blocked_above(node)
 
     def is_newly_ready(self, n: int, unblocked: int) -> bool:
-        """Return whether a node became actionable; `unblocked` ancestors of it stopped blocking it."""
+        """Return True if a node became actionable. `unblocked` is the number of ancestors that cease to block it."""
         node = self._graph.nodes[n]
         if n in self.closed or node.is_ready or self._open_children.get(n, node.open_children):
             return False

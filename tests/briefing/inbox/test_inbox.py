@@ -9,8 +9,9 @@ import pytest
 from msgspec import UNSET
 
 from groundplan.briefing import inbox as inbox_module
-from groundplan.briefing.inbox import RANKS, InboxItem, InboxKind
+from groundplan.briefing.inbox import RANKS, InboxItem, InboxKind, SuggestedChange
 from groundplan.catalog import OPERATIONS
+from groundplan.context.schemas import Provenance
 from groundplan.kernel.actors import Actor, ActorKind, local_actor
 from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.errors import GroundplanError
@@ -31,6 +32,7 @@ ADDED = {
     "reviews[0].reason": "it rained",
     "waivers[0].reason": "not yet",
     "waivers[0].due": "2026-12-01",
+    "inputs[0].value": "blue",
 }
 WAIVER: dict[str, Any] = {"code": "GA_ORPHANS", "refs": [], "reason": "r", "owner": "ada", "due": "2026-03-20"}
 
@@ -88,7 +90,8 @@ def fill(ada: Session, clock: ManualClock) -> None:
         requests=[{"question": "Do we dig by hand?", "to": "ada"}],
     )
     clock.move(days=10)
-    suggest(ada, "atlas", "/size", "/depth")
+    facts = suggest(ada, "atlas", "/size", "/depth")
+    facts.write("/colour", label="Colour", required=True, valueKind="string")
     ada.call("work.plan", project="atlas", nodes=[{"ref": "a", "summary": "dig"}])
     ada.call("work.next", project="atlas", claim=True)
     clock.move(hours=2)
@@ -237,14 +240,59 @@ def test_in_an_archived_project_nothing_waits(ada: Session) -> None:
     assert read(ada, project="atlas") == read(ada) == []
 
 
-def test_a_decided_suggestion_or_one_in_a_committed_run_does_not_wait(ada: Session) -> None:
-    client = suggest(ada, "atlas", "/a", "/b", "/c")
+def test_a_suggestion_shows_both_values_and_how_to_accept_and_to_reject_it(ada: Session) -> None:
+    suggest(ada, "atlas", "/a", "/b", "/c")
     first, second, third = read(ada, project="atlas")
-    assert first.text == "claude suggests 2 (model-inferred) for /a: accept or reject"
-    client.edit(accept=first.action.arguments["accept"], reject=second.action.arguments["accept"])
+
+    assert first.text == "claude suggests 2 (model-inferred) for /a, now 1 (user-entered): accept or reject"
+    assert first.change == SuggestedChange(1, Provenance.USER_ENTERED, 2, Provenance.MODEL_INFERRED)
+    assert second.alternative
+    ada.call(first.action.operation, **first.action.arguments)
+    ada.call(second.alternative.operation, **second.alternative.arguments)
+
     assert read(ada, project="atlas") == [third]
-    client.commit()
+
+
+@pytest.mark.parametrize("actor", ["person", "agent"])
+def test_a_suggestion_in_a_run_that_was_committed_waits_until_it_is_decided_in_a_draft(
+    ada: Session, clock: ManualClock, actor: str
+) -> None:
+    client = suggest(ada, "atlas", "/a")
+    (client if actor == "person" else client.agent).commit()
+    clock.move(minutes=1)
+
+    (item,) = read(ada, project="atlas")
+    ada.call(item.action.operation, **item.action.arguments)
+    (copied,) = read(ada, project="atlas")
+    ada.call(copied.action.operation, **copied.action.arguments)
+
+    assert (item.action.operation, copied.action.operation) == ("context.create_draft", "context.edit")
     assert read(ada, project="atlas") == []
+
+
+def test_a_suggestion_in_a_partial_run_is_decided_at_once_in_a_draft_of_it(ada: Session, clock: ManualClock) -> None:
+    client = suggest(ada, "atlas", "/a")
+    client.write("/colour", label="Colour", valueKind="string")
+    client.commit(allowPartial=True)
+    clock.move(minutes=1)
+    [item] = of_kind(ada, "suggestion", project="atlas")
+
+    draft = ada.call(item.action.operation, **item.action.arguments).draft
+
+    assert of_kind(ada, "suggestion", project="atlas") == []
+    assert client.view(runId=draft).inputs_by_pointer["/a"].value_number == 2
+
+
+def test_a_long_value_is_shortened(ada: Session) -> None:
+    client = suggest(ada, "atlas", "/a")
+    client.write("/long", "x" * 20_000)
+    client.agent.write("/long", "y" * 20_000)
+
+    change = read(ada, project="atlas")[1].change
+
+    assert change
+    assert len(change.current) <= 1_000
+    assert change.suggested.startswith('"yyy')
 
 
 def test_a_review_is_due_after_its_day_until_somebody_reviews_or_another_day_is_set(
@@ -374,3 +422,40 @@ def test_projects_beyond_the_limit_are_counted(ada: Session, monkeypatch: pytest
         ada.call("project.create", name=name)
     assert ada.call("briefing.inbox").left_out == {"projects": 1}
     assert ada.call("briefing.inbox", project="atlas").left_out is UNSET
+
+
+def test_a_required_fact_without_a_value_waits_at_once_and_until_it_has_one(ada: Session, clock: ManualClock) -> None:
+    facts = ContextClient(ada)
+    facts.draft()
+    facts.write("/colour", label="Colour", required=True, valueKind="string")
+    facts.write("/size", 3, required=True)
+    facts.write("/note", valueKind="string")
+
+    (item,) = read(ada, project="atlas")
+    clock.move(days=1)
+    facts.commit(allowPartial=True)
+    (in_force,) = read(ada, project="atlas")
+    clock.move(days=1)
+    facts.draft(copyFrom="latest")
+    (in_draft,) = read(ada, project="atlas")
+    ada.call(in_draft.action.operation, **complete(in_draft))
+
+    assert [one.ref for one in (item, in_force, in_draft)] == ["/colour"] * 3
+    assert (item.kind, item.since) == (InboxKind.FACT_MISSING, in_force.since)
+    assert in_force.action.arguments["runId"] == item.action.arguments["runId"]
+    assert in_draft.action.arguments["runId"] == facts.run != item.action.arguments["runId"]
+    assert read(ada, project="atlas") == []
+
+
+def test_missing_facts_come_in_pages_without_a_repetition(ada: Session, clock: ManualClock) -> None:
+    facts = ContextClient(ada)
+    for _ in range(2):
+        facts.draft()
+        for number in range(7):
+            clock.move(seconds=1)
+            facts.write(f"/f{number}", label="Fact", required=True, valueKind="number")
+        facts.commit(allowPartial=True)
+
+    refs = [item.ref for item in read(ada, project="atlas", limit=3)]
+
+    assert sorted(refs) == [f"/f{number}" for number in range(7)]

@@ -50,6 +50,10 @@ def choose_change(chance: random.Random, ids: list[str]) -> tuple[str, dict[str,
         ("work.connect", {"edges": [{**edge, "remove": chance.random() < 0.4}]}),
         ("work.restructure", {"operations": [{"op": "move", "node_id": one, "new_parent": other}]}),
         ("work.restructure", {"operations": [{"op": "drop", "node_id": one, "reason": "r"}]}),
+        (
+            "work.plan",
+            {"project": "atlas", "nodes": [{"ref": "x", "summary": "x", "parent_ref": one, "depends_on": [other]}]},
+        ),
         ("work.claim", {"project": "atlas", "claim": True}),
     ]
     return chance.choice(changes)

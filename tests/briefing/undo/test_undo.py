@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -46,6 +47,7 @@ def fill_atlas(engine: Engine) -> dict[str, str]:
             {"op": "add_edge", "source": "o", "target": "g", "mechanism": "by reading"},
             {"op": "add_assumption", "node": "g", "assumption_text": "They look"},
             {"op": "add_indicator", "node": "g", "name": "Wrecks", "target": 3},
+            {"op": "add_assumption", "source": "o", "target": "g", "assumption_text": "They can see", "owner": "ben"},
         ],
     )
     ids["run"] = ada.call("context.create_draft", scopeId="atlas").run.id
@@ -108,7 +110,10 @@ def dump(session: Session, ids: dict[str, str]) -> dict[str, Any]:
         "counts": session.call("work.open", project="atlas").summary,
         "policies": session.call("work.open", project="atlas").policies,
         "nodes": [(one.key, one.title, one.description, one.metadata, one.assumptions) for one in opened.nodes],
-        "edges": [(one.source, one.target, one.edge_type, one.mechanism, one.confidence) for one in opened.edges],
+        "edges": [
+            (one.source, one.target, one.edge_type, one.mechanism, one.confidence, one.assumptions)
+            for one in opened.edges
+        ],
         "indicators": [(one.key, one.name, one.target, one.owner) for one in opened.indicators],
         "facts": [
             (name, one["label"], one["valueNumber"], one["provenance"]) for name, one in view["inputsByPointer"].items()
@@ -201,6 +206,35 @@ OTHER_CHANGES: dict[str, tuple[str, dict[str, Any]]] = {
         "purpose.edit",
         {"project": "atlas", "operations": [{"op": "remove_edge", "source": "OC1", "target": "G1"}]},
     ),
+    "purpose node removed": (
+        "purpose.edit",
+        {"project": "atlas", "operations": [{"op": "remove_node", "node": "G1"}]},
+    ),
+    "assumption removed": (
+        "purpose.edit",
+        {
+            "project": "atlas",
+            "operations": [{"op": "remove_assumption", "assumption": key} for key in ("AS1", "AS2")],
+        },
+    ),
+    "indicator removed": (
+        "purpose.edit",
+        {"project": "atlas", "operations": [{"op": "remove_indicator", "indicator": "IN1"}]},
+    ),
+    "purpose replaced": (
+        "purpose.edit",
+        {
+            "project": "atlas",
+            "operations": [
+                {"op": "update_assumption", "assumption": "AS2", "assumption_text": "They wear glasses"},
+                {"op": "remove_edge", "source": "OC1", "target": "G1"},
+                {"op": "add_edge", "source": "OC1", "target": "G1", "mechanism": "by looking"},
+                {"op": "add_node", "ref": "p", "node_type": "OUTPUT", "title": "Map"},
+                {"op": "add_edge", "source": "p", "target": "OC1"},
+                {"op": "remove_indicator", "indicator": "IN1"},
+            ],
+        },
+    ),
     "facts changed": (
         "context.edit",
         {
@@ -218,7 +252,7 @@ OTHER_CHANGES: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
 }
-FINAL = {"claimed", "atom created", "purpose added", "facts added"}  # their undo has no inverse
+FINAL = {"claimed", "atom created", "facts added"}  # their undo has no inverse
 CHANGES = {**WORK_CHANGES, **OTHER_CHANGES}
 
 
@@ -459,11 +493,9 @@ def test_an_edit_of_an_earlier_draft_is_not_undone_in_a_later_one(ada: Session, 
 @pytest.mark.parametrize(
     ("operation", "arguments"),
     [
-        ("work.plan", {"project": "atlas", "nodes": [{"ref": "x", "summary": "x"}]}),
         ("work.update", {"updates": [{"node_id": "{coast}", "add_evidence": [{"type": "note", "ref": "x"}]}]}),
         ("work.restructure", {"operations": [{"op": "merge", "source": "{coast}", "target": "{print}"}]}),
         ("knowledge.delete", {"entityType": "atom", "id": "{atom}", "version": 1}),
-        ("purpose.edit", {"project": "atlas", "operations": [{"op": "remove_node", "node": "OC1"}]}),
         ("purpose.record", {"project": "atlas", "decisions": [{"text": "x", "rationale": "y"}]}),
         ("context.commit", {"runId": "{run}"}),
         ("member.add", {"scopeId": "atlas", "userId": "dora", "role": "viewer"}),
@@ -523,6 +555,83 @@ def test_an_edge_is_not_removed_with_an_assumption_that_was_added_to_it_since(
     edit(ada, {**on_edge, "assumption_text": "They read"})
 
     assert error_of(lambda: undo(ada, event=added)).code == "changed_since"
+
+
+def test_what_was_removed_does_not_come_back_without_what_it_was_on_and_the_error_names_the_event(
+    ada: Session, ids: dict[str, str]
+) -> None:
+    removals = {}
+    for removal in (
+        {"op": "remove_assumption", "assumption": "AS2"},
+        {"op": "remove_indicator", "indicator": "IN1"},
+        {"op": "remove_edge", "source": "OC1", "target": "G1"},
+        {"op": "remove_node", "node": "G1"},
+    ):
+        edit(ada, removal)
+        removals[removal["op"]] = last_event(ada)
+
+    def refuse(name: str) -> Any:
+        return error_of(lambda: undo(ada, event=removals[name]))
+
+    refused = {name: refuse(name) for name in removals if name != "remove_node"}
+
+    assert {name: (error.code, error.details["subject"]) for name, error in refused.items()} == {
+        "remove_assumption": ("changed_since", "OC1->G1"),
+        "remove_indicator": ("changed_since", "G1"),
+        "remove_edge": ("changed_since", "G1"),
+    }
+
+
+def test_removals_are_undone_one_after_the_other(ada: Session, ids: dict[str, str]) -> None:
+    before = dump(ada, ids)
+    removals = []
+    for removal in (
+        {"op": "remove_assumption", "assumption": "AS2"},
+        {"op": "remove_edge", "source": "OC1", "target": "G1"},
+        {"op": "remove_node", "node": "G1"},
+    ):
+        edit(ada, removal)
+        removals.append(last_event(ada))
+
+    for event in reversed(removals):
+        undo(ada, event=event)
+
+    assert dump(ada, ids) == before
+
+
+def test_a_restored_node_keeps_its_row_and_the_work_that_serves_it(ada: Session, ids: dict[str, str]) -> None:
+    ada.call("work.update", updates=[{"node_id": ids["print"], "serves": ["G1"]}])
+    before = ada.call("purpose.open", project="atlas", detail="full").nodes
+    edit(ada, {"op": "remove_node", "node": "G1"})
+    undo(ada)
+
+    assert ada.call("purpose.open", project="atlas", detail="full").nodes == before
+    assert [link.to for link in ada.call("work.context", node_id=ids["print"]).node.serves] == ["G1"]
+
+
+def test_a_removed_edge_that_would_close_a_cycle_by_now_is_not_restored(ada: Session, ids: dict[str, str]) -> None:
+    edit(
+        ada,
+        {"op": "add_node", "node_type": "OUTCOME", "title": "Seen"},
+        {"op": "add_node", "node_type": "OUTCOME", "title": "Told"},
+        {"op": "add_edge", "source": "OC1", "target": "OC2"},
+    )
+    edit(ada, {"op": "remove_edge", "source": "OC1", "target": "OC2"})
+    removed = last_event(ada)
+    edit(
+        ada,
+        {"op": "add_edge", "source": "OC2", "target": "OC3"},
+        {"op": "add_edge", "source": "OC3", "target": "OC1"},
+    )
+    before = dump(ada, ids)
+
+    assert error_of(lambda: undo(ada, event=removed)).code == "dependency_cycle"
+    assert dump(ada, ids) == before
+
+
+def test_no_request_restores_an_item_under_a_key_of_its_choice(ada: Session, ids: dict[str, str]) -> None:
+    restoring = {"op": "restore_node", "key": "G7", "id": "x", "node_type": "GOAL", "title": "Mine"}
+    assert error_of(lambda: edit(ada, restoring)).code == "invalid_argument"
 
 
 def test_what_work_was_linked_to_since_is_not_removed(ada: Session, ids: dict[str, str]) -> None:
@@ -600,3 +709,104 @@ def test_who_changed_nothing_has_nothing_to_undo(engine: Engine, ids: dict[str, 
 @pytest.mark.parametrize(("event", "code"), [("9999.0", "not_found"), ("x", "invalid_argument"), ("1.99", "not_found")])
 def test_an_event_that_does_not_exist_is_refused(ada: Session, event: str, code: str) -> None:
     assert error_of(lambda: undo(ada, event=event)).code == code
+
+
+def drop_stamps(value: Any) -> Any:
+    """Return an answer without revisions and times of change."""
+    if isinstance(value, list):
+        return [drop_stamps(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {name: drop_stamps(item) for name, item in value.items() if name not in ("rev", "updated_at")}
+
+
+def plan(session: Session, *nodes: dict[str, Any]) -> dict[str, str]:
+    return {one.ref: one.id for one in session.call("work.plan", project="atlas", nodes=list(nodes)).created}
+
+
+def test_an_undo_removes_nodes_that_were_planned_and_a_redo_brings_them_back(ada: Session, ids: dict[str, str]) -> None:
+    before = dump(ada, ids)
+    new = plan(
+        ada,
+        {"ref": "x", "summary": "New", "parent_ref": ids["coast"], "properties": {"priority": 2}},
+        {"ref": "y", "summary": "Below", "parent_ref": "x", "depends_on": [ids["print"]], "context_links": ["a.py"]},
+        {"ref": "z", "summary": "After", "depends_on": ["y"], "serves": ["OC1"]},
+    )
+    after = [ada.call("work.context", node_id=node_id) for node_id in new.values()], dump(ada, ids)
+
+    undo(ada)
+
+    assert dump(ada, ids) == before
+    for node_id in new.values():
+        assert error_of(partial(ada.call, "work.context", node_id=node_id)).code == "not_found"
+    assert ada.call("work.query", project="atlas", filter={"text": "Below"}).total == 0
+
+    undo(ada, redo=True)
+
+    again = [ada.call("work.context", node_id=node_id) for node_id in new.values()]
+    assert drop_stamps(msgspec.to_builtins(again)) == drop_stamps(msgspec.to_builtins(after[0]))
+    assert dump(ada, ids) == after[1]
+    assert ada.call("work.query", project="atlas", filter={"text": "Below"}).total == 1
+    undo(ada)
+    assert dump(ada, ids) == before
+
+
+def test_planning_under_what_was_resolved_or_dropped_is_undone_with_its_reopening(
+    ada: Session, ids: dict[str, str]
+) -> None:
+    for node_id in (ids["coast"], ids["hills"]):
+        ada.call("work.restructure", operations=[{"op": "drop", "node_id": node_id, "reason": "no"}])
+    ada.call("work.update", updates=[{"node_id": ids["survey"], "resolved": True}])
+    before = dump(ada, ids)
+    plan(ada, {"ref": "x", "summary": "New", "parent_ref": ids["hills"]})
+    after = dump(ada, ids)
+
+    undo(ada)
+    assert dump(ada, ids) == before
+    undo(ada, redo=True)
+    assert dump(ada, ids) == after
+
+
+@pytest.mark.parametrize(
+    "built",
+    [
+        ("work.plan", {"project": "atlas", "nodes": [{"ref": "n", "summary": "Below", "parent_ref": "{new}"}]}),
+        ("work.connect", {"edges": [{"from": "{print}", "to": "{new}", "type": "relates_to"}]}),
+        ("work.restructure", {"operations": [{"op": "move", "node_id": "{print}", "new_parent": "{new}"}]}),
+        ("work.update", {"updates": [{"node_id": "{new}", "state": "begun"}]}),
+        ("work.next", {"project": "atlas", "node_id": "{new}", "claim": True}),
+    ],
+)
+def test_a_node_that_others_built_on_is_not_removed(
+    ada: Session, engine: Engine, ids: dict[str, str], built: tuple[str, dict[str, Any]]
+) -> None:
+    new = plan(ada, {"ref": "new", "summary": "New"})
+    event = last_event(ada)
+    operation, arguments = built
+    engine.session("ben").call(operation, **fill(arguments, {**ids, **new}))
+    after = dump(ada, ids)
+
+    assert error_of(lambda: undo(ada, event=event)).code == "changed_since"
+    assert dump(ada, ids) == after
+
+
+def test_a_container_that_was_deleted_stays_gone(ada: Session, ids: dict[str, str]) -> None:
+    rev = ada.call("work.context", node_id=ids["print"]).node.rev
+    ada.call("container.delete", containerType="task", id=ids["print"], version=rev)
+
+    assert error_of(lambda: undo(ada)).code == "cannot_undo"
+
+
+def test_a_created_container_is_removed_by_undo_and_comes_back(ada: Session, ids: dict[str, str]) -> None:
+    before = dump(ada, ids)
+    feature = ada.call("container.create", containerType="feature", name="Maps", projectId="atlas", tags="a,b").feature
+    task = ada.call("container.create", containerType="task", title="Ink", featureId=feature.id, projectId="atlas").task
+    undo(ada)
+    undo(ada)
+    assert dump(ada, ids) == before
+    undo(ada, redo=True)
+    undo(ada, redo=True)
+
+    again = ada.call("container.get", containerType="feature", id=feature.id).feature
+    assert (again.name, again.tags, again.status) == (feature.name, feature.tags, feature.status)
+    assert ada.call("container.get", containerType="task", id=task.id).task.feature_id == feature.id

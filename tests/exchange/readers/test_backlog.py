@@ -195,14 +195,37 @@ def test_only_direct_children_with_the_name_of_a_task_are_read(folder: BacklogFo
     folder.task("doc-3", place="completed")
     folder.task("back-4")
     folder.write("tasks/readme.md", "# Tasks\n")
-    folder.write("tasks/task-5.md", "no title in the name")
+    folder.task("task-5", name="task-5.md")
+    folder.task("task-epic-11.11", name="task-epic-11.11 - Epic.md")
+    folder.task("task-epic-11", name="task-epic-11 - Above.md")
+    folder.task("task-walk", name="task-walk.md", dependencies=["TASK-WALK-2"])
+    folder.write("tasks/task-rules.md", "# How we write tasks\n")
     folder.write("tasks/notes.txt", "no Markdown")
     (folder.folder / "tasks/task-6 - link.md").symlink_to(folder.folder / "tasks/task-1 - Title.md")
 
     plan = read(folder)
 
-    assert [item.source_id for item in plan.items] == ["task-1"]
+    parents = {item.source_id: item.parent for item in plan.items}
+    assert parents == {
+        "task-1": None,
+        "task-5": None,
+        "task-epic-11": None,
+        "task-epic-11.11": "task-epic-11",
+        "task-walk": None,
+    }
     assert plan.left_out == {"files that are not tasks": 5}
+
+
+def test_a_task_file_without_front_matter_is_bad_and_a_decision_without_it_is_a_text(folder: BacklogFolder) -> None:
+    folder.task("task-1")
+    folder.write("decisions/decision-1 - Round once.md", "# Round once\n\nNever twice.\n")
+    plan = read(folder)
+    assert [molecule.name for molecule in plan.molecules] == ["Round once"]
+    assert [item.source_id for item in plan.items] == ["task-1"]
+
+    folder.write("tasks/task-2 - Bare.md", "no front matter")
+    with pytest.raises(BadLineFound):
+        read(folder)
 
 
 def test_case_and_zeros_do_not_count_and_the_prefix_does(tmp_path: Path) -> None:

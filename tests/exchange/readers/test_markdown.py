@@ -244,7 +244,18 @@ def test_a_folder_is_searched_and_each_file_is_a_group(tmp_path: Path) -> None:
     ]
     assert [item.fate for item in plan.items if not item.is_group] == ["open", "done", "dropped"]
     assert [note.what for note in plan.placed] == ["status"]
-    assert plan.left_out == {"files without boxes": 1}
+    assert plan.left_out == {"files without boxes": 1, "files in the hidden folder .hidden": 1}
+
+
+def test_the_specs_of_kiro_are_found_from_the_root_of_the_repository(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    write(tmp_path, ".kiro/specs/cart/tasks.md", "- [ ] 1 Build\n")
+    write(tmp_path, "src/.github/ISSUE_TEMPLATE/bug.md", "- [ ] I searched\n")
+
+    plan = checklists.read_markdown(tmp_path, skip_bad=False)
+
+    assert [item.title for item in plan.items] == [".kiro/specs/cart/tasks.md", "1 Build"]
+    assert plan.left_out == {"files in the hidden folder src/.github": 1}
 
 
 def test_a_file_has_the_same_ids_alone_in_its_folder_and_from_elsewhere(

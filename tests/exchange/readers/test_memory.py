@@ -18,6 +18,7 @@ from groundplan.work.importing.items import SourceRelation
 from tests.proof import scaled
 
 CART = {"name": "Cart", "entityType": "module", "observations": ["Never rounds twice.", "Has\ntwo lines."]}
+WRAPPED = [{"text": text, "_savedAt": "2026-01-01T00:00:00Z"} for text in CART["observations"]]
 SHOP = {"name": "Shop", "entityType": "product", "observations": []}
 PART_OF = {"from": "Cart", "to": "Shop", "relationType": "part of"}
 
@@ -38,10 +39,15 @@ def to_lines(*entries: Any) -> str:
         to_lines({"type": "entity", **CART}, {"type": "entity", **SHOP}, {"type": "relation", **PART_OF}),
         to_lines({**CART, "createdBy": "a", "createdAt": 1700000000}, SHOP, PART_OF),
         to_lines({"_type": "relation", "_savedAt": "x", **PART_OF}, {"_type": "entity", **CART}, SHOP),
+        to_lines(
+            {"_type": "entity", "_savedAt": "2026-01-01T00:00:00Z", **CART, "observations": WRAPPED},
+            {"_type": "entity", "_savedAt": "2026-01-01T00:00:00Z", **SHOP},
+            {"_type": "relation", "_savedAt": "2026-01-01T00:00:00Z", **PART_OF},
+        ),
         json.dumps({"entities": [CART, SHOP], "relations": [PART_OF]}, indent=2),
         json.dumps([CART, SHOP, PART_OF]),
     ],
-    ids=["typed", "untyped", "underscore", "object", "list"],
+    ids=["typed", "untyped", "underscore", "wrapped", "object", "list"],
 )
 def test_every_dialect_gives_the_same_molecules(tmp_path: Path, text: str) -> None:
     plan = read(tmp_path, text)
@@ -54,6 +60,14 @@ def test_every_dialect_gives_the_same_molecules(tmp_path: Path, text: str) -> No
         ),
         "Shop": ("Type: product\n", []),
     }
+
+
+def test_what_an_observation_has_beside_its_text_is_named(tmp_path: Path) -> None:
+    plan = read(tmp_path, to_lines({**CART, "observations": [{"text": "Blue.", "source": "ada", "_savedAt": "x"}]}))
+
+    assert [(note.source_id, note.what, note.detail) for note in plan.lost] == [
+        ("Cart", "observations", "have source beside their text")
+    ]
 
 
 def test_the_same_name_is_one_molecule_and_the_same_relation_is_there_once(tmp_path: Path) -> None:
@@ -94,6 +108,7 @@ def test_relations_to_nothing_and_to_oneself_are_left_out_and_named(tmp_path: Pa
         ('"text"', "neither"),
         ('{"type": "entity", "observations": []}', "name"),
         ('{"name": "a", "entityType": "b", "observations": [1]}', "observations"),
+        ('{"name": "a", "entityType": "b", "observations": [{"note": "x"}]}', "observations"),
         ('{"from": "a", "to": "b", "relationType": " "}', "relationType"),
         ('{"type": "relation", "from": "a"}', "two names"),
     ],

@@ -54,6 +54,7 @@ RECORDS = {
         {"run_id": "another"},
     ),
     "work_deleted": Record(("tenant_id", "id"), ("project_id", "thing"), {"thing": "section"}, {"id": "another"}),
+    "work_removed": Record(("tenant_id", "project_id", "id", "rev"), ("content",), {"content": "forged"}, {"rev": 99}),
     "write_undos": Record(
         ("tenant_id", "project_id", "origin_rev", "rev"), ("undone_rev", "is_redo"), {"is_redo": True}, {"rev": 99}
     ),
@@ -155,6 +156,8 @@ def _make_history(engine: Engine) -> None:
     done = ada.call("work.plan", project="atlas", nodes=[{"ref": "a", "summary": "Row"}]).created[0].id
     ada.call("container.delete", containerType="task", id=done, version=1)
     ada.call("work.update", updates=[{"node_id": task, "summary": "Run"}])
+    ada.call("briefing.undo", project="atlas")
+    ada.call("work.plan", project="atlas", nodes=[{"ref": "a", "summary": "Swim"}])
     ada.call("briefing.undo", project="atlas")
     engine.as_owner(
         "INSERT INTO pciv_deleted_runs (tenant_id, run_id, project_id, deleted_at, deleted_by, deleter_kind) "

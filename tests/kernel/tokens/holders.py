@@ -6,7 +6,8 @@ from typing import Any
 
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.tokens.authenticate import authenticate_token
+from groundplan.kernel.store.store import Store
+from groundplan.kernel.tokens.authenticate import verify_token
 from groundplan.session import Session
 from tests.engines import Engine
 
@@ -19,6 +20,10 @@ def create_token(session: Session, **arguments: Any) -> str:
 def log_in(engine: Engine, creator: Session, **arguments: Any) -> Session:
     """Create a token and return the session of its holder."""
     return engine.session(authenticate(engine, create_token(creator, **arguments)))
+
+
+def authenticate_token(store: Store, text: str) -> Actor:
+    return verify_token(store, text).actor
 
 
 def authenticate(engine: Engine, text: str) -> Actor:

@@ -13,13 +13,13 @@ from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import Unauthenticated
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.tokens import token
-from groundplan.kernel.tokens.authenticate import RefusalCounts, authenticate_token, record_use, verify_token
+from groundplan.kernel.tokens.authenticate import RefusalCounts, record_use, verify_token
 from groundplan.kernel.tokens.token import TokenRow, TokenState
 from groundplan.kernel.tokens.token_text import make_secret
 from groundplan.session import Session
 from tests.engines import Engine, PostgresEngine
 from tests.errors import error_of
-from tests.kernel.tokens.holders import create_token
+from tests.kernel.tokens.holders import authenticate_token, create_token
 from tests.manual_clock import ManualClock
 
 

@@ -9,11 +9,11 @@ from groundplan.kernel.actors import Access, Actor, ActorKind
 from groundplan.kernel.errors import Unauthenticated
 from groundplan.kernel.store.authorize import AgentNotAllowed
 from groundplan.kernel.store.store import Store
-from groundplan.kernel.tokens.authenticate import authenticate_token, record_use, verify_token
+from groundplan.kernel.tokens.authenticate import record_use, verify_token
 from groundplan.kernel.tokens.sessions import close_session, open_session
 from groundplan.session import Session
 from tests.engines import Engine
-from tests.kernel.tokens.holders import authenticate, code
+from tests.kernel.tokens.holders import authenticate, authenticate_token, code
 from tests.manual_clock import ManualClock
 
 

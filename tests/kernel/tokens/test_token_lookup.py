@@ -11,8 +11,8 @@ import pytest
 
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.sqlite.store import SqliteStore
-from groundplan.kernel.tokens.authenticate import authenticate_token
 from tests.engines import PostgresEngine, SqliteEngine
+from tests.kernel.tokens.holders import authenticate_token
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from groundplan.purpose.editing.rules import (
     becomes_causal,
     count_metadata_bytes,
     fits,
+    forbids_cycles_and_downward_edges,
     is_on_one_item,
-    is_ordered,
     match_edge_types,
     merge_metadata,
     names_edge,
@@ -44,7 +44,7 @@ def test_a_cause_points_down_from_a_higher_level_and_feedback_never_does() -> No
 
 
 def test_only_the_light_profile_leaves_edges_without_order() -> None:
-    assert [profile for profile in Profile if not is_ordered(profile)] == [Profile.LIGHT]
+    assert [profile for profile in Profile if not forbids_cycles_and_downward_edges(profile)] == [Profile.LIGHT]
 
 
 @pytest.mark.parametrize(

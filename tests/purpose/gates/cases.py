@@ -103,6 +103,18 @@ BROKEN: dict[str, FailingCase] = {
         nothing_outside=UNKNOWN,
     ),
     "GA_SELF_EDGE": FailingCase(theory(CHAIN, "OC1->OC1/FEEDBACK"), ["OC1->OC1/FEEDBACK"]),
+    "GA_STRUCTURE": FailingCase(
+        theory(
+            CHAIN,
+            nodes={
+                "OC1": {"metadata": {"parent_id": "G1"}},
+                "OP1": {"metadata": {"layout": {"children": ["AC1"]}}},
+                "AC1": {"metadata": {"parent": "teachers and parents"}},
+            },
+        ),
+        ["OC1", "OP1"],
+        nothing=EMPTY,
+    ),
     "GA_TITLE": FailingCase(
         theory(
             CHAIN,
@@ -110,14 +122,16 @@ BROKEN: dict[str, FailingCase] = {
             "OC3",
             "OP2",
             nodes={
-                "OC1": {"title": "Rain"},
-                "OC2": {"title": " RAIN "},
-                "OP2": {"title": "rain"},
+                "OC1": {"title": "Caf\u00e9 open"},
+                "OC2": {"title": " CAFE\u0301  OPEN "},
+                "OP1": {"title": "Rain"},
+                "AC1": {"title": "rain"},
                 "OC3": {"title": " "},
             },
         ),
-        ["OC1", "OC2", "OC3"],
+        ["OC1", "OC2", "OC3", "OP1", "AC1"],
         nothing=EMPTY,
+        in_strict=["OC1", "OC2", "OC3"],
     ),
     "GA_TYPE_CHAIN": FailingCase(
         theory(CHAIN, "OC2 -> OP2", "OC1 -> OC2", "OP1 -> G1", "G1->AC1/FEEDBACK"),

@@ -37,6 +37,7 @@ GA_ASSUMPTIONS      warn  warn  -
 GA_DEAD_END         warn  block -
 GA_REFUTED          block block warn
 GA_CONTEXT          warn  block -
+GA_STRUCTURE        block block block
 GA_TITLE            warn  block -
 GA_RLS              block block block
 GB_BASELINE         block block block
@@ -223,3 +224,23 @@ def test_what_is_not_waivable_is_what_the_database_refuses() -> None:
 def test_nobody_can_tell_is_no_failure() -> None:
     for code in ("GB_FACTS", "GB_WORK", "GA_CONTEXT", "GA_RLS"):
         assert check(code, whole_theory(), outside=ExternalFacts()).result == "not_applicable"
+
+
+def test_equal_titles_of_two_types_are_a_warning_in_every_profile() -> None:
+    content = theory(CHAIN, nodes={"OC1": {"title": "Rain"}, "OP1": {"title": "rain"}})
+    for profile in (Profile.STANDARD, Profile.STRICT):
+        found = check("GA_TITLE", content, profile=profile)
+        assert (found.result, found.severity, found.refs) == ("failed", "warn", ["OC1", "OP1"])
+
+
+def test_a_version_that_was_published_before_a_check_existed_is_not_asked_it() -> None:
+    content = theory(
+        CHAIN,
+        nodes={"OC1": {"title": "Rain", "metadata": {"parent_id": "G1"}}, "OP1": {"title": "rain"}},
+    )
+    before = run("A", content, outside=ExternalFacts(edition=0))
+    results = {one.code: one.result for one in before.checks}
+
+    assert "GA_STRUCTURE" not in results
+    assert results["GA_TITLE"] == "passed"
+    assert check("GA_STRUCTURE", content).result == "failed"

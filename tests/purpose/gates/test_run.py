@@ -10,7 +10,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from groundplan.purpose.gates import run as run_module
-from groundplan.purpose.gates.gates import NOTHING_TO_CHECK, Gate, ResultCounts
+from groundplan.purpose.gates.gates import EDITION, NOTHING_TO_CHECK, Gate, PublishedFacts, ResultCounts
 from groundplan.purpose.model import Content, Profile, build_content, compute_content_hash
 from tests.purpose.gates.cases import BROKEN, CHAIN, EMPTY, FINE, UNKNOWN, check, gate_of, run
 from tests.purpose.theories import TODAY, join_observations, make_observations, theory, whole_theory
@@ -142,3 +142,11 @@ def test_a_theory_with_more_ways_than_can_be_counted_is_judged() -> None:
     result = run("A", build_content(nodes, drawn, [], []))
     assert {one.code: one.result for one in result.checks}["GA_CYCLE"] == "passed"
     assert {one.code: one.result for one in result.checks}["GA_ORPHANS"] == "passed"
+
+
+def test_facts_that_were_stored_without_an_edition_of_the_checks_are_of_the_first() -> None:
+    stored = msgspec.json.encode(FINE)
+    former = {name: value for name, value in msgspec.json.decode(stored).items() if name != "edition"}
+
+    assert msgspec.json.decode(stored, type=PublishedFacts).edition == EDITION
+    assert msgspec.json.decode(msgspec.json.encode(former), type=PublishedFacts).edition == 0

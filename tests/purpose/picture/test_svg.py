@@ -23,6 +23,8 @@ from groundplan.purpose.picture.tokens import Theme
 from tests.purpose.exchange.theory_strategies import any_theory, hostile_line, make_published, make_waiver, tries
 from tests.purpose.theories import theory, whole_theory
 
+READABLE_PX = 9  # the minimum readable size
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 # The elements of a picture. None can run, load or link.
@@ -329,7 +331,7 @@ def test_forty_nodes_can_be_read_when_they_fit_a_page(seed: int) -> None:
     drawn = draw(build_plan_picture(make_ordinary(seed))._replace(lists_assumptions=False))
 
     scale = min(tokens.PAGE_WIDTH / drawn.width, tokens.PAGE_HEIGHT / drawn.height)
-    assert tokens.CARD.title_px * scale >= tokens.READABLE_PX
+    assert tokens.CARD.title_px * scale >= READABLE_PX
 
 
 def test_every_type_of_edge_has_a_head_or_a_line_of_its_own() -> None:
@@ -405,8 +407,8 @@ def test_titles_of_bands_and_the_legend_can_be_read_when_the_picture_fits_a_page
     fit = min(tokens.PAGE_WIDTH / drawn.width, tokens.PAGE_HEIGHT / drawn.height, 1.0)
     legend = next(one for one in root.iter(f"{SVG}g") if one.get("class") == "gp-legend")
     scale = float((re.findall(r"scale\(([\d.]+)\)", legend.attrib["transform"]) or ["1"])[0])
-    assert tokens.LEGEND_PX * scale * fit >= tokens.READABLE_PX
+    assert tokens.LEGEND_PX * scale * fit >= READABLE_PX
     titles = [one for one in root.iter(f"{SVG}text") if one.get("class") == "gp-band-title"]
     assert len(titles) == 4
     for title in titles:
-        assert float(title.attrib["font-size"]) * fit >= tokens.READABLE_PX
+        assert float(title.attrib["font-size"]) * fit >= READABLE_PX

@@ -9,10 +9,38 @@ from itertools import pairwise
 import pytest
 
 from groundplan.purpose.picture import tokens
-from groundplan.purpose.picture.tokens import COLOURS, SHAPE_ON, TEXT_ON, Theme
+from groundplan.purpose.picture.tokens import COLOURS, Theme
 
 TEXT_CONTRAST, SHAPE_CONTRAST = 4.5, 3.0
 THEMES = ("light", "dark")
+
+# Pairs of foreground and background, of which the contrast is checked.
+TEXT_ON = {
+    "heading": ("page", "band"),
+    "text": ("activity-fill", "output-fill", "outcome-fill", "muted-fill", "page"),
+    "subtext": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "muted-fill", "goal-badge"),
+    "muted-text": ("muted-fill", "band", "page"),
+    "goal-text": ("goal-fill",),
+    "goal-subtext": ("goal-fill",),
+    "risk-sign": ("risk-high", "risk-medium", "risk-low", "risk-unsaid"),
+    "change-sign": ("added", "removed", "changed"),
+}
+SHAPE_ON = {
+    "line": ("page", "band"),
+    "line-strong": ("page", "band"),
+    "muted-line": ("page", "band", "muted-fill"),
+    "activity-line": ("page", "band", "activity-fill"),
+    "output-line": ("page", "band", "output-fill"),
+    "outcome-line": ("page", "band", "outcome-fill"),
+    "goal-line": ("page", "band"),
+    "risk-high": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "muted-fill", "goal-badge"),
+    "risk-medium": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "muted-fill", "goal-badge"),
+    "risk-low": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "muted-fill", "goal-badge"),
+    "risk-unsaid": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "muted-fill", "goal-badge"),
+    "added": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "goal-badge"),
+    "removed": ("page", "band", "muted-fill"),
+    "changed": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "goal-badge"),
+}
 
 
 def channels(colour: str) -> tuple[float, float, float]:

@@ -11,8 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from groundplan.kernel.errors import NotFound
-from groundplan.repository.rules.formats import RuleFormat
-from groundplan.repository.rules.import_rules import BLOCK_LEFT_OVER, BOTH_CHANGED, FILE_LEFT_OVER, ImportedRules
+from groundplan.repository.rules.formats import OWN_FILES, RuleFormat
+from groundplan.repository.rules.import_rules import (
+    BLOCK_LEFT_OVER,
+    BOTH_CHANGED,
+    FILE_LEFT_OVER,
+    ImportedRules,
+    import_rules,
+)
 from groundplan.repository.rules.rule import ExportedAtom, normalize_line_breaks
 from tests.proof import scaled
 from tests.repository.rules import rule_strategies
@@ -105,7 +111,41 @@ def test_a_file_that_was_not_edited_brings_no_deleted_atom_back(
     assert reasons(taken, project.folder) == {CART[form]: reason}
     assert (names(taken), project.read_atoms()) == (([], [], []), kept)
     assert project.export(form).is_complete
-    assert project.import_rules(form).skipped == []
+    if has_a_namesake:
+        assert project.import_rules(form).skipped == []
+    else:  # the file is gone
+        with pytest.raises(NotFound):
+            project.import_rules(form)
+
+
+@each_format
+def test_a_folder_without_rules_says_where_they_were_looked_for(project: RulesProject, form: RuleFormat) -> None:
+    project.write("node_modules/x/AGENTS.md", "Theirs.\n")
+    project.write("README.md", "# Hills\n")
+
+    with pytest.raises(NotFound) as refused:
+        project.import_rules(form)
+
+    folder = "AGENTS.md" if form is RuleFormat.AGENTS else OWN_FILES[form].folder
+    assert folder in refused.value.message
+    assert str(project.folder) in refused.value.message
+
+
+@pytest.mark.parametrize("form", [RuleFormat.CURSOR, RuleFormat.COPILOT])
+def test_files_with_the_suffix_of_rules_that_are_elsewhere_are_named(project: RulesProject, form: RuleFormat) -> None:
+    own = OWN_FILES[form]
+    for number in range(5):
+        project.write(f"collection/rule-{number}{own.suffix}", f"# Rule {number}\nNever round.\n")
+
+    with pytest.raises(NotFound) as refused:
+        project.import_rules(form)
+    assert f"5 files with {own.suffix} are outside of {own.folder}" in refused.value.message
+
+    project.write(f"{own.folder}/mine{own.suffix}", f"---\n{own.pattern_field}: src/**\n---\n# Mine\nRound once.\n")
+    done = project.import_rules(form)
+    assert ([atom.name for atom in done.created], len(done.warnings)) == (["Mine"], 1)
+    named = [str(project.folder / f"collection/rule-{number}{own.suffix}") for number in range(5)]
+    assert len(import_rules(project.session, project.project, project.task, form, named).molecules) == 5
 
 
 @each_format

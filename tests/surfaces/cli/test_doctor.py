@@ -195,7 +195,7 @@ def test_faults_of_a_postgresql_database_are_found_and_init_repairs_them(run: Ru
     team.mark_altered()
     team.reset()  # a copy in which no test has switched off a guard
     team.mark_altered()
-    app = ("--db", team.app_url, "--json")
+    app = ("--db", team.app_url, "--access", "open", "--json")
     assert failed_checks(run("doctor", *app)) == {}
 
     repairable = {
@@ -218,7 +218,7 @@ def test_faults_of_a_postgresql_database_are_found_and_init_repairs_them(run: Ru
 
 def test_a_schema_of_another_version_and_a_careless_function_are_found(run: Run, team: PostgresEngine) -> None:
     team.mark_altered()
-    app = ("--db", team.app_url, "--json")
+    app = ("--db", team.app_url, "--access", "open", "--json")
     with connect_as_owner(team) as owner:
         owner.execute("CREATE FUNCTION careless() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1'")
         assert failed_checks(run("doctor", *app)).keys() - AS_SET_UP == {"functions"}
@@ -236,8 +236,25 @@ def test_an_owner_is_told_to_use_the_app_url(run: Run, team: PostgresEngine) -> 
     assert failed_checks(run("doctor", "--db", team.owner_url, "--json")) == {"role": "fail"}
 
 
+def test_a_store_that_nobody_can_enter_is_found_and_init_lets_its_caller_in(run: Run, team: PostgresEngine) -> None:
+    app = ("--db", team.app_url, "--json")
+    assert failed_checks(run("doctor", *app)) == {"organization": "fail", "access": "fail"}
+    assert failed_checks(run("doctor", *app, "--access", "open")) == {}
+
+    assert run("init", team.owner_url, "--json").answer["administrator"] == "ada"
+
+    assert failed_checks(run("doctor", *app)) == {}
+
+
+def test_an_organization_that_nobody_administers_is_found(run: Run, team: PostgresEngine) -> None:
+    app = ("--db", team.app_url, "--json")
+    run("project", "create", "atlas", *app, "--access", "open")
+
+    assert failed_checks(run("doctor", *app)) == {"access": "warn"}
+
+
 def test_a_postgresql_database_that_nobody_changed_is_well(run: Run, team: PostgresEngine) -> None:
-    assert run("doctor", "--db", team.app_url, "--json").answer["ok"]
+    assert run("doctor", "--db", team.app_url, "--access", "open", "--json").answer["ok"]
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,48 @@ def test_init_on_postgresql_prints_an_app_url_that_works(run: Run, owner_url: st
     assert run("project", "list", "--db", owner_url, "--json").error == (7, "store_unsafe_role")
 
 
+def test_on_postgresql_stored_roles_decide_and_who_runs_init_administers(run: Run, owner_url: str) -> None:
+    made = run("init", "--db", owner_url, "--json").answer
+    assert made["administrator"] == "ada"
+    app = ("--db", made["app_url"], "--json")
+    run("project", "create", "atlas", *app)
+
+    refused = run("project", "create", "borealis", *app, "--agent", "mallory")
+    assert refused.error == (3, "not_found")
+    assert "--access open" in refused.err
+    assert run("work", "next", "--project", "atlas", *app, "--agent", "mallory").error == (3, "not_found")
+
+    run("org", "member", "add", "mallory", *app)
+    assert run("project", "create", "borealis", *app, "--agent", "mallory").answer["project"]["role"] == "owner"
+    assert "--access open" not in run("work", "next", "--project", "atlas", *app, "--agent", "mallory").err
+    assert run("project", "create", "corvus", *app, "--agent", "zoe", "--access", "open").code == 0
+
+
+def test_people_of_a_postgresql_store_from_before_stored_roles_decided_keep_what_they_made(
+    run: Run, team: PostgresEngine
+) -> None:
+    app = ("--db", team.app_url, "--json")
+    run("project", "create", "atlas", *app, "--access", "open")
+
+    assert run("project", "list", *app).answer["projects"][0]["role"] == "owner"
+    assert run("project", "list", *app, "--agent", "ben").error == (3, "not_found")
+    assert run("org", "member", "add", "ben", *app).error == (4, "administrator_required")
+
+    assert run("init", team.owner_url, "--json").answer["administrator"] == "ada"
+
+    assert run("org", "member", "add", "ben", *app).code == 0
+    assert run("project", "list", *app, "--agent", "ben").answer["projects"] == []
+
+
+def test_init_says_why_its_caller_cannot_administer(run: Run, team: PostgresEngine) -> None:
+    run("org", "member", "add", "ada", "--kind", "agent", "--db", team.app_url, "--access", "open")
+
+    made = run("init", team.owner_url)
+
+    assert made.code == 0
+    assert "ada was not made an administrator of organization local: 'ada' is of kind agent" in made.out
+
+
 def test_init_again_on_postgresql_keeps_the_password_and_does_not_pretend_to_know_it(
     run: Run, team: PostgresEngine
 ) -> None:

@@ -170,11 +170,17 @@ def test_mcp_serves_a_plan_that_is_new_or_not(run: Run, is_new: bool, serve_mess
 
 @pytest.mark.slow
 def test_mcp_offers_only_the_groups_that_are_switched_on(serve_messages: Served) -> None:
-    _, tools = serve_messages("--tools", "knowledge,briefing", messages=[INITIALIZE, LIST])
+    off = call("toc_open", project="atlas")
+    hello, tools, refused = serve_messages("--tools", "knowledge,briefing", messages=[INITIALIZE, LIST, off])
 
     knowledge = {"query_graph", "manage_graph", "manage_changelog"}
     briefing = {"analyse", "coverage", "events", "inbox", "search", "throughline", "undo"}
     assert {tool["name"] for tool in tools["tools"]} == knowledge | briefing
+    assert "query_graph" in hello["instructions"]
+    assert "toc_" not in hello["instructions"]
+    error = json.loads(refused["content"][0]["text"])["error"]
+    assert (error["code"], error["details"]["group"]) == ("tool_off", "purpose")
+    assert "--tools knowledge,purpose,briefing" in error["message"]
 
 
 @pytest.mark.slow

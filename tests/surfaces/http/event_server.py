@@ -17,7 +17,7 @@ from starlette.requests import HTTPConnection
 from groundplan.kernel.actors import Actor, local_actor
 from groundplan.kernel.store.store import Store
 from groundplan.surfaces.http.app import build_app
-from groundplan.surfaces.http.live_events import EventStreams, StreamLimits
+from groundplan.surfaces.http.event_streams import EventStreams, StreamLimits
 from groundplan.surfaces.http.server import Server
 from tests.surfaces.http.client import ACTOR, FunctionAuthenticator, make_scope, name_headers
 

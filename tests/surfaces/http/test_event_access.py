@@ -12,10 +12,10 @@ from groundplan.kernel import events
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.errors import Unauthenticated
 from groundplan.kernel.store.store import Store
-from groundplan.kernel.tokens.authenticate import authenticate_token
 from groundplan.session import Session
-from groundplan.surfaces.http.live_events import AccessEnded, EventStream, EventStreams, SentPart, encode_change
+from groundplan.surfaces.http.event_streams import AccessEnded, EventStream, EventStreams, SentPart, encode_change
 from tests.engines import Engine
+from tests.kernel.tokens.holders import authenticate_token
 from tests.manual_clock import ManualClock
 from tests.surfaces.http.event_server import event_server
 from tests.surfaces.http.test_live_events import get_rev, plan

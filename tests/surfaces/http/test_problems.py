@@ -8,7 +8,7 @@ import pytest
 
 from groundplan.kernel.actors import Actor, local_actor
 from groundplan.surfaces.http import rest
-from tests.engines import Engine
+from tests.engines import Engine, person
 from tests.surfaces.http.client import HttpClient
 
 FIELDS = ["type", "title", "status", "detail", "code"]
@@ -80,6 +80,27 @@ def test_who_is_not_known_learns_nothing_about_the_request(engine: Engine) -> No
         ]
 
     assert {reply.status for reply in replies} == {401}
+
+
+@pytest.mark.parametrize(
+    ("actor", "method", "target", "body", "name"),
+    [
+        ("ben", "POST", "/v1/projects/hidden/context/runs", {}, "PcivRlsDeniedError"),
+        ("ada", "POST", "/v1/projects/hidden/context/runs", {"copyFrom": 1}, "PcivSchemaMismatchError"),
+        ("ben", "GET", "/v1/projects/hidden/work", None, None),
+        ("", "GET", "/v1/projects/hidden/context/runs", None, "PcivAuthRequiredError"),
+        ("", "GET", "/v1/projects/hidden/work", None, "PcivAuthRequiredError"),
+    ],
+)
+def test_a_problem_with_facts_has_the_name_of_its_class_in_the_contract(
+    engine: Engine, actor: str, method: str, target: str, body: Any, name: str | None
+) -> None:
+    engine.session("ada").call("project.create", name="hidden")
+    with HttpClient(engine.store, lambda given: person(given) if given else None) as http:
+        refused = http.send(method, target, body, actor=actor)
+
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert refused.json.get("name") == name
 
 
 def test_a_busy_store_says_when_to_come_back(http: HttpClient, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -222,7 +222,7 @@ class ThreadConnection(Connection):
 
         def run() -> None:
             with os.fdopen(input_fd, "rb") as stdin, os.fdopen(output_fd, "wb") as stdout:
-                self.status = serve(tools, stdin, stdout, version="1.2.3", **options)
+                self.status = serve(tools, stdin, stdout, version="1.2.3", instructions="Read.", **options)
 
         self._thread = threading.Thread(target=run, daemon=True)
         self._thread.start()

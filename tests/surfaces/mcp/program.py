@@ -103,7 +103,13 @@ def run(
 
 def main(_arguments: Sequence[str] = ()) -> int:
     """Serve until the input ends."""
-    return serve(RegistryTools(REGISTRY, set(Group), run), sys.stdin.buffer, sys.stdout.buffer, version="1.2.3")
+    return serve(
+        RegistryTools(REGISTRY, set(Group), run),
+        sys.stdin.buffer,
+        sys.stdout.buffer,
+        version="1.2.3",
+        instructions="Read.",
+    )
 
 
 if __name__ == "__main__":

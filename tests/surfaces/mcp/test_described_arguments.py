@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from itertools import combinations
+
+import pytest
+
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.answers import count_tokens
 from groundplan.kernel.operations.registry import Group
-from groundplan.surfaces.mcp.methods import INSTRUCTIONS
+from groundplan.surfaces.mcp.instructions import build_instructions
 from groundplan.surfaces.mcp.tool_descriptions import DESCRIBED
 from tests.contracts.snapshots import listing
 
@@ -32,8 +37,49 @@ def test_what_new_users_got_wrong_first_is_explained_in_the_list_of_tools() -> N
     assert "waits" in tools["graph_connect"]["edges"]["items"]["properties"]["from"]["description"]
 
 
+def test_a_tool_with_several_operations_says_what_each_needs() -> None:
+    described = {tool["name"]: tool["inputSchema"]["properties"] for tool in listing(frozenset(Group))}
+    needs = {
+        name: properties["operation"].get("description", "")
+        for name, properties in described.items()
+        if "enum" in properties.get("operation", {})
+    }
+
+    assert "commit needs runId" in needs["context_run"]
+    assert "create needs name or title; update needs id, version" in needs["manage_container"]
+    assert "delete needs fromId and toId, or id" in needs["manage_dependency"]
+    assert all(needs.values())
+
+
+def test_arguments_whose_name_says_too_little_are_described_wherever_they_are() -> None:
+    tools = {tool["name"]: tool["inputSchema"]["properties"] for tool in listing(frozenset(Group))}
+    update = tools["graph_update"]["updates"]["items"]["properties"]
+
+    assert all("description" in properties["lean"] for properties in tools.values() if "lean" in properties)
+    assert "does not interpret" in update["state"]["description"]
+    assert "time limit" in update["hold"]["description"]
+    for name, properties in tools.items():
+        if "priority" in properties:
+            assert "`HIGH`, `MEDIUM` or `LOW`" in properties["priority"]["description"], name
+        if "budget" in properties:
+            assert "200 to 20,000" in properties["budget"]["description"], name
+
+
 def test_the_instructions_are_short_and_name_tools_that_exist() -> None:
-    assert count_tokens(INSTRUCTIONS) <= INSTRUCTIONS_TOKENS_MAX
-    words = {word.strip(".,;:()") for word in INSTRUCTIONS.split() if "_" in word}
-    known = {one.tool.name for one in OPERATIONS if one.tool} | {one.tool.selector for one in OPERATIONS if one.tool}
-    assert words - known == {"add_evidence", "depends_on"}
+    instructions = build_instructions(list(Group))
+    assert count_tokens(instructions) <= INSTRUCTIONS_TOKENS_MAX
+    tools = [operation.tool for operation in OPERATIONS if operation.tool]
+    known = {tool.name for tool in tools} | {tool.selector for tool in tools}
+    assert list_names(instructions) - known == {"add_evidence", "depends_on"}
+
+
+@pytest.mark.parametrize("count", range(len(Group) + 1))
+def test_the_instructions_name_only_tools_that_the_client_has(count: int) -> None:
+    group_of = {operation.tool.name: operation.tool.group for operation in OPERATIONS if operation.tool}
+    for groups in combinations(Group, count):
+        named = {group_of[word] for word in list_names(build_instructions(groups)) if word in group_of}
+        assert named <= set(groups)
+
+
+def list_names(text: str) -> set[str]:
+    return {word for word in re.findall(r"\w+", text) if "_" in word or word in ("inbox", "undo", "advance")}

@@ -70,7 +70,7 @@ def test_it_reads_who_the_server_is_and_what_it_can_do(run_client: Connected, mo
     assert capabilities.tools is not None
     assert capabilities.prompts is not None
     assert capabilities.resources is None
-    assert instructions.startswith("Groundplan is")
+    assert instructions == "Read."
 
 
 def test_it_lists_the_tools_with_their_hints(run_client: Connected, mode: tuple[str, str]) -> None:

@@ -226,8 +226,28 @@ def test_only_the_groups_switched_on_are_listed_and_callable() -> None:
     )
 
     assert [tool["name"] for tool in tools.listing()] == ["work_tool"]
-    with pytest.raises(UnknownTool):
-        tools.call("purpose_tool", {})
+    assert json.loads(tools.call("purpose_tool", {}).text)["error"]["code"] == "tool_off"
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_a_tool_of_a_group_that_is_off_says_how_to_get_it(refused: bool) -> None:
+    tools = RegistryTools(
+        Registry([operation("a.b", Tool("get_task", Group.CONTAINERS)), operation("c.d", Tool("next", Group.WORK))]),
+        {Group.WORK},
+        lambda *_: pytest.fail("it must not run"),
+        explain_groups=lambda groups: f"say {groups}",
+    )
+
+    answer = tools.refuse("get_task", Invalid("no")) if refused else tools.call("get_task", {"anything": 1})
+
+    assert answer.is_error
+    error = json.loads(answer.text)
+    assert error["success"] is False
+    assert error["error"]["details"] == {
+        "reason": "tool_off",
+        "group": "containers",
+        "how": "say ['work', 'containers']",
+    }
 
 
 def test_an_unknown_tool_is_refused_with_the_nearest_known_name() -> None:

@@ -303,6 +303,21 @@ def test_a_policy_is_changed_and_reset_by_its_form(browser: Browser, engine: Eng
         ({"a.b|null": "x"}, {"a": {"b": None}}),
         ({"csrf": "c", "operation": "o", "form": "f", "to": "t"}, {}),
         ({"p.priority": "3"}, {"p": {"priority": "3"}}),
+        (
+            {
+                "compare": "p",
+                "p.a|text": "x\r\ny",
+                "was|p.a|text": "x\ny",
+                "p.b|clear": "",
+                "was|p.b|clear": "z",
+                "q": "1",
+            },
+            {"p": {"b": None, "was": {"b": "z"}}, "q": "1"},
+        ),
+        (
+            {"compare": "p", "p.n|value": "4", "was|p.n|value": "3", "p.o|clear": "me", "was|p.o|clear": ""},
+            {"p": {"n": 4, "o": "me", "was": {"n": 3, "o": None}}},
+        ),
     ],
 )
 def test_fields_become_arguments_by_their_paths(fields: dict[str, str], arguments: dict[str, Any]) -> None:

@@ -6,16 +6,19 @@ import html
 import re
 from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Any
 
 import pytest
 
 from groundplan.context.events import Op as ContextOp
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.audit import KernelOp
 from groundplan.knowledge.events import Op as KnowledgeOp
 from groundplan.purpose.tables import Op as PurposeOp
 from groundplan.surfaces.web.areas.plan.gate_words import CHECKS
 from groundplan.surfaces.web.words import VERBS
 from groundplan.work.events import WorkOp
+from tests.context.client import ContextClient, value_of
 from tests.engines import Engine, person
 from tests.surfaces.web.browser import Browser
 from tests.surfaces.web.test_forms import submit
@@ -37,6 +40,29 @@ def test_every_event_has_plain_words(ops: type[StrEnum]) -> None:
     assert [op.value for op in ops if op.value not in VERBS] == []
 
 
+@pytest.mark.parametrize("area", ["inbox", "home"])
+@pytest.mark.parametrize(("form", "value"), [("", 2), ("-other", 1)])
+def test_a_suggestion_is_accepted_or_rejected_where_it_waits_and_its_link_opens_its_draft(
+    browser: Browser, engine: Engine, area: str, form: str, value: int
+) -> None:
+    ada, scout = engine.session("ada"), engine.session(local_actor("scout", kind=ActorKind.AGENT))
+    run = ada.call("context.create_draft", scopeId="atlas").run.id
+    ada.call("context.edit", runId=run, inputs=[{"pointer": "/a", "label": "a", "value": 1}])
+    scout.call("context.edit", runId=run, inputs=[{"pointer": "/a", "value": 2}])
+    browser.log_in()
+    page = browser.get(f"/p/atlas/{area}").body.decode()
+    found = re.search(rf'<form [^>]*id="settle-[0-9a-f]+{form}".*?</form>', page, re.DOTALL)
+    assert found is not None
+    fields = {name: html.unescape(text) for name, text in HIDDEN.findall(found[0])}
+
+    assert f'href="/p/atlas/facts?run={run}&amp;fact=%2Fa"' in page
+    assert browser.submit(f"/p/atlas/{area}", fields).status == 303
+
+    view = ada.call("context.view", scopeId="atlas", runId=run)
+    assert view.inputs_by_pointer["/a"].value_number == value
+    assert not view.suggestions
+
+
 def test_an_item_of_the_inbox_is_settled_by_its_form_and_is_gone(browser: Browser, engine: Engine) -> None:
     fill(engine)
     browser.log_in()
@@ -46,6 +72,33 @@ def test_an_item_of_the_inbox_is_settled_by_its_form_and_is_gone(browser: Browse
 
     assert (reply.status, reply.headers["location"]) == (303, "/p/atlas/inbox")
     assert "Which coast?" not in open_page(browser, "/p/atlas/inbox").text
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "typed", "value"),
+    [
+        ("string", "inputs.0.value", "blue", "blue"),
+        ("number", "inputs.0.value", "7", 7),
+        ("enum", "inputs.0.valueEnum", "red", "red"),
+        ("json", "inputs.0.valueJson|json", '{"a": [1]}', {"a": [1]}),
+    ],
+)
+def test_a_missing_fact_is_filled_in_from_the_inbox(
+    browser: Browser, engine: Engine, kind: str, field: str, typed: str, value: Any
+) -> None:
+    facts = ContextClient(engine.session("ada"))
+    facts.call("project.create", name="atlas")
+    facts.draft()
+    options = {"options": ["red", "blue"]} if kind == "enum" else {}
+    facts.write("/colour", label="Colour", required=True, valueKind=kind, **options)
+    browser.log_in()
+
+    assert "Fact missing" in open_page(browser, "/p/atlas/inbox").text
+    reply = browser.submit("/p/atlas/inbox", {**find_form(browser, "/p/atlas/inbox"), field: typed})
+
+    assert (reply.status, reply.headers["location"]) == (303, "/p/atlas/inbox")
+    assert value_of(facts.input("/colour")) == value
+    assert "Nothing waits for you" in open_page(browser, "/p/atlas/inbox").text
 
 
 def test_a_refusal_stays_at_its_item_with_what_was_typed(browser: Browser, engine: Engine) -> None:

@@ -194,23 +194,42 @@ def test_each_part_of_an_item_is_changed_by_its_form(browser: Browser, engine: E
     }
 
 
-def test_two_editors_of_one_card_see_both_versions(browser: Browser, engine: Engine) -> None:
+def test_two_editors_of_one_field_see_both_versions(browser: Browser, engine: Engine) -> None:
     fill(engine)
     browser.log_in()
     path = f"{PLAN}?key=OP1"
-    stale = read_theory(engine).rev
     rename = {"op": "update_node", "node": "OP1", "title": "Fee agreed by Ben"}
     engine.session("ben").call("purpose.edit", project="atlas", operations=[rename])
-    typed = {"operations.0.title|text": "Fee agreed by Ada", "expected_rev": str(stale)}
-    refused = submit(browser, path, "edit", **typed)
+    title = "operations.0.title|text"
+    refused = submit(browser, path, "edit", **{title: "Fee agreed by Ada", f"was|{title}": "Fee model agreed"})
     page = refused.body.decode()
 
     assert refused.status == 409
     assert "Fee agreed by Ada</textarea>" in page
     assert "<b>Now:</b> Fee agreed by Ben" in page
     assert "Save mine over it" in page
-    submit(browser, path, "edit", **{"operations.0.title|text": "Fee agreed by Ada"})
+    submit(browser, path, "edit", **{title: "Fee agreed by Ada"})
     assert next(one for one in read_theory(engine).nodes if one.key == "OP1").title == "Fee agreed by Ada"
+
+
+def test_two_editors_of_different_items_or_fields_both_succeed(browser: Browser, engine: Engine) -> None:
+    fill(engine)
+    browser.log_in()
+    changes = [
+        {"op": "update_node", "node": "OC1", "title": "Committees pay in full"},
+        {"op": "update_node", "node": "OP1", "title": "Fee agreed by Ben"},
+    ]
+    engine.session("ben").call("purpose.edit", project="atlas", operations=changes)
+    typed = {  # of a page that Ada opened before, with a title that she left as it was
+        "operations.0.title|text": "Fee model agreed",
+        "was|operations.0.title|text": "Fee model agreed",
+        "operations.0.owner|clear": "ada",
+    }
+    assert submit(browser, f"{PLAN}?key=OP1", "edit", **typed).status == 303
+
+    nodes = {node.key: node for node in read_theory(engine).nodes}
+    assert (nodes["OP1"].title, nodes["OP1"].owner) == ("Fee agreed by Ben", "ada")
+    assert nodes["OC1"].title == "Committees pay in full"
 
 
 @pytest.mark.parametrize(
@@ -276,6 +295,28 @@ def test_a_pathway_of_an_item_that_is_gone_shows_everything_and_says_so(browser:
         assert "OC1" in page.text
 
 
+def test_quick_entry_sent_again_with_more_adds_only_what_is_new(browser: Browser, engine: Engine) -> None:
+    fill(engine)
+    browser.log_in()
+    before = read_theory(engine)
+    text = "Hold assemblies > fee model AGREED > Committees  pay > Safe water\r\nNew meters > output: Fee model agreed"
+    assert submit(browser, PLAN, "quick", **{"operations|plan": text}).status == 303
+    after = read_theory(engine)
+    again = submit(browser, PLAN, "quick", **{"operations|plan": text})
+
+    assert [node.title for node in after.nodes if node not in before.nodes] == ["New meters"]
+    assert [(edge.source, edge.target) for edge in after.edges if edge not in before.edges] == [("AC2", "OP1")]
+    assert (again.status, "already" in again.body.decode()) == (400, True)
+
+
+def test_the_warning_before_a_removal_counts_the_assumptions_on_links(browser: Browser, engine: Engine) -> None:
+    fill(engine)
+    browser.log_in()
+
+    assert "With it go 1 links, 1 assumptions and 0 indicators" in open_page(browser, f"{PLAN}?key=G1").text
+    assert "With it go 2 links, 1 assumptions and 1 indicators" in open_page(browser, f"{PLAN}?key=OC1").text
+
+
 def test_quick_entry_adds_all_lines_in_one_batch_or_none(browser: Browser, engine: Engine) -> None:
     fill(engine, [])
     browser.log_in()
@@ -305,3 +346,20 @@ def test_the_page_of_a_plan_has_no_style_of_its_own(browser: Browser, engine: En
 
     Tags(page)  # refuses attributes that the content policy forbids
     assert "<style" not in page
+
+
+@pytest.mark.parametrize("area", ["history", "home"])
+def test_a_link_in_the_history_and_on_the_start_page_opens_in_the_plan_also_after_it_got_another_type(
+    browser: Browser, engine: Engine, area: str
+) -> None:
+    fill(engine)
+    browser.log_in()
+    ben = engine.session("ben")
+    retype = {"op": "update_edge", "source": "OP1", "target": "OC1", "new_edge_type": "CAUSES"}
+    add = {"op": "add_edge", "source": "G1", "target": "AC1", "edge_type": "FEEDBACK"}
+    ben.call("purpose.edit", project="atlas", operations=[retype, add])
+
+    page = browser.get(f"/p/atlas/{area}").body.decode()
+    for name, opened in (("OP1-%3EOC1", "OP1-OC1-CAUSES"), ("G1-%3EAC1%2FFEEDBACK", "G1-AC1-FEEDBACK")):
+        assert f"/p/atlas/plan?key={name}#" in page
+        assert f'data-id="inspector-{opened}"' in browser.get(f"{PLAN}?key={name}").body.decode()

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.surfaces.web.areas.plan.quick_entry import InvalidLine, find_plan_line, read_plan_lines
+from groundplan.purpose.model import EdgeType, NodeType
+from groundplan.purpose.open import PurposeEdgeView, PurposeNodeView
+from groundplan.surfaces.web.areas.plan.quick_entry import DraftItems, InvalidLine, find_plan_line, read_plan_lines
 
 
 def summarize(operations: list[dict[str, Any]]) -> tuple[list[str], list[str]]:
@@ -71,6 +73,45 @@ def test_what_cannot_be_read_names_its_line(text: str, line: int) -> None:
 def test_a_refused_operation_leads_to_its_line() -> None:
     assert find_plan_line("A > B\nC > D", "operations.4.target") == 2
     assert find_plan_line("A", "operations.9") is None
+
+
+DRAFT = DraftItems(
+    [
+        PurposeNodeView(key="OP1", node_type=NodeType.OUTPUT, title="Fee Model  agreed"),
+        PurposeNodeView(key="OC1", node_type=NodeType.OUTCOME, title="Caf\u00e9 pays"),
+        PurposeNodeView(key="OC2", node_type=NodeType.OUTCOME, title="Twice"),
+        PurposeNodeView(key="G2", node_type=NodeType.GOAL, title="twice"),
+    ],
+    [
+        PurposeEdgeView(source="OP1", target="OC1", edge_type=EdgeType.CAUSES),
+        PurposeEdgeView(source="OC1", target="G2", edge_type=EdgeType.FEEDBACK),
+    ],
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "nodes", "edges"),
+    [
+        ("Meet > fee model agreed", ["ACTIVITY Meet"], ["Meet > OP1"]),
+        ("FEE MODEL AGREED > cafe\u0301 pays > Joy", ["GOAL Joy"], ["OC1 > Joy"]),
+        ("output: Fee  model agreed > New", ["OUTCOME New"], ["OP1 > New"]),
+        ("outcome: Twice > goal: Twice", [], ["OC2 > G2"]),
+        ("Caf\u00e9 pays > G2", [], ["OC1 > G2"]),
+        ("output\tfee model agreed\tcaf\u00e9 pays; Joy\ngoal\tJoy", ["GOAL Joy"], ["OP1 > Joy"]),
+    ],
+)
+def test_a_title_of_the_draft_is_its_item_and_a_link_of_the_draft_is_not_added_again(
+    text: str, nodes: list[str], edges: list[str]
+) -> None:
+    assert summarize(read_plan_lines(text, DRAFT)) == (nodes, edges)
+
+
+@pytest.mark.parametrize("text", ["Walk\nTwice", "Walk\ngoal: fee model agreed", "fee model agreed > Caf\u00e9 pays"])
+def test_a_title_that_names_two_items_or_one_of_another_type_and_nothing_new_are_refused(text: str) -> None:
+    with pytest.raises(InvalidLine) as refused:
+        read_plan_lines(text, DRAFT)
+
+    assert refused.value.details["line"] == 1 + text.count("\n")
 
 
 @given(st.text(alphabet="aG1:>\t\n; OP", max_size=60))

@@ -202,13 +202,17 @@ def test_a_summary_that_a_project_cannot_have_is_refused(client: ContainersClien
     assert error.details["field"] == "summary"
 
 
-def test_only_an_owner_changes_a_project(client: ContainersClient) -> None:
+def test_an_editor_changes_what_a_project_says_and_only_an_owner_its_pipeline(client: ContainersClient) -> None:
     client.call("member.add", scopeId="atlas", userId="ben", role="editor")
+    ben = client.by(person("ben"))
+    steps = ["NEW", "ACTIVE", "CLOSED"]
 
-    error = error_of(lambda: client.by(person("ben")).change_project(description="d"))
-
-    assert isinstance(error, Forbidden)
+    assert isinstance(error_of(lambda: ben.change_project(pipeline=steps)), Forbidden)
+    assert isinstance(error_of(lambda: ben.change_project(pipeline=steps, description="d")), Forbidden)
     assert client.get_project().project.version == 1
+
+    ben.change_project(description="d", tags="sea", summary="A map")
+    assert client.get_project().project.description == "d"
 
 
 # --- Refusals ---

@@ -58,6 +58,28 @@ def test_an_alias_is_taken_wherever_an_id_is(file: FileImport, operation: str) -
     file.work.call(operation, **CALLS[operation])
 
 
+@pytest.mark.parametrize("operation", CALLS)
+def test_an_alias_that_two_projects_have_is_that_of_the_project_that_the_call_names(
+    engine: Engine, file: FileImport, operation: str
+) -> None:
+    file.run(item("bd-a1b2"), item("bd-c3d4"), project="elsewhere")
+    file.run(item("bd-a1b2"), item("bd-c3d4"))
+    last = "SELECT count(*) FROM events AS e JOIN projects AS p ON p.id = e.project_id WHERE p.name = 'elsewhere'"
+    before = engine.as_owner(last)
+    named = {} if "projectId" in CALLS[operation] else {"project": "atlas"}
+
+    file.work.call(operation, **{**CALLS[operation], **named})
+
+    assert engine.as_owner(last) == before
+
+
+def test_an_alias_of_another_project_than_the_named_one_is_no_node_of_it(file: FileImport) -> None:
+    file.run(item("bd-a1b2"), project="elsewhere")
+    file.run(item("bd-c3d4"))
+
+    assert isinstance(error_of(lambda: file.work.call("work.context", node_id="bd-a1b2", project="atlas")), NotFound)
+
+
 def test_an_alias_that_looks_like_one_of_our_ids_is_refused_and_named(file: FileImport) -> None:
     file.work.plan("ours\nother")
     mine = file.work["ours"]

@@ -272,16 +272,19 @@ def test_an_item_that_is_gone_is_named_and_stays(file: FileImport) -> None:
     assert file.ready() == {"a", "b"}
 
 
-def test_an_item_that_was_deleted_there_is_dropped_with_its_reason(file: FileImport) -> None:
+@pytest.mark.parametrize(("reason", "evidence"), [("not needed", "not needed"), ("", "deleted in beads")])
+def test_an_item_that_was_deleted_there_is_dropped_with_its_reason(
+    file: FileImport, reason: str, evidence: str
+) -> None:
     file.run(item("a"), item("b", depends_on=["a"]))
 
-    answer = file.run(item("b", depends_on=["a"]), deleted=[{"source_id": "a", "reason": "not needed"}])
+    answer = file.run(item("b", depends_on=["a"]), deleted=[{"source_id": "a", "reason": reason}])
 
     assert answer.counts.updated == 1
-    assert [(one.type, one.ref) for one in file.node("a").evidence] == [("dropped", "not needed")]
+    assert [(one.type, one.ref) for one in file.node("a").evidence] == [("dropped", evidence)]
     assert file.ready() == {"b"}
     rev = file.rev()
-    file.run(item("b", depends_on=["a"]), deleted=[{"source_id": "a", "reason": "not needed"}])
+    file.run(item("b", depends_on=["a"]), deleted=[{"source_id": "a", "reason": reason}])
     assert file.rev() == rev
 
 

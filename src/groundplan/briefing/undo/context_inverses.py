@@ -1,4 +1,4 @@
-"""Inverses of edits of a draft of facts: by `context.edit`."""
+"""Inverses of edits of a draft of facts; each is a call of `context.edit`."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ CHANGES = (Op.INPUT_CHANGED, Op.CONSTRAINT_CHANGED)
 ADDITIONS = (Op.INPUT_ADDED, Op.CONSTRAINT_ADDED)
 
 _RUN = NoInverse("a run that was committed is final", NextStep("context.create_draft", "creates a draft to edit"))
-_EDIT = NoInverse("this row has no inverse", NextStep("context.edit", "changes or removes it"))
-_DECIDED = NoInverse("a suggestion is decided once", NextStep("context.edit", "writes another value"))
+_EDIT = NoInverse("this row has no inverse", NextStep("context.edit", "changes or removes it", fill=("inputs",)))
+_DECIDED = NoInverse("a suggestion is decided once", NextStep("context.edit", "writes another value", fill=("inputs",)))
 OPS: Mapping[str, NoInverse | None] = {
     **dict.fromkeys((*CHANGES, *ADDITIONS)),
     Op.DRAFT_CREATED: NoInverse("a draft has its own way back", NextStep("context.discard", "discards the draft")),
@@ -49,7 +49,7 @@ OPS: Mapping[str, NoInverse | None] = {
 
 
 class ValueProtected(Conflict):
-    """The value before has less authority than the one that replaced it, so it would only be suggested."""
+    """The earlier value has less authority than the one that replaced it, so that an undo would only suggest it."""
 
     code = "value_protected"
 
@@ -99,7 +99,7 @@ def _to_camel_case(name: str) -> str:
 
 
 def find_dependents(tx: Transaction, events: Sequence[StoredEvent], rev: int) -> set[str]:
-    """Return the nodes that rest on a fact which a write added: their links would lead to nothing."""
+    """Return the nodes that rest on a fact which a write added; an undo would break their links."""
     added = [event.subject for event in events if event.op == Op.INPUT_ADDED]
     pointers = sorted({fact.ref for fact in find_draft_facts(tx, added).values()}) if added else []
     links = list_links_to(tx, LinkType.RESTS_ON, pointers) if pointers else []

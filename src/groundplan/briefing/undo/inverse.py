@@ -14,14 +14,14 @@ from groundplan.kernel.store.transaction import Transaction
 
 
 class NoInverse(NamedTuple):
-    """The reason why an event has no inverse, and the operation that helps instead, if any."""
+    """The reason why an event has no inverse, and an operation that helps instead, if there is one."""
 
     reason: str
     step: NextStep | None = None
 
 
 class CannotUndo(RuleViolated):
-    """The change has no inverse, or its inverse would not restore what was there."""
+    """The change has no inverse, or the inverse would not restore the earlier state."""
 
     code = "cannot_undo"
 
@@ -53,7 +53,7 @@ def _find_no_dependents(_tx: Transaction, _events: Sequence[StoredEvent], _rev: 
 
 
 class Inverses(NamedTuple):
-    """The inverses of one slice: a reason for each event without one, and a builder for the others."""
+    """The inverses of one slice: the reasons for events without an inverse, and a builder of calls for all others."""
 
     ops: Mapping[str, NoInverse | None]  # None: has an inverse
     build: Builder
@@ -61,7 +61,7 @@ class Inverses(NamedTuple):
 
 
 def restore(event: StoredEvent, names: Mapping[str, str]) -> dict[str, Any]:
-    """Return the values before an event by the names of arguments."""
+    """Return the values before an event, by the names of arguments."""
     restored = {}
     for change in event.changes:
         if change.field not in names:

@@ -1,4 +1,4 @@
-"""Inverses of changes to the project itself: its policies."""
+"""The inverse of a change of the policies of a project."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ OPS: Mapping[str, NoInverse | None] = {
 
 
 def build_call(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
-    """Return the call that sets policies back."""
+    """Return the call that restores the earlier policies."""
     policies = {
         change.field.removeprefix("policies."): change.before for event in reversed(events) for change in event.changes
     }

@@ -1,4 +1,4 @@
-"""Inverses of changes to knowledge: by `knowledge.update` and `knowledge.delete`."""
+"""Inverses of changes to knowledge: calls of `knowledge.update` and `knowledge.delete`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ARGUMENTS = {
 }
 RELATIONS = {"related_atoms": ("relatedAtoms", "atomId"), "related_molecules": ("relatedMolecules", "moleculeId")}
 
-_GONE = NoInverse("what was deleted is gone", NextStep("knowledge.create", "creates it anew"))
+_GONE = NoInverse("what was deleted is gone", NextStep("knowledge.create", "creates it anew", fill=("paths",)))
 OPS: Mapping[str, NoInverse | None] = {
     Op.CREATED: None,
     Op.UPDATED: None,
@@ -54,7 +54,7 @@ def build_call(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
 
 
 def find_dependents(tx: Transaction, events: Sequence[StoredEvent], _rev: int) -> list[str]:
-    """Return the atoms of a molecule that a write created: without it they would belong to none."""
+    """Return the atoms of a molecule that a write created; an undo would leave them without a molecule."""
     return [id_ for event in events if event.op == Op.CREATED for id_ in list_atoms_of_molecule(tx, event.subject)]
 
 

@@ -130,7 +130,7 @@ class DoneCall(Struct):
 
 
 class Undone(Struct):
-    """The event that was undone, the call that did it, and what could not be set back."""
+    """The undone event, the call that undid it, and the parts that could not be restored."""
 
     trimming: ClassVar[Trimming] = Trimming(DropField("did.arguments"))
 
@@ -149,7 +149,7 @@ class _PastWrite(NamedTuple):
 
 
 def undo(tx: Transaction, request: Undo) -> Undone:
-    """Undo my last change of a project, or the write that a named event belongs to, as a whole.
+    """Undo the caller's last change of a project, or the whole write that a given event belongs to.
 
     With `dry_run`, everything is done and then rolled back, so that it is refused just as the undo would be.
 
@@ -176,7 +176,7 @@ def undo(tx: Transaction, request: Undo) -> Undone:
 
 
 def preview(tx: Transaction, request: Undo) -> Undone:
-    """Return the call that an undo would make, which may still be refused.
+    """Return the call that an undo would make. The call itself may still be refused.
 
     It only reads, so it waits for no lock and a page can ask for it.
     """
@@ -270,7 +270,7 @@ def _build_inverse(tx: Transaction, write: _PastWrite) -> InverseCall:
 
 
 def load_inverses(area: str) -> Inverses:
-    """Return the inverses of the slice whose events begin with this word."""
+    """Return the inverses for events that begin with the given word."""
     inverses: Inverses = load_by_name(INVERSES[area])
     return inverses
 
@@ -291,7 +291,7 @@ def _refuse_changed(tx: Transaction, write: _PastWrite) -> None:
 
 
 def _run_call(tx: Transaction, call: InverseCall, write: _PastWrite) -> None:
-    """Run an operation inside this transaction, with its own permission."""
+    """Run an operation inside this transaction; its own permission is checked."""
     operation = call.operation
     request = parse_request(call.arguments, operation.input)
     chosen = (operation.choose_variant and operation.choose_variant(request)) or operation

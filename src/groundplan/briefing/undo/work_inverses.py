@@ -1,4 +1,4 @@
-"""Inverses of changes to work nodes: by `work.update`, `work.connect` or `work.restructure`."""
+"""Inverses of changes to work nodes: calls of `work.update`, `work.connect` and `work.restructure`."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from groundplan.work.events import WorkOp
 from groundplan.work.graph import connect, update
 from groundplan.work.graph.next import CLAIM
 from groundplan.work.positions import sort_from_below
+from groundplan.work.removals import REMOVE, RESTORE, has_kept_contents, list_referring_nodes
 from groundplan.work.waiting.cycles import HIDDEN_ID
 
 PROPERTIES = "properties."
@@ -34,9 +35,9 @@ _SECTION = NoInverse("a section has no inverse", NextStep("section.update_text",
 OPS: Mapping[str, NoInverse | None] = {
     **dict.fromkeys((*UPDATES, *EDGES, WorkOp.MOVED)),
     WorkOp.LEASE_MOVED: None,
-    WorkOp.CREATED: NoInverse(
-        "a node that was planned is never deleted", NextStep("work.restructure", "drops it with a reason")
-    ),
+    WorkOp.CREATED: None,
+    WorkOp.RESTORED: None,
+    WorkOp.DELETED: None,
     WorkOp.MERGED: NoInverse("merged nodes cannot be told apart again", NextStep("work.plan", "plans a new node")),
     WorkOp.RENEWED: NoInverse("a claim cannot be shortened", NextStep("work.update", "ends it with release")),
     WorkOp.RELEASED: None,
@@ -44,7 +45,6 @@ OPS: Mapping[str, NoInverse | None] = {
     WorkOp.REVERTED: NoInverse(_STATUS.reason, NextStep("container.advance", "advances it again")),
     WorkOp.HELD: NoInverse("a hold has its own way back", NextStep("container.unblock", "ends the hold")),
     WorkOp.UNHELD: NoInverse("a hold has its own way back", NextStep("container.block", "holds it again")),
-    WorkOp.DELETED: NoInverse("what was deleted is gone", NextStep("container.create", "creates it anew")),
     WorkOp.TAGGED: NoInverse("a tag that was renamed may stand for two", NextStep("tag.rename", "renames it again")),
     WorkOp.SECTION_ADDED: NoInverse(_SECTION.reason, NextStep("section.delete", "deletes it")),
     WorkOp.SECTION_CHANGED: _SECTION,
@@ -87,7 +87,7 @@ def _to_details(edge: connect.RejectedEdge) -> dict[str, Any]:
 
 
 def _list_dependencies(edge: connect.RejectedEdge) -> list[tuple[str, str]]:
-    """Return the dependencies of the loop that an edge would close; without steps of the tree, each step is one."""
+    """Return the dependencies of the loop that an edge would close; without steps of the tree, these are all steps."""
     if edge.depends_on is not UNSET:
         return [(source, target) for source, target in edge.depends_on]
     steps = pairwise(edge.path or ())
@@ -107,11 +107,18 @@ def build_call(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
         return _build_moves(events)
     if kinds == {WorkOp.RELEASED} and len(events) == 1:
         return _build_claim(tx, events[0])
-    if kinds == {WorkOp.REOPENED} and any(_was_dropped(event) for event in events):
+    dropped = [event.subject for event in events if event.op == WorkOp.REOPENED and _was_dropped(event)]
+    if dropped and kinds == {WorkOp.REOPENED}:
         return _build_drops(tx, events)
+    if kinds & {WorkOp.CREATED, WorkOp.RESTORED} and kinds <= {WorkOp.CREATED, WorkOp.RESTORED, WorkOp.REOPENED}:
+        return _build_removal(events)
+    if WorkOp.DELETED in kinds and kinds <= {WorkOp.DELETED, WorkOp.RESOLVED, WorkOp.DROPPED}:
+        return _build_restoration(tx, events)
     flipped = [event.subject for event in events if event.op in FLIPS]
     if len(set(flipped)) < len(flipped):
         raise CannotUndo(flipped[0], NoInverse("a node was resolved and reopened at once; do it step by step"))
+    if dropped and kinds <= {*UPDATES}:
+        raise CannotUndo(dropped[0], NoInverse("it reopened dropped nodes and changed others; do it step by step"))
     if kinds <= {*UPDATES}:
         return _build_updates(tx, events)
     raise CannotUndo(
@@ -137,7 +144,7 @@ def _build_updates(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCal
 
 
 def _add_fields(item: dict[str, Any], event: StoredEvent, warnings: list[str]) -> None:
-    """Add the values before an event to the update of its node, unless an earlier event of the write has them."""
+    """Add the values before an event to the update of its node, unless an earlier event of the write added them."""
     if event.op in FLIPS:
         item.setdefault("resolved", event.op == WorkOp.REOPENED)
     for change in event.changes:
@@ -184,6 +191,33 @@ def _build_moves(events: Sequence[StoredEvent]) -> InverseCall:
     return InverseCall(restructuring.OPERATION, {"operations": moves})
 
 
+def _build_removal(events: Sequence[StoredEvent]) -> InverseCall:
+    """Return the call that removes nodes that a write made, and resolves what it reopened for them."""
+    made = [event.subject for event in events if event.op != WorkOp.REOPENED]
+    outcomes = {
+        event.subject: next((change.before for change in event.changes if change.field == "outcome"), None)
+        for event in events
+        if event.op == WorkOp.REOPENED
+    }
+    return InverseCall(REMOVE, {"nodes": made, "outcomes": outcomes})
+
+
+def _build_restoration(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
+    """Return the call that brings back the nodes that an undo removed."""
+    removed = [event.subject for event in events if event.op == WorkOp.DELETED]
+    if not has_kept_contents(tx, removed):
+        raise CannotUndo(
+            removed[0], NoInverse("what was deleted is gone", NextStep("container.create", "creates it anew"))
+        )
+    return InverseCall(RESTORE, {"nodes": removed})
+
+
+def _find_dependents(tx: Transaction, events: Sequence[StoredEvent], _rev: int) -> set[str]:
+    """Return the nodes below the nodes that a write made, and those with an edge to them."""
+    made = [event.subject for event in events if event.op in (WorkOp.CREATED, WorkOp.RESTORED)]
+    return list_referring_nodes(tx, made) if made else set()
+
+
 def _build_claim(tx: Transaction, event: StoredEvent) -> InverseCall:
     """Return the call that claims a node again, which only its last holder can."""
     if not any(change.field == "claimed_by" and change.before == tx.actor.id for change in event.changes):
@@ -204,7 +238,7 @@ def _build_drops(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
 
 
 def _refuse_more_drops(answer: restructuring.Restructured) -> None:
-    """Refuse to drop nodes that were planned or opened below since."""
+    """Refuse to drop nodes if nodes were planned or opened below them since."""
     for detail in answer.details:
         if detail.result != "dropped":
             raise CannotUndo(detail.node_id, NoInverse("other nodes below it are open now; drop each of them"))
@@ -214,4 +248,4 @@ def _was_dropped(event: StoredEvent) -> bool:
     return any(change.field == "outcome" for change in event.changes)
 
 
-INVERSES = Inverses(OPS, build_call)
+INVERSES = Inverses(OPS, build_call, _find_dependents)

@@ -1,1 +1,1 @@
-"""Identities: which accounts of identity providers belong to which people, and who is expected."""
+"""Identities: accounts at identity providers, the people they belong to, and invitations."""

@@ -1,4 +1,4 @@
-"""Bind a login: from the account that an identity provider has verified to a person of the organization.
+"""Bind an account that an identity provider has verified to a person of the organization at the first login.
 
     the account is bound              that person, if they are still in the organization
     an open invitation for the        binds the account to the invited person; the invitation is used up
@@ -39,7 +39,7 @@ sql = load_queries(__file__)
 
 @dataclass(frozen=True, slots=True)
 class VerifiedIdentity:
-    """An account, as a provider that the configuration trusts has signed it."""
+    """An account that a trusted identity provider has verified."""
 
     issuer: str
     subject: str
@@ -50,13 +50,13 @@ class VerifiedIdentity:
 
 
 class LoginRefused(Forbidden):
-    """The account is genuine, but nobody let it in."""
+    """The account is genuine, but it is not allowed to log in."""
 
     code = "login_refused"
 
 
 class EmailNotVerified(LoginRefused):
-    """The provider does not vouch for the address, and only a verified one can be bound."""
+    """The identity provider has not verified the e-mail address, so the account cannot be bound."""
 
     code = "email_not_verified"
 
@@ -67,7 +67,7 @@ class EmailNotVerified(LoginRefused):
 
 
 class NotInvited(LoginRefused):
-    """Nobody expects the address, and its domain is not allowed."""
+    """The address has no invitation, and its domain is not allowed."""
 
     code = "not_invited"
 
@@ -76,7 +76,7 @@ class NotInvited(LoginRefused):
 
 
 class InvitationExpired(LoginRefused):
-    """The invitation for the address was not used in time."""
+    """The invitation for the address has expired."""
 
     code = "invitation_expired"
 
@@ -89,7 +89,7 @@ class InvitationExpired(LoginRefused):
 
 
 class PersonRemoved(LoginRefused):
-    """The person was in the organization and is not any more."""
+    """The person was removed from the organization."""
 
     code = "person_removed"
 
@@ -98,7 +98,7 @@ class PersonRemoved(LoginRefused):
 
 
 class AccountMismatch(LoginRefused):
-    """The address belongs to somebody who logs in with another account, or to no person."""
+    """The address belongs to a person with another account, or to an actor that is not a person."""
 
     code = "account_mismatch"
 
@@ -120,7 +120,7 @@ class _Match(NamedTuple):
 
 
 def bind_login(store: Store, identity: VerifiedIdentity) -> Actor:
-    """Return the actor that a verified account stands for, and bind the account at its first login.
+    """Return the actor of a verified account, and bind the account at its first login.
 
     The actor has the roles that are stored for the person. Open a session for it with `open_session`.
     """
@@ -137,7 +137,7 @@ def bind_login(store: Store, identity: VerifiedIdentity) -> Actor:
 
 
 def _trust(identity: VerifiedIdentity, principal_id: str) -> Actor:
-    """Return the actor that binds a login. It is trusted: who logs in has no rights here yet."""
+    """Return the actor that binds a login. The store trusts it, because the new person has no rights yet."""
     return Actor(identity.organization, principal_id, ActorKind.PERSON, Access.OPEN)
 
 
@@ -198,7 +198,7 @@ def _list_allowed_domains(tx: Transaction) -> list[str]:
 
 
 def _bind(tx: Transaction, identity: VerifiedIdentity) -> bool:
-    """Bind the account, and return whether it is bound to the actor now; else the plan was out of date."""
+    """Bind the account and return True if it belongs to the actor now. False means that the match was outdated."""
     match = _find_person(tx, identity)
     email = match.email
     if email is None or match.principal_id != tx.actor.id:
@@ -237,7 +237,7 @@ class Account(NamedTuple):
 
 
 def find_account(store: Store, organization: str, issuer: str, subject: str, *, agent: str) -> Account:
-    """Return the person of an account, and whether the organization has an agent of this name."""
+    """Return the person of an account, and whether the organization has an agent with this name."""
 
     def run(tx: Transaction) -> Account:
         authorize_organization(tx, Permission.ORGANIZATION_MANAGE)

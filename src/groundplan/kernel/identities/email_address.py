@@ -1,4 +1,4 @@
-"""E-mail addresses and domains, as they are stored and compared.
+"""E-mail addresses and domains in the form in which they are stored and compared.
 
     Ada@Example.ORG        ada@example.org         ASCII letters are compared without their case
     zoë@example.org        zoë@example.org         NFC; other letters are compared exactly, case included
@@ -26,13 +26,13 @@ _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
 
 
 def is_email(text: str) -> bool:
-    """Return whether a name is meant as an e-mail address: it has an `@`, and a domain with a dot after it."""
+    """Return True if a name is an e-mail address: it has an `@`, and a domain with a dot after it."""
     local, _, domain = text.rpartition("@")
     return bool(local.strip()) and "." in domain
 
 
 def normalize_email(text: str, path: ArgumentPath = ("email",)) -> str:
-    """Return an e-mail address as it is stored and compared."""
+    """Return an e-mail address in its stored form."""
     if any(not char.isascii() and unicodedata.normalize("NFC", char).isascii() for char in text):
         raise invalid_argument(path, "has a letter that stands for an ASCII letter, such as the Kelvin sign")
     local, at, domain = unicodedata.normalize("NFC", text.strip()).rpartition("@")
@@ -49,7 +49,7 @@ def normalize_email(text: str, path: ArgumentPath = ("email",)) -> str:
 
 
 def normalize_domain(text: str, path: ArgumentPath = ("domain",)) -> str:
-    """Return a domain in its ASCII form, in small letters."""
+    """Return a domain in its ASCII form, in lower case."""
     labels = [_encode_label(label, path) for label in text.strip().translate(_UPPER).split(".")]
     if len(labels) < 2 or not all(_LABEL.fullmatch(label) and len(label) <= LABEL_CHARS_MAX for label in labels):
         raise invalid_argument(path, "must have a domain such as example.org")

@@ -1,4 +1,4 @@
-"""Invitations: a person who is expected under an e-mail address, until their first login.
+"""Invitations: an e-mail address under which a person may log in for the first time.
 
 Also whom a name or an address stands for, and the operations that list and revoke invitations.
 """
@@ -34,7 +34,7 @@ sql = load_queries(__file__)
 
 
 class InvitationState(StrEnum):
-    """Whether somebody can still use an invitation."""
+    """The state of an invitation, which tells if it can still be used."""
 
     OPEN = "open"
     EXPIRED = "expired"
@@ -43,7 +43,7 @@ class InvitationState(StrEnum):
 
 
 class InvitationView(Struct):
-    """An invitation in answers; `name` is the member that it is for."""
+    """An invitation in answers. `name` is the invited member."""
 
     id: str
     email: str
@@ -58,7 +58,7 @@ class InvitationView(Struct):
 
 
 class AddressInUse(Conflict):
-    """The address stands for somebody else already."""
+    """The address already belongs to another member."""
 
     code = "address_in_use"
 
@@ -67,13 +67,13 @@ class AddressInUse(Conflict):
 
 
 class InvitationIsFinal(Frozen):
-    """The terms of an invitation cannot change, and an accepted or revoked invitation is final."""
+    """The change concerns an invitation that was accepted or revoked, or the terms of any invitation."""
 
     code = "invitation_is_final"
 
 
 class IdentityIsFinal(Frozen):
-    """Whose an account is cannot change."""
+    """The change would give an account to another person."""
 
     code = "identity_is_final"
 
@@ -88,13 +88,13 @@ REFUSALS = {
 
 
 def find_person_of_email(tx: Transaction, email: str) -> str | None:
-    """Return the person whom an address stands for, by an account or else by an open invitation."""
+    """Return the person of an address, by an account or else by an open invitation."""
     rows = tx.all(sql.person_of_email, email=email)
     return str(max(rows, key=lambda row: bool(row[1]))[0]) if rows else None
 
 
 def invite(tx: Transaction, email: str, *, principal_id: str) -> InvitationView | None:
-    """Expect a member of the organization under an address. Returns None if the address has an open invitation."""
+    """Invite a member of the organization under an address. Returns None if the address has an open invitation."""
     tx.run(sql.end_expired_invitation, email=email)
     invitation_id = make_random_letters(ID_CHARS)
     expires_at = subtract_time(tx.now, -LIFETIME)
@@ -117,13 +117,13 @@ def revoke_open(tx: Transaction, invitation: InvitationView) -> None:
 
 
 def revoke_invitations_of(tx: Transaction, principal_id: str) -> None:
-    """Revoke the open invitations for somebody."""
+    """Revoke the open invitations of a member."""
     for row in tx.all(sql.open_invitations_of, InvitationView, principal_id=principal_id):
         revoke_open(tx, row)
 
 
 def unbind_accounts(tx: Transaction, principal_id: str) -> int:
-    """Unlink the accounts of a person, and return how many there were."""
+    """Remove the accounts of a person, and return how many there were."""
     rows = tx.all(sql.identities_of, principal_id=principal_id)
     for issuer, email in rows:
         tx.record(
@@ -135,14 +135,14 @@ def unbind_accounts(tx: Transaction, principal_id: str) -> int:
 
 
 class ExpectedPerson(NamedTuple):
-    """A principal, which may not exist yet, and the address to invite; None if that is not needed."""
+    """A principal, which may not exist yet, and the address to invite; None if no invitation is needed."""
 
     id: str
     email: str | None = None
 
 
 def find_expected_person(tx: Transaction, name: str, *, kind: ActorKind, email: str | None = None) -> ExpectedPerson:
-    """Return whom a name stands for. A person's name may be their address; `email` is the address of another name."""
+    """Return the person of a name, which may be an e-mail address. `email` is the address if the name is not one."""
     if email is None and (kind is not ActorKind.PERSON or not is_email(name)):
         return ExpectedPerson(find_principal(tx, name) or name)
     address = normalize_email(name if email is None else email, ("name",) if email is None else ("email",))
@@ -163,12 +163,12 @@ def find_expected_person(tx: Transaction, name: str, *, kind: ActorKind, email: 
 
 
 def invite_person(tx: Transaction, person: ExpectedPerson) -> InvitationView | UnsetType:
-    """Invite somebody who has joined the organization, if they have an address without an account."""
+    """Invite a person who has joined the organization if their address has no account."""
     return UNSET if person.email is None else invite(tx, person.email, principal_id=person.id) or UNSET
 
 
 class ListInvitations(Struct, forbid_unknown_fields=True):
-    """The filter of the list."""
+    """The filter of the list of invitations."""
 
     ended: bool = False
 
@@ -183,7 +183,7 @@ class Invitations(Struct):
 
 
 def list_invitations(tx: Transaction, request: ListInvitations) -> Invitations:
-    """Return the invitations that the caller made, or all for an administrator; those that ended only on request."""
+    """Return the caller's invitations, or all for an administrator. Ended ones are listed only on request."""
     invitations = tx.all(sql.invitations if administers(tx) else sql.own_invitations, InvitationView)
     ended = (InvitationState.ACCEPTED, InvitationState.REVOKED)
     shown = [invitation for invitation in invitations if request.ended or invitation.state not in ended]

@@ -23,7 +23,7 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 
 def parse_request(arguments: Any, shape: type[T]) -> T:
-    """Return the arguments of one call as `shape`. They must have passed `decode` or `validate_value`."""
+    """Return the arguments of a call as an instance of `shape`. They must have passed `decode` or `validate_value`."""
     record = get_record(shape)
     try:
         request = msgspec.convert(arguments, shape)
@@ -51,7 +51,7 @@ def _convert(arguments: Any, shape: type[T]) -> T:
 
 
 def unify_project_names(arguments: Mapping[str, Any], known: Collection[str]) -> Mapping[str, Any]:
-    """Return the arguments with the project under the name that is known; unchanged if none or several are."""
+    """Return the arguments with the project under its declared name; unchanged if none or several names are used."""
     names = [name for name in PROJECT_NAMES if name in known]
     given = [name for name in PROJECT_NAMES if name in arguments]
     if len(names) != 1 or not any(name not in known for name in given):
@@ -70,7 +70,7 @@ def unify_project_names(arguments: Mapping[str, Any], known: Collection[str]) ->
 
 
 def separate_project(arguments: Any, known: Collection[str]) -> tuple[Any, str | None]:
-    """Return the arguments without the name of the project, and that name, if none of its names is known."""
+    """Return the arguments without a project name that the operation does not declare, and that project."""
     if not isinstance(arguments, Mapping) or not any(name in arguments for name in PROJECT_NAMES):
         return arguments, None
     if any(name in known for name in PROJECT_NAMES):

@@ -1,4 +1,4 @@
-"""Strict JSON: the rules that apply to every value, independent of its type.
+"""Strict JSON: the rules for every value, independent of its type.
 
 `decode` parses bytes, `validate_value` checks Python values; both reject the same things. SQLite and PostgreSQL can
 store accepted text and return it unchanged. A few scans of the raw bytes accept most requests; values are checked
@@ -89,27 +89,27 @@ _SKELETON_TEXT = rb'"[^"]*"'
 
 
 def may_hold_raw_control(raw: bytes) -> bool:
-    """Return False if a document has no unescaped control character but tab, line feed and carriage return."""
+    """Return False if a document has no raw control character except tab, line feed and carriage return."""
     # In UTF-8, only the control characters U+0080 to U+009F start with C2.
     return b"\xc2" in raw or len(raw.translate(None, _ASCII_CONTROL)) != len(raw)
 
 
 def may_hold_unsafe_number(raw: bytes) -> bool:
-    """Return False if every number of a document is finite, and every integer within the limit."""
+    """Return False if all numbers of a document are finite and all integers are within the limit."""
     # An integer out of range has many digits; an infinite float has many digits or an exponent.
     runs = raw.translate(_TO_DIGIT_RUNS)
     return b"0e" in runs or _DIGIT_RUN in runs
 
 
 def is_too_deep(raw: bytes, plain: bytes, levels_above: int = 0) -> bool:
-    """Return whether a document is nested too deep; `plain` is the same without escaped backslashes."""
+    """Return True if a document is nested too deeply. `plain` is the document without escaped backslashes."""
     # So few brackets cannot be nested too deep, whatever their order.
     may_be_too_deep = levels_above + raw.count(b"{") + raw.count(b"[") > DEPTH_MAX
     return may_be_too_deep and levels_above + _measure_depth(plain) > DEPTH_MAX
 
 
 def _measure_depth(plain: bytes) -> int:
-    """Return the nesting depth: exact for JSON, never too low for other text.
+    """Return the nesting depth: exact for JSON, and never too low for other text.
 
     Each round removes the innermost pairs of brackets, so the number of rounds is the depth. Brackets without a partner
     (not JSON, or too deep) are all counted.

@@ -1,4 +1,4 @@
-"""Markers for text that msgspec does not have: limits in bytes, normalized names, and text that is not blank."""
+"""Markers for text types: a limit in bytes, a normalized name, and text that is not blank."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Marker = MaxBytes | NormalizedName | NotBlank
 
 
 def apply_marker(marker: Marker, text: str, path: ArgumentPath) -> str:
-    """Return the text as the marker requires it, or raise an error."""
+    """Return the text in the form that the marker requires, or raise an error."""
     if isinstance(marker, MaxBytes):
         _check_bytes(text, marker.limit_bytes, path)
         return text

@@ -1,4 +1,4 @@
-"""Input types: what an annotation is, and what a field of that type accepts.
+"""Input types: the kinds of annotations, and the values that a field of each type accepts.
 
 `describe_type` is the one walk over annotations: the parser, the JSON Schemas, the options of commands and the
 reference read it. From it, field types are compiled once, so that an error can say how to correct a request:
@@ -79,7 +79,7 @@ class TypeDescription(msgspec.Struct, frozen=True):
 
     @property
     def options_without_null(self) -> tuple[TypeDescription, ...]:
-        """The options of a union except null; of any other type the type itself."""
+        """The options of a union except null; for any other type, the type itself."""
         if self.kind is not TypeKind.UNION:
             return (self,)
         return tuple(option for option in self.options if option.kind is not TypeKind.NULL)
@@ -162,7 +162,7 @@ class FieldType:
         self.markers: tuple[Marker, ...] = ()
 
     def coerce(self, value: Any, path: ArgumentPath) -> Any:
-        """Return the value as msgspec accepts it, or raise an error that says what is allowed."""
+        """Return the value in the form that msgspec accepts, or raise an error that says what is allowed."""
         if isinstance(value, str) and not self.accepts_text(value):
             value = self._decode_string(value, path)
         if get_json_kind(value) not in self.kinds:
@@ -170,7 +170,7 @@ class FieldType:
         return self.coerce_kind(value, path)
 
     def coerce_kind(self, value: Any, _path: ArgumentPath) -> Any:
-        """Coerce a value whose kind is allowed."""
+        """Return a value of an allowed kind in the form that msgspec accepts."""
         return value
 
     def normalize(self, value: Any, _path: ArgumentPath) -> Any:
@@ -182,7 +182,7 @@ class FieldType:
         return ()
 
     def accepts_text(self, _text: str) -> bool:
-        """Return whether a string is a value of this type, not JSON to decode."""
+        """Return True if a string can be a value of this type and is not decoded as JSON."""
         return "string" in self.kinds
 
     def build_error(self, value: Any, path: ArgumentPath, *, wanted: str | None = None) -> Invalid:
@@ -195,7 +195,7 @@ class FieldType:
         return any(field_type.markers for field_type in _walk_types(self))
 
     def _decode_string(self, text: str, path: ArgumentPath) -> Any:
-        """Return the number, boolean, array, object or null that a string encodes as JSON; else the string."""
+        """Return the number, boolean, array, object or null that a string encodes as JSON; else the string itself."""
         try:
             value = decode(text.encode("utf-8", "surrogatepass"), levels_above=len(path))
         except Invalid as error:
@@ -270,7 +270,7 @@ class Choice(FieldType):
         return choices[0]
 
     def _find_choices(self, value: Any) -> list[Any]:
-        """Return the choice that a value means, as declared: 1 for 1.0, and `high` for `HIGH` if no other is alike."""
+        """Return the choices that a value can mean: 1 for 1.0, and `high` for `HIGH` if that choice is unique."""
         equal = [allowed for allowed in self.values if allowed == value]
         alike = [allowed for allowed in self.values if _has_same_letters(allowed, value)]
         return equal or (alike if len(alike) == 1 else [])
@@ -298,7 +298,7 @@ _BOUNDS: Mapping[str, tuple[str, Callable[[Any, Any], bool]]] = {
 
 
 def get_constraint(metas: Sequence[Meta], name: str) -> Any:
-    """Return a constraint by name; the outermost annotation wins, as in msgspec."""
+    """Return a constraint by name. The outermost annotation decides, as in msgspec."""
     return next((bound for meta in reversed(metas) if (bound := getattr(meta, name)) is not None), None)
 
 
@@ -437,7 +437,7 @@ class Record(FieldType):
 
 
 class TaggedUnion(FieldType):
-    """Structs that the value of one field distinguishes."""
+    """Structs that are distinguished by the value of one field."""
 
     def __init__(self, records: Sequence[Record]) -> None:
         self.records = {record.tag: record for record in records}
@@ -457,7 +457,7 @@ class TaggedUnion(FieldType):
         return {**chosen.coerce_kind(given, path), self.tag_field: tag}
 
     def _is_foreign(self, key: Any, chosen: Record) -> bool:
-        """Return whether a field is one of the other Structs only. Clients that show one form send it as null."""
+        """Return True if only other Structs have the field. Clients that show one form for all send it as null."""
         return key not in chosen.arguments and any(key in record.arguments for record in self.records.values())
 
     def normalize(self, value: Any, path: ArgumentPath) -> Any:
@@ -498,7 +498,7 @@ class AnyOf(FieldType):
 
 
 def get_decoder(shape: type[T]) -> msgspec.json.Decoder[T]:
-    """Return the decoder of a type. After this call, any thread may also use `msgspec.convert` with the type.
+    """Return the decoder of a type. After this call, `msgspec.convert` with the type is also safe in any thread.
 
     msgspec collects what it has to know about a Struct when the Struct is decoded for the first time. It crashes the
     process if two threads do that for the same Struct at once (msgspec 0.22). So everything that decodes into a type
@@ -524,7 +524,7 @@ def compile_field_type(hint: Any) -> FieldType:
 
 
 def _compile(described: TypeDescription, outer: tuple[Any, ...]) -> FieldType:
-    """Return the field type; `outer` is the metadata of the union around it, which applies to every option."""
+    """Return the field type. `outer` is the metadata of the enclosing union, which applies to all of its options."""
     extras = (*described.extras, *outer)
     metas = [extra for extra in extras if isinstance(extra, Meta)]
     match described.kind:

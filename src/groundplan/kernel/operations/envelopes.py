@@ -57,7 +57,7 @@ def wrap(group: Group | None, answer: Any, warnings: Sequence[str] = ()) -> Any:
 
 
 def add_warnings(answer: Any, warnings: Sequence[str]) -> Any:
-    """Return an answer with its warnings: itself if it has a field for them, else as plain data."""
+    """Return an answer with its warnings: the answer itself if its class has a field for them, else plain data."""
     if not warnings or hasattr(answer, "warnings"):
         return answer
     plain: dict[str, Any] = msgspec.to_builtins(answer)
@@ -68,7 +68,7 @@ def wrap_error(group: Group | None, error: GroundplanError, vocabulary: Vocabula
     """Return an error in the envelope of a tool group."""
     body = error.to_dict(vocabulary)
     if group is Group.CONTEXT:
-        body["name"] = error.contract_name or _lookup_by_family(error, CONTEXT_NAMES)
+        body["name"] = get_contract_name(error)
     if group is Group.CONTEXT or group in SUCCESS_ENVELOPE:
         details = {_to_camel_case(name): value for name, value in body.pop("details", {}).items()}
         if group in SUCCESS_ENVELOPE:
@@ -79,6 +79,11 @@ def wrap_error(group: Group | None, error: GroundplanError, vocabulary: Vocabula
         if details:
             body["details"] = details
     return {"success": False, "error": body} if group in SUCCESS_ENVELOPE else {"error": body}
+
+
+def get_contract_name(error: GroundplanError) -> str:
+    """Return the name of an error in the contract of facts, which names its error classes."""
+    return error.contract_name or _lookup_by_family(error, CONTEXT_NAMES)
 
 
 def _to_camel_case(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Execute a request: parse it, open a transaction, run the use case, and fit the answer to the budget.
+"""Execute a request: parse it, open a transaction, call the handler, and fit the answer to its cap.
 
 A lean answer has no null, empty and bookkeeping fields in its JSON. The class of an answer takes part by declaring
 `bookkeeping`, the names of its fields that a lean answer omits; the classes inside it may declare their own, and one
@@ -8,6 +8,7 @@ the answer itself stays whole, so that a field that is always there in its class
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Sequence
 from typing import Any, TypeVar
 
@@ -18,9 +19,10 @@ from msgspec.structs import replace
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.answers import Budget, encode, fits, refuse_oversized, trim
 from groundplan.kernel.cancellation import Cancellation
-from groundplan.kernel.errors import NameTaken, NotFound
-from groundplan.kernel.input_gate.request import parse_request, separate_project
+from groundplan.kernel.errors import GroundplanError, Invalid, NameTaken, NotFound
+from groundplan.kernel.input_gate.request import PROJECT_NAMES, parse_request, separate_project
 from groundplan.kernel.input_gate.types import get_decoder
+from groundplan.kernel.operations.commands import PROGRAM, choose_command, spell_command
 from groundplan.kernel.operations.envelopes import add_warnings, wrap
 from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.preferences import Preferences
@@ -36,7 +38,7 @@ A = TypeVar("A")
 
 
 class ExecutionResult(msgspec.Struct, frozen=True):
-    """An answer, and its JSON in its envelope if it was encoded to measure it or to make it lean.
+    """An answer, and its JSON in its envelope if the answer was encoded.
 
     `warnings` are about every operation alike. The JSON has them, and so has the answer if it has a field for them.
     """
@@ -56,11 +58,37 @@ def execute(
     *,
     within: str | None = None,
 ) -> ExecutionResult:
-    """Run one operation for one actor. `within` is the id or name of the project that the request must be about.
+    """Run one operation for one actor. If `within` is given, the request must be about this project, by id or name.
 
-    A request may name that project itself, also if its operation finds it from what the request names. With
+    A request may name that project itself, also if its operation finds it from what the request names. One that has to
+    name its project and does not is about the project of the session, if the preferences name one. With
     `cancellation`, another thread can end it, or the caller sets its limit.
     """
+    try:
+        return _execute(store, actor, operation, arguments, preferences, cancellation, within)
+    except Invalid as error:
+        if preferences.project is None or within is not None or not _lacks_project(error):
+            raise
+    name = next(name for name in PROJECT_NAMES if name in operation.input.__struct_encode_fields__)
+    named = {**arguments, name: preferences.project}
+    return _execute(store, actor, operation, named, preferences, cancellation, within)
+
+
+def _lacks_project(error: Invalid) -> bool:
+    """Return whether a request was refused because it names no project."""
+    is_missing = error.code == "missing_argument" and error.details.get("field") in PROJECT_NAMES
+    return is_missing or error.lacks_project
+
+
+def _execute(
+    store: Store,
+    actor: Actor | None,
+    operation: Operation[Any, Any],
+    arguments: Any,
+    preferences: Preferences,
+    cancellation: Cancellation | None,
+    within: str | None,
+) -> ExecutionResult:
     if operation.project is not None and within is None:
         arguments, within = separate_project(arguments, operation.input.__struct_encode_fields__)
     request = parse_request(arguments, operation.input)
@@ -84,7 +112,7 @@ def execute(
 
 
 def _limit_answer(request: Any, preferences: Preferences) -> Preferences:
-    """Return the preferences with the budget of the request as the cap on its answer, if that is the smaller one."""
+    """Return the preferences with the cap of the request if it is smaller than that of the session."""
     budget: int | None = getattr(request, "budget", None)
     if budget is None or 0 < preferences.answer_tokens_max <= budget:
         return preferences
@@ -92,12 +120,15 @@ def _limit_answer(request: Any, preferences: Preferences) -> Preferences:
 
 
 def _is_missing_project(error: NotFound) -> bool:
-    """Return whether the project is missing, not something in it."""
+    """Return True if the project itself is missing, and not something in it."""
     return error.details.get("thing") == "project"
 
 
+COMMAND_CHARS_MAX = 200  # of a command in a refusal; a longer one is named without its options
+
+
 class _Execution(msgspec.Struct, frozen=True):
-    """One request, which may be tried with more than one operation."""
+    """One request. It may be tried with several variants of an operation."""
 
     store: Store
     actor: Actor | None
@@ -111,11 +142,28 @@ class _Execution(msgspec.Struct, frozen=True):
         try:
             return self._run(operation)
         except AgentNotAllowed as error:
-            command = operation.command or self.requested.command
-            words = operation.person_words or (command.words if command else ())
-            if not words or "command" in error.details:
+            command = None if "command" in error.details else self._find_command(operation)
+            if command is None:
                 raise
-            raise error.name_command(words) from None
+            raise error.name_command(command) from None
+
+    def _find_command(self, operation: Operation[Any, Any]) -> str | None:
+        """Return the command with which a person does what is requested, without options if it would be long."""
+        if operation.person_words is not None:
+            return shlex.join((PROGRAM, *operation.person_words(self.request)))
+        given = {
+            field.encode_name: msgspec.to_builtins(value)
+            for field in msgspec.structs.fields(self.request)
+            if field.name != "op_id" and (value := getattr(self.request, field.name)) != field.default
+        }
+        declared = operation if operation.command else self.requested
+        spelled = spell_command(declared, given)
+        chosen = choose_command(declared, given)
+        if spelled is None or chosen is None or len(spelled) <= COMMAND_CHARS_MAX:
+            return spelled
+        names = {field.encode_name: field.name for field in msgspec.structs.fields(declared.input)}
+        short = {name: value for name, value in given.items() if names[name] in (*chosen.arguments, *chosen.fixed)}
+        return spell_command(declared, short)
 
     def _run(self, operation: Operation[Any, Any]) -> ExecutionResult:
         if operation.effect is Effect.READ:
@@ -136,7 +184,7 @@ class _Execution(msgspec.Struct, frozen=True):
 
     def _locate(self, tx: Transaction, operation: Operation[Any, Any]) -> str | None:
         """Return the project of the request; None for an operation on the organization."""
-        tx.preferences = self.preferences
+        tx.preferences, tx.named_project = self.preferences, self.within
         project = operation.project and operation.project(tx, self.request)
         if self.within is not None and project not in (None, self.within):
             access = authorize_project(tx, project, operation.permission)
@@ -152,7 +200,7 @@ class _Execution(msgspec.Struct, frozen=True):
             set_time_of_read(tx)
         else:
             authorize_organization(tx, operation.without_project or operation.permission)
-        return operation.handler(tx, self.request)
+        return self._handle(tx, operation)
 
     def _write(
         self, tx: Transaction, operation: Operation[Any, Any], secrets: list[SecretMatch], prepared: Any
@@ -160,14 +208,22 @@ class _Execution(msgspec.Struct, frozen=True):
         tx.preferences = self.preferences
         tx.prepared = prepared
         warnings = check_secrets(tx, self.request, secrets)
-        answer = _warn_about_clock(tx, operation.handler(tx, self.request))
+        answer = _warn_about_clock(tx, self._handle(tx, operation))
         if warnings and hasattr(answer, "warnings"):
             answer.warnings = [*warnings, *(answer.warnings or ())]
         # Inside the transaction: an answer that is too large must fail before the change is committed.
         return self._fit(answer, warnings)
 
+    def _handle(self, tx: Transaction, operation: Operation[Any, Any]) -> Any:
+        try:
+            return operation.handler(tx, self.request)
+        except GroundplanError as error:
+            if tx.has_project:
+                error.project = tx.project.name  # for its next steps
+            raise
+
     def _fit(self, answer: Any, warnings: Sequence[str] = ()) -> ExecutionResult:
-        """Trim an answer to the cap of the caller; encode it only once if it fits."""
+        """Trim an answer to the cap of the caller. An answer that fits is encoded only once."""
         cap = self.preferences.answer_tokens_max
         is_lean = wants_lean(self.request, self.preferences, answer)
         if not cap and not is_lean:
@@ -200,14 +256,14 @@ class _Execution(msgspec.Struct, frozen=True):
 
 
 def _warn_about_clock(tx: Transaction, answer: A) -> A:
-    """Return the answer of a write with a warning if the clock jumped and answers of this kind have warnings."""
+    """Return the answer of a write; if the clock jumped and the answer can have warnings, it has one about that."""
     if tx.clock_jump is not None and hasattr(answer, "warnings"):
         answer.warnings = [*(answer.warnings or ()), tx.clock_jump.describe()]
     return answer
 
 
 def _load_warnings(text: str, operation: Operation[Any, Any]) -> list[str]:
-    """Return the warnings of a stored answer whose class has no field for them."""
+    """Return the warnings of a stored answer whose class has no field for warnings."""
     if "warnings" in operation.output.__struct_fields__:
         return []
     stored: list[str] = get_decoder(dict[str, Any]).decode(text).get("warnings", [])
@@ -215,14 +271,14 @@ def _load_warnings(text: str, operation: Operation[Any, Any]) -> list[str]:
 
 
 def wants_lean(request: Any, preferences: Preferences, answer: Any) -> bool:
-    """Return whether an answer is to be made lean: as the request says, else the session."""
+    """Return True if the answer is to be lean: the request decides, else the session."""
     if getattr(type(answer), "bookkeeping", None) is None or not hasattr(request, "lean"):
         return False
     return preferences.lean if request.lean is None else bool(request.lean)
 
 
 def make_lean(value: Any) -> Any:
-    """Return a value as plain data without the null, empty and bookkeeping fields of its Structs.
+    """Return a value as plain data without the null, empty and bookkeeping fields of Structs.
 
     The contents of a dict are data of a caller, in which null has its own meaning; so they are kept.
     """

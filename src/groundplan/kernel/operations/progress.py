@@ -1,4 +1,4 @@
-"""Progress of long work: operations count what is done, and a surface can show it.
+"""Progress of long operations: handlers count the work that is done, and a surface can show it.
 
 Without a watcher, counting has no effect.
 """
@@ -17,7 +17,7 @@ _watcher: ContextVar[Callable[[int, int], object] | None] = ContextVar("progress
 
 @contextmanager
 def watch_progress(report: Callable[[int, int], object]) -> Iterator[None]:
-    """Report how much is done, and of how much, while the body runs."""
+    """Within the block, call a watcher with the amount of work that is done and the total."""
     token = _watcher.set(report)
     try:
         yield
@@ -26,14 +26,14 @@ def watch_progress(report: Callable[[int, int], object]) -> Iterator[None]:
 
 
 def report_progress(done: int, total: int) -> None:
-    """Report how much of the work is done to the watcher, if there is one."""
+    """Report the amount of work that is done to the watcher, if there is one."""
     watcher = _watcher.get()
     if watcher is not None:
         watcher(done, total)
 
 
 def count_progress(items: Iterable[T], total: int) -> Iterator[T]:
-    """Yield items, and report how many of them are done."""
+    """Yield items, and report the number of items that are done."""
     for done, item in enumerate(items):
         report_progress(done, total)
         yield item
@@ -41,12 +41,12 @@ def count_progress(items: Iterable[T], total: int) -> Iterator[T]:
 
 
 class WorkCounter:
-    """Counts the parts of work that is done in several rounds."""
+    """A counter of work that is done in several rounds."""
 
     def __init__(self, total: int) -> None:
         self._done, self._total = 0, total
 
     def add(self, parts: int) -> None:
-        """Add parts that are done."""
+        """Add to the number of parts that are done."""
         self._done += parts
         report_progress(self._done, self._total)

@@ -31,7 +31,7 @@ AnswerBudget = Annotated[int, Meta(ge=200, le=20_000)] | None
 
 
 def load_by_name(name: str) -> Any:
-    """Return what a name such as `groundplan.work.kinds:TASK` stands for; its module is imported."""
+    """Import the module of a name such as `groundplan.work.kinds:TASK`, and return its attribute."""
     module, _, attribute = name.partition(":")
     return getattr(import_module(module), attribute)
 
@@ -56,7 +56,7 @@ class Effect(StrEnum):
 
 
 class Tool(Struct, frozen=True):
-    """The MCP tool of an operation, and the value that selects it in a tool with several operations."""
+    """The MCP tool of an operation, and the value that selects the operation if the tool has several."""
 
     name: str
     group: Group
@@ -96,7 +96,7 @@ class Route(Struct, frozen=True):
 
 
 class Operation(Struct, Generic[In, Out], frozen=True):
-    """One use case."""
+    """An operation: its handler, its types, and its names on the surfaces."""
 
     name: str  # thing.verb; names in a slice start with its name
     summary: str  # one line for tools/list, --help and the reference
@@ -126,8 +126,8 @@ class Operation(Struct, Generic[In, Out], frozen=True):
     tool: Tool | None = None
     command: Command | None = None
     aliases: tuple[Command, ...] = ()  # other commands for it: `feature advance` beside `task advance`
-    # The words of the command with which a person does the same, for a variant that no command of its own calls.
-    person_words: tuple[str, ...] = ()
+    # The words of the command with which a person does the same, for a variant that no command calls.
+    person_words: Callable[[Any], tuple[str, ...]] | None = None
     http: Route | None = None
     other_routes: tuple[Route, ...] = ()  # such as the one for requests without a project
 
@@ -138,12 +138,12 @@ class Operation(Struct, Generic[In, Out], frozen=True):
 
     @property
     def commands(self) -> tuple[Command, ...]:
-        """Its command and aliases."""
+        """The command of the operation and the aliases of that command."""
         return () if self.command is None else (self.command, *self.aliases)
 
     @property
     def routes(self) -> tuple[Route, ...]:
-        """Its routes over HTTP."""
+        """The routes of the operation over HTTP."""
         return () if self.http is None else (self.http, *self.other_routes)
 
 
@@ -162,7 +162,7 @@ class OperationOptions(TypedDict, Generic[In], total=False):
     tool: Tool
     command: Command
     aliases: tuple[Command, ...]
-    person_words: tuple[str, ...]
+    person_words: Callable[[Any], tuple[str, ...]]
     http: Route
     other_routes: tuple[Route, ...]
 
@@ -178,7 +178,7 @@ def declare(
     project: Callable[[Transaction, In], str | None] | UnsetType | None = UNSET,
     **options: Unpack[OperationOptions[In]],
 ) -> Operation[In, Out]:
-    """Return the operation that a function performs.
+    """Return the operation of a handler.
 
     Its input is the type of the function's request, or a subclass of it that is given. Its output is what the
     function, or else `finish`, returns; the types of a union after the first are its other outputs. Its project is a

@@ -27,11 +27,11 @@ _TYPES: Mapping[TypeKind, str] = {
 
 
 class CollapsedInSchema:
-    """Marks a field that a schema shows as a plain object; the reference describes its content."""
+    """A marker for a field that a schema shows as a plain object. The reference describes its content."""
 
 
 class HiddenInSchema:
-    """Marks a field that is accepted because answers contain it, but that no request needs."""
+    """A marker for a field that schemas leave out. It is accepted because answers contain it."""
 
 
 def build_json_schema(shape: type[Struct]) -> JsonSchema:
@@ -40,14 +40,14 @@ def build_json_schema(shape: type[Struct]) -> JsonSchema:
 
 
 def add_limits(schema: JsonSchema, shape: type[Struct]) -> None:
-    """Add the limits of a Struct's fields to its schema, at every depth that the schema shows."""
+    """Add the limits of the fields of a Struct to its schema, at every depth."""
     for field in msgspec.structs.fields(shape):
         if field.encode_name in schema["properties"]:
             _add_limits(schema["properties"][field.encode_name], describe_type(field.type), ())
 
 
 def build_merged_schema(variants: Mapping[str, type[Struct]], selector: str = "operation") -> JsonSchema:
-    """Return one schema for a tool with several operations, which `selector` distinguishes."""
+    """Return one schema for a tool with several operations that `selector` distinguishes."""
     schemas = [_build_struct_schema(shape, ()) for shape in variants.values()]
     return _merge_schemas(selector, list(variants), schemas)
 
@@ -129,7 +129,7 @@ def _build_union_schema(options: list[JsonSchema]) -> JsonSchema:
 
 
 def _build_tagged_union_schema(options: Sequence[type[Struct]], ancestors: tuple[type[Struct], ...]) -> JsonSchema:
-    """Return one object schema for Structs with a tag; an error names the fields that each of them requires."""
+    """Return one object schema for Structs with a tag. Errors name the required fields of each Struct."""
     schemas = [_build_struct_schema(option, ancestors) for option in options]
     field = str(options[0].__struct_config__.tag_field)
     for schema in schemas:

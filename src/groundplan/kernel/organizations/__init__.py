@@ -1,1 +1,1 @@
-"""Organizations: each has its own people, projects, settings and history, and sees nothing of another."""
+"""Organizations: each has its own people, projects, settings and history, and cannot see those of others."""

@@ -1,4 +1,4 @@
-"""The events of the organization: its people, settings, invitations, tokens, templates and new projects.
+"""The events of the organization: changes of people, settings, invitations, tokens and templates, and new projects.
 
 They are listed, newest first, and followed from a position on, as far as the actor may see them.
 """
@@ -84,7 +84,7 @@ def list_events(tx: Transaction, request: ListOrganizationEvents) -> Organizatio
 
 
 def describe_visible_events(tx: Transaction) -> dict[str, Any]:
-    """Return the parameters of `is_visible`: which events of the organization the actor may see."""
+    """Return the parameters of `is_visible`, which select the events of the organization that the actor may see."""
     visible = find_visible_project_ids(tx)
     return {
         "sees_all": visible is None,
@@ -109,7 +109,7 @@ OPERATION = declare(
 
 
 def start_following_organization(tx: Transaction, after: EventPosition | None, *, missed_max: int) -> FollowStart:
-    """Return the last event of the organization, and how many events came after a position."""
+    """Return the last event of the organization, and the number of events after a position."""
     authorize_organization(tx, Permission.ORGANIZATION_READ)
     visible = describe_visible_events(tx)
     row = tx.one_or_none(sql.last_event, **visible)

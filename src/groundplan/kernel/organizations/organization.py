@@ -1,4 +1,4 @@
-"""The organization of the caller: its view in answers, its settings, and how one is created."""
+"""The organization of the caller: its view in answers, its settings, and its creation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ sql = load_queries(__file__)
 
 
 class OrganizationExists(NameTaken):
-    """The id belongs to an organization of this store."""
+    """The store has an organization with this id already."""
 
     code = "organization_exists"
 
@@ -84,7 +84,7 @@ class _SettingsRow(Struct):
 
 
 def read_settings(tx: Transaction) -> OrganizationSettings:
-    """Return the settings of the organization; the defaults if nobody has changed one."""
+    """Return the settings of the organization, or the defaults for settings that were never changed."""
     row = tx.one_or_none(sql.settings, _SettingsRow)
     if row is None:
         return OrganizationSettings()
@@ -111,7 +111,7 @@ def view_organization(tx: Transaction, role: OrganizationRole) -> OneOrganizatio
 
 
 def rename_organization(tx: Transaction, name: str) -> None:
-    """Change the name of the organization; its id stays."""
+    """Change the name of the organization. Its id does not change."""
     before = tx.one(sql.organization, _OrganizationRow).name
     if name != before:
         tx.run(sql.rename, name=name)
@@ -122,7 +122,7 @@ def rename_organization(tx: Transaction, name: str) -> None:
 
 
 def create_organization(store: Store, organization_id: str, *, name: str, administrator: str) -> OneOrganization:
-    """Create an organization with its first administrator, who is invited if an e-mail address names them.
+    """Create an organization with its first administrator. If an e-mail address names them, they are invited.
 
     It needs a store that the caller owns.
     """
@@ -147,7 +147,7 @@ def create_organization(store: Store, organization_id: str, *, name: str, admini
 
 
 class ViewOrganization(Struct, forbid_unknown_fields=True):
-    """There is nothing to say: the organization is that of the caller."""
+    """The request of `organization.view`, which has no arguments."""
 
 
 def view(tx: Transaction, request: ViewOrganization) -> OneOrganization:

@@ -1,4 +1,4 @@
-"""The members of the organization: list them, add somebody, remove somebody, unlink the account of one.
+"""The members of the organization: list, add and remove them, and unlink their accounts.
 
 Whoever is removed or leaves loses all projects, tokens, logins and invitations. What they did stays in the history.
 Live streams notice it with the revision of the organization.
@@ -28,6 +28,7 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, OpId, Route, declare
 from groundplan.kernel.organizations.organization import PersonView
 from groundplan.kernel.principals import add_to_organization, find_principal
+from groundplan.kernel.store.checkup import Finding, fail, ok, warn
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.tokens.operations import revoke_tokens_of
@@ -86,7 +87,7 @@ LIST = declare(
 
 
 class AddPerson(Struct, forbid_unknown_fields=True):
-    """The person, agent or service; an address if the name is none."""
+    """The person, agent or service to add, with an address if the name is not one."""
 
     name: Name
     role: OrganizationRole | None = None
@@ -96,14 +97,14 @@ class AddPerson(Struct, forbid_unknown_fields=True):
 
 
 class OnePerson(Struct):
-    """The member after the change, and the invitation if there is a new one."""
+    """The member after the change, and the invitation if one was made."""
 
     member: PersonView
     invitation: InvitationView | UnsetType = UNSET
 
 
 class NotAPerson(RuleViolated):
-    """Only a person administers an organization or logs in."""
+    """The actor is not a person, so it cannot administer an organization or have an account."""
 
     code = "not_a_person"
 
@@ -163,13 +164,13 @@ class RemovePerson(Struct, forbid_unknown_fields=True):
 
 
 class LeaveOrganization(Struct, forbid_unknown_fields=True):
-    """There is nothing to say: the caller leaves."""
+    """The request of leaving the organization, which has no arguments."""
 
     op_id: OpId = None
 
 
 class RemovedPerson(Struct):
-    """The member who is out, and how many tokens and logins ended."""
+    """The removed member, and the number of tokens and logins that ended."""
 
     removed: str
     tokens_revoked: int
@@ -242,7 +243,7 @@ class UnlinkAccount(Struct, forbid_unknown_fields=True):
 
 
 class UnlinkedAccounts(Struct):
-    """The person, how many accounts were unlinked, and how many tokens and logins ended."""
+    """The person, and the number of accounts that were unlinked and of tokens and logins that ended."""
 
     unlinked: str
     accounts: int
@@ -250,7 +251,7 @@ class UnlinkedAccounts(Struct):
 
 
 def unlink(tx: Transaction, request: UnlinkAccount) -> UnlinkedAccounts:
-    """Unlink the accounts of a person, and end what was opened with them. Changes nothing if there is none.
+    """Unlink the accounts of a person, and end the logins and tokens from them. Nothing changes without an account.
 
     Raises:
         NotFound: there is no such person.
@@ -272,3 +273,22 @@ UNLINK = declare(
     command=Command(("org", "member", "unlink"), arguments=("name",)),
     http=Route("DELETE", "/organization/members/{name}/account"),
 )
+
+
+# --- Check ------------------------------------------------------------------------------------------------------------
+
+ENTRY = "access"
+ADMINISTRATORS_SHOWN = 3
+
+
+def check_entry(tx: Transaction) -> Finding:
+    """Return whether a person can enter the organization where stored roles decide."""
+    people = tx.all(sql.roles_of_people)
+    administrators = [name for name, role in people if role == OrganizationRole.ADMINISTRATOR]
+    organization = tx.actor.organization
+    remedy = "run groundplan init with the URL of the owner: it makes you an administrator"
+    if not people:
+        return fail(ENTRY, f"nobody can enter organization {organization}: nobody has a stored role in it", remedy)
+    if not administrators:
+        return warn(ENTRY, f"nobody administers organization {organization}, so nobody can add people", remedy)
+    return ok(ENTRY, f"stored roles decide; {', '.join(administrators[:ADMINISTRATORS_SHOWN])} can add people")

@@ -52,6 +52,17 @@ SELECT m.user_id AS name, p.kind, m.role, m.created_at, m.created_by
  WHERE m.tenant_id = :tenant_id
    AND m.user_id = :user_id;
 
+-- name: roles_of_people
+-- Returns the people of the organization and their roles, administrators first.
+SELECT m.user_id, m.role
+  FROM user_memberships AS m
+  JOIN principals AS p
+    ON p.tenant_id = m.tenant_id
+   AND p.id = m.user_id
+ WHERE m.tenant_id = :tenant_id
+   AND p.kind = 'person'
+ ORDER BY m.role, m.user_id;
+
 -- name: change_role
 -- Change the role of a member of the organization.
 UPDATE user_memberships

@@ -1,8 +1,7 @@
-"""Authorization, checked inside the transaction, so that the check and the change see the same state."""
+"""Authorization: it is checked inside the transaction, so that the check and the change see the same state."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from difflib import get_close_matches
 
 import msgspec
@@ -23,7 +22,7 @@ from groundplan.kernel.access import (
     get_smaller_role,
     limit_agent_role,
 )
-from groundplan.kernel.actors import LOCAL_ORGANIZATION, Access, Actor, ActorKind
+from groundplan.kernel.actors import LOCAL_ORGANIZATION, NOBODY, Access, Actor, ActorKind
 from groundplan.kernel.errors import Forbidden, Invalid, NotFound
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Project, Transaction
@@ -48,18 +47,17 @@ class AmbiguousProject(Invalid):
 
 
 class AgentNotAllowed(Forbidden):
-    """The actor is an agent, and the project leaves this to persons."""
+    """The actor is an agent, and the project allows this only to people."""
 
     code = "agent_not_allowed"
 
-    def name_command(self, words: Sequence[str]) -> AgentNotAllowed:
-        """Return the refusal with the command with which a person does it."""
-        command = " ".join(("groundplan", *words))
+    def name_command(self, command: str) -> AgentNotAllowed:
+        """Return the error with the command that a person can use."""
         return AgentNotAllowed(f"{self.message}; the person's command is {command}", **self.details, command=command)
 
 
 class TokenLimited(Forbidden):
-    """The actor may do this, but not with this token."""
+    """The role of the actor allows this, but its token does not."""
 
     code = "token_limited"
 
@@ -85,7 +83,7 @@ class AdministratorRequired(Forbidden):
 
 
 class ProjectCreationRestricted(Forbidden):
-    """A setting of the organization says who may create projects, and the actor is not among them."""
+    """A setting of the organization limits who may create projects, and the actor may not."""
 
     code = "project_creation_restricted"
 
@@ -101,7 +99,7 @@ class ProjectCreationRestricted(Forbidden):
 
 
 def agent_needs(permission: Permission, role: Role) -> AgentNotAllowed:
-    """Return the refusal for an agent whose role in a project is limited by the policy of the project."""
+    """Return the refusal for an agent whose role the policies of the project limit."""
     needed = next(role for role in Role if role in GRANTS[permission])
     return AgentNotAllowed(
         f"an agent acts as {role} in this project, and this needs {permission}; "
@@ -113,7 +111,7 @@ def agent_needs(permission: Permission, role: Role) -> AgentNotAllowed:
 
 
 class ProjectId(str):
-    """The id of a project from the database; unlike text of a caller, it cannot be a name."""
+    """The id of a project as the database returned it. It is never interpreted as a name."""
 
     __slots__ = ()
 
@@ -122,7 +120,7 @@ def authorize_project(tx: Transaction, ref: str, permission: Permission, *, by_i
     """Return the project with this id or name if the actor has the permission; `by_id` or a ProjectId ignores names."""
     row = _find_visible_project(tx, ref, by_id=by_id or isinstance(ref, ProjectId))
     if row is None:
-        raise NotFound("project", ref, near=_find_similar_names(tx, ref))
+        raise NotFound("project", ref, near=_find_similar_names(tx, ref), hint=_explain_entry(tx))
     membership = ROLES[row.role or ""]
     role = limit_role(tx.actor, membership, row.policies)
     target = Project(row.id, row.name, row.rev, role, row.archived_at, row.policies, row.updated_at, row.machine_start)
@@ -146,8 +144,14 @@ def authorize_project(tx: Transaction, ref: str, permission: Permission, *, by_i
     return target
 
 
+def find_project_id(tx: Transaction, ref: str) -> str | None:
+    """Return the id of the project with this id or name, or None if the actor sees none."""
+    row = _find_visible_project(tx, ref, by_id=False)
+    return None if row is None else row.id
+
+
 def limit_role(actor: Actor, role: Role, policies: str) -> Role:
-    """Return a role in a project, limited for an agent by the policies of the project, and by the actor's token."""
+    """Return a role limited by the actor's token and, for an agent, by the policies of the project."""
     if actor.kind is ActorKind.AGENT:
         role = limit_agent_role(role, policies)
     return role if actor.role_max is None else get_smaller_role(role, actor.role_max)
@@ -170,14 +174,14 @@ def authorize_organization(tx: Transaction, permission: Permission) -> None:
 
 
 def administers(tx: Transaction) -> bool:
-    """Return whether the actor may manage the organization: a person without limits, who is its administrator."""
+    """Return True if the actor is a person who administers the organization, without limits of a token."""
     actor = tx.actor
     is_unlimited = actor.kind is ActorKind.PERSON and get_organization_role(actor) is Role.OWNER
     return is_unlimited and find_organization_role(tx) is OrganizationRole.ADMINISTRATOR
 
 
 def find_organization_role(tx: Transaction) -> OrganizationRole:
-    """Return the role of the actor in the organization. A person who is trusted with all projects administers it."""
+    """Return the role of the actor in the organization. A person whom the store trusts administers it."""
     actor = tx.actor
     if actor.access is Access.OPEN:
         # A local store is opened often, and the organization that it always has need not be looked up.
@@ -186,8 +190,19 @@ def find_organization_role(tx: Transaction) -> OrganizationRole:
         return OrganizationRole.ADMINISTRATOR if actor.kind is ActorKind.PERSON else OrganizationRole.MEMBER
     role = tx.scalar(sql.organization_membership)
     if role is None:
-        raise NotFound("organization", actor.organization, hint="ask one of its members to add you to a project")
+        raise NotFound("organization", actor.organization, hint=_explain_entry(tx))
     return OrganizationRole(role)
+
+
+def _explain_entry(tx: Transaction) -> str:
+    """Return how to let in an actor without any role in the organization; empty for one that has a role."""
+    actor = tx.actor
+    if actor.access is Access.OPEN or actor == NOBODY or tx.scalar(sql.organization_membership) is not None:
+        return ""
+    remedy = "an owner of a project, or an administrator of the organization, can add the name"
+    # Who comes with a token has no such option.
+    option = "" if actor.token_id else "; --access open trusts everybody who can open the store"
+    return f"stored roles decide here, and {actor.id!r} has none: {remedy}{option}"
 
 
 def _refuse_creation(tx: Transaction) -> None:
@@ -199,18 +214,18 @@ def _refuse_creation(tx: Transaction) -> None:
 
 
 def get_organization_role(actor: Actor) -> Role:
-    """Return the role whose permissions in the organization the token of an actor allows; owner without limits."""
+    """Return the organization role whose permissions the actor's token allows; owner if the token has no limits."""
     return Role.VIEWER if actor.projects is not None else actor.role_max or Role.OWNER
 
 
 def owns_organization(actor: Actor) -> bool:
-    """Return whether the actor is a person whom the store trusts with all projects, by no token or an unlimited one."""
+    """Return True if the actor is a person whom the store trusts with all projects, and no token limits them."""
     is_trusted = actor.access is Access.OPEN and actor.kind is ActorKind.PERSON
     return is_trusted and get_organization_role(actor) is Role.OWNER
 
 
 def refuse_foreign_draft(tx: Transaction, permission: Permission, sole_writer: str | None) -> None:
-    """Raise AgentNotAllowed when an agent without the permission deletes a draft that others have written."""
+    """Raise AgentNotAllowed when an agent without the permission deletes a draft that other actors have edited."""
     if not allows(tx.project.role, permission) and sole_writer != tx.actor.id:
         raise agent_needs(permission, tx.project.role)
 
@@ -266,7 +281,7 @@ def _find_visible_project(tx: Transaction, ref: str, *, by_id: bool) -> ProjectA
 
 
 def _limit_membership(tx: Transaction, project_id: str, role: Role) -> Role | None:
-    """Return the role without what the sponsor of the actor lacks; None if the project does not exist for its token."""
+    """Return the role that the actor's sponsor also has; None if the token of the actor hides the project."""
     actor = tx.actor
     if actor.projects is not None and project_id not in actor.projects:
         return None

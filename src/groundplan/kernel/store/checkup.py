@@ -1,4 +1,4 @@
-"""Check a database without changing it: findings, with fixes."""
+"""Check a database without changing it. The result is a list of findings, with fixes for problems."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ class Finding:
 
 
 def ok(name: str, message: str) -> Finding:
-    """Return a finding without a problem."""
+    """Return a finding that is not a problem."""
     return Finding(name, CheckStatus.OK, message)
 
 
 def warn(name: str, message: str, fix: str) -> Finding:
-    """Return a finding that works but should be fixed."""
+    """Return a finding about a problem that does not stop Groundplan."""
     return Finding(name, CheckStatus.WARN, message, fix)
 
 
@@ -60,7 +60,7 @@ def fail(name: str, message: str, fix: str | None = None) -> Finding:
 
 
 def check_store(db: str, schema: Schema) -> Iterator[Finding]:
-    """Yield the findings about a database, also about one that cannot be opened."""
+    """Yield the findings about a database, even if it cannot be opened."""
     try:
         if is_postgres(db):
             from groundplan.kernel.store.postgres.checkup import run_checks as check_postgres

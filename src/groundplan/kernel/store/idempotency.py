@@ -1,4 +1,4 @@
-"""Durable idempotency: a request sent again with the same `op_id` has no second effect and gets the same answer."""
+"""Durable idempotency: a repeated request with the same `op_id` has no second effect and gets the stored answer."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class OpIdReused(Conflict):
 
 
 class IdempotentRequest(Struct, Generic[T], frozen=True):
-    """A request that must not have a second effect."""
+    """A request that has an `op_id`."""
 
     op_id: str
     body_digest: str
@@ -58,7 +58,7 @@ def make_idempotent_request(
 
 
 def find_stored_answer(tx: Transaction, request: IdempotentRequest[T]) -> T | None:
-    """Return the stored answer of a request; None if there is none."""
+    """Return the stored answer of a request, or None."""
     row = tx.one_or_none(sql.stored_answer, op_id=request.op_id, **_compute_retention(tx))
     if row is None:
         return None

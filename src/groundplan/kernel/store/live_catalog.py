@@ -55,12 +55,12 @@ class RowSecurity(Struct, frozen=True):
 
     @property
     def commands(self) -> list[str]:
-        """The commands with a policy of their own, which for INSERT and UPDATE checks new rows."""
+        """The commands that have a policy. For INSERT and UPDATE, the policy must check new rows."""
         return [command for command in COMMANDS if any(_covers(policy, command) for policy in self.policies)]
 
     @property
     def unprotected_commands(self) -> list[str]:
-        """The commands without a policy of their own."""
+        """The commands without a policy."""
         return [command for command in COMMANDS if command not in self.commands]
 
 
@@ -110,7 +110,7 @@ def check_row_security(tx: Transaction, tables: Iterable[str]) -> list[str] | No
 
 
 def read_row_security(tx: Transaction, names: list[str]) -> dict[str, RowSecurity]:
-    """Return the row level security of tables by name; of a missing table, that there is none. Empty on SQLite."""
+    """Return the row level security of tables by name. Missing tables have none. The result is empty on SQLite."""
     problems: dict[str, str] = dict(tx.all(sql.live_row_security, names=to_json_array(names)))
     return {name: get_decoder(RowSecurity).decode(problems[name]) for name in names if name in problems}
 

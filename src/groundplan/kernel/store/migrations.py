@@ -142,7 +142,7 @@ def load_migrations(dialect: Dialect, folder: str = MIGRATIONS_FOLDER) -> tuple[
 
 
 def find_pending(steps: Sequence[Migration], applied: Sequence[AppliedMigration]) -> Sequence[Migration]:
-    """Return the steps that are not applied yet, after checking the checksums of the others."""
+    """Return the steps that are not applied yet. The checksums of applied steps are compared first."""
     if not applied:
         return steps
     baseline, latest = steps[0], steps[-1]
@@ -233,7 +233,7 @@ def expand(path: Path, dialect: Dialect) -> str:
 
 
 def parse_lines(path: Path) -> Iterator[tuple[int, Dialect | None, str]]:
-    """Yield every line except block markers: its number, its engine (None: both), and its text."""
+    """Yield every line except block markers: its number, its engine (None for both), and its text."""
     only, begin = None, 0
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(keepends=True), 1):
         if begun := _ONLY.fullmatch(line):
@@ -262,7 +262,7 @@ def _expand_placeholder(text: str, dialect: Dialect) -> str:
 
 
 def _expand_rule(rule: re.Match[str], dialect: Dialect) -> Iterator[str]:
-    """Yield the statements of a rule: a trigger for each table and event, on PostgreSQL after a function for all."""
+    """Yield the statements of a rule: a trigger for each table and event; on PostgreSQL, their function comes first."""
     when, condition = rule["when"], rule["condition"]
     function = f"gp_{rule['name'].removeprefix('*_')}"
     if dialect is Dialect.POSTGRES:

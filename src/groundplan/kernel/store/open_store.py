@@ -1,4 +1,4 @@
-"""Open the store that the user names: a file, or a `postgresql://` URL."""
+"""Open the store for a file or a `postgresql://` URL."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def is_postgres(db: str) -> bool:
 
 
 def strip_password(db: str) -> str:
-    """Return `db` as it may be shown: a URL without its passwords."""
+    """Return a display form of `db`: a URL loses its passwords."""
     if not is_postgres(db):
         return db
 
@@ -48,7 +48,7 @@ def open_store(
     clock: Clock | None = None,
     as_owner: bool = False,
 ) -> Store:
-    """Return the store that `db` names. A missing file is created; `cancellation` can end the migration of a file.
+    """Return the store of `db`. A missing file is created. `cancellation` can end the migration of a file.
 
     In a server the writes of many threads to one file share commits. `clock` replaces the clock of the machine or of
     the database server. `as_owner` is for administration with the URL of the role that owns a PostgreSQL database.

@@ -1,4 +1,4 @@
-"""Create and list the organizations of a store. Only whoever owns the store itself does this.
+"""Create and list the organizations of a store. Only the owner of the store may do this.
 
 On a file that is whoever may open it. On PostgreSQL it is the role that owns the schema: the app role, and so every
 request of a server, sees one organization at a time and cannot add one.
@@ -42,7 +42,7 @@ RETURNING rev
 
 
 class OrganizationLine(Struct):
-    """An organization of the store, and how many members and open projects it has."""
+    """An organization of the store, with the numbers of its members and open projects."""
 
     id: str
     name: str

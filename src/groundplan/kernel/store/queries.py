@@ -1,4 +1,4 @@
-"""Named SQL: `claims.py` has its statements in `claims.sql`, and what differs on PostgreSQL in `claims.postgres.sql`.
+"""Named SQL: `claims.sql` has the statements of `claims.py`, and `claims.postgres.sql` has variants for PostgreSQL.
 
 What several modules of a folder use is in its `queries.sql` and `queries.postgres.sql`.
 
@@ -83,7 +83,7 @@ class Query:
 
 
 class Queries:
-    """The statements of one file as attributes, those that its folder shares, and column lists by name.
+    """The statements of one file as attributes, together with those of `queries.sql` in its folder, and column lists.
 
     The file is read when the first of them is used: modules load together with others that have what a request needs.
     """
@@ -179,7 +179,7 @@ class _QueryTexts:
 
 
 def _find_above(path: Path) -> Path | None:
-    """Return the `queries.sql` next above a file: of its folder, then of the folders above that."""
+    """Return the nearest `queries.sql` above a file: in its folder, else in the folders above."""
     own_folder, *folders = path.parents
     for folder in folders if path.name == SHARED else (own_folder, *folders):
         if (folder / SHARED).exists():
@@ -209,7 +209,7 @@ class _SqlFile:
         return _SqlFile(self.statements | others.statements, self.parts | others.parts, self.columns | others.columns)
 
     def inherit(self, above: _SqlFile) -> _SqlFile:
-        """Return this file with the parts and columns of the folder above that it does not define itself."""
+        """Return this file with the parts and columns of the folder above that it does not define."""
         return _SqlFile(self.statements, above.parts | self.parts, above.columns | self.columns)
 
     def expand(self, name: str) -> str:
@@ -226,7 +226,7 @@ class _SqlFile:
         return "".join(pieces)
 
     def _find_part(self, reference: str) -> str | None:
-        """Return what a text in braces stands for; None if it is a part of the statement, as in JSON."""
+        """Return the part for a text in braces; None if the braces belong to the statement, as in JSON."""
         qualified, _, form = reference.partition(":")
         alias, _, name = qualified.rpartition(".")
         if not name.isidentifier():
@@ -271,7 +271,7 @@ def _strip_comments(text: str) -> str:
 
 
 def _name_each(text: str, name: str) -> str:
-    """Return a statement with another name for `each(`; what ends like it, such as `json_each(`, stays."""
+    """Return a statement with another name for `each(`; longer names such as `json_each(` are unchanged."""
     before, *pieces = text.split(_EACH)
     for piece in pieces:
         before += (_EACH if before[-1:].isalnum() or before.endswith("_") else name) + piece
@@ -330,7 +330,7 @@ def make_row_converter(query: str, shape: type[R], columns: Sequence[str]) -> Ca
 
 
 def _map_stored_values(shape: type, field: str) -> dict[Any, Any] | None:
-    """Return the Python value of each stored value of a field, by its annotation; None if no conversion is needed."""
+    """Return the Python value of each stored value of a field, by its annotation; None if no value is converted."""
     for declaring in shape.__mro__:
         # Not from vars(): since Python 3.14 a NamedTuple makes its annotations when they are asked for.
         annotation = getattr(declaring, "__annotations__", {}).get(field)

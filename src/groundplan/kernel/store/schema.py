@@ -1,4 +1,4 @@
-"""Declarations of what the database enforces for each table beyond its columns, for both engines.
+"""Declarations of the rules that the database enforces for each table, for both engines.
 
 A `Table` declares who may read and change its rows, and whether they may change; a `FreezeRule` declares when a row and
 the rows below it become final. From these come the guards, which are triggers on both engines, and the policies and
@@ -37,7 +37,7 @@ OWN_ROWS = "tenant_id = (SELECT gp_tenant()) AND actor_id = (SELECT gp_actor())"
 
 
 def in_project(permission: Permission, *, column: str = "project_id") -> str:
-    """Return the condition for rows of projects in which the role of the actor has the permission.
+    """Return the SQL condition for rows of projects in which the role of the actor has the permission.
 
     The list of projects is a scalar subquery, which PostgreSQL evaluates once per statement; a function call in the
     condition would be evaluated once per row. The cast lets the planner use an index.
@@ -68,7 +68,7 @@ class Table(Struct, frozen=True):
 
 
 class FreezeRule(Struct, frozen=True):
-    """A row of `parent` whose `column` has one of `values` never changes again, and neither do the rows below it.
+    """A rule: if `column` of a row in `parent` has one of `values`, the row and all rows below it are final.
 
     `children` maps each child table to its columns that reference the `key` of the parent, in the same order. The guard
     sees parents in every project, so a foreign key must keep the project of a child equal to that of its parent.
@@ -90,7 +90,7 @@ class Schema(Struct, frozen=True):
 
 
 class Frozen(Conflict):
-    """The row is final, or part of something final, and cannot change."""
+    """The row is final, or belongs to something final, and cannot change."""
 
     code = "frozen"
 
@@ -101,7 +101,7 @@ class Frozen(Conflict):
 
 
 class RevisionSkipped(Conflict):
-    """A revision must increase by exactly one."""
+    """The write would not increase the revision by exactly one."""
 
     code = "revision_skipped"
 
@@ -110,7 +110,7 @@ class RevisionSkipped(Conflict):
 
 
 class TimeRunsBack(Conflict):
-    """The time of a write must not be a little before the last one."""
+    """The time of the write is shortly before the time of the last write."""
 
     code = "time_runs_back"
 
@@ -119,7 +119,7 @@ class TimeRunsBack(Conflict):
 
 
 class VersionSkipped(Conflict):
-    """Every change of a row must increase its version by one, so that no change is overwritten unread."""
+    """The change would not increase the version of the row by one, so that it could overwrite an unread change."""
 
     code = "version_skipped"
 
@@ -137,7 +137,7 @@ class ParentMissing(RuleViolated):
 
 
 class NotADraft(RuleViolated):
-    """A row that can become final must be created as a draft."""
+    """A row that can become final is not created as a draft."""
 
     code = "not_a_draft"
 
@@ -159,19 +159,19 @@ REFUSALS: dict[str, ErrorFactory] = {
 
 
 def make_error_factory(error: type[GroundplanError], problem: str) -> ErrorFactory:
-    """Return a factory for this error with this problem, for the refusals of a slice."""
+    """Return a function that creates this error with this problem, for the refusals of a slice."""
     return lambda table: error(problem, table=table)
 
 
 def collect_refusals() -> Mapping[str, ErrorFactory]:
-    """Return the error for each word of a trigger."""
+    """Return the error for each code word that a trigger raises."""
     from groundplan import providers  # here, because its slices declare their tables with this module
 
     return {**REFUSALS, **providers.collect_refusals()}
 
 
 def find_refusal(message: str) -> GroundplanError | None:
-    """Return the error for the message of a guard; None if the message is not from a guard."""
+    """Return the error for the message of a trigger; None if the message is from another source."""
     word, _, table = message.partition(": ")
     refusal = collect_refusals().get(word)
     return refusal(table) if refusal else None
@@ -283,7 +283,7 @@ def _build_postgres_reserved_columns(table: Table) -> Iterator[str]:
 
 
 def _build_postgres_widening_condition(table: Table, permission: Permission) -> str:
-    """Return the condition for the roles that a policy of the project gives the permission to."""
+    """Return the SQL condition for the roles to which a policy of the project gives the permission."""
     policy = WIDENING_POLICIES.get(permission)
     if policy is None:
         return ""
@@ -314,7 +314,7 @@ $revoke$
 
 
 def generate_postgres_policies(schema: Schema, app_role: str) -> Iterator[str]:
-    """Yield the statements that give the app role exactly the rights that each table declares.
+    """Yield the statements that give the app role the rights that each table declares, and no others.
 
     `app_role` is a quoted SQL identifier. The role owns nothing, so it can neither drop nor bypass a policy; FORCE
     applies the policies to the owner as well.

@@ -55,7 +55,7 @@ class ProjectArchived(Conflict):
 
 
 class TryAgain(Exception):
-    """The attempt failed for a temporary reason and can be repeated."""
+    """The attempt failed for a temporary reason; another attempt may succeed."""
 
 
 class Store(ABC):
@@ -69,7 +69,7 @@ class Store(ABC):
 
     @cached_property
     def cache(self) -> dict[str, Any]:
-        """A cache of slices between transactions, each under its own name.
+        """A cache that slices keep between transactions, each under its own name.
 
         It holds only data that can be read again from the database; each slice limits the size of its own.
         """
@@ -78,14 +78,14 @@ class Store(ABC):
     def read(
         self, actor: Actor | None, run: Callable[[Transaction], T], *, cancellation: Cancellation | None = None
     ) -> T:
-        """Run against one snapshot."""
+        """Run a function on one snapshot."""
         known_actor = _require_actor(actor)
         limit = Cancellation() if cancellation is None else cancellation
         limit.prepare(READ_LIMIT_S, is_write=False)
         return retry(lambda: self._read_once(known_actor, run, limit), limit)
 
     def read_as_nobody(self, run: Callable[[Transaction], T]) -> T:
-        """Run one statement for a caller whose identity is not known yet.
+        """Run one statement for a caller whose identity is unknown.
 
         On PostgreSQL no policy shows such a caller a row, only functions of the owner of the schema do. The statement
         itself must return the time, because there may be no transaction that knows it.
@@ -104,7 +104,7 @@ class Store(ABC):
         limit_s: float = WRITE_LIMIT_S,
         cancellation: Cancellation | None = None,
     ) -> T:
-        """Run under the lock of one project, or of the organization if `project` is None.
+        """Run a function under the lock of one project, or of the organization if `project` is None.
 
         The changes of `run`, its events and the stored answer for `op_id` are committed together or not at all. A run
         that records no event has changed nothing, and the revision does not increase. The lock is held for at most
@@ -134,7 +134,7 @@ class Store(ABC):
         return retry(attempt, limit)
 
     def touch(self, actor: Actor, run: Callable[[Transaction], T]) -> T:
-        """Run a short write that is no part of the history, such as when a token was last used.
+        """Run a short write that is not part of the history, such as the time of the last use of a token.
 
         It takes no lock of a project, increases no revision and records no event.
         """
@@ -219,11 +219,11 @@ class Store(ABC):
 
     @abstractmethod
     def _read_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
-        """Run against one snapshot. Not a context manager, because this is faster; nor is the next one."""
+        """Run a function on one snapshot. This is not a context manager, because a call is faster."""
 
     @abstractmethod
     def _write_once(self, actor: Actor, run: Callable[[Transaction], T], cancellation: Cancellation) -> T:
-        """Run in one transaction, and commit it unless it fails or is discarded."""
+        """Run a function in one transaction, and commit unless it fails or is discarded."""
 
     @abstractmethod
     def _set_savepoint(self, tx: Transaction) -> None:
@@ -235,7 +235,7 @@ class Store(ABC):
 
     @abstractmethod
     def watch_commits(self) -> CommitWatch:
-        """Return a watch that notices commits of every process."""
+        """Return a watch that notices the commits of all processes."""
 
     @abstractmethod
     def close(self) -> None:
@@ -243,7 +243,7 @@ class Store(ABC):
 
 
 def _increase_revision(tx: Transaction) -> None:
-    """Increase the revision of a project that was read under the lock, and set the time of the write.
+    """Increase the revision of a project that was read under the lock, and set its time of the last write.
 
     It is never before the last write, unless that is too far ahead of this clock to be right.
     """
@@ -255,11 +255,11 @@ def _increase_revision(tx: Transaction) -> None:
 
 
 class _ClockAdjustment:
-    """A write that only moved leases after a jump of the clock; the request is repeated after its commit."""
+    """The write only moved leases after a jump of the clock. It is committed, and then the request is repeated."""
 
 
 def _adjust_to_clock(tx: Transaction, before: Project) -> bool:
-    """Adjust the project to a clock that jumped since its last write, and return whether that changed anything.
+    """Move the leases of the project if the clock jumped since its last write. Return False if nothing changed.
 
     It is committed by itself: a caller who is refused because of a lease must not undo the end that the lease got.
     """
@@ -300,14 +300,14 @@ def retry(attempt: Callable[[], T], cancellation: Cancellation | None = None) ->
 
 
 class WatchedProject(NamedTuple):
-    """A project that somebody follows, or an organization and none of its projects."""
+    """A project to watch for commits, or an organization without its projects."""
 
     organization: str
     id: str = ""  # empty: the organization itself
 
 
 class ChangedProjects(NamedTuple):
-    """Which projects a wait found changed. It may name too many, and never too few."""
+    """The projects that changed during a wait. There may be too many, but never too few."""
 
     projects: frozenset[WatchedProject]
 
@@ -316,7 +316,7 @@ NO_COMMITS = ChangedProjects(frozenset())
 
 
 class CommitWatch(ABC):
-    """Waits for commits on a separate connection, which `Store.close` closes. One thread uses it."""
+    """A watch that waits for commits on a separate connection, which `Store.close` closes. One thread uses it."""
 
     @abstractmethod
     def wait(self, projects: Collection[WatchedProject]) -> ChangedProjects:

@@ -51,7 +51,7 @@ class Cursor(Protocol):
 
     @property
     def description(self) -> Sequence[Any] | None:
-        """The columns; the first item of each is its name."""
+        """The columns. The first item of each is its name."""
 
     def fetchall(self) -> list[Row]:
         """Return every row."""
@@ -71,7 +71,7 @@ class Project(msgspec.Struct, frozen=True):
 
 
 class Transaction(ABC):
-    """A read on one snapshot, or a write with one lock, one revision and one set of events."""
+    """A read of one snapshot, or a write with one lock, one revision and one set of events."""
 
     def __init__(
         self,
@@ -93,6 +93,7 @@ class Transaction(ABC):
         self.prepared: Any = None  # the result of the operation's `prepare`
         self.default_decision: str | None = None  # of events that have no decision of their own
         self.discarded = False  # the write changed nothing, so it is rolled back with its revision
+        self.named_project: str | None = None  # the name or id that the caller gave beside what the request is about
         self._project: Project | None = None
         self._cursor_key: bytes | None = None
         self._events: dict[str | None, list[Event]] = {}  # by project; None is the organization
@@ -106,7 +107,7 @@ class Transaction(ABC):
 
     @property
     def now(self) -> str:
-        """The time of the whole transaction, by the clock of the store; for a write, when it got the lock."""
+        """The time of the whole transaction, by the clock of the store: for a write, the time when it got the lock."""
         moment: str = self._ambient["now"]
         return moment
 
@@ -116,12 +117,12 @@ class Transaction(ABC):
 
     @property
     def statement_timeout(self) -> str | None:
-        """The limit that the lock gives to the statements after it, for a server that keeps such a limit."""
+        """The statement timeout since the lock was acquired, for a server that enforces one."""
         return None
 
     @property
     def rev(self) -> int:
-        """The revision that this write gives its project, or its organization; 0 in a read."""
+        """The revision of the project, or of the organization, after this write; 0 in a read."""
         rev: int = self._ambient["write_rev"]
         return rev
 
@@ -143,13 +144,13 @@ class Transaction(ABC):
 
     @property
     def budget(self) -> Budget:
-        """A new budget for one answer, by the cap of the caller."""
+        """A new budget for one answer, with the cap of the caller."""
         return Budget.for_answer(self.preferences.answer_tokens_max)
 
     # Not `cached_property`: before Python 3.12 it has one lock for all transactions, which would wait for each other.
     @property
     def cursor_key(self) -> bytes:
-        """The key that signs the cursors of the organization. Raises LookupError if the actor is not in it.
+        """The key that signs cursors in the organization. Raises LookupError if the actor is not a member.
 
         It is read in each transaction that needs it: a key that a process remembers would be wrong after a restore.
         """
@@ -159,8 +160,9 @@ class Transaction(ABC):
         return self._cursor_key
 
     def describe(self, *steps: NextStep) -> str:
-        """Return the next steps as a sentence in the vocabulary of the caller."""
-        return self.preferences.vocabulary.tell(steps)
+        """Return the next steps as a sentence with the operation names of the caller's surface."""
+        vocabulary = self.preferences.vocabulary
+        return (vocabulary if self._project is None else vocabulary.within(self._project.name)).tell(steps)
 
     def set_project(self, project: Project | None) -> None:
         """Set the current project; None after a visit of several."""
@@ -185,7 +187,7 @@ class Transaction(ABC):
         )
 
     def record_each(self, op: str, subjects: Iterable[str], *changes: Change, decision: str | None = None) -> None:
-        """Record an event with the same changes for each of the subjects, in the same stream as `record`."""
+        """Record an event with the same changes for each of the subjects, in the order of calls to `record`."""
         shared = list(changes)
         decision = self.default_decision if decision is None else decision
         if recorded := [Event(op, subject, shared, decision) for subject in subjects]:
@@ -255,7 +257,7 @@ class Transaction(ABC):
     def one_or_none(self, query: Query, shape: type[R], /, **parameters: Any) -> R | None: ...
 
     def one_or_none(self, query: Query, shape: type[R] | None = None, /, **parameters: Any) -> R | Row | None:
-        """Return the first row, if any."""
+        """Return the first row, or None."""
         rows = self._fetch(query, shape, parameters)
         return rows[0] if rows else None
 
@@ -286,16 +288,16 @@ class Transaction(ABC):
         return value
 
     def run_with_record(self, query: Query, record: msgspec.Struct, /, **parameters: Any) -> int:
-        """Change rows and return how many. Parameters that are not given are fields of `record`."""
+        """Change rows and return their number. Parameters that are not given are fields of `record`."""
         return self.run(query, **{**msgspec.structs.asdict(record), **parameters})
 
     @abstractmethod
     def run(self, query: Query, /, **parameters: Any) -> int:
-        """Change rows and return how many."""
+        """Change rows and return their number."""
 
     @abstractmethod
     def run_many(self, query: Query, rows: Iterable[Mapping[str, Any]], /) -> None:
-        """Run a change with many sets of parameters, all with the same names."""
+        """Run a change with many sets of parameters, which have the same names."""
 
     # Implemented by each engine.
 
@@ -304,10 +306,10 @@ class Transaction(ABC):
 
     @abstractmethod
     def _fetch(self, query: Query, shape: type[R] | None, parameters: dict[str, Any]) -> list[Any]:
-        """Run a statement that returns rows, and return them as `all` does."""
+        """Run a statement that returns rows, and return the rows as `all` does."""
 
     def _build_converter(self, query: Query, shape: type | None, cursor: Cursor) -> Callable[[list[Row]], list[Any]]:
-        """Build the function that turns rows of a statement into objects of `shape`; without one they stay tuples."""
+        """Return the function that turns rows of a statement into objects of `shape`; without one, rows stay tuples."""
         columns = [column[0] for column in cursor.description or ()]
         converter: Callable[[list[Row]], list[Any]] = list
         if shape is not None:
@@ -325,7 +327,7 @@ def _refuse_tuples(query: Query, column_count: int, rows: list[Row]) -> list[Row
 
 
 def _separate_alike(events: list[NumberedEvent]) -> tuple[list[NumberedEvent], list[list[NumberedEvent]]]:
-    """Return the other events, and the long runs of events that differ in nothing but their subject."""
+    """Return the separate events, and the long runs of events that differ only in their subjects."""
     others: list[NumberedEvent] = []
     alike: list[list[NumberedEvent]] = []
     for _, group in groupby(
@@ -340,7 +342,7 @@ def _separate_alike(events: list[NumberedEvent]) -> tuple[list[NumberedEvent], l
 
 
 def _build_event_rows(events: Iterable[NumberedEvent]) -> list[dict[str, Any]]:
-    """Return the rows of events. Events that share their changes are encoded once."""
+    """Return the rows of events. Changes that several events share are encoded once."""
     rows: list[dict[str, Any]] = []
     encoded_of: list[Change] | None = None
     encoded = ""
@@ -366,7 +368,7 @@ def set_time_of_read(tx: Transaction) -> None:
 
 
 def note_machine_start(tx: Transaction, jump: ClockJump | None) -> None:
-    """Store when the machine started by the clock of this write, unless what is stored still holds."""
+    """Store the start of the machine by the clock of this write, unless the stored start is still correct."""
     if tx.uptime is None:
         return
     start = tx.project.machine_start

@@ -1,1 +1,1 @@
-"""Tokens: how a caller proves who it is, and what it may do at most."""
+"""Tokens: they prove the identity of a caller, and limit its rights."""

@@ -30,7 +30,7 @@ sql = load_queries(__file__)
 
 
 class RefusalReason(StrEnum):
-    """Why a token is refused; for the log and the counter, never for the caller."""
+    """The reason why a token is refused. It goes to the log and the counter, and never to the caller."""
 
     MALFORMED = "malformed"
     UNKNOWN = "unknown"
@@ -39,7 +39,7 @@ class RefusalReason(StrEnum):
 
 
 class VerifiedToken(NamedTuple):
-    """The actor that a token proves, and whether its use is to be recorded."""
+    """The actor that a token proves, and whether its use must be recorded."""
 
     actor: Actor
     kind: TokenKind
@@ -61,13 +61,8 @@ class RefusalCounts(Counter[RefusalReason]):
     """The number of refused tokens by reason, since the process started."""
 
 
-def authenticate_token(store: Store, text: str, refusals: RefusalCounts | None = None) -> Actor:
-    """Return the actor that a token proves."""
-    return verify_token(store, text, refusals).actor
-
-
 def verify_token(store: Store, text: str, refusals: RefusalCounts | None = None) -> VerifiedToken:
-    """Return what a token proves."""
+    """Return the actor that a token proves, and whether its use must be recorded."""
     digest = compute_digest(text)
     reason = RefusalReason.MALFORMED
     if digest is not None:
@@ -100,7 +95,7 @@ def _find_token(tx: Transaction, digest: str) -> VerifiedToken | RefusalReason:
 
 
 def record_use(store: Store, verified: VerifiedToken) -> bool:
-    """Store when a token was last used, and extend a login; return whether anything was stored.
+    """Store the time of the last use of a token, and extend a login. Return False if nothing was stored.
 
     It writes at most once a minute for each token, and does nothing unless `is_use_due`. Call it after the answer is
     sent: a read must not wait for a writer.

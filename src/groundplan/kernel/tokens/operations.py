@@ -22,7 +22,7 @@ from groundplan.kernel.clock import subtract_time
 from groundplan.kernel.errors import Forbidden, NextStep
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, OpId, Route, declare
-from groundplan.kernel.principals import add_to_organization, find_principal
+from groundplan.kernel.principals import add_to_organization, find_kind, find_principal
 from groundplan.kernel.store.authorize import authorize_project, owns_organization
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -44,7 +44,7 @@ sql = load_queries(__file__)
 
 
 class CreateToken(Struct, forbid_unknown_fields=True):
-    """Whom the token is for, and what it allows at most."""
+    """The actor that the token is for, and the limits of the token."""
 
     kind: ActorKind = ActorKind.AGENT
     name: Name | None = None
@@ -57,7 +57,7 @@ class CreateToken(Struct, forbid_unknown_fields=True):
 
 
 class CreatedToken(Struct):
-    """The new token. `secret` is null when the request is repeated: it is not stored."""
+    """The new token. `secret` is null in the answer to a repeated request, because it is not stored."""
 
     token: TokenView
     secret: str | None
@@ -65,7 +65,7 @@ class CreatedToken(Struct):
 
 
 class OrganizationOwnerRequired(Forbidden):
-    """Only an owner of the organization may do this: a person with open access and without a limited token."""
+    """The actor is not an owner of the organization: a person with open access and without a limited token."""
 
     code = "organization_owner_required"
 
@@ -90,7 +90,7 @@ def create_token(tx: Transaction, request: CreateToken) -> CreatedToken:
     parent = _find_parent(tx)
     expires_at = compute_expiry(request.expires, request.kind, tx.now)
     is_cut = bool(parent and parent.expires_at and (expires_at is None or expires_at > parent.expires_at))
-    is_new = tx.scalar(sql.kind_of_actor, id=user_id) is None and add_to_organization(tx, user_id, kind=request.kind)
+    is_new = find_kind(tx, user_id) is None and add_to_organization(tx, user_id, kind=request.kind)
     secret = make_secret()
     # An agent has no more rights than the person who created its token, also after that person has lost some.
     is_sponsored = request.kind is ActorKind.AGENT and tx.actor.access is Access.MEMBERS
@@ -115,7 +115,7 @@ def create_token(tx: Transaction, request: CreateToken) -> CreatedToken:
 
 
 def _resolve_user(tx: Transaction, request: CreateToken) -> str:
-    """Return whom the token is for."""
+    """Return the id of the actor that the token is for."""
     if request.kind is ActorKind.PERSON:
         name = request.name or tx.actor.id
     elif request.name is None:
@@ -129,7 +129,7 @@ def _resolve_user(tx: Transaction, request: CreateToken) -> str:
             raise OrganizationOwnerRequired("a trusted token reaches every project")
         if not is_own and request.kind is not ActorKind.AGENT:
             raise OrganizationOwnerRequired(f"you may create tokens for yourself and for agents, not for {name!r}")
-    kind = tx.scalar(sql.kind_of_actor, id=user_id)
+    kind = find_kind(tx, user_id)
     if kind not in (None, request.kind):
         raise TokenOfOtherKind(
             f"{name!r} is of kind {kind}, and this token would be of kind {request.kind}; choose another name",
@@ -140,7 +140,7 @@ def _resolve_user(tx: Transaction, request: CreateToken) -> str:
 
 
 def _find_parent(tx: Transaction) -> TokenRow | None:
-    """Return the parent of a new token, which ends with it: the token of the caller, or of the login of the caller."""
+    """Return the parent token, with which a new token ends: the caller's token, or that of the caller's login."""
     row = load_acting_token(tx)
     while row is not None and row.kind is TokenKind.SESSION:
         row = None if row.parent_id is None else tx.one(sql.token, TokenRow, id=row.parent_id)
@@ -148,7 +148,7 @@ def _find_parent(tx: Transaction) -> TokenRow | None:
 
 
 def record_token_event(tx: Transaction, op: KernelOp, view: TokenView, *, is_new: bool = False) -> None:
-    """Record that a token or a login came into being."""
+    """Record the creation of a token or a login."""
     fields = ("kind", "name", "role", "projects", "trusted", "label", "expires_at")
     changes = [changed(field, None, getattr(view, field)) for field in fields if getattr(view, field)]
     if is_new:
@@ -205,7 +205,7 @@ _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=
 
 
 def compute_expiry(text: str | None, kind: ActorKind, now: str) -> str | None:
-    """Return when a token expires; None if never. Without a text it is the default of the kind."""
+    """Return the expiry time of a token; None if it never expires. Without a text, the default of its kind is used."""
     if text == NEVER:
         return None
     lifetime = LIFETIMES[kind] if text is None else _parse_duration(text)
@@ -242,7 +242,7 @@ class Tokens(Struct):
 
 
 def list_tokens(tx: Transaction, request: ListTokens) -> Tokens:
-    """Return the tokens that are for the caller or were created by them; all of them for an owner of the organization.
+    """Return the tokens that are for the caller or that the caller created; an owner of the organization gets all.
 
     Expired and revoked tokens only on request.
     """
@@ -277,14 +277,14 @@ class RevokeToken(Struct, forbid_unknown_fields=True):
 
 
 class RevokedToken(Struct):
-    """The revoked token, and the ids of all tokens that ended now."""
+    """The revoked token, and the ids of all tokens that ended with it."""
 
     token: TokenView
     revoked: list[str]
 
 
 def revoke_token(tx: Transaction, request: RevokeToken) -> RevokedToken:
-    """Revoke a token. The next request with it is refused. Revoking it again changes nothing.
+    """Revoke a token, which ends its use immediately. Revoking it again changes nothing.
 
     Raises:
         NotFound: there is no such token, or it is somebody else's.
@@ -300,7 +300,7 @@ def revoke_token(tx: Transaction, request: RevokeToken) -> RevokedToken:
 
 
 def revoke_with_children(tx: Transaction, row: TokenRow) -> list[str]:
-    """Revoke a token and all that were created with it, and return their ids."""
+    """Revoke a token and all tokens that were created with it, and return their ids."""
     ids = [row.id]
     latest = ids
     while latest := tx.scalars(sql.children_of_tokens, ids=to_json_array(latest)):
@@ -313,7 +313,7 @@ def revoke_with_children(tx: Transaction, row: TokenRow) -> list[str]:
 
 
 def revoke_tokens_of(tx: Transaction, user_id: str) -> list[str]:
-    """Revoke the tokens and logins of a person and of agents that this person answers for, and return their ids."""
+    """Revoke the tokens and logins of a person and of the person's agents, and return their ids."""
     revoked: dict[str, None] = {}
     for row in tx.all(sql.tokens_of_person, TokenRow, user_id=user_id):
         if row.id not in revoked:

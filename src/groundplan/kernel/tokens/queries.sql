@@ -95,13 +95,6 @@ UPDATE access_tokens
    AND revoked_at IS NULL
    AND (last_used_at IS NULL OR last_used_at <= :recorded_before);
 
--- name: kind_of_actor
--- Returns whether somebody is a person, an agent or a service.
-SELECT kind
-  FROM principals
- WHERE tenant_id = :tenant_id
-   AND id = :id;
-
 -- name: projects_of_actor
 -- Returns the projects that somebody is a member of.
 SELECT project_id

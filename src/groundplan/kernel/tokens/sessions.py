@@ -1,4 +1,4 @@
-"""Logins: tokens that a browser holds as a cookie. A login lasts while it is used, and no longer than 30 days."""
+"""Logins: tokens in a browser's cookie. A login lasts while it is used, but at most 30 days."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from groundplan.kernel.actors import Actor, ActorKind
 from groundplan.kernel.audit import KernelOp
 from groundplan.kernel.clock import subtract_time
 from groundplan.kernel.errors import NotFound
-from groundplan.kernel.principals import add_to_organization
+from groundplan.kernel.principals import add_to_organization, find_kind
 from groundplan.kernel.store.authorize import AgentNotAllowed
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.store import Store
@@ -26,7 +26,7 @@ sql = load_queries(__file__)
 
 
 class OpenedSession(NamedTuple):
-    """A new login; `secret` goes into the cookie."""
+    """A new login. `secret` goes into the cookie."""
 
     id: str
     secret: str
@@ -35,7 +35,7 @@ class OpenedSession(NamedTuple):
 
 
 def open_session(store: Store, actor: Actor, *, label: str | None = None) -> OpenedSession:
-    """Log a person in, with the rights of the actor and the limits of its token; the login ends with the token."""
+    """Log a person in with the rights of the actor and the limits of its token. The login ends with that token."""
     if actor.kind is not ActorKind.PERSON:
         raise AgentNotAllowed("only a person logs in; an agent sends its token with each request")
     return store.write(actor, None, lambda tx: _open(tx, label), needs=Permission.TOKEN_LIST)
@@ -48,7 +48,7 @@ def _open(tx: Transaction, label: str | None) -> OpenedSession:
     if parent is not None and parent.expires_at is not None:
         renewable_until = min(renewable_until, parent.expires_at)
     expires_at = compute_session_expiry(tx.now, renewable_until)
-    is_new = tx.scalar(sql.kind_of_actor, id=actor.id) is None
+    is_new = find_kind(tx, actor.id) is None
     if is_new:
         add_to_organization(tx, actor.id, kind=actor.kind)
     secret = make_secret()
@@ -73,7 +73,7 @@ def _open(tx: Transaction, label: str | None) -> OpenedSession:
 
 
 def close_session(store: Store, actor: Actor) -> None:
-    """Log out: revoke the login that the actor acts with."""
+    """Revoke the login of the actor."""
 
     def run(tx: Transaction) -> None:
         row = load_token(tx, actor.token_id or "")
@@ -86,5 +86,5 @@ def close_session(store: Store, actor: Actor) -> None:
 
 
 def compute_session_expiry(now: str, renewable_until: str) -> str:
-    """Return when a login that is used now expires."""
+    """Return the expiry time of a login that is used now."""
     return min(subtract_time(now, -IDLE_MAX), renewable_until)

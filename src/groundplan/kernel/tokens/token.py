@@ -1,4 +1,4 @@
-"""A token as it is stored and as answers show it, never with its secret; and the table of tokens."""
+"""A token as it is stored, and as answers show it without its secret; and the table of tokens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ sql = load_queries(__file__)
 
 
 class TokenKind(StrEnum):
-    """Whom a token is for. A session is the login of a person in a browser."""
+    """The kind of actor that a token is for. A session is the login of a person in a browser."""
 
     PERSON = "person"
     AGENT = "agent"
@@ -36,7 +36,7 @@ ACTOR_KINDS = {
 
 
 class TokenState(StrEnum):
-    """Whether a token works."""
+    """The state of a token, which tells if it can be used."""
 
     ACTIVE = "active"
     EXPIRED = "expired"
@@ -64,13 +64,13 @@ class TokenRow(Struct):
     revoked_by: str | None
 
     def get_state(self, now: str) -> TokenState:
-        """Return whether the token works at a time."""
+        """Return the state of a token at a time."""
         if self.revoked_at is not None:
             return TokenState.REVOKED
         return TokenState.EXPIRED if self.expires_at is not None and self.expires_at <= now else TokenState.ACTIVE
 
     def build_actor(self, organization: str) -> Actor:
-        """Return the identity that the token proves, with its limits."""
+        """Return the actor that the token proves, with the limits of the token."""
         return Actor(
             organization,
             self.actor_id,
@@ -85,7 +85,7 @@ class TokenRow(Struct):
 
 
 class TokenView(Struct):
-    """A token in answers. `role` and `projects` are the most that it allows; null is no limit."""
+    """A token in answers. `role` and `projects` are its limits; null means no limit."""
 
     id: str
     kind: TokenKind
@@ -104,13 +104,13 @@ class TokenView(Struct):
 
 
 class TokenIsFinal(Frozen):
-    """What a token allows cannot change, and a revoked token stays revoked."""
+    """The change concerns the limits of a token, or a revoked token; both are final."""
 
     code = "token_is_final"
 
 
 class TokenOfOtherKind(RuleViolated):
-    """The name belongs to an actor of another kind, for whom this token would act."""
+    """The name belongs to an actor of another kind than the token."""
 
     code = "token_kind"
 
@@ -144,15 +144,15 @@ def view_token(row: TokenRow, now: str) -> TokenView:
 
 
 def refuse_token() -> Unauthenticated:
-    """Return the one error for a token that is malformed, unknown, expired or revoked."""
+    """Return the error for a token that is malformed, unknown, expired or revoked, which is the same for all."""
     return Unauthenticated(
         "this token is not accepted; it may be misspelled, expired or revoked",
-        next_steps=NextStep("token.create", "creates another one"),
+        next_steps=NextStep("token.create", "creates another one", fill=("name",)),
     )
 
 
 def load_acting_token(tx: Transaction) -> TokenRow | None:
-    """Return the token that the caller acts with; None if they act without one."""
+    """Return the token that the caller acts with, or None."""
     if tx.actor.token_id is None:
         return None
     row = tx.one(sql.token, TokenRow, id=tx.actor.token_id)
@@ -162,7 +162,7 @@ def load_acting_token(tx: Transaction) -> TokenRow | None:
 
 
 def load_token(tx: Transaction, token_id: str) -> TokenRow:
-    """Return a token that is the caller's own, or any for an owner of the organization."""
+    """Return a token of the caller, or any token for an owner of the organization."""
     row = tx.one_or_none(sql.token, TokenRow, id=token_id)
     if row is None or not (owns_organization(tx.actor) or tx.actor.id in (row.actor_id, row.created_by)):
         raise NotFound("token", token_id)

@@ -26,7 +26,7 @@ _TEXT = re.compile(rf"{PREFIX}[{ALPHABET}]{{{TEXT_CHARS - len(PREFIX)}}}")
 
 
 class NewSecret(NamedTuple):
-    """The text of a new token, which is shown once, with the id and digest that are stored."""
+    """A new token: its text, which is shown once, and the id and digest, which are stored."""
 
     text: str
     id: str
@@ -40,7 +40,7 @@ def make_secret() -> NewSecret:
 
 
 def compute_digest(text: str) -> str | None:
-    """Return the digest under which a token is stored; None if the text is no token, or a misspelled one."""
+    """Return the stored digest of a token; None if the text is not a token or is misspelled."""
     if len(text) != TEXT_CHARS or not _TEXT.fullmatch(text):
         return None
     body, checksum = text[:-CHECKSUM_CHARS], text[-CHECKSUM_CHARS:]

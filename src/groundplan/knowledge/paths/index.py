@@ -1,4 +1,4 @@
-"""An index of all patterns of a project, so that a path is only compared with the few that may match it.
+"""An index of all patterns of a project: a path is compared only with the few patterns that may match it.
 
 `dir/**` is found by its directory and matches without a comparison. Every other pattern stands under one term, the
 least crowded of its terms:
@@ -27,11 +27,11 @@ SEARCHED_PENALTY = 8  # a term that is looked for in every name is the last choi
 
 
 class TooManySteps(Exception):
-    """The search would exceed the limit of steps."""
+    """The search would exceed its limit of steps."""
 
 
 class IndexedPattern:
-    """A pattern, the keys that have it, and the terms it is indexed by."""
+    """A pattern, the keys that have it, and its terms in the index."""
 
     __slots__ = ("keys", "pattern", "terms")
 
@@ -42,7 +42,7 @@ class IndexedPattern:
 
 
 class Beginnings:
-    """The patterns of an index by their texts and by the directories that they begin with, both sorted."""
+    """The patterns of an index, sorted by their texts and by the folders that they begin with."""
 
     def __init__(self, entries: Mapping[str, IndexedPattern]) -> None:
         self.by_head: dict[str, list[IndexedPattern]] = {}
@@ -54,7 +54,7 @@ class Beginnings:
         self._heads = sorted(self.by_head)
 
     def list_inside(self, prefix: str) -> Iterator[IndexedPattern]:
-        """Yield the patterns that begin with a folder, given with its `/`."""
+        """Yield the patterns that begin with a folder, which is given with a final `/`."""
         for text in _cut(self._texts, prefix):
             yield self._entries[text]
         for head in _cut(self._heads, prefix):
@@ -62,7 +62,7 @@ class Beginnings:
 
 
 class PathIndex:
-    """Find the keys with a pattern that matches a path."""
+    """An index that returns the keys with a pattern that matches a path."""
 
     def __init__(self) -> None:
         self._by_key: dict[str, tuple[IndexedPattern, ...]] = {}
@@ -80,7 +80,7 @@ class PathIndex:
 
     @property
     def size(self) -> int:
-        """The number of patterns after brace expansion, counted once per key."""
+        """The number of patterns after brace expansion. A pattern counts once for each of its keys."""
         return self._size
 
     def put(self, key: str, patterns: Sequence[str]) -> None:
@@ -102,7 +102,7 @@ class PathIndex:
             self._release(entry, key)
 
     def _get_entry(self, text: str) -> IndexedPattern:
-        """Return the entry of a pattern, or a new one without keys that is not yet in the index."""
+        """Return the entry of a pattern. A new entry has no keys and is not yet in the index."""
         if entry := self._entries.get(text):
             return entry
         pattern = parse_pattern(text)
@@ -149,7 +149,7 @@ class PathIndex:
         return self._match(path, {}, steps_max)
 
     def match_many(self, paths: Iterable[str], *, steps_max: int | None = None) -> Iterator[tuple[str, list[str]]]:
-        """Yield each path with its keys. Files of one directory share most of the search."""
+        """Yield each path with its keys. Files of one folder share most of the search."""
         directories: dict[str, tuple[set[str], set[IndexedPattern]]] = {}
         left = steps_max
         for path in paths:
@@ -158,7 +158,7 @@ class PathIndex:
                 left -= self.steps
 
     def matching_below(self, folder: str, *, steps_max: int | None = None) -> list[str]:
-        """Return the sorted keys with a pattern that can match a path below a normalized folder; `.` is the root."""
+        """Return the sorted keys with a pattern that can match a path below a normalized folder. `.` is the root."""
         if folder == ROOT:
             self.steps = len(self._by_key)
             return sorted(key for key, entries in self._by_key.items() if entries)
@@ -209,7 +209,7 @@ class PathIndex:
         return sorted(keys)
 
     def _search_directory(self, names: list[str]) -> tuple[set[str], set[IndexedPattern]]:
-        """Return the keys and the candidates that all files in the directory of a path share."""
+        """Return the keys and the candidate patterns that are the same for all files in the folder of a path."""
         keys: set[str] = set()
         candidates: set[IndexedPattern] = set()
         for directory in _list_directories(names):
@@ -221,7 +221,7 @@ class PathIndex:
         return keys, candidates
 
     def _list_candidates(self, name: str) -> Iterator[IndexedPattern]:
-        """Yield the patterns under the terms that a name has."""
+        """Yield the patterns under the index terms of a name."""
         terms = self._terms
         heads, tails = self._lengths
         yield from terms.get(name, ())
@@ -232,7 +232,7 @@ class PathIndex:
 
 
 def list_terms(route: PatternRoute) -> Iterator[str]:
-    """Yield the terms under which a route can stand; a name with a literal star may be taken for one of them."""
+    """Yield the index terms of a route. A name with a literal star can equal such a term."""
     yield f"/{route.head}"
     for segment in route.segments:
         if isinstance(segment, str):
@@ -246,17 +246,17 @@ def list_terms(route: PatternRoute) -> Iterator[str]:
 
 
 def _list_directories(names: Sequence[str]) -> Iterator[str]:
-    """Return the directories that a path is in, from the root on."""
+    """Return the folders that contain a path, beginning with the root."""
     return accumulate((f"{name}/" for name in names[:-1]), initial="")
 
 
 def _cut(texts: list[str], prefix: str) -> list[str]:
-    """Return those of some sorted texts that begin with a folder, given with its `/`."""
+    """Return the texts that begin with a folder, which is given with a final `/`. The texts must be sorted."""
     return texts[bisect_left(texts, prefix) : bisect_left(texts, prefix[:-1] + AFTER_SLASH)]
 
 
 def _discard(entries: dict[str, list[IndexedPattern]], name: str, entry: IndexedPattern) -> None:
-    """Remove an entry from the list with a name, and the list if it is empty."""
+    """Remove an entry from a list of the index, and the list if it becomes empty."""
     entries_of_name = entries.get(name, [])
     if entry in entries_of_name:
         entries_of_name.remove(entry)

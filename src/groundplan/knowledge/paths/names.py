@@ -1,4 +1,4 @@
-r"""Names of paths, and paths as people and agents write them.
+r"""Parse paths in the forms in which people and agents write them.
 
 A list of paths may be an array, lines, comma separated text, or a JSON array in a string. Its elements may have
 bullets, check boxes, quotes, back-ticks, a leading `./` and the `\` of Windows. They may be absolute, or relative to a
@@ -40,7 +40,7 @@ LAYERS_MAX = 3  # of decoration: a quoted list item with a name in back-ticks ha
 
 
 def split_path(path: str) -> list[str] | None:
-    """Return the directories and the file name of a path, or None if it is not a normalized path below the root.
+    """Return the folders and the file name of a path, or None if it is not a normalized path below the root.
 
     Absolute paths and those with a drive, `.`, `..` or an empty name match nothing.
     """
@@ -51,13 +51,13 @@ def split_path(path: str) -> list[str] | None:
 
 
 def looks_like_folder(path: str) -> bool:
-    """Return whether a path is probably that of a folder, because its last name has no ending."""
+    """Return True if a path probably names a folder, because its last name has no extension."""
     name = path.rpartition("/")[2]
     return "." not in name and name not in BARE_FILE_NAMES
 
 
 def is_drive(name: str) -> bool:
-    """Return whether a first name is a drive, as in `C:/code`."""
+    """Return True if the first name of a path is a drive, as in `C:/code`."""
     return len(name) == DRIVE_CHARS and name[1] == ":" and name[0].isascii() and name[0].isalpha()
 
 
@@ -82,7 +82,7 @@ def _is_folder(path: str, working_copy: RepositoryPaths | None) -> bool:
 
 
 def warn_about_outside_paths(paths: Iterable[str], working_copy: RepositoryPaths | None) -> list[str]:
-    """Return a warning if paths are outside of the repository, or if they are absolute and none is known."""
+    """Return a warning if paths are outside of the repository, or absolute without a known repository."""
     outside = [path for path in paths if path != ROOT and split_path(path) is None]
     if not outside:
         return []
@@ -121,7 +121,7 @@ def _strip_decoration(text: str) -> str:
 
 
 def _normalize(path: str) -> str:
-    """Return a normalized path below the root, or the root, else the path."""
+    """Return a normalized path below the root, the root itself, or an outside path unchanged."""
     names: list[str] = []
     if not path or path.startswith("/"):
         return path

@@ -42,7 +42,7 @@ POSIX_CLASSES = {
 
 
 class MalformedPattern(Exception):
-    """The text is not a valid pattern: what is wrong, and what to write instead."""
+    """The text is not a valid pattern. The error has the problem and the correct form."""
 
     def __init__(self, problem: str, hint: str) -> None:
         super().__init__(f"{problem}; {hint}")
@@ -51,7 +51,7 @@ class MalformedPattern(Exception):
 
 
 class AbsolutePattern(MalformedPattern):
-    """The text is an absolute path; `rest` is the path after its start."""
+    """The text is an absolute path. `rest` is the path without its beginning."""
 
     def __init__(self, text: str, start: str) -> None:
         self.rest = text.removeprefix(start).lstrip("/") or EVERY_FILE
@@ -61,7 +61,7 @@ class AbsolutePattern(MalformedPattern):
 
 
 def split_pieces(text: str) -> Iterator[str]:
-    """Yield the signs of a pattern, and the plain texts, classes and escapes between them."""
+    """Yield the parts of a pattern: its special signs, plain texts, classes and escapes."""
     at = 0
     while at < len(text):
         if plain := PLAIN.match(text, at):
@@ -73,7 +73,7 @@ def split_pieces(text: str) -> Iterator[str]:
 
 
 def _skip_character(text: str, at: int) -> int:
-    r"""Return the index after the character at an index; after `\`, after the next one."""
+    r"""Return the index after the character at an index. `\` and the next character count as one."""
     if text[at] != "\\":
         return at + 1
     if text[at + 1 : at + 2] in ("", "/"):
@@ -84,7 +84,7 @@ def _skip_character(text: str, at: int) -> int:
 
 
 def _parse_class(text: str, start: int) -> tuple[str, int]:
-    """Return the class that begins at an index as a regular expression, and the index after it."""
+    """Return the class that begins at an index, as a regular expression, and the index after it."""
     at = first = start + 1 + text.startswith(("!", "^"), start + 1)
     expression = "[^" if first > start + 1 else "["
     while not (at > first and text.startswith("]", at)):
@@ -110,7 +110,7 @@ def _parse_class(text: str, start: int) -> tuple[str, int]:
 
 
 def expand_braces(text: str) -> list[str]:
-    """Return the distinct patterns without special braces that a pattern expands to, in order.
+    """Return the distinct patterns that the braces of a pattern expand to, in order.
 
     The text is read once. Each open brace has its finished branches and the current one; neither may exceed the limit,
     so a text whose expansion would explode is refused.
@@ -148,7 +148,7 @@ def _refuse_too_many(alternatives: int) -> None:
 
 
 class Run:
-    """The part of a segment between two stars: a literal text, or a regular expression of fixed length."""
+    """A part of a segment between two stars: a literal text, or a regular expression of fixed length."""
 
     __slots__ = ("_compiled", "is_literal", "length", "text")
 
@@ -159,7 +159,7 @@ class Run:
         self._compiled: re.Pattern[str] | None = None  # most runs of an index are never compared
 
     def find(self, name: str, start: int, end: int) -> int:
-        """Return the first index in a part of a name where the run fits, or -1."""
+        """Return the first index in a range of a name at which the run matches, or -1."""
         if self.is_literal:
             return name.find(self.text, start, end)
         if self._compiled is None:
@@ -169,7 +169,7 @@ class Run:
 
 
 class Wildcard:
-    """A segment with wildcards: runs with a star between two of them."""
+    """A segment with wildcards: a list of runs with a star between each two."""
 
     __slots__ = ("chars_min", "first", "last", "middle")
 
@@ -181,12 +181,12 @@ class Wildcard:
 
     @property
     def head(self) -> str:
-        """The literal text that a name begins with."""
+        """The literal text at the beginning of each matching name."""
         return self.first.text if self.first.is_literal else ""
 
     @property
     def tail(self) -> str:
-        """The literal text that a name ends with."""
+        """The literal text at the end of each matching name."""
         return self.last.text if self.last is not None and self.last.is_literal else ""
 
     @property
@@ -194,7 +194,7 @@ class Wildcard:
         return not self.chars_min and not self.middle
 
     def accepts(self, name: str) -> bool:
-        """Return whether a name matches."""
+        """Return True if a name matches."""
         first, last, chars = self.first, self.last, len(name)
         if chars < self.chars_min or first.find(name, 0, first.length):
             return False
@@ -217,7 +217,7 @@ DIRECTORIES = Wildcard([Run("**", 2, is_literal=True)])  # stands for itself, an
 
 
 def parse_segment(text: str) -> Segment:
-    """Parse the text between two slashes, after brace expansion."""
+    """Parse a segment, which is the text between two slashes, after brace expansion."""
     if "*" in text or "?" in text or "[" in text or "\\" in text:
         return _parse_wildcard(text)
     return text
@@ -287,25 +287,25 @@ class PatternRoute:
 
     @property
     def is_everything_below(self) -> bool:
-        """Whether the route is `head/**`."""
+        """True if the route is `head/**`."""
         last = self.trailing[-1] if len(self.trailing) == 1 else ""
         return not self.leading and not self.between and isinstance(last, Wildcard) and last.is_any_name
 
     @property
     def segments(self) -> list[Segment]:
-        """The segments below the head, without `**`."""
+        """The segments after the head, without `**`."""
         return [*self.leading, *chain.from_iterable(self.between), *self.trailing]
 
     @property
     def cost(self) -> int:
-        """The steps of comparing the segments between two `**` with a name."""
+        """The number of steps to compare the segments between two `**` with a name."""
         return sum(
             1 if isinstance(segment, str) else STEPS_PER_RUN * (1 + len(segment.middle))
             for segment in chain.from_iterable(self.between)
         )
 
     def accepts(self, names: list[str]) -> bool:
-        """Return whether the names of a path match. Only for paths that begin with the head."""
+        """Return True if a path, given by its names, matches. The path must begin with the head."""
         at, end = self.depth + len(self.leading), len(names) - len(self.trailing)
         if at > end or (at != end and not self.is_open):
             return False
@@ -320,7 +320,7 @@ class PatternRoute:
         return at <= end
 
     def can_match_below(self, names: list[str]) -> bool:
-        """Return whether a path below these directories can match. Only for directories that begin with the head."""
+        """Return True if a path below a folder, given by its names, can match. The folder must begin with the head."""
         # Only the segments before the first `**` are at fixed positions; it matches whatever directories follow, and
         # the segments after it match names that the path still has to have.
         given = len(names) - self.depth
@@ -350,23 +350,23 @@ class Pattern:
         self.cost = len(alternatives) + sum(route.cost for route in routes)
 
     def matches(self, path: str) -> bool:
-        """Return whether the pattern matches a normalized path."""
+        """Return True if the pattern matches a normalized path."""
         if path == self.text:
             return True
         names = split_path(path)
         return names is not None and self.matches_names(path, names)
 
     def matches_names(self, path: str, names: list[str]) -> bool:
-        """Return whether the pattern matches a path that differs from its text, given with its names."""
+        """Return True if the pattern matches a path, given by its names, that differs from the text of the pattern."""
         return any(path.startswith(route.head) and route.accepts(names) for route in self.routes)
 
     def can_match_below(self, folder: str) -> bool:
-        """Return whether the pattern can match a path below a normalized folder."""
+        """Return True if the pattern can match a path below a normalized folder."""
         names = split_path(folder)
         return names is not None and self.can_match_below_names(f"{folder}/", names)
 
     def can_match_below_names(self, prefix: str, names: list[str]) -> bool:
-        """Return whether the pattern can match a path that begins with `prefix`, a folder given with its names."""
+        """Return True if the pattern can match a path below the folder `prefix`, which is given with its names."""
         if self.text.startswith(prefix):  # its text is a path that it matches
             return True
         return any(
@@ -376,7 +376,7 @@ class Pattern:
 
 
 def refuse_costly(pattern: Pattern) -> None:
-    """Refuse a pattern that could take too long to compare with one path."""
+    """Refuse a pattern whose comparison with one path could take too long."""
     if pattern.cost > COST_MAX:
         raise MalformedPattern(
             "has too many wildcards between two '**', and would take too long to compare with a long path",
@@ -401,12 +401,12 @@ def parse_pattern(text: str) -> Pattern:
 
 
 def _can_match_no_name(segment: Segment) -> bool:
-    """Return whether a segment stands only for `.` or `..`, which are no names: `[.]`, `[.].`."""
+    """Return True if a segment matches only `.` or `..`, which are not names: `[.]`, `[.].`."""
     return not isinstance(segment, str) and segment.last is None and bool(DOTS.fullmatch(segment.first.text))
 
 
 def _bad_segment(segments: Sequence[Segment], alternative: str, text: str) -> MalformedPattern:
-    """Return the error of a segment that no path has: an empty one, `.` or `..`."""
+    """Return the error for a segment that no path has: an empty one, `.` or `..`."""
     name = next(name for name in ("", ".", "..") if name in segments)
     problem = f"has a {name!r} segment" if name else "has an empty segment ('//')"
     if alternative != text:
@@ -417,7 +417,7 @@ def _bad_segment(segments: Sequence[Segment], alternative: str, text: str) -> Ma
 
 
 def _normalize_pattern(text: str) -> str:
-    """Return the text without leading `./`, or raise MalformedPattern if its beginning or end is wrong."""
+    """Return the text without leading `./`. Raise MalformedPattern if its beginning or end is invalid."""
     while text.startswith("./"):
         text = text[2:]
     if not text:

@@ -1,4 +1,4 @@
-"""Find paths with a file in common: equal ones, a folder and what is below it, a pattern and what it matches.
+"""Find paths that share a file: equal paths, a folder and its content, and a pattern and its matches.
 
 Two patterns have a file in common when they are equal, or when one matches the text of the other. Plain paths are
 looked up by their text and by the folders above them; only patterns are matched. So the time grows with the number of
@@ -22,7 +22,7 @@ PATTERN_CHARACTERS = frozenset("*?[{")
 
 
 def find_shared_paths(tx: Transaction, paths: Collection[str], among: Collection[str]) -> SharedPaths:
-    """Return for each path those of `among` that lead to a file in common with it."""
+    """Return for each path or pattern the ones in `among` that match a common file."""
     parsed = _parse(paths)
     search = _Search(parsed, parsed if among is paths else _parse(among))
     try:
@@ -34,7 +34,7 @@ def find_shared_paths(tx: Transaction, paths: Collection[str], among: Collection
 
 
 class _Paths:
-    """Some paths, by their normalized text."""
+    """Some paths by their normalized texts."""
 
     def __init__(self) -> None:
         self.written: dict[str, list[str]] = {}  # as they were given
@@ -68,7 +68,7 @@ def _add_pattern(patterns: PathIndex, text: str) -> None:
 
 
 class _Search:
-    """The search for pairs, one path of each side."""
+    """A search for pairs of paths, one from each side."""
 
     def __init__(self, paths: _Paths, among: _Paths) -> None:
         self._paths, self._among = paths, among
@@ -88,7 +88,7 @@ class _Search:
                     others[other_text] = None
 
     def list_pairs(self) -> Iterator[tuple[str, str]]:
-        """Yield every pair with a file in common, some of them twice."""
+        """Yield every pair that shares a file. Some pairs are repeated."""
         for path in self._paths.written:
             yield from ((path, other) for other in _find_related(path, self._among))
             yield from ((path, other) for other in self._match(self._among, path, self._paths))
@@ -96,7 +96,7 @@ class _Search:
             yield from ((path, other) for path in self._match(self._paths, other, self._among))
 
     def _match(self, side: _Paths, path: str, side_of_path: _Paths) -> list[str]:
-        """Return the patterns of one side that match a path of the other, or something below it if it is a folder."""
+        """Return the patterns of one side that match a path of the other, or a path in it if it is a folder."""
         if not len(side.patterns):
             return []
         found = side.patterns.find_matches(path, steps_max=self._steps)

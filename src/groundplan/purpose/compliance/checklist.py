@@ -1,4 +1,4 @@
-"""A proposed operation, the part of the plan that it is about, and the sections of the checklist that judges it.
+"""A proposed operation, the part of the plan that it concerns, and the sections of its checklist.
 
 The values of a proposed operation may be invalid: the checklist reports that instead of rejecting the request.
 """
@@ -16,7 +16,7 @@ from groundplan.kernel.errors import NextStep, NotFound
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.store.transaction import Project, Transaction
 from groundplan.purpose.content import read_verified_content
-from groundplan.purpose.editing.rules import is_ordered, match_edge_types
+from groundplan.purpose.editing.rules import forbids_cycles_and_downward_edges, match_edge_types
 from groundplan.purpose.model import (
     WORD_CHARS_MAX,
     Assumption,
@@ -64,7 +64,7 @@ class OperationKind(StrEnum):
 
     @property
     def subject(self) -> str:
-        """The subject: node, edge, assumption or draft; empty if the operation is about a whole version."""
+        """The kind of the changed item: node, edge, assumption or draft; empty if it is a whole version."""
         return self.value.partition("_")[2]
 
     @property
@@ -74,7 +74,7 @@ class OperationKind(StrEnum):
 
     @property
     def edits(self) -> bool:
-        """Whether the operation changes the content of a version."""
+        """True if the operation changes the content of a version."""
         return self.subject in ("node", "edge", "assumption")
 
     @property
@@ -110,15 +110,21 @@ class ProposedOperation(Struct, forbid_unknown_fields=True):
     profile: UncheckedWord | None = None
     label: UncheckedWord | None = None
     origin: VersionRef | None = field(name="from", default=None)
+    # What no operation has: a parent or children of a node. The checklist blocks them.
+    parent_id: Any | UnsetType = UNSET
+    parent: Any | UnsetType = UNSET
+    children: Any | UnsetType = UNSET
+    path: Any | UnsetType = UNSET
+    tree: Any | UnsetType = UNSET
 
     @property
     def version_ref(self) -> VersionRef | None:
-        """The version that the operation names; for a new draft, the version it copies."""
+        """The version that the operation names; for a new draft, the version to copy."""
         return self.origin if self.kind is OperationKind.CREATE_DRAFT and self.origin is not None else self.version
 
 
 class ProposalContext(NamedTuple):
-    """The part of the plan that a proposed operation is about."""
+    """The part of the plan that a proposed operation concerns."""
 
     proposal: ProposedOperation
     project: Project
@@ -132,13 +138,13 @@ class ProposalContext(NamedTuple):
 
     @property
     def is_draft(self) -> bool:
-        """Whether the version can be edited."""
+        """True if the version can be edited."""
         return self.row is not None and self.row.is_draft
 
     @property
-    def is_ordered(self) -> bool:
-        """Whether edges must not point down or close a cycle."""
-        return self.row is not None and is_ordered(self.row.profile)
+    def forbids_cycles_and_downward_edges(self) -> bool:
+        """True if edges must not point down or close a cycle."""
+        return self.row is not None and forbids_cycles_and_downward_edges(self.row.profile)
 
     @property
     def version_name(self) -> str:
@@ -158,7 +164,7 @@ class ProposalContext(NamedTuple):
 
     @property
     def how_to_edit(self) -> tuple[str, NextStep | None]:
-        """The action and next step if the version cannot be edited."""
+        """The action and the next step that make the version editable."""
         draft = next((row.number for row in self.versions if row.is_draft), None)
         if draft is None:
             return "", NextStep("purpose.draft", "creates a draft", {"project": self.project.name})
@@ -173,7 +179,7 @@ class ProposalContext(NamedTuple):
         return _find_item(self.content.assumptions, ref)
 
     def find_edges(self) -> list[PurposeEdge]:
-        """Return the edges that match the operation: between its ends, and of its type if given."""
+        """Return the edges between the ends in the operation, of its type if it gives one."""
         source, target = self.find_node(self.proposal.source), self.find_node(self.proposal.target)
         if source is None or target is None:
             return []
@@ -219,14 +225,14 @@ YES, NO, NOT_APPLICABLE = "YES", "NO (BLOCKED)", "NOT APPLICABLE"
 
 
 class ChecklistItem(Struct, frozen=True):
-    """A line of a section. `ok` is null if it does not apply to the operation."""
+    """A line of a section. `ok` is null if the line does not apply to the operation."""
 
     text: str
     ok: bool | None
 
 
 class ChecklistSection(Struct, frozen=True):
-    """A section, and the facts it is based on."""
+    """A section, with the facts that it is based on."""
 
     number: int
     title: str
@@ -235,16 +241,27 @@ class ChecklistSection(Struct, frozen=True):
     verdict: str
 
 
-class Compliance(Struct, frozen=True):
-    """The decision whether an operation may proceed; if not, the reasons and the required actions."""
+class FailedItem(Struct, frozen=True):
+    """A line of a section that fails."""
+
+    section: int
+    text: str
+
+
+class Compliance(Struct, frozen=True, kw_only=True):
+    """The decision whether an operation may proceed; if not, the reasons and the required actions.
+
+    A short answer has the failed items in place of the sections and their Markdown.
+    """
 
     bookkeeping: ClassVar[frozenset[str]] = frozenset()
 
     status: Literal["APPROVED", "BLOCKED"]
-    sections: list[ChecklistSection]
+    sections: list[ChecklistSection] | UnsetType = UNSET
     reasons: list[str]
     required_actions: list[str]
-    markdown: str
+    markdown: str | UnsetType = UNSET
+    failed: list[FailedItem] | UnsetType = UNSET
 
 
 class CheckedItem(NamedTuple):
@@ -267,7 +284,7 @@ class SectionResult(NamedTuple):
 
 
 def has_failures(checks: list[CheckedItem]) -> bool:
-    """Return whether a check that applies fails."""
+    """Return True if a check that applies fails."""
     return any(check.ok is False for check in checks)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from groundplan.kernel.store.queries import Query
+from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.purpose.compliance.checklist import NOT_APPLICABLE, ChecklistSection, ProposedOperation
 from groundplan.purpose.editing import draft
 from groundplan.purpose.markup import escape_inline, format_code_span
@@ -63,6 +63,7 @@ def _format_version_constraints(section: ChecklistSection) -> Iterator[str]:
     facts = section.facts
     yield "**For DRAFT versions:**"
     yield from _format_items(section, 0, 2)
+    yield from (f"  {line}" for line in _format_sql(DRAFT_COUNT_QUERY))
     yield f"  - Drafts of this project: {facts['draft_count']} (must be 0 or 1)"
     yield ""
     yield "**For PUBLISH operations:**"
@@ -143,6 +144,8 @@ def _format_tenant_isolation(section: ChecklistSection) -> Iterator[str]:
     yield f"- Role of {_format_code(facts['actor'])}: {facts['role']} (needs {facts['permission']})"
     yield ""
     yield f"**Tenant Filter Applied?** {_format_verdict(section)}"
+    yield ""
+    yield f"**Role Allows It?** {'✅ YES' if facts['role_allows'] else '❌ NO (BLOCKED)'}"
 
 
 def _format_decision(section: ChecklistSection) -> Iterator[str]:
@@ -189,6 +192,7 @@ def _format_text(value: object) -> str:
 
 
 VERSIONS_QUERY = versions.sql.versions
+DRAFT_COUNT_QUERY = load_queries(__file__).draft_count
 PUBLISH_QUERY = publish.sql.publish_version
 
 # By subject and verb of the operation.
@@ -209,13 +213,16 @@ _STATEMENTS: dict[tuple[str, str], Query] = {
 
 
 def format_statement(title: str, query: Query | None) -> Iterator[str]:
-    """Yield a statement under its title, or nothing if the operation runs none."""
+    """Yield a statement under its title; nothing if the operation runs none."""
     if query is not None:
         yield f"**{title}:**"
-        yield "```sql"
-        yield f"{query.sqlite};"
-        yield "```"
+        yield from _format_sql(query)
         yield ""
+
+
+def _format_sql(query: Query) -> Iterator[str]:
+    """Yield a statement that runs on both engines, with its named parameters."""
+    yield from ("```sql", *f"{query.sqlite};".splitlines(), "```")
 
 
 def find_statement(subject: str, verb: str | None) -> Query | None:

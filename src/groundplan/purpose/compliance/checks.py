@@ -1,8 +1,7 @@
 """Check a proposed operation, and decide whether it may proceed: the checks of sections 2 to 6 and the whole checklist.
 
 All of it is computed: tables and policies are read from the live database, versions and nodes from the plan, rights
-from the permission table. It changes nothing, and gives the same verdict as the operation itself, with one exception:
-metadata is free for the editor, and the checklist blocks the structure of the theory in it.
+from the permission table. It changes nothing, and gives the same verdict as the operation itself.
 """
 
 from __future__ import annotations
@@ -12,10 +11,12 @@ from enum import StrEnum
 from typing import Any, Literal, TypeVar
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from groundplan.kernel.errors import Invalid, NextStep
 from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
 from groundplan.kernel.store.live_catalog import LiveTable, list_tables_with_prefix, read_live_tables
+from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
 from groundplan.policies import get_policies
@@ -25,6 +26,7 @@ from groundplan.purpose.compliance.checklist import (
     ChecklistItem,
     ChecklistSection,
     Compliance,
+    FailedItem,
     OperationKind,
     ProposalContext,
     ProposedOperation,
@@ -35,7 +37,6 @@ from groundplan.purpose.compliance.checklist import (
 )
 from groundplan.purpose.compliance.checklist_markdown import render_checklist
 from groundplan.purpose.compliance.live_schema import check_graph_model, check_tenant_filters, check_tenant_isolation
-from groundplan.purpose.compliance.metadata_structure import find_structure
 from groundplan.purpose.dates import is_day
 from groundplan.purpose.editing.items import PATH_KEYS_MAX, format_path
 from groundplan.purpose.editing.rules import (
@@ -51,6 +52,7 @@ from groundplan.purpose.editing.rules import (
 from groundplan.purpose.gates.gates import Check, GateResult, list_required_gates
 from groundplan.purpose.gates.run import read_gate_inputs, run_gate
 from groundplan.purpose.graph.cycles import find_closed_cycle
+from groundplan.purpose.metadata_structure import MetadataStructure, find_structure
 from groundplan.purpose.model import (
     SENTENCE_BYTES_MAX,
     TEXT_BYTES_MAX,
@@ -72,6 +74,8 @@ from groundplan.purpose.versions.drafts import get_least_profile, is_lighter
 from groundplan.purpose.versions.publish import LABEL_CHARS_MAX, is_same_as, is_unambiguous_label
 from groundplan.purpose.versions.versions import VersionRow, find_latest_published
 
+sql = load_queries(__file__)
+
 TABLE_PREFIX = "toc_"
 EVERYTHING_HOLDS = "all checks that apply to this operation pass"
 SHOW_CONTENT = "", NextStep("purpose.open", "shows the content")
@@ -80,11 +84,11 @@ Choice = TypeVar("Choice", bound=StrEnum)
 
 
 def build_checklist(tx: Transaction, proposal: ProposedOperation) -> Compliance:
-    """Return whether an operation may proceed in the project; if not, the reasons and the required actions."""
+    """Return the decision on an operation in the project, with reasons and required actions if it may not proceed."""
     ctx = read_proposal_context(tx, proposal)
     tables = read_live_tables(tx, list_tables_with_prefix(tx, TABLE_PREFIX))
     parts = [
-        check_graph_model(tables, find_structure(_get_metadata(proposal))),
+        check_graph_model(tables, _find_proposed_structure(proposal)),
         check_version_state(ctx),
         check_version_constraints(tx, ctx, tables.get("toc_versions")),
         check_node_operation(ctx, is_fenced=not check_tenant_filters().unfiltered_on_nodes),
@@ -105,12 +109,35 @@ def build_checklist(tx: Transaction, proposal: ProposedOperation) -> Compliance:
         ),
         ChecklistSection(8, SECTION_TITLES[8], [], facts, status),
     ]
-    return Compliance(status, sections, reasons, actions, render_checklist(sections, proposal, tx.now))
+    return Compliance(
+        status=status,
+        sections=sections,
+        reasons=reasons,
+        required_actions=actions,
+        markdown=render_checklist(sections, proposal, tx.now),
+    )
 
 
-def _get_metadata(proposal: ProposedOperation) -> object:
-    """Return the metadata that the operation writes."""
-    return proposal.metadata if proposal.kind in (OperationKind.CREATE_NODE, OperationKind.UPDATE_NODE) else None
+def shorten(checklist: Compliance) -> Compliance:
+    """Return the decision with the items that fail, without the sections and their Markdown."""
+    failed = [
+        FailedItem(section.number, item.text)
+        for section in checklist.sections or ()
+        for item in section.items
+        if item.ok is False
+    ]
+    return replace(checklist, sections=UNSET, markdown=UNSET, failed=failed)
+
+
+def _find_proposed_structure(proposal: ProposedOperation) -> MetadataStructure:
+    """Return the structure in the metadata that the operation writes, and in the operation itself."""
+    writes_node = proposal.kind in (OperationKind.CREATE_NODE, OperationKind.UPDATE_NODE)
+    stored = find_structure(proposal.metadata) if writes_node else MetadataStructure([], [])
+    links, trees = (
+        [name for name in names if getattr(proposal, name) not in (UNSET, None)]
+        for names in (("parent_id", "parent"), ("children", "path", "tree"))
+    )
+    return MetadataStructure([*links, *stored.links], [*trees, *stored.trees])
 
 
 def _to_items(checks: list[CheckedItem]) -> Iterator[ChecklistItem]:
@@ -118,7 +145,7 @@ def _to_items(checks: list[CheckedItem]) -> Iterator[ChecklistItem]:
 
 
 def _describe_action(tx: Transaction, check: CheckedItem) -> str:
-    """Return the required action of a failed check, worded for the surface of the caller."""
+    """Return the required action of a failed check, in the words of the caller's surface."""
     described = f"{tx.describe(check.next_step)}." if check.next_step else ""
     return " ".join(filter(None, (check.action, described)))
 
@@ -165,12 +192,13 @@ def check_version_state(ctx: ProposalContext) -> SectionResult:
 
 
 def check_version_constraints(tx: Transaction, ctx: ProposalContext, versions: LiveTable | None) -> SectionResult:
-    """Check whether the versions of the project are valid, before and after the operation."""
+    """Check that the versions of the project are valid before and after the operation."""
     kind, row = ctx.kind, ctx.row
     drafts = [version.number for version in ctx.versions if version.is_draft]
     numbers = [version.number for version in ctx.versions]
     published = [version.number for version in ctx.versions if not version.is_draft]
     is_publish = kind is OperationKind.PUBLISH
+    draft_count = tx.scalar(sql.draft_count, project_id=tx.project.id)
     one_draft = CheckedItem(
         "Only ONE DRAFT exists per project",
         not drafts if kind is OperationKind.CREATE_DRAFT else len(drafts) <= 1,
@@ -180,7 +208,7 @@ def check_version_constraints(tx: Transaction, ctx: ProposalContext, versions: L
     results = _run_gates(tx, row, ctx) if is_publish and row is not None and row.is_draft else []
     checks = [
         one_draft,
-        CheckedItem("Query to verify", len(drafts) in (0, 1), one_draft.reason, one_draft.action),
+        CheckedItem("Query to verify", draft_count in (0, 1), one_draft.reason, one_draft.action),
         CheckedItem(
             "Current version is DRAFT",
             ctx.is_draft if is_publish else None,
@@ -227,7 +255,7 @@ def check_version_constraints(tx: Transaction, ctx: ProposalContext, versions: L
     ]
     checks += _check_profile_and_change(tx, ctx)
     facts: dict[str, Any] = {
-        "draft_count": len(drafts),
+        "draft_count": draft_count,
         "versions": numbers,
         "next_number": len(numbers) + 1,
         "publish_gates": get_policies(tx).publish_gates,
@@ -247,7 +275,7 @@ def check_version_constraints(tx: Transaction, ctx: ProposalContext, versions: L
 
 
 def _check_profile_and_change(tx: Transaction, ctx: ProposalContext) -> list[CheckedItem]:
-    """Check what publishing refuses besides the gates: a profile that is too light, and a draft without changes."""
+    """Check the conditions of publishing besides the gates: the profile is not too light, and the draft has changes."""
     profile, least = _find_proposed_profile(ctx), get_least_profile(tx)
     row, latest = ctx.row, find_latest_published(tx)
     is_changed: bool | None = None
@@ -273,7 +301,7 @@ def _check_profile_and_change(tx: Transaction, ctx: ProposalContext) -> list[Che
 
 
 def _find_proposed_profile(ctx: ProposalContext) -> Profile | None:
-    """Return the profile that the operation would give or publish; None if it is not about a profile."""
+    """Return the profile of the version after the operation; None if the operation does not concern a profile."""
     if ctx.kind is OperationKind.CREATE_DRAFT and ctx.proposal.profile in list(Profile):
         return Profile(ctx.proposal.profile)
     is_publish = ctx.kind is OperationKind.PUBLISH and ctx.row is not None and ctx.row.is_draft
@@ -318,7 +346,7 @@ def _describe_fixes(tx: Transaction, result: GateResult) -> str:
     fixes = "; ".join(f"{check.code}: {check.fix or check.message}" for check in _find_blocking_checks(result))
     steps = (
         NextStep("purpose.edit", f"corrects what gate {result.gate} found"),
-        NextStep("purpose.record", "with waivers lets an owner waive it"),
+        NextStep("purpose.record", "with waivers lets an owner waive it", fill=("waivers",)),
     )
     return f"{tx.describe(*steps)}. {fixes}."
 
@@ -410,7 +438,7 @@ def check_edge_operation(ctx: ProposalContext) -> SectionResult:
     cause: TypedEdge | None = None  # the same edge, if it must not point down or close a cycle
     if is_ours and source and target and becomes and was is not becomes:
         name = EdgeName(source.key, target.key, becomes)
-        if ctx.is_ordered and becomes_causal(was, becomes):
+        if ctx.forbids_cycles_and_downward_edges and becomes_causal(was, becomes):
             cause = TypedEdge(name, source.node_type, target.node_type)
     cycle = _find_cycle(ctx, cause.name) if cause and not cause.name.is_self_edge else None
     wrong = [word for word in (given.edge_type, given.new_edge_type) if word and _parse_word(EdgeType, word) is None]
@@ -575,7 +603,7 @@ def _describe_missing(ctx: ProposalContext, kind: str, ref: str | None) -> str:
 
 
 def _is_metadata(metadata: Any, node: PurposeNode | None, *, is_new: bool) -> bool:
-    """Return whether metadata can be stored, merged with that of the node. A new node may have none."""
+    """Return True if metadata can be stored after merging it with that of the node, if there is one."""
     if not isinstance(metadata, dict):
         return metadata is None and is_new
     merged = merge_metadata(node.metadata if node else {}, metadata)
@@ -583,8 +611,8 @@ def _is_metadata(metadata: Any, node: PurposeNode | None, *, is_new: bool) -> bo
 
 
 def _find_downward_edges(ctx: ProposalContext, node: PurposeNode | None, node_type: NodeType | None) -> list[str]:
-    """Return the edges that point down if the node gets another type."""
-    if node is None or node_type is None or not ctx.is_ordered:
+    """Return the edges that would point down if the node had another type."""
+    if node is None or node_type is None or not ctx.forbids_cycles_and_downward_edges:
         return []
     nodes = ctx.content.nodes
     edges = (
@@ -596,7 +624,7 @@ def _find_downward_edges(ctx: ProposalContext, node: PurposeNode | None, node_ty
 
 
 def _resolve_new_type(ctx: ProposalContext, edges: list[PurposeEdge]) -> EdgeType | None:
-    """Return the type of the edge after the operation, or None if it is not known."""
+    """Return the type of the edge after the operation; None if it is unknown."""
     given = ctx.proposal
     if ctx.kind is OperationKind.CREATE_EDGE:
         return _parse_word(EdgeType, given.edge_type or EdgeType.CONTRIBUTES_TO)
@@ -606,7 +634,7 @@ def _resolve_new_type(ctx: ProposalContext, edges: list[PurposeEdge]) -> EdgeTyp
 
 
 def _find_cycle(ctx: ProposalContext, name: EdgeName) -> list[str] | None:
-    """Return the cycle that a new causal edge closes."""
+    """Return the cycle that a new causal edge would close."""
     added = (name.source, name.target)
     return find_closed_cycle([*((edge.source, edge.target) for edge in ctx.content.causal_edges), added], [added])
 

@@ -1,4 +1,4 @@
-"""The names of the theory's tables in code, and the rules for a class, model or call that names one."""
+"""Names of the theory's tables in source code, and the rules for a class, model or call that uses one."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _VERSIONS = re.compile(r"\btoc_versions\b|\b[tT]ocVersions?\b", re.ASCII)
 
 
 def check_unit(text: str) -> Iterator[RuleMatch]:
-    """Yield the findings in a unit that names a toc_* table, with offsets in its text."""
+    """Yield the findings in a unit that uses a toc_* table, with offsets in its text."""
     own = _TO_OWN_TABLE.finditer(text) if _OWN_TABLE.search(text) else ()
     for match in [*PARENT.finditer(text), *_SELF.finditer(text), *own]:
         message = f"{match[0]} makes an adjacency list of the theory"

@@ -1,4 +1,4 @@
-"""Search one file for patterns that the checklist forbids: in SQL, in SQL inside strings, and in source code."""
+"""Search one file for patterns that the checklist forbids: in SQL, in SQL inside of strings, and in source code."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Rules = Callable[[str], Iterator[RuleMatch]]
 
 
 class CodeFinding(Struct, frozen=True):
-    """A forbidden or doubtful pattern: where it is, which section of the checklist it is about, what to do instead."""
+    """A forbidden or doubtful pattern: its place, its section of the checklist, and the remedy."""
 
     file: str
     line: int
@@ -102,7 +102,7 @@ def _find_matches(text: str, language: Language) -> tuple[list[RuleMatch], list[
 
 
 def _list_units(text: str, language: Language) -> Iterator[tuple[Unit, Rules]]:
-    """Yield the units of a file with their rules. In code, only those strings count that are SQL or a name."""
+    """Yield the units of a file with their rules. In code, a string is a unit only if it is SQL or a name."""
     statements: list[Unit] = []
     if language == "sql":
         statements += split_statements(text)
@@ -128,7 +128,7 @@ def _list_units(text: str, language: Language) -> Iterator[tuple[Unit, Rules]]:
 
 
 def _join_strings(source: CodeSource, strings: list[CodeToken]) -> str:
-    """Return the content of some strings, with spaces in place of the quotes and of the code between them."""
+    """Return the content of some strings, with spaces in place of quotes and of the code between the strings."""
     first, last = strings[0].start, strings[-1].end
     inner = [_find_content(source.text, string) for string in strings]
     gaps = [(before[1], after[0]) for before, after in pairwise(inner)]
@@ -137,7 +137,7 @@ def _join_strings(source: CodeSource, strings: list[CodeToken]) -> str:
 
 
 def _find_content(text: str, string: CodeToken) -> tuple[int, int]:
-    """Return the start and end of the content of a string, between one or three quotes."""
+    """Return the start and end of the content of a string, inside of one or three quotes."""
     mark = text[string.start : string.start + 3]
     is_triple = mark in _TRIPLE_QUOTES and string.end - string.start >= 6 and text.endswith(mark, 0, string.end)
     quotes = 3 if is_triple else 1
@@ -145,7 +145,7 @@ def _find_content(text: str, string: CodeToken) -> tuple[int, int]:
 
 
 def _group_strings(source: CodeSource) -> Iterator[list[CodeToken]]:
-    """Yield the strings of a file; those with only a plus or space between them are one."""
+    """Yield groups of adjacent strings, which only a plus or blanks separate."""
     group: list[CodeToken] = []
     for string in source.strings():
         if group and not _JOINT.fullmatch(source.text, group[-1].end, string.start):

@@ -1,4 +1,4 @@
-"""The rules for a SQL statement that names a toc_* table.
+"""The rules for a SQL statement that uses a toc_* table.
 
 A change reaches only drafts if its own WHERE says so plainly: status = 'DRAFT', or the ids of such versions, joined to
 the other conditions by AND. Any other condition is not understood, and gets a warning.
@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from groundplan.purpose.compliance.code_patterns import PARENT, USE_EDGES, RuleMatch, Severity
 from groundplan.purpose.compliance.code_units import blank_spans, find_json_structures
 from groundplan.purpose.compliance.live_schema import ENDS
-from groundplan.purpose.compliance.metadata_structure import PATH_NAMES, TREE_NAMES, fold_name, format_names
+from groundplan.purpose.metadata_structure import PATH_NAMES, TREE_NAMES, fold_name, format_names
 from groundplan.purpose.model import EdgeType, NodeType, RiskLevel, VersionStatus
 
 NESTING_MAX = 8  # brackets around a plain condition; deeper ones are not read
@@ -57,7 +57,7 @@ _EXCLUDES = re.compile(r"(?:[\w.\"`]+\s+)?NOT\b[^<>!]*\)", _FLAGS)
 
 
 class ContentChange(NamedTuple):
-    """An UPDATE, DELETE, TRUNCATE or upsert of a toc_* table, the status that it sets, and the versions it reaches."""
+    """An UPDATE, DELETE, TRUNCATE or upsert of a toc_* table, with the status it sets and the versions it reaches."""
 
     at: int
     verb: str
@@ -89,7 +89,7 @@ def find_changes(text: str) -> Iterator[ContentChange]:
 
 
 def _read_clauses(text: str, change: re.Match[str], end: int) -> _Clauses:
-    """Return the spans of the assignments and of the conditions of a change, not those of a subquery."""
+    """Return the spans of the assignments and of the conditions of a change, without those of subqueries."""
     depth = 0
     is_delete = change[1].upper().startswith("DELETE")
     set_end = where_end = last = None
@@ -113,7 +113,7 @@ def _read_clauses(text: str, change: re.Match[str], end: int) -> _Clauses:
 
 
 def _reaches_published_around(text: str) -> bool:
-    """Return whether a query or join of the statement names published versions, or all but drafts."""
+    """Return True if a query or join of the statement selects published versions, or all but drafts."""
     rest = _NOT_PUBLISHED.sub("", text)
     return _PUBLISHED.search(rest) is not None or _NOT_DRAFT.search(rest) is not None
 
@@ -126,7 +126,7 @@ def _classify_reach(where: str) -> Reach:
 
 
 def _split_condition(text: str) -> tuple[list[str], bool]:
-    """Return the parts of a condition, and whether nothing but AND joins them."""
+    """Return the parts of a condition, and True if they are only joined by AND."""
     depth = first = 0
     parts: list[str] = []
     is_conjunction = True
@@ -140,7 +140,7 @@ def _split_condition(text: str) -> tuple[list[str], bool]:
 
 
 def _is_only_drafts(part: str, nesting_max: int, *, is_of_version: bool = True) -> bool:
-    """Return whether a condition by itself admits only drafts."""
+    """Return True if a condition admits only drafts."""
     if _IS_DRAFT.fullmatch(part):
         return is_of_version
     nested = _NESTED.match(part)
@@ -157,7 +157,7 @@ def _is_only_drafts(part: str, nesting_max: int, *, is_of_version: bool = True) 
 
 
 def _find_closing(text: str, start: int) -> int:
-    """Return the position at which the bracket that opened before `start` is closed, or -1."""
+    """Return the position of the closing bracket for the bracket before `start`, or -1."""
     depth = 1
     for token in _TOKEN.finditer(text, start):
         depth += bool(token["open"]) - bool(token["close"])
@@ -167,7 +167,7 @@ def _find_closing(text: str, start: int) -> int:
 
 
 def _split_query(text: str) -> tuple[str, str]:
-    """Return the text before the WHERE of a query and the text after it; nothing if there are several queries."""
+    """Return the text before and after the WHERE of a query; nothing if there are several queries."""
     depth = 0
     for token in _TOKEN.finditer(text) if _SELECT.match(text) else ():
         depth += bool(token["open"]) - bool(token["close"])
@@ -179,7 +179,7 @@ def _split_query(text: str) -> tuple[str, str]:
 
 
 def _reaches_published(part: str) -> bool:
-    """Return whether a condition names published versions, or negates that a version is a draft."""
+    """Return True if a condition selects published versions, or negates that a version is a draft."""
     plain = _NOT_NULL.sub("", part)
     negations = len(_NEGATION.findall(plain))
     if _DRAFT.search(plain) and (negations or _NOT_DRAFT.search(plain)):
@@ -246,7 +246,7 @@ _NEXT_DRAFT = "Create a draft from the published version and change that."
 
 
 def check_statement(text: str, *, created_triggers: Collection[TriggerKey] = ()) -> Iterator[RuleMatch]:
-    """Yield the findings in a statement that names a toc_* table, with offsets in its text.
+    """Yield the findings in a statement that uses a toc_* table, with offsets in its text.
 
     `created_triggers` are those that the same file creates.
     """
@@ -262,7 +262,7 @@ def check_statement(text: str, *, created_triggers: Collection[TriggerKey] = ())
 
 
 def find_created_triggers(text: str) -> Iterator[TriggerKey]:
-    """Yield the triggers on toc_* tables that a statement creates, by name and table, and by name alone."""
+    """Yield the triggers on toc_* tables that a statement creates, both by name with table and by name alone."""
     for match in _CREATES_TRIGGER.finditer(_LITERAL.sub(lambda literal: " " * len(literal[0]), text)):
         name, table = match[1].lower(), match[2].lower()
         if table.startswith("toc_"):
@@ -383,7 +383,7 @@ def _match_published_edits(text: str) -> Iterator[RuleMatch]:
 
 
 def _match_status_change(text: str, change: ContentChange) -> Iterator[RuleMatch]:
-    """Check an UPDATE that sets the status: the only one that may is the one that publishes a draft."""
+    """Check an UPDATE of the status. The only allowed one publishes a draft."""
     at = change.at
     if change.status == VersionStatus.DRAFT:
         message = "a published version becomes a DRAFT again, so that it can be edited"

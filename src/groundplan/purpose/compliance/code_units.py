@@ -1,4 +1,4 @@
-"""Split SQL and source code into units: a statement, a class or a model, as far as brackets and indentation show.
+"""Split SQL and source code into units (a statement, a class or a model) by brackets and indentation.
 
 A unit keeps the offsets of the file: comments, and parts that are units of their own, are replaced by spaces. The
 tokens are found by expressions that take linear time and also match a string or comment that has no end.
@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.strict_json import decode
 from groundplan.purpose.compliance.code_patterns import PARENT, TOC_NAME
-from groundplan.purpose.compliance.metadata_structure import MetadataStructure, find_structure
+from groundplan.purpose.metadata_structure import MetadataStructure, find_structure
 
 DEPTH_MAX = 64  # deeper brackets belong to the unit around them, so that no text is copied more often than this
 HEAD_CHARS_MAX = 400  # of the text before a brace, to see what it opens
@@ -102,7 +102,7 @@ def read_source(text: str, language: Language) -> CodeSource:
 
 
 def blank_spans(text: str, start: int, spans: Iterable[tuple[int, int]]) -> str:
-    """Return a text that begins at `start` with the spans of the file replaced by spaces, except for line breaks."""
+    """Return the text from `start`, with spaces in place of the given spans of the file; line breaks are kept."""
     parts, done = [], start
     for first, end in sorted(spans):
         if end > done:
@@ -122,7 +122,7 @@ def split_units(source: CodeSource, language: Language) -> Iterator[Unit]:
 
 @dataclass(slots=True)
 class _Bracket:
-    """An open bracket: a `body` holds statements, a `class` is one unit, and `join` is part of the unit around it."""
+    """An open bracket. A `body` holds statements, a `class` is one unit, and a `join` continues the unit around it."""
 
     kind: Literal["body", "class", "join"]
     opened: int
@@ -167,7 +167,7 @@ def _classify_brace(text: str, stack: list[_Bracket], brace: int) -> Literal["bo
 
 
 def _find_head_start(stack: list[_Bracket], brace: int) -> int:
-    """Return the start of the text before a brace: of the statement, or of the last member of the class."""
+    """Return the start of the text before a brace: of a statement, or of the last member of a class."""
     top = stack[-1]
     if top.kind == "body":
         return top.first
@@ -190,7 +190,7 @@ def _close_bracket(text: str, stack: list[_Bracket], token: CodeToken) -> Iterat
 
 
 def _ends_statement(text: str, container: _Bracket, line: CodeToken) -> bool:
-    """Return whether a line break ends the statement."""
+    """Return True if a line break ends the statement."""
     before = text[max(container.first, line.start - HEAD_CHARS_MAX) : line.start].strip()
     if before.startswith("@"):
         return False  # what it decorates is on the next line
@@ -208,7 +208,7 @@ def _cut_unit(text: str, container: _Bracket, end: int) -> Iterator[Unit]:
 
 
 def _split_lines(source: CodeSource) -> Iterator[Unit]:
-    """Yield logical lines, and a class (or a table of a migration) with the lines below it, but without its methods."""
+    """Yield logical lines, and each class or table of a migration as one unit without its methods."""
     lines = list(_join_lines(source))
     depths = [_measure_indent(line.text) for line in lines]
     blocks: list[tuple[int, int]] = []  # the indentation and the index of each open block
@@ -267,12 +267,12 @@ _JSON = re.compile(r"'(\s*[{\[](?:[^']|'')*)'")
 
 
 def is_sql(text: str) -> bool:
-    """Return whether a string of source code, or a literal, contains a statement."""
+    """Return True if a string of source code, or a literal, contains a statement."""
     return _SQL.search(text) is not None
 
 
 def split_statements(text: str, start: int = 0) -> Iterator[Unit]:
-    """Yield the statements of SQL. Those in the body of a function, and those in a literal, are statements too."""
+    """Yield the statements of SQL, including those in the body of a function and those in a literal."""
     source = read_source(text, "sql")
     literals = list(_find_literals(source))
     texts = _find_texts(source, [first for first, _, _ in literals])
@@ -283,20 +283,20 @@ def split_statements(text: str, start: int = 0) -> Iterator[Unit]:
             if not (_JSON_LINK.search(content) or _has_structure(content)):
                 hidden.append((first, end))
         elif not is_closed or (is_sql(content) and TOC_NAME.search(content)):
-            yield from _split_at_ends(read_source(_DOUBLED.sub(r" '\1' ", content), "sql"), start + first)
+            yield from _split_at_statement_ends(read_source(_DOUBLED.sub(r" '\1' ", content), "sql"), start + first)
             hidden += _find_gaps(content, first)
-    yield from _split_at_ends(CodeSource(blank_spans(source.text, 0, hidden), source.tokens), start)
+    yield from _split_at_statement_ends(CodeSource(blank_spans(source.text, 0, hidden), source.tokens), start)
 
 
 def find_json_structures(text: str) -> Iterator[tuple[int, int, MetadataStructure]]:
-    """Yield the offsets of the JSON literals of a statement that hold structure, and this structure."""
+    """Yield the JSON literals of a statement that hold a structure: the offset of each, and the structure."""
     for match in _JSON.finditer(text):
         structure = _read_structure(match[1])
         if structure.links or structure.trees:
             yield match.start(), match.end(), structure
 
 
-def _split_at_ends(source: CodeSource, start: int) -> Iterator[Unit]:
+def _split_at_statement_ends(source: CodeSource, start: int) -> Iterator[Unit]:
     text, first = source.text, 0
     for end in [*(token.start for token in source.tokens if token.kind == "end"), len(text)]:
         if first < end and not text[first:end].isspace():
@@ -305,7 +305,7 @@ def _split_at_ends(source: CodeSource, start: int) -> Iterator[Unit]:
 
 
 def _find_literals(source: CodeSource) -> Iterator[tuple[int, int, bool]]:
-    """Yield the start and end of the content of each literal, and whether it is closed.
+    """Yield the start and end of the content of each literal, and False if it is not closed.
 
     Two strings without anything between them are one literal with a quote in it.
     """
@@ -320,7 +320,7 @@ def _find_literals(source: CodeSource) -> Iterator[tuple[int, int, bool]]:
 
 
 def _find_texts(source: CodeSource, literals: list[int]) -> set[int]:
-    """Return the offsets of the literals that are text, which no statement runs."""
+    """Return the offsets of the literals that are plain text and are never run."""
     quoted = ((token.start, token.end) for token in source.tokens if token.kind in ("string", "name"))
     events: list[tuple[int, re.Match[str] | None]] = [(first, None) for first in literals]
     events += ((event.start(), event) for event in _EVENT.finditer(blank_spans(source.text, 0, quoted)))
@@ -352,7 +352,7 @@ def _find_texts(source: CodeSource, literals: list[int]) -> set[int]:
 
 
 def _find_gaps(content: str, start: int) -> Iterator[tuple[int, int]]:
-    """Yield the parts of a literal around its toc_* names: the statement around it still names these tables."""
+    """Yield the parts of a literal between its toc_* names. The statement around it keeps these names."""
     first = 0
     for name in TOC_NAME.finditer(content):
         yield start + first, start + name.start()

@@ -30,7 +30,7 @@ from groundplan.purpose.compliance.checklist import (
     decide_verdict,
     has_failures,
 )
-from groundplan.purpose.compliance.metadata_structure import (
+from groundplan.purpose.metadata_structure import (
     PATH_NAMES,
     TREE_NAMES,
     MetadataStructure,
@@ -49,7 +49,7 @@ RESTORE_ACTION = "Restore the database to the schema of its migrations."
 
 
 def check_graph_model(tables: Mapping[str, LiveTable], metadata: MetadataStructure) -> SectionResult:
-    """Check the tables of the graph, and the structure in the metadata of a proposed node."""
+    """Check the tables of the graph, and search the metadata of a proposed node for structure."""
     missing = [
         f"{table}.{column}"
         for table, columns in REQUIRED_COLUMNS.items()
@@ -135,7 +135,7 @@ def _find_columns(tables: Mapping[str, LiveTable], is_match: Callable[[str, str]
 
 
 def _describe_structure(problem: str, columns: list[str], names: list[str]) -> tuple[str, str]:
-    """Return the reason and the action for structure in columns, and under names in metadata."""
+    """Return the reason and the action for structure that is stored in columns or in metadata."""
     where, actions = [], []
     if columns:
         where.append(_join_names(columns))
@@ -193,8 +193,9 @@ def check_tenant_isolation(tx: Transaction, kind: OperationKind, tables: Mapping
             "you are not a member of the organization of this project",
             "Ask a member to add you to the project.",
         ),
-        _check_role(tx, kind),
     ]
+    verdict = decide_verdict(checks)  # about the tenant: the role has a line of its own
+    checked_role = _check_role(tx, kind)
     facts: dict[str, Any] = {
         "queries": queries.queries,
         "queries_without_tenant": queries.open,
@@ -207,12 +208,13 @@ def check_tenant_isolation(tx: Transaction, kind: OperationKind, tables: Mapping
         "access": tx.actor.access,
         "role": role,
         "permission": permission,
+        "role_allows": checked_role.ok,
     }
-    return SectionResult(7, checks, facts, decide_verdict(checks))
+    return SectionResult(7, [*checks, checked_role], facts, verdict)
 
 
 def _check_role(tx: Transaction, kind: OperationKind) -> CheckedItem:
-    """Check the permission as the operation itself would, so that the way out is that of its refusal."""
+    """Check the permission in the way of the operation itself, so that the suggested action is the same."""
     text = "Role in the project carries the permission that the operation needs"
     try:
         authorize_project(tx, ProjectId(tx.project.id), kind.permission)
@@ -248,7 +250,7 @@ def _describe_row_security(table: LiveTable) -> dict[str, Any] | None:
 
 
 def check_tenant_filters() -> TenantFilters:
-    """Check that each query of the slice filters by tenant on both engines."""
+    """Check that every query of the slice filters by tenant on both engines."""
     count = 0
     unfiltered: list[str] = []
     on_nodes: list[str] = []

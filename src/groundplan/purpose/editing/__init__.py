@@ -1,1 +1,1 @@
-"""Edit a draft with a batch of operations, which applies as a whole or not at all."""
+"""Edit a draft by a batch of operations. Either all of them are applied, or none."""

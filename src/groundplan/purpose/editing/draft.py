@@ -10,7 +10,7 @@ this state. Only the cycle check reads rows that the batch does not name.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, NoReturn, TypeVar
+from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -22,7 +22,7 @@ from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument
 from groundplan.purpose.content import read_nodes
-from groundplan.purpose.editing.rules import is_ordered, match_edge_types
+from groundplan.purpose.editing.rules import forbids_cycles_and_downward_edges, match_edge_types
 from groundplan.purpose.model import Assumption, EdgeName, EdgeType, Indicator, NodeType, PurposeEdge, PurposeNode
 from groundplan.purpose.versions.versions import VersionRow
 
@@ -59,7 +59,7 @@ class NamedEdge(PurposeEdgeRow):
 
 
 class AssumptionRow(Assumption):
-    """An assumption on a node or an edge, by row id: either `node` or `edge_id` is set."""
+    """An assumption on a node or an edge. Either `node` or `edge_id` is set, to a row id."""
 
     edge_id: str | None = None
 
@@ -93,7 +93,7 @@ _ROW_COLUMNS: dict[type[Struct], tuple[str, ...]] = {
 
 
 def encode_columns(row: Row) -> dict[str, Any]:
-    """Return the columns of a row as they are stored and recorded. Metadata is JSON text."""
+    """Return the columns of a row in their stored form. Metadata is JSON text."""
     columns = {name: getattr(row, name) for name in _ROW_COLUMNS[type(row)]}
     if isinstance(row, PurposeNode):
         columns["metadata"] = msgspec.json.encode(row.metadata).decode()
@@ -125,7 +125,7 @@ R = TypeVar("R", PurposeNode, PurposeEdgeRow, AssumptionRow, IndicatorRow)
 
 
 class PublishedImmutable(Conflict):
-    """An operation names a row of a published version, which never changes."""
+    """An operation changes a row of a published version, which is final."""
 
     code = "published_immutable"
 
@@ -151,6 +151,13 @@ class CreatedItem(Struct, omit_defaults=True):
     ref: str | None = None
 
 
+class ItemIdentity(NamedTuple):
+    """The key and the row id of an item. An edge has no key."""
+
+    key: str
+    id: str
+
+
 class BatchRefs(Struct):
     """The keys, row ids and refs that a batch uses."""
 
@@ -161,13 +168,13 @@ class BatchRefs(Struct):
 
 
 class DraftState:
-    """The rows that a batch names, and the items it has created so far."""
+    """The rows that a batch uses, and the items that it has created so far."""
 
     def __init__(self, tx: Transaction, version: VersionRow, batch_refs: BatchRefs) -> None:
         self.tx = tx
         self.version = version
         self._next_step = NextStep("purpose.open", "shows the keys in the draft", {"project": tx.project.name})
-        self.is_ordered = is_ordered(version.profile)
+        self.forbids_cycles_and_downward_edges = forbids_cycles_and_downward_edges(version.profile)
         self.refs: dict[str, str] = {}
         self.pending_refs = set(batch_refs.refs)  # refs of items that the batch has not created yet
         self.created: list[tuple[int, CreatedItem]] = []  # with the index of its operation
@@ -232,12 +239,21 @@ class DraftState:
         return edges[matching_types[0]]
 
     def has_edge(self, name: EdgeName) -> bool:
-        """Return whether the draft has an edge. Its ends must be among the nodes that the batch names."""
+        """Return True if the draft has an edge. The batch must name both ends."""
         return name.edge_type in self.edges.get((self._by_key[name.source], self._by_key[name.target]), {})
 
     def build_edge_name(self, row: PurposeEdgeRow) -> EdgeName:
-        """Return the name of an edge. Its ends must be among the nodes that the batch names."""
+        """Return the name of an edge. The batch must name both ends."""
         return EdgeName(self.nodes[row.source_node_id].key, self.nodes[row.target_node_id].key, row.edge_type)
+
+    def read_node_key(self, node_id: str) -> str:
+        """Return the key of a node, which the batch need not name."""
+        return str(self.tx.scalar(sql.node_key, version_id=self.version.id, node_id=node_id))
+
+    def read_edge_name(self, edge_id: str) -> EdgeName:
+        """Return the name of an edge, which the batch need not name."""
+        source, target, type_ = self.tx.one(sql.edge_name, version_id=self.version.id, edge_id=edge_id)
+        return EdgeName(source, target, EdgeType(type_))
 
     def register_node(self, row: PurposeNode, ref: str | None, index: int) -> None:
         self.nodes[row.id] = row
@@ -262,7 +278,7 @@ class DraftState:
         self._add_created(row.key, row.id, "indicator", ref, index)
 
     def list_created(self) -> list[CreatedItem]:
-        """Return the items that the batch created and did not remove again, in the order of its operations."""
+        """Return the items that the batch created and has not removed, in the order of its operations."""
         edges = {row.id for several in self.edges.values() for row in several.values()}
         existing = {*self.nodes, *edges, *self.assumptions, *self.indicators}
         return [item for _, item in sorted(self.created, key=lambda entry: entry[0]) if item.id in existing]

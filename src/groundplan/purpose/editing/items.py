@@ -13,9 +13,8 @@ from msgspec.structs import replace
 
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import Conflict, RuleViolated
-from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.store.queries import load_queries
-from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument
+from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument, quote_text
 from groundplan.purpose.dates import parse_day
 from groundplan.purpose.editing.draft import (
     ASSUMPTION_COLUMNS,
@@ -25,11 +24,14 @@ from groundplan.purpose.editing.draft import (
     AssumptionRow,
     DraftState,
     IndicatorRow,
+    ItemIdentity,
     NamedEdge,
     PurposeEdgeRow,
+    Row,
     build_addition_changes,
     build_removal_changes,
     diff_rows,
+    encode_columns,
     get_given_fields,
 )
 from groundplan.purpose.editing.operations import (
@@ -37,6 +39,7 @@ from groundplan.purpose.editing.operations import (
     AddEdge,
     AddIndicator,
     AddNode,
+    ReadFields,
     RemoveAssumption,
     RemoveEdge,
     RemoveIndicator,
@@ -63,17 +66,57 @@ from groundplan.purpose.tables import Op
 sql = load_queries(__file__)
 
 
-def add_indicator(draft: DraftState, op: AddIndicator, key: str, index: int) -> None:
+class StaleItem(Conflict):
+    """A field of an item has another value than the caller read."""
+
+    code = "stale_item"
+
+    def __init__(self, item: str, field: str, current: Any, path: ArgumentPath) -> None:
+        value = "empty" if current is None else quote_text(str(current))
+        super().__init__(
+            f"{format_argument_path(path)}: the {field} of {item} was changed since you read it, and is {value} now; "
+            "give that in `was` to overwrite it",
+            item=item,
+            field=field,
+            current=current,
+        )
+
+
+def _refuse_stale_fields(item: str, before: Row, after: Row, was: ReadFields, path: ArgumentPath) -> None:
+    """Raise StaleItem if an update overwrites a value that its caller did not read.
+
+    A field that has the new value already is no conflict. Of metadata only the names count that the update changes.
+    """
+    if was is UNSET:
+        return
+    columns = encode_columns(before)
+    for field in was:
+        if field not in columns:
+            raise invalid_argument((*path, "was", field), f"is no field of {item}; omit it")
+        stored, new, read = getattr(before, field), getattr(after, field), was[field]
+        if field == "metadata" and isinstance(read, dict):
+            names = [name for name in {**stored, **new} if stored.get(name) != new.get(name)]
+            stored, new, read = ({name: values.get(name) for name in names} for values in (stored, new, read))
+        if _blank_to_none(stored) not in (_blank_to_none(new), _blank_to_none(read)):
+            raise StaleItem(item, field, stored, path)
+
+
+def _blank_to_none(value: Any) -> Any:
+    return None if value == "" else value
+
+
+def add_indicator(draft: DraftState, op: AddIndicator, identity: ItemIdentity, index: int) -> None:
     node = draft.find_node(op.node, ("operations", index, "node"))
-    row = IndicatorRow(new_uuid(), key, node.id, **_collect_fields(op))
+    row = IndicatorRow(identity.id, identity.key, node.id, **_collect_fields(op))
     draft.add(sql.add_indicator, row)
-    draft.tx.record(Op.INDICATOR_ADDED, key, changed("on", None, node.key), *build_addition_changes(row))
+    draft.tx.record(Op.INDICATOR_ADDED, row.key, changed("on", None, node.key), *build_addition_changes(row))
     draft.register_indicator(row, op.ref, index)
 
 
 def update_indicator(draft: DraftState, op: UpdateIndicator, path: ArgumentPath) -> None:
     before = draft.find_indicator(op.indicator, (*path, "indicator"))
     after = replace(before, **_collect_fields(op))
+    _refuse_stale_fields(before.key, before, after, op.was, path)
     changes = diff_rows(before, after)
     if not changes:
         return
@@ -83,25 +126,24 @@ def update_indicator(draft: DraftState, op: UpdateIndicator, path: ArgumentPath)
 
 
 def remove_indicator(draft: DraftState, op: RemoveIndicator, path: ArgumentPath) -> None:
-    remove_indicator_row(draft, draft.find_indicator(op.indicator, (*path, "indicator")), None)
+    row = draft.find_indicator(op.indicator, (*path, "indicator"))
+    remove_indicator_row(draft, row, draft.read_node_key(row.node_id))
 
 
-def remove_indicator_row(draft: DraftState, row: IndicatorRow, on: str | None) -> None:
-    """Remove an indicator. `on` is the key of its node if that is removed too."""
+def remove_indicator_row(draft: DraftState, row: IndicatorRow, on: str) -> None:
+    """Remove an indicator. `on` is the key of its node."""
     draft.tx.run(sql.remove_indicator, version_id=draft.version.id, id=row.id)
-    draft.tx.record(
-        Op.INDICATOR_REMOVED, row.key, *([changed("on", on, None)] if on else []), *build_removal_changes(row)
-    )
+    draft.tx.record(Op.INDICATOR_REMOVED, row.key, changed("on", on, None), *build_removal_changes(row))
     draft.indicators.pop(row.id, None)
 
 
 def _collect_fields(op: AddIndicator | UpdateIndicator) -> dict[str, Any]:
-    """Return the fields that an operation sets. Negative zero becomes zero, because only one engine keeps its sign."""
+    """Return the fields that an operation sets. Negative zero becomes zero, because one engine drops its sign."""
     given = get_given_fields(op, INDICATOR_COLUMNS)
     return {name: value + 0.0 if isinstance(value, float) else value for name, value in given.items()}
 
 
-def add_assumption(draft: DraftState, op: AddAssumption, key: str, index: int) -> None:
+def add_assumption(draft: DraftState, op: AddAssumption, identity: ItemIdentity, index: int) -> None:
     """Add an assumption on a node or on an edge."""
     path: ArgumentPath = ("operations", index)
     refuse_unclear_place(op.node, op.source, op.target, op.edge_type, path)
@@ -115,9 +157,9 @@ def add_assumption(draft: DraftState, op: AddAssumption, key: str, index: int) -
     given = get_given_fields(op, ASSUMPTION_COLUMNS)
     if op.review_by is not None:
         given["review_by"] = parse_day(op.review_by, (*path, "review_by"))
-    row = AssumptionRow(new_uuid(), key, node_id, None, **given, edge_id=edge_id)
+    row = AssumptionRow(identity.id, identity.key, node_id, None, **given, edge_id=edge_id)
     draft.add(sql.add_assumption if row.is_on_node else sql.add_edge_assumption, row)
-    draft.tx.record(Op.ASSUMPTION_ADDED, key, changed("on", None, name), *build_addition_changes(row))
+    draft.tx.record(Op.ASSUMPTION_ADDED, row.key, changed("on", None, name), *build_addition_changes(row))
     draft.register_assumption(row, op.ref, index)
 
 
@@ -138,6 +180,7 @@ def update_assumption(draft: DraftState, op: UpdateAssumption, path: ArgumentPat
     if review_by is not None and review_by != before.review_by:
         given["review_by"] = parse_day(review_by, (*path, "review_by"))
     after = replace(before, **given)
+    _refuse_stale_fields(before.key, before, after, op.was, path)
     changes = diff_rows(before, after)
     if not changes:
         return
@@ -147,31 +190,31 @@ def update_assumption(draft: DraftState, op: UpdateAssumption, path: ArgumentPat
 
 
 def remove_assumption(draft: DraftState, op: RemoveAssumption, path: ArgumentPath) -> None:
-    _remove_assumption_row(draft, draft.find_assumption(op.assumption, (*path, "assumption")))
+    row = draft.find_assumption(op.assumption, (*path, "assumption"))
+    on = str(draft.read_edge_name(row.edge_id)) if row.edge_id is not None else draft.read_node_key(str(row.node))
+    _remove_assumption_row(draft, row, on)
 
 
 def remove_assumptions(draft: DraftState, *, on_id: str, on: str, is_on_node: bool) -> None:
     """Remove all assumptions on a node or edge that is being removed."""
     query = sql.assumptions_on_node if is_on_node else sql.assumptions_on_edge
     for row in draft.tx.all(query, AssumptionRow, version_id=draft.version.id, on_id=on_id):
-        _remove_assumption_row(draft, row, on=on)
+        _remove_assumption_row(draft, row, on)
 
 
-def _remove_assumption_row(draft: DraftState, row: AssumptionRow, *, on: str | None = None) -> None:
+def _remove_assumption_row(draft: DraftState, row: AssumptionRow, on: str) -> None:
     query = sql.remove_assumption if row.is_on_node else sql.remove_edge_assumption
     draft.tx.run(query, version_id=draft.version.id, id=row.id)
-    draft.tx.record(
-        Op.ASSUMPTION_REMOVED, row.key, *([changed("on", on, None)] if on else []), *build_removal_changes(row)
-    )
+    draft.tx.record(Op.ASSUMPTION_REMOVED, row.key, changed("on", on, None), *build_removal_changes(row))
     draft.assumptions.pop(row.id, None)
 
 
-def add_node(draft: DraftState, op: AddNode, key: str, index: int) -> None:
+def add_node(draft: DraftState, op: AddNode, identity: ItemIdentity, index: int) -> None:
     metadata = merge_metadata({}, op.metadata or {})
     refuse_long_metadata(metadata, ("operations", index, "metadata"))
-    row = PurposeNode(new_uuid(), key, **get_given_fields(op, NODE_COLUMNS) | {"metadata": metadata})
+    row = PurposeNode(identity.id, identity.key, **get_given_fields(op, NODE_COLUMNS) | {"metadata": metadata})
     draft.add(sql.add_node, row)
-    draft.tx.record(Op.NODE_ADDED, key, *build_addition_changes(row))
+    draft.tx.record(Op.NODE_ADDED, row.key, *build_addition_changes(row))
     draft.register_node(row, op.ref, index)
 
 
@@ -183,10 +226,11 @@ def update_node(draft: DraftState, op: UpdateNode, path: ArgumentPath) -> None:
         given["metadata"] = merge_metadata(before.metadata, op.metadata)
         refuse_long_metadata(given["metadata"], (*path, "metadata"))
     after = replace(before, **given)
+    _refuse_stale_fields(before.key, before, after, op.was, path)
     changes = diff_rows(before, after)
     if not changes:
         return
-    if after.node_type is not before.node_type and draft.is_ordered:
+    if after.node_type is not before.node_type and draft.forbids_cycles_and_downward_edges:
         _refuse_downward_edges(draft, after, path)
     draft.change(sql.change_node, after)
     draft.tx.record(Op.NODE_CHANGED, before.key, *changes)
@@ -194,7 +238,7 @@ def update_node(draft: DraftState, op: UpdateNode, path: ArgumentPath) -> None:
 
 
 def remove_node(draft: DraftState, op: RemoveNode, path: ArgumentPath) -> None:
-    """Remove a node with its indicators, assumptions and edges, and the assumptions on those edges."""
+    """Remove a node with its indicators, assumptions and edges, and with the assumptions on those edges."""
     row = draft.find_node(op.node, (*path, "node"))
     tx, version_id = draft.tx, draft.version.id
     for indicator in tx.all(sql.indicators_on_node, IndicatorRow, version_id=version_id, node_id=row.id):
@@ -221,7 +265,7 @@ def _load_edges_at(draft: DraftState, node: PurposeNode) -> list[NamedEdge]:
 
 
 def _refuse_downward_edges(draft: DraftState, node: PurposeNode, path: ArgumentPath) -> None:
-    """Raise InvalidDirection if the new type of a node makes one of its edges point down."""
+    """Raise InvalidDirection if an edge of a node would point down after a change of the node's type."""
     edges = (TypedEdge(edge.name, edge.source_type, edge.target_type) for edge in _load_edges_at(draft, node))
     for edge in retype_node(edges, node.key, node.node_type):
         refuse_downward(edge, (*path, "node_type"))
@@ -240,12 +284,12 @@ PATH_KEYS_MAX = 1_000  # keys of a cycle in the details
 
 
 def format_path(path: list[str]) -> str:
-    """Format a path for a message, with the middle left out if it is long."""
+    """Return a path as text for a message. The middle of a long path is left out."""
     return " -> ".join(path if len(path) <= PATH_SHOWN_MAX else [*path[: PATH_SHOWN_MAX - 2], "…", path[-1]])
 
 
 class SelfEdge(RuleViolated):
-    """An edge leads from a node to itself."""
+    """The edge would lead from a node to itself."""
 
     code = "self_edge"
 
@@ -258,7 +302,7 @@ class SelfEdge(RuleViolated):
 
 
 class DuplicateEdge(Conflict):
-    """There is already an edge of this type between the two nodes."""
+    """There is an edge of this type between the two nodes already."""
 
     code = "duplicate_edge"
 
@@ -272,7 +316,7 @@ class DuplicateEdge(Conflict):
 
 
 class DependencyCycle(RuleViolated):
-    """An edge closes a causal cycle."""
+    """The edge would close a causal cycle."""
 
     code = "dependency_cycle"
 
@@ -284,15 +328,15 @@ class DependencyCycle(RuleViolated):
         )
 
 
-def add_edge(draft: DraftState, op: AddEdge, index: int, path: ArgumentPath) -> None:
-    """Add an edge. `index` is that of the operation in its batch, `path` names it in errors."""
+def add_edge(draft: DraftState, op: AddEdge, identity: ItemIdentity, index: int, path: ArgumentPath) -> None:
+    """Add an edge. `index` is the index of the operation in its batch; `path` names it in errors."""
     source, target = draft.find_node(op.source, (*path, "source")), draft.find_node(op.target, (*path, "target"))
     name = EdgeName(source.key, target.key, op.edge_type or EdgeType.CONTRIBUTES_TO)
     if name.is_self_edge:
         raise SelfEdge(source.key, path)
     _check_edge(draft, None, TypedEdge(name, source.node_type, target.node_type), path)
     given = get_given_fields(op, EDGE_COLUMNS) | {"edge_type": name.edge_type}
-    row = PurposeEdgeRow(new_uuid(), source.id, target.id, **given)
+    row = PurposeEdgeRow(identity.id, source.id, target.id, **given)
     draft.add(sql.add_edge, row)
     draft.register_edge(row, op.ref, index)
     draft.tx.record(Op.EDGE_ADDED, str(name), *build_addition_changes(row))
@@ -304,6 +348,7 @@ def update_edge(draft: DraftState, op: UpdateEdge, path: ArgumentPath) -> None:
     name = draft.build_edge_name(before)
     given = get_given_fields(op, EDGE_COLUMNS) | {"edge_type": op.new_edge_type or before.edge_type}
     after = replace(before, **given)
+    _refuse_stale_fields(str(name), before, after, op.was, path)
     changes = diff_rows(before, after)
     if not changes:
         return
@@ -324,8 +369,8 @@ def remove_edge(draft: DraftState, op: RemoveEdge, path: ArgumentPath) -> None:
 
 
 def refuse_cycles(draft: DraftState) -> None:
-    """Raise DependencyCycle if an edge of the batch closes a cycle. The gate reports cycles that were imported."""
-    if not draft.new_causal_edges or not draft.is_ordered:
+    """Raise DependencyCycle if an edge of the batch closes a cycle. Cycles from imports are left to the gate."""
+    if not draft.new_causal_edges or not draft.forbids_cycles_and_downward_edges:
         return
     keys: dict[str, str] = dict(draft.tx.all(sql.node_keys, version_id=draft.version.id))
     edges = draft.tx.all(sql.causal_edges, version_id=draft.version.id)
@@ -337,12 +382,12 @@ def refuse_cycles(draft: DraftState) -> None:
 
 
 def _check_edge(draft: DraftState, before: EdgeType | None, edge: TypedEdge, path: ArgumentPath) -> None:
-    """Raise DuplicateEdge or InvalidDirection if an edge is not allowed that is new or had the type `before`."""
+    """Raise DuplicateEdge or InvalidDirection if an edge is not allowed. `before` is its former type, if any."""
     name = edge.name
     if draft.has_edge(name):
         raise DuplicateEdge(name, path)
     if not becomes_causal(before, name.edge_type):
         return
-    if draft.is_ordered:
+    if draft.forbids_cycles_and_downward_edges:
         refuse_downward(edge, path)
     draft.new_causal_edges.append((name.source, name.target))

@@ -1,4 +1,4 @@
-"""The operations on a draft. An update keeps the fields that it does not name; null clears a text."""
+"""The operations on a draft. An update keeps omitted fields, and null clears a text."""
 
 from __future__ import annotations
 
@@ -23,10 +23,12 @@ from groundplan.purpose.model import (
 _TARGET = Meta(extra_json_schema={"type": ["string", "number"]})
 TargetRef = Annotated[Ref, _TARGET]
 TargetValue = Annotated[float, _TARGET]
+# What the caller read of the item: a field that was changed since is not overwritten.
+ReadFields = dict[str, Any] | UnsetType
 
 
 class AddNode(Struct, tag_field="op", tag="add_node", forbid_unknown_fields=True):
-    """Add a node. Other operations of the batch can name it by `ref`."""
+    """Add a node. Other operations of the batch can refer to it by `ref`."""
 
     node_type: NodeType
     title: Title
@@ -47,6 +49,7 @@ class UpdateNode(Struct, tag_field="op", tag="update_node", forbid_unknown_field
     owner: Word | UnsetType | None = UNSET
     node_type: NodeType | UnsetType = UNSET
     metadata: dict[str, Any] | UnsetType = UNSET
+    was: ReadFields = UNSET
 
 
 class RemoveNode(Struct, tag_field="op", tag="remove_node", forbid_unknown_fields=True):
@@ -67,7 +70,7 @@ class AddEdge(Struct, tag_field="op", tag="add_edge", forbid_unknown_fields=True
 
 
 class UpdateEdge(Struct, tag_field="op", tag="update_edge", forbid_unknown_fields=True):
-    """Change an edge. `edge_type` selects the edge, `new_edge_type` is its new type."""
+    """Change an edge. `edge_type` selects the edge, and `new_edge_type` is its new type."""
 
     source: Ref
     target: TargetRef
@@ -75,6 +78,7 @@ class UpdateEdge(Struct, tag_field="op", tag="update_edge", forbid_unknown_field
     new_edge_type: EdgeType | None = None
     mechanism: Sentence | UnsetType | None = UNSET
     confidence: Confidence | UnsetType | None = UNSET
+    was: ReadFields = UNSET
 
 
 class RemoveEdge(Struct, tag_field="op", tag="remove_edge", forbid_unknown_fields=True):
@@ -107,6 +111,7 @@ class UpdateAssumption(Struct, tag_field="op", tag="update_assumption", forbid_u
     risk_level: RiskLevel | UnsetType | None = UNSET
     owner: Word | UnsetType | None = UNSET
     review_by: str | UnsetType | None = UNSET
+    was: ReadFields = UNSET
 
 
 class RemoveAssumption(Struct, tag_field="op", tag="remove_assumption", forbid_unknown_fields=True):
@@ -144,6 +149,7 @@ class UpdateIndicator(Struct, tag_field="op", tag="update_indicator", forbid_unk
     method: Sentence | UnsetType | None = UNSET
     frequency: Word | UnsetType | None = UNSET
     owner: Word | UnsetType | None = UNSET
+    was: ReadFields = UNSET
 
 
 class RemoveIndicator(Struct, tag_field="op", tag="remove_indicator", forbid_unknown_fields=True):
@@ -151,6 +157,42 @@ class RemoveIndicator(Struct, tag_field="op", tag="remove_indicator", forbid_unk
 
     indicator: Ref
 
+
+# Undo puts removed items back under their keys and row ids. No request can name these operations: a caller could give
+# any key to a new item.
+
+
+class RestoreNode(AddNode, tag_field="op", tag="restore_node", forbid_unknown_fields=True, kw_only=True):
+    """Restore a removed node. It may lack a title, if it was imported without one."""
+
+    key: str
+    id: str
+    title: str
+
+
+class RestoreEdge(AddEdge, tag_field="op", tag="restore_edge", forbid_unknown_fields=True, kw_only=True):
+    """Restore a removed edge."""
+
+    id: str
+
+
+class RestoreAssumption(
+    AddAssumption, tag_field="op", tag="restore_assumption", forbid_unknown_fields=True, kw_only=True
+):
+    """Restore a removed assumption."""
+
+    key: str
+    id: str
+
+
+class RestoreIndicator(AddIndicator, tag_field="op", tag="restore_indicator", forbid_unknown_fields=True, kw_only=True):
+    """Restore a removed indicator."""
+
+    key: str
+    id: str
+
+
+RestoreOp = RestoreNode | RestoreEdge | RestoreAssumption | RestoreIndicator
 
 PurposeOp = (
     AddNode

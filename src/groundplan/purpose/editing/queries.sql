@@ -1,5 +1,8 @@
 -- Edit a draft.
 
+-- part: of_draft
+AND toc_version_id IN (SELECT id FROM toc_versions WHERE tenant_id = :tenant_id AND id = :version_id AND status = 'DRAFT')
+
 -- name: touch_version
 -- Increment the revision of a draft, and return it.
 UPDATE toc_versions
@@ -69,6 +72,24 @@ SELECT id, key
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id;
 
+-- name: node_key
+-- Return the key of a node.
+SELECT key
+  FROM toc_nodes
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id
+   AND id = :node_id;
+
+-- name: edge_name
+-- Return the keys of both ends of an edge, and its type.
+SELECT s.key, t.key, e.edge_type
+  FROM toc_edges AS e
+  JOIN toc_nodes AS s ON s.tenant_id = e.tenant_id AND s.toc_version_id = e.toc_version_id AND s.id = e.source_node_id
+  JOIN toc_nodes AS t ON t.tenant_id = e.tenant_id AND t.toc_version_id = e.toc_version_id AND t.id = e.target_node_id
+ WHERE e.tenant_id = :tenant_id
+   AND e.toc_version_id = :version_id
+   AND e.id = :edge_id;
+
 -- name: version_of_row
 -- Return the number of the published version that a row belongs to, and the key of the row.
 SELECT v.version_number, r.key
@@ -99,14 +120,16 @@ UPDATE toc_nodes
    SET {node:set}
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
-   AND id = :id;
+   AND id = :id
+   {of_draft};
 
 -- name: remove_node
 -- Delete a node.
 DELETE FROM toc_nodes
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
-   AND id = :id;
+   AND id = :id
+   {of_draft};
 
 -- name: add_edge
 -- Insert an edge.
@@ -119,14 +142,16 @@ UPDATE toc_edges
    SET {edge:set}
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
-   AND id = :id;
+   AND id = :id
+   {of_draft};
 
 -- name: remove_edge
 -- Delete an edge.
 DELETE FROM toc_edges
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
-   AND id = :id;
+   AND id = :id
+   {of_draft};
 
 -- name: assumptions_on_node
 -- Return the assumptions on a node.
@@ -174,7 +199,8 @@ UPDATE toc_assumptions
    SET {assumption:set}
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
-   AND id = :id;
+   AND id = :id
+   {of_draft};
 
 -- name: change_edge_assumption
 -- Update an assumption on an edge.
@@ -182,21 +208,24 @@ UPDATE toc_edge_assumptions
    SET {assumption:set}
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
-   AND id = :id;
+   AND id = :id
+   {of_draft};
 
 -- name: remove_assumption
 -- Delete an assumption on a node.
 DELETE FROM toc_assumptions
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
-   AND id = :id;
+   AND id = :id
+   {of_draft};
 
 -- name: remove_edge_assumption
 -- Delete an assumption on an edge.
 DELETE FROM toc_edge_assumptions
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
-   AND id = :id;
+   AND id = :id
+   {of_draft};
 
 -- name: indicators_on_node
 -- Return the indicators of a node.
@@ -225,11 +254,13 @@ UPDATE toc_indicators
    SET {indicator:set}
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
-   AND id = :id;
+   AND id = :id
+   {of_draft};
 
 -- name: remove_indicator
 -- Delete an indicator.
 DELETE FROM toc_indicators
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
-   AND id = :id;
+   AND id = :id
+   {of_draft};

@@ -26,22 +26,22 @@ class TypedEdge(NamedTuple):
 
     @property
     def levels_up(self) -> int:
-        """How many levels of the chain activity, output, outcome, goal the edge leads up; negative if down."""
+        """The number of levels (activity, output, outcome, goal) that the edge leads up; negative if it leads down."""
         return LEVELS[self.target_type] - LEVELS[self.source_type]
 
     @property
     def points_down(self) -> bool:
-        """Whether the edge is causal and leads from an effect to its cause."""
+        """True if the edge is causal and leads from an effect to its cause."""
         return self.name.edge_type.is_causal and self.levels_up < 0
 
 
-def is_ordered(profile: Profile) -> bool:
-    """Return whether edges must not point down or close a cycle."""
+def forbids_cycles_and_downward_edges(profile: Profile) -> bool:
+    """Return True if edges must not point down or close a cycle."""
     return profile is not Profile.LIGHT
 
 
 def becomes_causal(before: EdgeType | None, after: EdgeType) -> bool:
-    """Return whether an edge becomes causal, so that it must not point down or close a cycle.
+    """Return True if an edge becomes causal. A causal edge must not point down or close a cycle.
 
     An edge that was causal before may have been imported; the gate reports what is wrong with it.
     """
@@ -49,7 +49,7 @@ def becomes_causal(before: EdgeType | None, after: EdgeType) -> bool:
 
 
 def retype_node(edges: Iterable[TypedEdge], key: str, node_type: NodeType) -> Iterator[TypedEdge]:
-    """Yield edges as they are after a node gets another type."""
+    """Yield edges with their types after a node gets another type."""
     for name, source_type, target_type in edges:
         yield TypedEdge(
             name,
@@ -59,32 +59,32 @@ def retype_node(edges: Iterable[TypedEdge], key: str, node_type: NodeType) -> It
 
 
 def match_edge_types(types: Iterable[EdgeType], wanted: str | None) -> list[EdgeType]:
-    """Return the types of the edges that an operation can mean; the caller expects exactly one."""
+    """Return the types of the edges that an operation can refer to. The caller expects exactly one."""
     return [edge_type for edge_type in types if wanted in (None, edge_type)]
 
 
 def is_on_one_item(node: str | None, source: str | None, target: str | None) -> bool:
-    """Return whether an assumption names either a node, or both ends of an edge."""
+    """Return True if an assumption names either a node, or both ends of an edge."""
     return (node is None) != (source is None) and (source is None) == (target is None)
 
 
 def names_edge(source: str | None, target: str | None) -> bool:
-    """Return whether an assumption names an end of an edge; only then may it give an edge type."""
+    """Return True if an assumption names an end of an edge. Only such an assumption may give an edge type."""
     return source is not None or target is not None
 
 
 def merge_metadata(before: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """Return the metadata of a node after an operation, which removes a name by null."""
+    """Return the metadata of a node after an operation. A null value removes a name."""
     return {name: value for name, value in {**before, **given}.items() if value is not None}
 
 
 def count_metadata_bytes(metadata: dict[str, Any]) -> int:
-    """Return the size of metadata as stored, which is limited to `TEXT_BYTES_MAX`."""
+    """Return the stored size of metadata, which must not exceed `TEXT_BYTES_MAX`."""
     return len(msgspec.json.encode(metadata))
 
 
 def fits(text: str | None, kind: Any) -> bool:
-    """Return whether a text is given and within the limits of its kind, such as `Title`."""
+    """Return True if a text is given and within the limits of its type, such as `Title`."""
     try:
         for marker in kind.__metadata__:
             apply_marker(marker, text or "", ())
@@ -94,7 +94,7 @@ def fits(text: str | None, kind: Any) -> bool:
 
 
 class InvalidDirection(RuleViolated):
-    """An edge points from an effect to its cause."""
+    """The edge would point from an effect to its cause."""
 
     code = "invalid_direction"
 
@@ -113,6 +113,6 @@ class InvalidDirection(RuleViolated):
 
 
 def refuse_downward(edge: TypedEdge, path: ArgumentPath) -> None:
-    """Raise InvalidDirection if the edge points down the chain."""
+    """Raise InvalidDirection if the edge points down."""
     if edge.points_down:
         raise InvalidDirection(edge, path)

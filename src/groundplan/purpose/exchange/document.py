@@ -1,4 +1,4 @@
-"""The native format: the content of one version as JSON, which round-trips byte for byte.
+"""The native format: the content of one version as JSON. Export and import keep every byte.
 
     {"format": 1, "profile": "standard", "nodes": […], "edges": […], "assumptions": […], "indicators": […],
      "waivers": […]}
@@ -157,7 +157,7 @@ def write_json(theory: Theory) -> str:
 
 
 def _to_ordered_fields(item: Struct) -> dict[str, Any]:
-    """Return the fields in struct order, with nested values sorted by name."""
+    """Return the fields in the order of the struct, with nested values sorted by name."""
     fields: dict[str, Any] = msgspec.to_builtins(item)
     return {name: normalize_numbers(_sort_fields(value)) for name, value in fields.items()}
 

@@ -1,4 +1,4 @@
-"""Export a version as a file: `purpose.export` returns text, and a workbook is made of it afterwards."""
+"""Export a version as a file. `purpose.export` returns text, from which a workbook is made afterwards."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class ExportPurpose(Struct, forbid_unknown_fields=True):
 
 
 class ExportedPurpose(Struct):
-    """The exported file, and which nodes it leaves out."""
+    """The exported file, and the nodes that it leaves out."""
 
     format: ExportFormat
     version: int
@@ -77,7 +77,7 @@ def read_export(tx: Transaction, request: ExportPurpose) -> Export:
 
 
 def write_export(export: Export) -> ExportedPurpose:
-    """Write the file, outside the transaction because a picture takes long."""
+    """Write the file. This runs outside the transaction, because a picture takes long."""
     module_name, function = _WRITERS[export.format]
     module = import_module(f"groundplan.purpose.exchange.{module_name}")
     writer: Callable[[Theory], str] = getattr(module, function)
@@ -108,7 +108,7 @@ def read_theory(tx: Transaction, ref: VersionRef | None) -> Theory:
 
 
 def select_waivers_about(content: Content, waivers: list[Waiver]) -> list[Waiver]:
-    """Return the waivers that apply to some content, sorted and without duplicates, with only the refs it has."""
+    """Return the waivers that apply to some content, sorted and without duplicates, with only the refs in it."""
     existing = {*content.nodes, *content.assumptions, *content.indicators, *(str(edge.name) for edge in content.edges)}
     waiver_by_identity: dict[tuple[str, tuple[str, ...], str, str, str], Waiver] = {}
     for waiver in waivers:
@@ -120,7 +120,7 @@ def select_waivers_about(content: Content, waivers: list[Waiver]) -> list[Waiver
 
 
 def prepare_export(format_: FileFormat) -> FileFormat:
-    """Return the format in which to call `purpose.export` for a file."""
+    """Return the format for the call of `purpose.export` that a file needs."""
     extra = FORMATS[format_].extra
     if extra is not None:
         require_extra(extra)
@@ -128,7 +128,7 @@ def prepare_export(format_: FileFormat) -> FileFormat:
 
 
 def build_file(format_: FileFormat, exported: str) -> bytes:
-    """Return the file from the text that `purpose.export` returned for it."""
+    """Return the file made from the text that `purpose.export` returned."""
     if format_ is not FileFormat.XLSX:
         return exported.encode()
     from groundplan.purpose.exchange.document import TheoryDocument

@@ -1,4 +1,4 @@
-"""The file formats of a theory: what each keeps and loses, how a file shows its format, and the extras that some need.
+"""The file formats of a theory: the contents that each keeps and loses, its detection, and required extras.
 
 The help texts and the reference of formats are generated from the table.
 """
@@ -193,7 +193,7 @@ READABLE = tuple(format_ for format_, info in FORMATS.items() if info.is_read)
 
 
 class FileFormatUnclear(Invalid):
-    """The format of a file is not clear, or does not fit; the details name the possible formats."""
+    """The format of a file is unclear or does not fit. The details name the possible formats."""
 
     code = "file_format"
 
@@ -203,7 +203,7 @@ class FileFormatUnclear(Invalid):
 
 
 def find_format(name: str, possible: Sequence[FileFormat]) -> FileFormat:
-    """Return the format that the name of a file shows."""
+    """Return the format that belongs to the suffix of a file name."""
     suffix = PurePath(name).suffix.lower()
     named = next((format_ for format_, info in FORMATS.items() if info.suffix == suffix), None)
     if named is None:
@@ -217,14 +217,14 @@ def find_format(name: str, possible: Sequence[FileFormat]) -> FileFormat:
 
 
 def require_one_format(formats: Sequence[FileFormat]) -> FileFormat:
-    """Return the format of files that are imported together, from the format of each."""
+    """Return the common format of files that are imported together."""
     if len(formats) > 1 and set(formats) != {FileFormat.CSV}:
         raise FileFormatUnclear(f"only {FileFormat.CSV} sheets may be several files; name one file")
     return formats[0]
 
 
 def detect_format(raw: bytes) -> FileFormat | None:
-    """Return the format that the content of a file looks like, or None."""
+    """Return the format that the content of a file has, or None."""
     if raw.startswith(b"PK"):
         return FileFormat.XLSX if b"xl/workbook.xml" in raw else FileFormat.XMPZ2
     if raw.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):

@@ -1,4 +1,4 @@
-"""Import a theory as a new draft: the whole document, or nothing.
+"""Import a theory as a new draft. Either the whole document is imported, or nothing.
 
 Everything that a draft can store is imported, including cycles and edges that point down; the gate reports them. An
 item that no draft can store, such as an edge to itself or to a missing node, rejects the document. Readers of other
@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import GroundplanError, NotFound
+from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.text_limits import Name, NormalizedName, apply_marker
 from groundplan.kernel.operations.registry import Effect, OpId, Route, declare
 from groundplan.kernel.operations.schema import CollapsedInSchema
@@ -22,7 +23,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument, quote_text
 from groundplan.purpose.content import read_content
 from groundplan.purpose.dates import get_day, parse_day, parse_moment
-from groundplan.purpose.editing.draft import BatchRefs, DraftState
+from groundplan.purpose.editing.draft import BatchRefs, DraftState, ItemIdentity
 from groundplan.purpose.editing.items import (
     add_assumption,
     add_edge,
@@ -57,7 +58,7 @@ _TITLE = NormalizedName(TITLE_CHARS_MAX)
 
 
 class ImportPurpose(Struct, forbid_unknown_fields=True):
-    """The document to import. `keys` says whether its keys name the same items as in this project."""
+    """The document to import. `keys` tells if its keys name the same items as in this project."""
 
     project: Name
     document: Annotated[TheoryDocument, CollapsedInSchema()]
@@ -110,7 +111,7 @@ def import_purpose(tx: Transaction, request: ImportPurpose) -> ImportedPurpose:
     profile = choose_profile(tx, document.profile, rows[-1] if rows else None)
     row = add_draft(tx, rows, None, profile)
     draft = DraftState(tx, row, BatchRefs([], [], [], []))
-    draft.is_ordered = False
+    draft.forbids_cycles_and_downward_edges = False
     _write_items(draft, document, keys)
     recorded, skipped = _import_waivers(tx, row, document.waivers, keys)
     measured, unmeasured = _import_measurements(tx, document.measurements, keys)
@@ -146,22 +147,23 @@ def _write_items(draft: DraftState, document: TheoryDocument, keys: IncomingKeys
         # An imported node may lack a title; the gate reports it.
         title = apply_marker(_TITLE, added.title, (*at, "title")) if added.title.strip() else ""
         op = AddNode(added.node_type, title, None, added.description, added.narrative, added.owner, added.metadata)
-        add_node(draft, op, keys.nodes[added.key], index)
+        add_node(draft, op, ItemIdentity(keys.nodes[added.key], new_uuid()), index)
     names: set[EdgeName] = set()
     for index, edge in enumerate(document.edges):
         at = ("document", "edges", index)
         source, target = node(edge.source, (*at, "source")), node(edge.target, (*at, "target"))
         cause = AddEdge(source, target, edge.edge_type, None, edge.mechanism, edge.confidence)
-        add_edge(draft, cause, index, at)
+        add_edge(draft, cause, ItemIdentity("", new_uuid()), index, at)
         names.add(EdgeName(source, target, edge.edge_type))
     for index, assumption in enumerate(document.assumptions):
         at = ("document", "assumptions", index)
         op_ = _to_add_assumption(assumption, node, names, at)
-        add_assumption(draft, op_, keys.assumptions[assumption.key], index)
+        add_assumption(draft, op_, ItemIdentity(keys.assumptions[assumption.key], new_uuid()), index)
     for index, indicator in enumerate(document.indicators):
         on = node(indicator.node, ("document", "indicators", index, "node"))
         given = {name: getattr(indicator, name) for name in indicator.__struct_fields__ if name not in ("key", "node")}
-        add_indicator(draft, AddIndicator(node=on, **given), keys.indicators[indicator.key], index)
+        identity = ItemIdentity(keys.indicators[indicator.key], new_uuid())
+        add_indicator(draft, AddIndicator(node=on, **given), identity, index)
 
 
 def _to_add_assumption(
@@ -186,7 +188,7 @@ def _to_add_assumption(
 def _import_waivers(
     tx: Transaction, row: VersionRow, document_waivers: list[DocumentWaiver], keys: IncomingKeys
 ) -> tuple[int, list[SkippedItem]]:
-    """Record the waivers that are not in force yet; return how many, and the skipped ones."""
+    """Record the waivers that are not in force yet. Return the number of them, and the skipped waivers."""
     if not document_waivers:
         return 0, []
     today = get_day(tx.now)
@@ -217,12 +219,12 @@ def _import_waivers(
 
 
 def _identify_waiver(waiver: Waiver | DocumentWaiver, refs: list[str]) -> tuple[str, tuple[str, ...], str, str, str]:
-    """Return the values that identify a waiver."""
+    """Return the values that distinguish a waiver from others."""
     return waiver.code, tuple(sorted(refs)), waiver.reason, waiver.owner, waiver.due
 
 
 def _resolve_ref(ref: str, keys: IncomingKeys, edges: set[EdgeName], path: ArgumentPath) -> str:
-    """Resolve the ref of a waiver to the key of an imported item, or to a fact pointer."""
+    """Return the key of the imported item, or the pointer of the fact, that a ref of a waiver names."""
     if ref.startswith("/"):
         return ref
     edge = parse_edge_name(ref)
@@ -242,7 +244,7 @@ def _resolve_ref(ref: str, keys: IncomingKeys, edges: set[EdgeName], path: Argum
 def _import_measurements(
     tx: Transaction, measurements: Sequence[DocumentMeasurement], keys: IncomingKeys
 ) -> tuple[int, list[SkippedItem]]:
-    """Record the measurements that the project does not have yet; return how many, and the skipped ones."""
+    """Record the measurements that the project does not have yet. Return the number of them, and the skipped ones."""
     if not measurements:
         return 0, []
     known = {
@@ -276,7 +278,7 @@ def _import_measurements(
 
 
 def check_imported(call: Callable[..., Any], project: str, imported: ImportedPurpose) -> GateResult | str:
-    """Return the result of gate A for the draft, or a sentence that says why there is none.
+    """Return the result of gate A for the draft, or a sentence with the reason why there is none.
 
     `call` runs an operation by its name. A repeated request with the same op_id imported the draft earlier, so it may
     have changed or gone since.
@@ -294,7 +296,7 @@ def check_imported(call: Callable[..., Any], project: str, imported: ImportedPur
 
 
 def summarize_gate(gate: GateResult | str) -> dict[str, Any] | None:
-    """Return whether a gate passed and its blocking checks, or None if there is no result."""
+    """Return the result of a gate and its blocking checks; None if there is no result."""
     if isinstance(gate, str):
         return None
     return {"passed": gate.passed, "failing": [check.code for check in gate.checks if check.is_blocking]}

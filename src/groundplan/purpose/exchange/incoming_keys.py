@@ -1,4 +1,4 @@
-"""Assign keys to the items of an imported file: keep valid keys, and reserve new ones for the rest.
+"""Assign keys to the items of an imported file: valid keys are kept, and other items get new keys.
 
 A file exported from this project keeps its keys, so a theory that was edited elsewhere stays the same theory and its
 comparisons, measurements and reviews continue. A file of another project may use the same keys for other items. To
@@ -9,7 +9,6 @@ drafts. If most of them differ, the file counts as another theory, and the calle
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from typing import Literal
 
@@ -20,7 +19,7 @@ from groundplan.kernel.events import collect_recorded_values
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.content import reserve_keys, reserve_up_to
 from groundplan.purpose.exchange.document import TheoryDocument
-from groundplan.purpose.model import ASSUMPTION_PREFIX, INDICATOR_PREFIX, PREFIXES, sort_keys
+from groundplan.purpose.model import ASSUMPTION_PREFIX, INDICATOR_PREFIX, PREFIXES, fold_title, sort_keys
 from groundplan.purpose.observing.read import find_observed_keys
 
 KeyMode = Literal["same", "new"]
@@ -34,7 +33,7 @@ KEYS_SHOWN_MAX = 5
 
 
 class OtherTheory(Conflict):
-    """Keys of the file name other items in this project."""
+    """Keys in the file name other items of this project."""
 
     code = "keys_of_another_theory"
 
@@ -55,7 +54,7 @@ class KeyMapping(Struct):
 
 
 class IncomingKeys:
-    """Maps the names in a document to keys, by kind of item."""
+    """The keys for the names in a document, by kind of item."""
 
     def __init__(self, tx: Transaction, document: TheoryDocument, keys: KeyMode | None) -> None:
         is_kept = keys != "new"
@@ -75,7 +74,7 @@ class IncomingKeys:
         )
 
     def list_changed_keys(self) -> list[KeyMapping]:
-        """Return the names that got another key, nodes first."""
+        """Return the names that were assigned a different key, nodes first."""
         mappings = (self.nodes, self.assumptions, self.indicators)
         return [KeyMapping(name, key) for mapping in mappings for name, key in mapping.items() if name != key]
 
@@ -83,7 +82,7 @@ class IncomingKeys:
 def _assign_keys(
     tx: Transaction, names_with_prefix: Iterable[tuple[str, str]], prefixes: tuple[str, ...], is_kept: bool
 ) -> dict[str, str]:
-    """Assign a key to every name. Each name comes with the prefix for a new key."""
+    """Assign a key to every name. Each name has the prefix for a new key."""
     assigned: dict[str, str] = {}
     unkept: dict[str, list[str]] = {}
     highest: dict[str, int] = {}
@@ -103,7 +102,7 @@ def _assign_keys(
 
 
 def _find_renamed(tx: Transaction, document: TheoryDocument, *, is_certain: bool) -> list[str]:
-    """Return the known keys whose name in the document is new here.
+    """Return the existing keys whose name in the document is new to this project.
 
     The nodes decide whether it is the same theory; if none of their keys is known, assumptions and indicators do. The
     observations of a key are never passed on to an item with another name.
@@ -116,7 +115,7 @@ def _find_renamed(tx: Transaction, document: TheoryDocument, *, is_certain: bool
     is_known = False
     for called in (nodes, beside):
         known = [key for key in called if key in recorded_names]
-        others = [key for key in known if _normalize_name(called[key]) not in map(_normalize_name, recorded_names[key])]
+        others = [key for key in known if fold_title(called[key]) not in map(fold_title, recorded_names[key])]
         if not is_certain and not is_known and 2 * len(others) > len(known):
             raise OtherTheory(sort_keys(others))
         is_known = is_known or bool(known)
@@ -125,8 +124,3 @@ def _find_renamed(tx: Transaction, document: TheoryDocument, *, is_certain: bool
     if observed:
         raise OtherTheory(observed)
     return sort_keys(renamed)
-
-
-def _normalize_name(text: str) -> str:
-    """Normalize a name for comparison: ignore case, whitespace and Unicode composition."""
-    return unicodedata.normalize("NFC", " ".join(text.split())).casefold()

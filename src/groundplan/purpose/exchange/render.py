@@ -1,4 +1,4 @@
-"""Draw a version: all of it or an overview, one view, the pathways through one node, or the changes since another."""
+"""Draw a version: as a whole, as an overview, one view, the pathways through a node, or the changes since another."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class RenderPurpose(Struct, forbid_unknown_fields=True):
 
 
 class PictureGroup(Struct):
-    """A closed group of a picture: the id that opens it, its name, and how many nodes it has."""
+    """A closed group of a picture: its id, its name, and the number of its nodes."""
 
     group: str
     name: str
@@ -60,7 +60,7 @@ class Rendered(Struct):
 
 
 class Drawing(NamedTuple):
-    """The subject of a picture: a theory, one of its groups, the pathways through a node, or what changed."""
+    """The subject of a picture: a theory, one of its groups, the pathways through a node, or changes."""
 
     theory: Theory
     pathway: str | None
@@ -101,7 +101,7 @@ def _refuse_combinations(request: RenderPurpose) -> None:
 
 
 def draw_picture(drawing: Drawing) -> Rendered:
-    """Draw the picture, outside the transaction because the layout takes long."""
+    """Draw the picture. This runs outside the transaction, because the layout takes long."""
     # Loaded only to draw: the picture takes longer to load than the whole catalog of operations.
     from groundplan.purpose.picture.overview import build_group_picture, build_overview_picture, is_large, list_groups
     from groundplan.purpose.picture.subjects import (

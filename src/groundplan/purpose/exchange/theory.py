@@ -1,4 +1,4 @@
-"""A version as the writers of files and pictures read it: with its observations, or limited to one of its views.
+"""A version as writers of files and pictures use it: with its observations, or limited to one of its views.
 
 A view is the set of nodes that one diagram of an imported project shows. A node has the names of its views in its
 metadata, as `{"views": ["Results chain: fishing"]}`. So views need no table of their own, belong to the version, and
@@ -64,7 +64,7 @@ class Theory(NamedTuple):
         return by_node
 
     def group_assumptions_by_subject(self) -> dict[str | EdgeName, list[Assumption]]:
-        """Return the assumptions by the node key or edge name they are on."""
+        """Return the assumptions by subject: the key of a node, or the name of an edge."""
         by_subject: dict[str | EdgeName, list[Assumption]] = {}
         for assumption in self.content.assumptions.values():
             on = assumption.node if assumption.edge is None else assumption.edge
@@ -103,36 +103,36 @@ def select_view(theory: Theory, name: str) -> Theory:
 
 
 def format_known(names: list[str]) -> str:
-    """Return the first of some names for a message."""
+    """Return the first of the known names as text for a message."""
     more = ", …" if len(names) > KNOWN_MAX else ""
     return ", ".join(map(quote_text, names[:KNOWN_MAX])) + more
 
 
 def _get_views(metadata: dict[str, Any]) -> list[str]:
-    """Return the names of a node's views. Metadata is free, so anything but texts is ignored."""
+    """Return the names of a node's views. Values other than texts are ignored, because metadata may be anything."""
     views = metadata.get(VIEWS)
     return [name for name in views if isinstance(name, str)] if isinstance(views, list) else []
 
 
 def describe_version(theory: Theory) -> str:
-    """Describe a version: `wells, v2 Two wells, profile standard`."""
+    """Return the description of a version: `wells, v2 Two wells, profile standard`."""
     return f"{theory.project}, {theory.display_name}, profile {theory.profile}"
 
 
 def describe_assumption(theory: Theory, assumption: Assumption) -> str:
-    """Describe an assumption in short: `AS3 HIGH, at risk`. Unknown risk or status is left out."""
+    """Return a short description of an assumption: `AS3 HIGH, at risk`. Unknown risk or status is left out."""
     risk = "" if assumption.risk_level is None else f" {assumption.risk_level}"
     status = theory.get_status(assumption.key)
     return f"{assumption.key}{risk}" + ("" if status is AssumptionStatus.UNTESTED else f", {STATUS_NAMES[status]}")
 
 
 def describe_edge(edge: PurposeEdge) -> list[str]:
-    """Describe an edge: its type, unless CONTRIBUTES_TO, and its confidence."""
+    """Return the description of an edge: its type, unless it is CONTRIBUTES_TO, and its confidence."""
     parts: list[str] = [] if edge.edge_type is EdgeType.CONTRIBUTES_TO else [edge.edge_type]
     return parts if edge.confidence is None else [*parts, f"confidence {edge.confidence}"]
 
 
 def describe_waiver(waiver: Waiver) -> str:
-    """Describe a waiver. Without refs it covers the check as a whole."""
+    """Return the description of a waiver. A waiver without refs covers its check as a whole."""
     about = f" on {', '.join(waiver.refs)}" if waiver.refs else ""
     return f"{waiver.code}{about}: {waiver.reason} ({waiver.owner} answers for it until {waiver.due})"

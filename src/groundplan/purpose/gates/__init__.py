@@ -1,1 +1,1 @@
-"""The gates: pure functions that check whether a theory is consistent, and whether it is ready to run."""
+"""The gates: pure functions that check a theory for consistency and for readiness to run."""

@@ -1,4 +1,4 @@
-"""The checks of the gates: A, the theory is consistent, and B, it is ready to be run and measured.
+"""The checks of the gates: gate A checks the consistency of a theory, gate B its readiness to run and be measured.
 
 Each check is a pure function that returns its finding before waivers are applied.
 """
@@ -17,6 +17,7 @@ from groundplan.purpose.editing.rules import TypedEdge
 from groundplan.purpose.gates.gates import ExternalFacts, Fix
 from groundplan.purpose.graph.cycles import find_cyclic_components, find_shortest_cycle
 from groundplan.purpose.graph.graph import CausalGraph, build_causal_graph, find_leading_to, find_valid_causal_edges
+from groundplan.purpose.metadata_structure import find_structure, format_names
 from groundplan.purpose.model import (
     Assumption,
     Confidence,
@@ -26,19 +27,22 @@ from groundplan.purpose.model import (
     NodeType,
     Profile,
     PurposeEdge,
+    PurposeNode,
     RiskLevel,
     edge_order,
+    fold_title,
     sort_keys,
 )
 from groundplan.purpose.observing.records import DoubtStatus, Observations, find_doubts
 
+TITLES_ACROSS_TYPES = 1  # the edition since which titles are compared across types
 REFS_NAMED_MAX = 5  # refs named in a message; the `refs` list holds all of them
 NO_SUBJECTS = "the version has nothing to check"
 NOT_KNOWN = "this is not known here"
 
 
 class CheckFinding(NamedTuple):
-    """A rule, the number of its subjects, and the subjects that break it."""
+    """The finding of a check: its rule, the number of its subjects, and the subjects that violate it."""
 
     rule: str
     subjects: int  # 0: the rule does not apply
@@ -55,7 +59,7 @@ class CheckFinding(NamedTuple):
 
 
 class GateSubject:
-    """The content and facts that the checks read, with values shared by several checks computed once."""
+    """The content and facts for the checks. Values that several checks use are computed once."""
 
     def __init__(
         self, content: Content, observations: Observations, profile: Profile, external_facts: ExternalFacts
@@ -78,13 +82,13 @@ class GateSubject:
         }
 
     def get_type(self, key: str) -> NodeType | None:
-        """Return the type of a node, or None if there is no such node."""
+        """Return the type of a node, or None if it does not exist."""
         node = self.content.nodes.get(key)
         return None if node is None else node.node_type
 
 
 def suggest_edit(instruction: str) -> Fix:
-    """Return a fix that edits the draft, such as `add_edge from {refs} towards a goal`."""
+    """Return a fix by an edit of the draft, such as `add_edge from {refs} towards a goal`."""
     return (NextStep("purpose.edit", f"with {instruction}"),)
 
 
@@ -94,12 +98,12 @@ def list_edge_refs(names: Iterable[EdgeName]) -> list[str]:
 
 
 def has_text(text: str | None) -> bool:
-    """Return whether a text is given and not blank."""
+    """Return True if a text is given and not blank."""
     return bool(text and text.strip())
 
 
 def format_refs(refs: Sequence[str]) -> str:
-    """Format refs for a message, naming at most `REFS_NAMED_MAX`."""
+    """Return refs as text for a message; at most `REFS_NAMED_MAX` are named."""
     listed = ", ".join(quote_text(ref)[1:-1] for ref in refs[:REFS_NAMED_MAX])
     return listed if len(refs) <= REFS_NAMED_MAX else f"{listed} and {len(refs) - REFS_NAMED_MAX} more"
 
@@ -174,7 +178,7 @@ def check_leap(theory: GateSubject) -> CheckFinding:
 
 
 def check_cycle(theory: GateSubject) -> CheckFinding:
-    """Report all nodes on a cycle, so that a waiver for some of them does not cover a cycle through others."""
+    """Report all nodes on a cycle. A waiver for some nodes does not cover a cycle through others."""
     graph = theory.causal.graph
     cyclic = find_cyclic_components(graph)
     failing = sorted(node for component in cyclic for node in component)
@@ -304,7 +308,7 @@ def check_dead_end(theory: GateSubject) -> CheckFinding:
 
 
 def check_refuted(theory: GateSubject) -> CheckFinding:
-    """Accept a decision if it is about the assumption and not older than the review or evidence that refuted it."""
+    """Report refuted assumptions on paths to goals, unless a later decision is about them."""
     graph = theory.causal.graph
     reaching = find_leading_to(graph, theory.causal.list_numbers(NodeType.GOAL))
     subjects = []
@@ -321,7 +325,7 @@ def check_refuted(theory: GateSubject) -> CheckFinding:
         len(subjects),
         sort_keys(failing),
         (
-            NextStep("purpose.record", "with decisions about {refs}"),
+            NextStep("purpose.record", "with decisions about {refs}", fill=("decisions",)),
             NextStep("purpose.edit", "changes what depends on them"),
         ),
     )
@@ -338,7 +342,7 @@ def check_context(theory: GateSubject) -> CheckFinding:
         )
     if facts.is_partial:
         fix = (
-            NextStep("context.edit", "sets the required facts"),
+            NextStep("context.edit", "sets the required facts", fill=("inputs",)),
             NextStep("context.commit", "without allowPartial puts all of them in force"),
         )
         return CheckFinding(rule, 1, fix=fix, problem="only some of them are", is_warning=True)
@@ -346,6 +350,28 @@ def check_context(theory: GateSubject) -> CheckFinding:
 
 
 def check_title(theory: GateSubject) -> CheckFinding:
+    """Report nodes without a title, or with that of another node. Of another type it is never more than a warning."""
+    if theory.external_facts.edition < TITLES_ACROSS_TYPES:
+        return _check_title_by_type(theory)
+    titled: dict[str, list[PurposeNode]] = {}
+    for node in theory.content.nodes.values():
+        titled.setdefault(fold_title(node.title), []).append(node)
+    blocking: list[str] = []
+    across: list[str] = []
+    for title, nodes in titled.items():
+        types = Counter(node.node_type for node in nodes)
+        for node in nodes if not title or len(nodes) > 1 else ():
+            (blocking if not title or types[node.node_type] > 1 else across).append(node.key)
+    return CheckFinding(
+        "Every node has a title, and no other node has the same",
+        len(theory.content.nodes),
+        sort_keys(blocking if blocking and theory.is_strict else blocking + across),
+        suggest_edit("update_node (another title) on {refs}"),
+        is_warning=bool(across) and not blocking,
+    )
+
+
+def _check_title_by_type(theory: GateSubject) -> CheckFinding:
     titles: dict[tuple[NodeType, str], list[str]] = {}
     for node in theory.content.nodes.values():
         titles.setdefault((node.node_type, node.title.strip().casefold()), []).append(node.key)
@@ -355,6 +381,22 @@ def check_title(theory: GateSubject) -> CheckFinding:
         len(theory.content.nodes),
         sort_keys(failing),
         suggest_edit("update_node (another title) on {refs}"),
+    )
+
+
+def check_structure(theory: GateSubject) -> CheckFinding:
+    structures = {key: find_structure(node.metadata) for key, node in theory.content.nodes.items()}
+    names = {key: [*found.links, *found.trees] for key, found in structures.items() if found.links or found.trees}
+
+    def describe(refs: list[str]) -> tuple[str, list[str]]:
+        return ", ".join(f"{key} has {format_names(names[key])}" for key in refs[:REFS_NAMED_MAX]), refs
+
+    return CheckFinding(
+        "No metadata holds structure of the theory: a parent, children, a tree or a path of nodes",
+        len(theory.content.nodes),
+        sort_keys(names),
+        suggest_edit("update_node (metadata with null for these names) on {refs}, and add_edge for what they meant"),
+        describe_failing=describe if names else None,
     )
 
 
@@ -393,6 +435,7 @@ GATE_A_CHECKS: dict[str, Callable[[GateSubject], CheckFinding]] = {
     "GA_REFUTED": check_refuted,
     "GA_RLS": check_row_security,
     "GA_SELF_EDGE": check_self_edge,
+    "GA_STRUCTURE": check_structure,
     "GA_TITLE": check_title,
     "GA_TYPE_CHAIN": check_type_chain,
 }
@@ -404,7 +447,7 @@ def _type_edges(theory: GateSubject) -> list[TypedEdge]:
 
 
 def _format_cycle(path: list[str]) -> str:
-    """Format a cycle for a message, with the middle left out if it is long."""
+    """Return a cycle as text for a message. The middle of a long cycle is left out."""
     if len(path) <= CYCLE_NODES_NAMED_MAX:
         return " -> ".join(path)
     half = CYCLE_NODES_NAMED_MAX // 2
@@ -432,7 +475,7 @@ def check_target(theory: GateSubject) -> CheckFinding:
 
 
 def check_verified(theory: GateSubject) -> CheckFinding:
-    """Report baselines marked as unverified. One without a mark passes."""
+    """Report baselines that are marked as unverified. A baseline without a mark passes."""
     subjects = [indicator for indicator in theory.content.indicators.values() if indicator.baseline is not None]
     return CheckFinding(
         "No baseline is marked as unverified",
@@ -457,7 +500,7 @@ def check_plan(theory: GateSubject) -> CheckFinding:
 
 
 def check_indicators(theory: GateSubject) -> CheckFinding:
-    """Report outcomes without an indicator; a theory that measures no effect fails whatever is waived for outcomes."""
+    """Report outcomes without an indicator. A theory that measures no effect fails even if all outcomes are waived."""
     rule = "An OUTCOME or GOAL has an indicator, and every OUTCOME has one"
     outcomes = [node.key for node in theory.content.list_nodes_of_type(NodeType.OUTCOME)]
     failing = sort_keys(key for key in outcomes if key not in theory.nodes_with_indicator)
@@ -498,7 +541,7 @@ def check_facts(theory: GateSubject) -> CheckFinding:
         return CheckFinding(rule, 0, not_applicable="no facts were ever committed")
     unset = sorted(set(known.required_unset))
     wrong = f"{len(unset)} {'is' if len(unset) == 1 else 'are'} not" if unset else None
-    fix = NextStep("context.edit", "sets {refs}"), NextStep("context.commit", "puts them in force")
+    fix = NextStep("context.edit", "sets {refs}", fill=("inputs",)), NextStep("context.commit", "puts them in force")
     return CheckFinding(rule, 1, unset, fix, problem=wrong, actual=len(unset), expected=0)
 
 

@@ -1,4 +1,4 @@
-"""The gates: their checks with the severity in each profile, their results, and the waivers of their checks.
+"""The gates: their checks with the severity in each profile, their results, and waivers of checks.
 
 A waiver is the only way past a check that blocks: an owner accepts that it fails, until a day. It covers its refs, or
 without refs the check as a whole, up to and including its day. If several cover the same ref, the one recorded last
@@ -46,6 +46,7 @@ GATE_A: dict[str, _Severities] = {
     "GA_REFUTED": ("block", "block", "warn"),
     "GA_RLS": ("block", "block", "block"),
     "GA_SELF_EDGE": ("block", "block", "block"),
+    "GA_STRUCTURE": ("block", "block", "block"),
     "GA_TITLE": ("warn", "block", None),
     "GA_TYPE_CHAIN": ("block", "block", None),
 }
@@ -56,22 +57,30 @@ GATE_B: dict[str, _Severities] = dict.fromkeys(
     ("block", "block", "block"),
 )
 
+# The edition of the checks. A published version is asked those of the edition in which it was published, so that its
+# result stays the same. Edition 1 asks for structure in metadata, and compares titles across types and by
+# folded letters.
+EDITION = 1
+FIRST_EDITIONS = {"GA_STRUCTURE": 1}
+
 SEVERITY_TABLES: dict[Gate, dict[str, _Severities]] = {"A": GATE_A, "B": GATE_B}
 
 # The database enforces these itself, so they cannot be waived.
 NOT_WAIVABLE = frozenset({"GA_CROSS_VERSION", "GA_DUP_EDGE", "GA_RLS", "GA_SELF_EDGE"})
 
 
-def get_severities(gate: Gate, profile: Profile) -> dict[str, Severity]:
-    """Return the checks of a gate that are on in a profile, sorted by code, with their severities."""
+def get_severities(gate: Gate, profile: Profile, edition: int = EDITION) -> dict[str, Severity]:
+    """Return the checks of a gate that an edition has on in a profile, sorted by code, with their severities."""
     column = _PROFILES.index(profile)
     return {
-        code: severity for code, row in sorted(SEVERITY_TABLES[gate].items()) if (severity := row[column]) is not None
+        code: severity
+        for code, row in sorted(SEVERITY_TABLES[gate].items())
+        if (severity := row[column]) is not None and FIRST_EDITIONS.get(code, 0) <= edition
     }
 
 
 def list_required_gates(policies: Policies) -> list[Gate]:
-    """Return the gates that a version must pass to be published."""
+    """Return the gates that a version must pass before it can be published."""
     return ["A", "B"] if policies.publish_gates == "AB" else ["A"]
 
 
@@ -81,7 +90,7 @@ def list_codes() -> list[str]:
 
 
 def is_waivable(code: str) -> bool:
-    """Return whether a check can be waived; False for an unknown code."""
+    """Return True if a check can be waived, and False for an unknown code."""
     return (code in GATE_A or code in GATE_B) and code not in NOT_WAIVABLE
 
 
@@ -91,7 +100,7 @@ Fix = str | tuple[NextStep, ...]  # what to do about a failing check
 
 
 class ContextFacts(Struct, frozen=True):
-    """The facts in force: their run, whether it is partial, and the required facts that are not set."""
+    """The facts in force: their run, whether it is partial, and its required facts without a value."""
 
     run: str | None = None  # None: no facts were ever committed
     is_partial: bool = False
@@ -99,13 +108,20 @@ class ContextFacts(Struct, frozen=True):
 
 
 class ExternalFacts(Struct, frozen=True):
-    """Facts from other slices and the database at one moment. None means not known."""
+    """Facts from other slices and from the database at one moment. None means unknown."""
 
     context: ContextFacts | None = None
     served: dict[str, int] | None = None  # how many work nodes serve each ACTIVITY, by its key
     row_security: list[str] | None = None  # what is wrong with it; None if the engine has no row security
     # The revision of the latest work evidence that refutes each assumption, by its key.
     refuted_by_work: dict[str, int] | None = None
+    edition: int = EDITION
+
+
+class PublishedFacts(ExternalFacts, frozen=True):
+    """The facts that were stored when a version was published. They name the edition of the checks since edition 1."""
+
+    edition: int = 0
 
 
 class Check(Struct):
@@ -123,7 +139,7 @@ class Check(Struct):
 
     @property
     def is_blocking(self) -> bool:
-        """Whether the check makes its gate fail."""
+        """True if the check makes its gate fail."""
         return self.severity == "block" and self.result == "failed"
 
 
@@ -161,13 +177,13 @@ class GateResult(Struct):
 
 
 class Findings(NamedTuple):
-    """The result of a gate without surface wording, and the fixes of its failing checks by code."""
+    """The result of a gate in neutral words, and the fixes of its failing checks by code."""
 
     result: GateResult
     fixes: Mapping[str, Fix]
 
     def describe(self, vocabulary: Vocabulary) -> GateResult:
-        """Return the result with fixes worded for a surface."""
+        """Return the result with fixes in the words of a surface."""
         checks = [
             replace(check, fix=describe_fix(self.fixes.get(check.code), vocabulary)) for check in self.result.checks
         ]
@@ -181,7 +197,7 @@ def count_results(checks: Iterable[Check]) -> ResultCounts:
 
 
 def describe_fix(fix: Fix | None, vocabulary: Vocabulary) -> str | UnsetType:
-    """Return a fix worded for a surface."""
+    """Return a fix in the words of a surface."""
     if fix is None:
         return UNSET
     return fix if isinstance(fix, str) else vocabulary.tell(fix)
@@ -204,12 +220,12 @@ class ActiveWaivers:
         return [] if WHOLE_CHECK in refs else [ref for ref in failing if ref not in refs]
 
     def covers_check(self, code: str) -> bool:
-        """Return whether a waiver covers the check as a whole."""
+        """Return True if a waiver covers the check as a whole."""
         return WHOLE_CHECK in self._refs.get(code, ())
 
 
 def select_active_waivers(waivers: Iterable[Waiver], today: str) -> list[Waiver]:
-    """Return the waivers active on a day, in recording order, each with only the refs for which it decides."""
+    """Return the waivers active on a day, in recording order, each with only the refs that it decides."""
     deciding: dict[tuple[str, str], Waiver] = {}
     recorded = list(waivers)
     for waiver in recorded:

@@ -1,4 +1,4 @@
-"""Run a gate: all checks that are on in the profile, with waivers applied.
+"""Run a gate: all checks that the profile enables, with waivers applied.
 
 A gate is a pure function of the content and of its other inputs: observations, facts from other slices and the
 database, and the day. Equal inputs always give equal bytes. For a published version they are those at its publication:
@@ -31,6 +31,7 @@ from groundplan.purpose.gates.gates import (
     Fix,
     Gate,
     GateResult,
+    PublishedFacts,
     Severity,
     count_results,
     get_severities,
@@ -53,7 +54,7 @@ class GateInputs(NamedTuple):
 
 
 def read_gate_inputs(tx: Transaction, row: VersionRow, content: Content, *, as_of: str | None = None) -> GateInputs:
-    """Return the gate inputs of a version: current for a draft, those at publication otherwise, or as of a day."""
+    """Return the gate inputs of a version: current for a draft, else from its publication, or as of a given day."""
     if row.published_at is None:
         observed = read_version_observations(tx, content, Cutoff(as_of=as_of))
         # The outside facts of another day are not known.
@@ -61,7 +62,7 @@ def read_gate_inputs(tx: Transaction, row: VersionRow, content: Content, *, as_o
             read_external_facts(tx, content) if as_of is None else ExternalFacts(row_security=_check_row_security(tx))
         )
         return GateInputs(observed, outside, get_day(as_of or tx.now))
-    outside = get_decoder(ExternalFacts).decode(tx.scalar(sql.published_external_facts, version_id=row.id))
+    outside = get_decoder(PublishedFacts).decode(tx.scalar(sql.published_external_facts, version_id=row.id))
     known = Cutoff(before_rev=row.published_rev) if as_of is None else Cutoff(as_of=as_of)
     return GateInputs(read_version_observations(tx, content, known), outside, get_day(as_of or row.published_at))
 
@@ -83,7 +84,7 @@ def read_context_facts(tx: Transaction) -> ContextFacts:
 
 
 def find_refuting_evidence(tx: Transaction, assumptions: Collection[str]) -> dict[str, int]:
-    """Return the revision of the latest evidence of work that refutes each assumption, by its key."""
+    """Return the revision of the latest evidence against each assumption, by its key."""
     if not assumptions:
         return {}
     revs: dict[str, int] = {}
@@ -115,7 +116,7 @@ def run_gate(
     external_facts: ExternalFacts,
     today: str,
 ) -> Findings:
-    """Run a gate on some content. `today` is the day on which waivers must be active."""
+    """Run a gate on some content. Waivers that are active on `today` apply."""
     checks, fixes = run_checks(gate, content, observations, profile=profile, external_facts=external_facts, today=today)
     counts = count_results(checks)
     applicable = len(checks) - counts.not_applicable
@@ -141,13 +142,12 @@ def run_checks(
     external_facts: ExternalFacts,
     today: str,
 ) -> tuple[list[Check], dict[str, Fix]]:
-    """Return the results of the checks of a gate, and the fixes of the failing ones by code."""
+    """Return the results of the checks of a gate, and the fixes of failing checks by code."""
     theory = GateSubject(content, observations, profile, external_facts)
     waivers = ActiveWaivers(observations.waivers, today)
-    findings = {code: _CHECKS[gate][code](theory) for code in get_severities(gate, profile)}
-    checks = [
-        _judge(code, severity, findings[code], waivers) for code, severity in get_severities(gate, profile).items()
-    ]
+    severities = get_severities(gate, profile, external_facts.edition)
+    findings = {code: _CHECKS[gate][code](theory) for code in severities}
+    checks = [_judge(code, severity, findings[code], waivers) for code, severity in severities.items()]
     fixes = {
         check.code: _name_refs(findings[check.code].fix, check.refs) for check in checks if check.result == "failed"
     }
@@ -155,7 +155,7 @@ def run_checks(
 
 
 def _judge(code: str, severity: Severity, finding: CheckFinding, waivers: ActiveWaivers) -> Check:
-    """Turn a finding into a check result. A failing check is waived if waivers cover all its failing refs."""
+    """Return the check result of a finding. A failing check is waived if waivers cover all of its failing refs."""
     if finding.is_warning:
         severity = "warn"
     if not finding.subjects:
@@ -183,7 +183,7 @@ def _judge(code: str, severity: Severity, finding: CheckFinding, waivers: Active
 
 
 def _name_refs(fix: Fix, refs: list[str]) -> Fix:
-    """Replace `{refs}` in a fix with the failing refs without a waiver."""
+    """Replace `{refs}` in a fix by the failing refs without a waiver."""
     if isinstance(fix, str):
         return fix.replace("{refs}", format_refs(refs))
     return tuple(step._replace(effect=step.effect.replace("{refs}", format_refs(refs))) for step in fix)

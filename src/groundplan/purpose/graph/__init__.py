@@ -1,1 +1,1 @@
-"""Graph algorithms on causes and effects: pure, deterministic, and without recursion."""
+"""Pure and deterministic algorithms on the graph of causes and effects, without recursion."""

@@ -1,4 +1,4 @@
-"""Cuts: the single edge whose removal disconnects the most nodes of some kind from a goal.
+"""Cuts: the edge whose removal disconnects the most nodes of some kind from a goal.
 
 An edge is a cut exactly when it is the only edge that leaves the set of nodes dominated by its source: all other edges
 out of the source lead to nodes that the source dominates. Those nodes are the ones that are disconnected. A dominator
@@ -19,7 +19,7 @@ from groundplan.purpose.model import NodeType, PurposeEdge
 
 
 class Dominators(NamedTuple):
-    """The nodes that reach a goal, by their place in a depth-first walk back from it; the goal is at place 0."""
+    """The nodes that reach a goal, in the order of a depth-first walk back from it. The goal is at place 0."""
 
     nodes: list[int]
     positions: dict[int, int]
@@ -37,7 +37,7 @@ def find_dominators(graph: Graph, goal: int) -> Dominators:
     waiting: list[list[int]] = [[] for _ in range(count)]
 
     def least_above(place: int) -> int:
-        """Return the place with the least semidominator on the path to the root, and compress the path."""
+        """Return the place with the least semidominator on the path to the root, and compress that path."""
         if ancestors[place] < 0:
             return place
         above = place
@@ -71,7 +71,7 @@ def find_dominators(graph: Graph, goal: int) -> Dominators:
 
 
 def _walk_back(graph: Graph, goal: int) -> tuple[list[int], dict[int, int], list[int]]:
-    """Walk back depth-first; return the nodes in visiting order, their places, and the places of their parents."""
+    """Walk back depth-first. Return the nodes in visiting order, their places, and the places of their parents."""
     nodes = [goal]
     places = {goal: 0}
     parents = [0]
@@ -104,14 +104,14 @@ class EdgeCut(NamedTuple):
 
 
 class EdgeCuts(NamedTuple):
-    """The heaviest cut of each goal, or None if no single edge disconnects a counted node."""
+    """The heaviest cut of each goal; None if no edge alone disconnects a counted node."""
 
     of: dict[int, EdgeCut | None]
     left_out: list[int]  # goals not searched, because the step limit was reached
 
 
 def find_heaviest_cuts(graph: Graph, goals: Iterable[int], counted: Collection[int]) -> EdgeCuts:
-    """Return the heaviest cut of each goal, within the step limit; at least that of the first goal."""
+    """Return the heaviest cut of each goal until the step limit is reached; the first goal is always included."""
     cuts: dict[int, EdgeCut | None] = {}
     left_out = []
     counts = set(counted)
@@ -127,7 +127,7 @@ def find_heaviest_cuts(graph: Graph, goals: Iterable[int], counted: Collection[i
 
 
 def _find_heaviest_cut(graph: Graph, tree: Dominators, counts: set[int]) -> EdgeCut | None:
-    """Return the heaviest cut; of equally heavy ones the edge with the smallest ends."""
+    """Return the heaviest cut. Of equally heavy ones, the edge with the smallest ends is returned."""
     nodes, places, nearest = tree
     sizes = [1] * len(nodes)
     weights = [int(node in counts) for node in nodes]
@@ -163,14 +163,14 @@ def _find_heaviest_cut(graph: Graph, tree: Dominators, counts: set[int]) -> Edge
 
 
 class GoalCut(NamedTuple):
-    """An edge, and the activities that do not reach the goal without it."""
+    """An edge, and the activities that cannot reach the goal without it."""
 
     edge: PurposeEdge
     activities: list[str]
 
 
 class GoalTrace(NamedTuple):
-    """How one goal is reached. If nothing leads to it, the path is empty and the other fields are None."""
+    """The analysis of one goal. If nothing leads to it, the path is empty and the other fields are None."""
 
     key: str
     path: list[PurposeEdge]
@@ -191,7 +191,7 @@ class GoalTraces(NamedTuple):
 
 
 def trace_goals(causal: CausalGraph) -> GoalTraces:
-    """Return how each goal of a theory is reached."""
+    """Return the analysis of each goal of a theory."""
     graph, edges, _ = causal
     goals = causal.list_numbers(NodeType.GOAL)
     paths = find_strongest_paths(graph, [STRENGTHS[edge.confidence] for edge in edges], goals)

@@ -1,4 +1,4 @@
-"""Cycles: whether there are any, which nodes are on one, and a shortest one.
+"""Cycles: find the nodes on cycles, and a shortest cycle.
 
 Cycles exist only inside strongly connected components, which are found by visiting each edge once. The shortest cycle
 is searched only inside them, from one node after the other, with a step limit proportional to the number of edges.
@@ -19,7 +19,7 @@ SEARCH_LENGTH_MIN, SEARCH_LENGTH_FACTOR = 4, 4  # first limit on the edges of a 
 
 
 def find_components(graph: Graph) -> list[int]:
-    """Return the strongly connected component of each node, by number."""
+    """Return the number of the strongly connected component of each node."""
     components = [-1] * len(graph.keys)
     entered = [-1] * len(graph.keys)
     lowest = [0] * len(graph.keys)  # the earliest entered node known to be in the same component
@@ -83,7 +83,7 @@ def find_shortest_cycle(
 
 
 def find_closed_cycle(edges: Iterable[tuple[str, str]], added: Iterable[tuple[str, str]]) -> list[str] | None:
-    """Return a cycle that new edges close, `[u, v, …, u]`: a shortest one through the first new edge on a cycle.
+    """Return a cycle closed by new edges, `[u, v, …, u]`: the shortest through the first new edge that is on a cycle.
 
     `edges` are all edges, including the new ones.
     """
@@ -102,7 +102,7 @@ def find_closed_cycle(edges: Iterable[tuple[str, str]], added: Iterable[tuple[st
 
 
 def _find_one_or_two_edge_cycle(graph: Graph, counts: set[int]) -> list[int] | None:
-    """Return the first cycle of one edge, else of two edges. These need no search."""
+    """Return the first cycle of one edge, else of two edges. Neither needs a search."""
     pairs = set(zip(graph.sources, graph.targets, strict=True))
     own = [source for source, target in pairs if source == target and source in counts]
     if own:
@@ -116,7 +116,7 @@ def _find_one_or_two_edge_cycle(graph: Graph, counts: set[int]) -> list[int] | N
 
 
 def _search_cycle(graph: Graph, cyclic: list[list[int]], counts: set[int]) -> list[int] | None:
-    """Search all nodes for short cycles before longer ones, so that a short one is found in large theories too."""
+    """Search all nodes for short cycles before longer ones, so that a short one is found in a large theory, too."""
     starts = [(number, node) for number, members in enumerate(cyclic) for node in members if node in counts]
     if not starts:
         return None
@@ -135,7 +135,7 @@ def _search_cycle(graph: Graph, cyclic: list[list[int]], counts: set[int]) -> li
 def _search_round(
     graph: Graph, inside: list[int], starts: list[tuple[int, int]], length_max: int, steps_left: int
 ) -> tuple[list[int], int]:
-    """Return the first shortest cycle of at most `length_max` edges, or the best found within the step limit."""
+    """Return the first shortest cycle of at most `length_max` edges, or the best one found within the step limit."""
     best: list[int] = []
     for number, start in starts:
         if steps_left <= 0:

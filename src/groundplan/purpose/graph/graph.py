@@ -1,4 +1,4 @@
-"""A graph with numbered nodes, the nodes that are reachable in it, and the causal edges of a theory as such a graph.
+"""A graph with numbered nodes, searches for reachable nodes, and the graph of the causal edges of a theory.
 
 Numbers follow list order, so ties go to the smaller number. FEEDBACK edges are left out of the causal graph because
 they are not causal, and so are edges with an end that is not in the version.
@@ -15,7 +15,7 @@ Node = TypeVar("Node", bound=Hashable)
 
 
 class Graph(NamedTuple):
-    """Nodes and edges by number. The number of an edge is its input index; several edges may have the same ends."""
+    """Nodes and edges by number. The number of an edge is its index in the input; parallel edges are allowed."""
 
     keys: list[str]
     numbers: dict[str, int]
@@ -40,12 +40,12 @@ def build_graph(keys: Iterable[str], pairs: Sequence[tuple[str, str]]) -> Graph:
 
 
 def find_reachable_from(graph: Graph, starts: Iterable[int]) -> set[int]:
-    """Return these nodes and all nodes that they lead to."""
+    """Return the given nodes and all nodes that they lead to."""
     return _walk(graph.out, graph.targets, starts)
 
 
 def find_leading_to(graph: Graph, goals: Iterable[int]) -> set[int]:
-    """Return these nodes and all nodes that lead to them."""
+    """Return the given nodes and all nodes that lead to them."""
     return _walk(graph.into, graph.sources, goals)
 
 
@@ -62,7 +62,7 @@ def _walk(edges_at: list[list[int]], ends: list[int], starts: Iterable[int]) -> 
 
 
 def find_connected_parts(neighbours: Mapping[Node, Iterable[Node]]) -> list[list[Node]]:
-    """Return the nodes that are connected with each other, the largest part first."""
+    """Return the sets of connected nodes, the largest first."""
     visited: set[Node] = set()
     parts = []
     for start in neighbours:
@@ -84,7 +84,7 @@ STRENGTHS = {None: 0, Confidence.LOW: 1, Confidence.MEDIUM: 2, Confidence.HIGH: 
 
 
 class CausalGraph(NamedTuple):
-    """A graph, and the edges and nodes behind its numbers."""
+    """A graph, and the edges and nodes for its numbers."""
 
     graph: Graph
     edges: list[PurposeEdge]  # in list order; parallel edges with the highest confidence first
@@ -106,7 +106,7 @@ def find_valid_causal_edges(content: Content) -> list[PurposeEdge]:
 
 
 def build_causal_graph(content: Content) -> CausalGraph:
-    """Build the causal graph of a theory. Of duplicate edges, which were imported, the most confident one counts."""
+    """Build the causal graph of a theory. Of duplicate edges from an import, only the most confident one is used."""
     edges_by_name: dict[EdgeName, PurposeEdge] = {}
     for edge in find_valid_causal_edges(content):
         before = edges_by_name.get(edge.name)

@@ -1,4 +1,4 @@
-"""Paths to goals: the strongest ones, all simple ones within limits, and the shortest way to a nearest goal.
+"""Paths to goals: the strongest paths, all simple paths within limits, and the shortest path to a nearest goal.
 
 The strongest path is the one whose weakest edge is strongest. It begins at a node without incoming edges. There is one
 search for each level of confidence, from all beginnings at once along edges of at least that level; a goal reached at
@@ -19,7 +19,7 @@ from groundplan.purpose.model import NodeType
 
 
 def find_strongest_paths(graph: Graph, strengths: Sequence[int], goals: Iterable[int]) -> dict[int, list[int]]:
-    """Return the edges of the strongest path of each goal; no edges if no beginning leads to it.
+    """Return the edges of the strongest path from a node without causes to each goal; no edges if there is no path.
 
     Of several paths it is a shortest one, and of those the first in list order. Of parallel edges the first is used.
     """
@@ -39,7 +39,7 @@ def find_strongest_paths(graph: Graph, strengths: Sequence[int], goals: Iterable
 def _walk_along_strong_edges(
     graph: Graph, strengths: Sequence[int], beginnings: list[int], least: int
 ) -> dict[int, int]:
-    """Return the edge by which each node is reached; -1 for a beginning."""
+    """Return the last edge on the strongest path to each node; -1 for a start."""
     came_by = dict.fromkeys(beginnings, -1)
     level = beginnings
     while level:
@@ -64,7 +64,7 @@ def _rebuild_path(graph: Graph, came_by: dict[int, int], goal: int) -> list[int]
 
 
 class WaysToGoals(NamedTuple):
-    """For each node the first edge of its strongest path to a goal, the strength of that path, and its length.
+    """The first edge of the strongest path to a goal for each node, with the strength and the length of that path.
 
     The edge is -1 for a goal, and for a node that leads to none, which has the strength -1.
     """
@@ -75,7 +75,7 @@ class WaysToGoals(NamedTuple):
 
 
 def find_ways_to_goals(graph: Graph, strengths: Sequence[int], goals: Iterable[int]) -> WaysToGoals:
-    """Return the strongest path of each node to a goal. A goal needs no edge, so its own path is the strongest.
+    """Return the strongest path of each node to a goal. The path of a goal itself has no edges.
 
     There is one search for each level of confidence, backwards from all nodes that have a path already; so it is linear
     and follows no cycle.
@@ -106,14 +106,14 @@ PATHWAY_STEPS_MIN = 100_000  # edges visited, in addition to once each; only cyc
 
 
 class Pathways(NamedTuple):
-    """Paths as nodes, in list order. A path comes before its extensions."""
+    """Paths as lists of nodes, in list order. A path comes before its extensions."""
 
     ways: list[list[int]]
     is_cut: bool
 
 
 def find_pathways(graph: Graph, start: int, goals: Collection[int], *, limit: int) -> Pathways:
-    """Return the paths of at least one edge from a node to goals. A path may lead through a goal to another."""
+    """Return the paths of at least one edge from a node to goals. A path may lead through one goal to another."""
     ends = set(goals)
     useful = find_leading_to(graph, ends)
     steps_left = PATHWAY_STEPS_MIN + len(graph.sources)
@@ -141,7 +141,7 @@ def find_pathways(graph: Graph, start: int, goals: Collection[int], *, limit: in
 
 
 def _find_next(graph: Graph, node: int, useful: set[int]) -> list[int]:
-    """Return the next nodes that lead to a goal, without duplicates from parallel edges."""
+    """Return the next nodes that lead to a goal. Parallel edges give a node only once."""
     return list(dict.fromkeys(after for edge in graph.out[node] if (after := graph.targets[edge]) in useful))
 
 
@@ -149,7 +149,7 @@ GAP = "…"  # stands for the middle of a long path
 
 
 class GoalSteps:
-    """The next node on the way to a nearest goal; of several, the one that comes first in list order."""
+    """The next node on a shortest path to a goal. Of several, the first in list order is chosen."""
 
     def __init__(self, causal: CausalGraph, path_max: int) -> None:
         self._half = path_max // 2
@@ -170,7 +170,7 @@ class GoalSteps:
                     ahead.append(source)
 
     def find_path(self, start: str, key: str | None) -> list[str]:
-        """Return the path from a start that leads to a node, to a goal; the start alone if there is none.
+        """Return the keys of a path from a start by way of `key` to a goal; only the start if there is no path.
 
         The middle of a long path is left out.
         """

@@ -1,1 +1,1 @@
-"""Observations beside the versions: measurements, reviews, waivers and decisions."""
+"""Observations, which belong to no version: measurements, reviews, waivers and decisions."""

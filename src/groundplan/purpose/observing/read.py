@@ -1,4 +1,4 @@
-"""Read observations from the store, as known now or at some moment.
+"""Read observations from the store, at the present or at an earlier moment.
 
 Rows are in recording order, (rev, n). A version needs only the newest measurement of each indicator and the latest
 review of each assumption, so these are looked up by key.
@@ -40,7 +40,7 @@ _decode_refs = msgspec.json.Decoder(list[str]).decode
 
 
 class Cutoff(NamedTuple):
-    """The limit up to which observations are read: before a write, or up to a day or an instant."""
+    """The limit of the observations to read: before a write, or up to a day or an instant."""
 
     before_rev: int | None = None
     as_of: str | None = None
@@ -68,17 +68,17 @@ def read_version_observations(tx: Transaction, content: Content, cutoff: Cutoff 
 
 
 def list_assumptions_in_doubt(tx: Transaction) -> list[str]:
-    """Return the keys of assumptions that some review called at risk or refuted."""
+    """Return the keys of assumptions with a review that says at risk or refuted."""
     return tx.scalars(sql.assumptions_in_doubt, project_id=tx.project.id)
 
 
 def read_latest_reviews(tx: Transaction, keys: Collection[str]) -> dict[str, Review]:
-    """Return the latest review of each of some assumptions."""
+    """Return the latest review of each given assumption."""
     return {review.assumption: review for review in _read_latest_reviews(tx, NO_CUTOFF, keys)}
 
 
 def read_latest_observations(tx: Transaction, content: Content) -> Observations:
-    """Read only the latest observation of each indicator and assumption."""
+    """Read the latest observation of each indicator and assumption only."""
     measurements = _read_latest_measurements(tx, NO_CUTOFF, content.indicators)
     return Observations(measurements, _read_latest_reviews(tx, NO_CUTOFF, content.assumptions), [], [])
 
@@ -156,7 +156,7 @@ def parse_refs(stored: Any) -> list[str]:
 
 
 def read_assumption_statuses(tx: Transaction, keys: Collection[str]) -> dict[str, AssumptionStatus]:
-    """Return the status of those assumptions that were reviewed or refuted.
+    """Return the status of each given assumption that was reviewed or refuted.
 
     It is that of the latest review, or refuted if newer evidence of work refutes the assumption.
     """
@@ -189,7 +189,7 @@ ROWS_MAX = 1_000  # of one kind read for a page; more never fit on one
 
 
 class MeasurementView(Struct, omit_defaults=True):
-    """A measurement of an indicator: its value, its day, and who recorded it."""
+    """A measurement of an indicator: its value, its day, and its author."""
 
     indicator: str
     value: float
@@ -277,7 +277,7 @@ def read_observations_page(tx: Transaction, *, as_of: str | None, cursor: str | 
 
 
 def _read_entries(tx: Transaction, cutoff: Cutoff, after: PagePosition, *, capped: bool) -> list[PageEntry]:
-    """Return the entries after a position (kind, rev, n): the rest of its kind, then the other kinds."""
+    """Return the entries after a position (kind, rev, n): first the rest of its kind, then the other kinds."""
     entries: list[PageEntry] = []
     first, *position = after
     for number, (part, read, shape) in enumerate(_OBSERVATION_KINDS):

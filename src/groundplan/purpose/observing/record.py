@@ -1,4 +1,4 @@
-"""Record observations: measurements, reviews of assumptions, waivers, decisions, requests. They never change.
+"""Record observations: measurements, reviews of assumptions, waivers, decisions and requests. Records are final.
 
 A decision can answer a request and supersede an earlier decision. What an observation names is resolved to stable keys
 across all versions of the project.
@@ -48,7 +48,7 @@ NEAR_SHOWN_MAX = 3
 
 
 class RefResolver:
-    """Resolves keys, row ids and edge names to stable keys, in any version of the project."""
+    """A resolver of keys, row ids and edge names to stable keys, in all versions of the project."""
 
     def __init__(self, tx: Transaction, refs: Iterable[str]) -> None:
         self._tx = tx
@@ -91,7 +91,7 @@ class RefResolver:
         return key
 
     def resolve_subject(self, ref: str, path: ArgumentPath) -> str:
-        """Return a subject of a decision: a key, an edge name, the pointer of a fact, or the id of a work node."""
+        """Return the subject of a decision: a key, an edge name, the pointer of a fact, or the id of a work node."""
         if ref in self._items or parse_edge_name(ref) is not None or parse_uuid(ref):
             return self.resolve_any(ref, path)
         find_targets = providers.find_fact_targets if ref.startswith("/") else providers.find_work_targets
@@ -113,7 +113,7 @@ class RefResolver:
 
 
 class Recorder:
-    """Writes observations and their events, numbered within one write."""
+    """A writer of observations and their events, which numbers them within one write."""
 
     def __init__(self, tx: Transaction) -> None:
         self.tx = tx
@@ -130,7 +130,7 @@ class Recorder:
 
 
 def encode_refs(refs: list[str], path: ArgumentPath) -> str:
-    """Encode a list of refs as JSON for storage."""
+    """Return a list of refs as JSON for storage."""
     text = to_json_array(refs)
     bytes_ = len(text.encode())
     if bytes_ > LIST_BYTES_MAX:
@@ -151,13 +151,13 @@ class AlreadySuperseded(Conflict):
 
 
 class AlreadyAnswered(Conflict):
-    """A decision has answered this request."""
+    """Another decision has answered this request."""
 
     code = "already_answered"
 
 
 class DecisionWrite(Struct, forbid_unknown_fields=True):
-    """A decision and its rationale. Without `about` it is about what it supersedes or answers."""
+    """A decision and its rationale. Without `about`, it is about the record that it replaces or answers."""
 
     text: Sentence
     rationale: Sentence
@@ -176,7 +176,7 @@ class RequestWrite(Struct, forbid_unknown_fields=True):
 
 
 class _EarlierRecord(NamedTuple):
-    """A decision or a request that a decision names."""
+    """The decision or request that a decision refers to."""
 
     rev: int | None = None
     n: int | None = None
@@ -251,7 +251,7 @@ def _find_answered(tx: Transaction, ref: str | None, path: ArgumentPath) -> _Ear
 def _find_record(
     tx: Transaction, ref: str, thing: str, find: Any, list_latest: Any, path: ArgumentPath
 ) -> tuple[_EarlierRecord, str | None]:
-    """Return the decision or request with an id, and the id of the decision that followed it."""
+    """Return the decision or request with an id, and the id of the decision that replaced or answered it."""
     rev, _, n = ref.partition(".")
     if all(part.isascii() and part.isdigit() and len(part) <= _NUMBER_DIGITS_MAX for part in (rev, n)):
         row = tx.one_or_none(find, project_id=tx.project.id, rev=int(rev), n=int(n))
@@ -271,7 +271,7 @@ FACTS_CHECK = "GB_FACTS"  # the check about facts, whose refs are pointers
 
 
 class NotWaivable(RuleViolated):
-    """This check cannot be waived."""
+    """The check cannot be waived."""
 
     code = "not_waivable"
 
@@ -315,7 +315,7 @@ class WaiverWrite(Struct, forbid_unknown_fields=True):
 
 
 class RecordObservations(Struct, forbid_unknown_fields=True):
-    """The observations to record, as a whole or not at all."""
+    """The observations to record. Either all are recorded, or none."""
 
     project: Name
     measurements: Annotated[list[MeasurementWrite], _OBSERVATIONS_LIMIT] | None = None
@@ -328,7 +328,7 @@ class RecordObservations(Struct, forbid_unknown_fields=True):
 
 
 class RecordedObservations(Struct):
-    """The number of observations recorded, the ids of decisions and requests, and the impact of refuted assumptions."""
+    """The number of recorded observations, the ids of decisions and requests, and the effect of refuted assumptions."""
 
     bookkeeping: ClassVar[frozenset[str]] = frozenset()
     trimming: ClassVar[Trimming] = Trimming(
@@ -452,7 +452,7 @@ def _record_review(recording: Recorder, names: RefResolver, review: ReviewWrite,
 
 
 def refuse_unwaivable(code: str, path: ArgumentPath) -> None:
-    """Raise an error if a check is unknown or cannot be waived."""
+    """Refuse a check that is unknown or cannot be waived."""
     if code not in list_codes():
         show = NextStep("purpose.check", "shows the codes")
         raise invalid_argument(

@@ -1,4 +1,4 @@
-"""Observations by stable key, in recording order, and the doubts about assumptions that they give rise to.
+"""Observations by stable key, in the order of recording, and the doubts about assumptions that follow from them.
 
 Observations never change. An assumption is in doubt if its latest review says that it is at risk or refuted, or if
 newer evidence of work refutes it. A decision about it that is not older settles the doubt, until something newer
@@ -43,7 +43,7 @@ class Review(NamedTuple):
 
 
 class Waiver(NamedTuple):
-    """An owner accepts a failing check until a day. Without refs it covers the check as a whole."""
+    """The acceptance of a failing check until a day, by an owner. Without refs it covers the check as a whole."""
 
     rev: int
     n: int
@@ -57,7 +57,7 @@ class Waiver(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """A decision, its rationale, and what it is about: keys, edges, pointers of facts, ids of work nodes."""
+    """A decision, its rationale, and its subjects: keys, edges, pointers of facts, and ids of work nodes."""
 
     rev: int
     n: int
@@ -75,7 +75,7 @@ class Decision(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The name of the decision."""
+        """The id of the decision."""
         return format_record_id(self.rev, self.n)
 
 
@@ -93,17 +93,17 @@ class DecisionRequest(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The name of the request."""
+        """The id of the request."""
         return format_record_id(self.rev, self.n)
 
 
 def format_record_id(rev: int, n: int) -> str:
-    """Return the id of a decision or a request: `rev.n` of its record."""
+    """Return the id of a decision or a request, which is `rev.n` of its record."""
     return f"{rev}.{n}"
 
 
 class Observations(NamedTuple):
-    """The observations up to some moment, each kind in recording order."""
+    """The observations up to some moment. Each kind is in the order of recording."""
 
     measurements: list[Measurement]
     reviews: list[Review]
@@ -111,17 +111,17 @@ class Observations(NamedTuple):
     decisions: list[Decision]
 
     def get_statuses(self) -> dict[str, AssumptionStatus]:
-        """Return the status of each assumption by its latest review. A missing assumption is untested."""
+        """Return the status of each assumption from its latest review. An assumption without a review is left out."""
         return {review.assumption: review.status for review in self.reviews}
 
     def get_decided_revs(self) -> dict[str, int]:
-        """Return the revision of the latest decision about each subject. Superseded decisions do not count."""
+        """Return the revision of the latest decision about each subject. Superseded decisions are ignored."""
         return {
             ref: decision.rev for decision in self.decisions if decision.superseded_by is None for ref in decision.about
         }
 
     def get_latest_measurements(self) -> dict[str, Measurement]:
-        """Return the newest measurement of each indicator. A day counts as its end; ties go to the last recorded."""
+        """Return the newest measurement of each indicator. A day means its end; of equal times the last one counts."""
         latest: dict[str, Measurement] = {}
         for measurement in self.measurements:
             before = latest.get(measurement.indicator)
@@ -131,7 +131,7 @@ class Observations(NamedTuple):
 
 
 class DoubtStatus(StrEnum):
-    """What makes an assumption doubtful, the most serious first."""
+    """The reason of a doubt about an assumption, the most serious first."""
 
     REFUTED = "refuted"  # its latest review
     REFUTING_EVIDENCE = "refuting_evidence"  # evidence of work
@@ -139,7 +139,7 @@ class DoubtStatus(StrEnum):
 
 
 class Doubt(NamedTuple):
-    """The most serious reason to doubt an assumption, and the revision in which it was recorded."""
+    """The most serious reason to doubt an assumption, and the revision of its record."""
 
     status: DoubtStatus
     rev: int
@@ -153,7 +153,7 @@ _SERIOUSNESS = list(DoubtStatus)
 
 
 def find_doubts(observations: Observations, refuting: Mapping[str, int]) -> dict[str, Doubt]:
-    """Return the unsettled doubts by assumption; `refuting` has the revision of the latest evidence against each."""
+    """Return the unsettled doubts by assumption. `refuting` has the revision of the latest evidence against each."""
     reviews = {review.assumption: review for review in observations.reviews}
     decided = observations.get_decided_revs()
     doubts: dict[str, list[Doubt]] = {}

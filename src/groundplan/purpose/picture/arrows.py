@@ -58,15 +58,15 @@ def choose_line_style(edge: PurposeEdge, emphasis: Emphasis = Emphasis.PLAIN) ->
 
 
 class OccupiedPoints:
-    """The positions that badges already use. A badge with a label below it is higher."""
+    """The positions of badges. A badge with a label below it is higher than others."""
 
     def __init__(self, *, is_labelled: bool = False) -> None:
         self._height = MARK_DISTANCE_MIN + (LABEL_HEIGHT if is_labelled else 0)
         self._width = MARK_DISTANCE_MIN + (LABEL_OVERHANG if is_labelled else 0)
         self._cells: dict[tuple[int, int], list[Point]] = {}  # cells of the size of a mark
 
-    def take(self, point: Point) -> bool:
-        """Reserve a position; return whether it was free."""
+    def reserve_if_free(self, point: Point) -> bool:
+        """Reserve a position. Return False if it is occupied."""
         x, y = point
         column, row = int(x // self._width), int(y // self._height)
         near = ((column + dx, row + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1))
@@ -97,7 +97,7 @@ def draw_arrow(arrow: Arrow, route: EdgeRoute, paint: Paint) -> str:
 def draw_marks(
     arrow: Arrow, route: EdgeRoute, paint: Paint, occupied: OccupiedPoints, *, is_labelled: bool = False
 ) -> str:
-    """Draw the marks on an edge: the sign of its change, and the badge of its worst assumption."""
+    """Draw the marks on an edge: the sign of its change, and the badge of its most severe assumption."""
     sign = ""
     if arrow.emphasis in SIGNS:
         sign = draw_sign(arrow.emphasis, *find_mark_point(route, occupied), paint, plate="band")
@@ -105,7 +105,7 @@ def draw_marks(
 
 
 def _draw_badges(arrow: Arrow, route: EdgeRoute, paint: Paint, occupied: OccupiedPoints, *, is_labelled: bool) -> str:
-    """Draw the badge of the worst assumption on an edge, its key, and the number of others."""
+    """Draw the badge of the most severe assumption on an edge, its key, and the number of other assumptions."""
     if not arrow.badges:
         return ""
     worst, *others = sort_by_severity(arrow.badges)
@@ -128,11 +128,11 @@ def _draw_badges(arrow: Arrow, route: EdgeRoute, paint: Paint, occupied: Occupie
 def find_mark_point(route: EdgeRoute, occupied: OccupiedPoints) -> Point:
     """Reserve and return a free position for a mark on an edge."""
     places = _list_mark_points(route)
-    return next((place for place in places if occupied.take(place)), places[0])
+    return next((place for place in places if occupied.reserve_if_free(place)), places[0])
 
 
 def _list_mark_points(route: EdgeRoute) -> list[Point]:
-    """Return positions for a mark, the best first: on the last segment, else on earlier ones."""
+    """Return positions for a mark, the best first. Those on the last segment come before those on earlier ones."""
     if route.is_back:
         (right, depth), (left, _) = route.points[2], route.points[3]
         return [(left + (right - left) * share, depth) for share in (*MARK_SHARES, *FALLBACK_SHARES)]
@@ -150,7 +150,7 @@ def _compute_curve_point(start: Point, end: Point, share: float) -> Point:
 
 
 def build_route_path(route: EdgeRoute) -> str:
-    """Return the path of an arrow, without its head."""
+    """Return the path of an arrow without its head."""
     points = [*route.points[:-1], (route.points[-1][0] - tokens.ARROW + 1, route.points[-1][1])]
     return _build_angular_path(points) if route.is_back else _build_curved_path(points)
 

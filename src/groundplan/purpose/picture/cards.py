@@ -42,7 +42,7 @@ class MeasuredCard(NamedTuple):
 
 
 def measure_card(card: Card) -> MeasuredCard:
-    """Break the title of a card into lines, and return its size."""
+    """Break the title of a card into lines, and return the card with its size."""
     style = tokens.CARDS[card.node.node_type]
     lines = wrap_to_width(card.node.title, style.title_px, style.width - 2 * style.inset, style.lines_max)
     height = 2 * tokens.CARD_PAD + tokens.META_HEIGHT + style.line_height * max(1, len(lines))
@@ -139,7 +139,7 @@ def _choose_look(card: Card) -> _CardLook:
 
 
 def _draw_meta(card: Card, left: float, right: float, base: float, paint: Paint, look: _CardLook) -> str:
-    """Draw the line above the title: the key, the number of indicators, and the owner or the change."""
+    """Draw the line above the title: the key, the number of indicators, and the owner or the kind of change."""
     node = card.node
     label = _label_card(card)
     parts = [_draw_text(left, base, label, tokens.KEY_PX, paint(look.subtext), bold=True)]
@@ -158,7 +158,7 @@ def _draw_meta(card: Card, left: float, right: float, base: float, paint: Paint,
 
 
 def _draw_foot(card: Card, left: float, right: float, middle: float, paint: Paint, look: _CardLook) -> str:
-    """Draw the badges that fit, the worst first."""
+    """Draw the badges that fit, beginning with the most severe."""
     parts: list[str] = []
     shown = _select_fitting(sort_by_severity(card.badges), right - left)
     is_on_dark = card.node.node_type is NodeType.GOAL and look.fill != "muted-fill"
@@ -194,7 +194,7 @@ def _draw_foot(card: Card, left: float, right: float, middle: float, paint: Pain
 
 
 def _select_fitting(badges: list[Badge], room: float) -> list[Badge]:
-    """Return the badges that fit, with room for the number of the others."""
+    """Return the badges that fit, with room for a number of those that do not."""
     if sum(map(_measure_badge, badges)) <= room:
         return badges
     room -= measure_width(f"+{len(badges)}", tokens.BADGE_KEY_PX) + BADGE_STEP
@@ -212,7 +212,7 @@ def _measure_badge(badge: Badge) -> float:
 
 
 def _format_badge_key(badge: Badge) -> str:
-    """Return the key of a badge, with its change."""
+    """Return the key of a badge, with a sign for its change."""
     sign = SIGNS.get(badge.emphasis)
     return badge.key if sign is None else f"{badge.key} {sign}"
 
@@ -227,7 +227,7 @@ def _label_card(card: Card) -> str:
 
 
 def _describe_card(card: Card) -> str:
-    """Return the tooltip, which screen readers also read."""
+    """Return the tooltip, which is also the text for screen readers."""
     node = card.node
     is_group = isinstance(node, GroupSubject)
     lines = [

@@ -34,7 +34,7 @@ class Columns(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """The properties of cards before placement, by number."""
+    """The types, widths and heights of cards before their placement, by number."""
 
     types: Sequence[CardType]
     widths: Sequence[float]
@@ -62,13 +62,13 @@ def _select_inner_edges(members: list[int], causes: Sequence[Ends]) -> list[Ends
 
 
 def _break_cycles(members: list[int], edges: list[Ends]) -> list[Ends]:
-    """Return the edges without those that lead back in the best order found."""
+    """Return the edges without those that point back in the best order of cards that was found."""
     place = {number: index for index, number in enumerate(_order_causes_first(members, edges))}
     return [(source, target) for source, target in edges if place[source] < place[target]]
 
 
 def _order_causes_first(members: list[int], edges: list[Ends]) -> list[int]:
-    """Return cards in an order in which few edges lead back.
+    """Return the cards in an order in which few edges point back.
 
     The method of Eades, Lin and Smyth: what nothing leads to goes first, what leads nowhere goes last; of the rest, the
     card that leads to more than leads to it goes first. Then each card moves to its best position.
@@ -110,7 +110,7 @@ def _order_causes_first(members: list[int], edges: list[Ends]) -> list[int]:
 
 
 def _sift(order: list[int], out: dict[int, set[int]], into: dict[int, set[int]]) -> bool:
-    """Move every card to the position at which fewest edges lead back; return whether any moved."""
+    """Move every card to the position at which fewest edges point back. Return False if none moved."""
     any_moved = False
     for number in list(order):
         if not out[number] or not into[number]:
@@ -132,7 +132,7 @@ def _sift(order: list[int], out: dict[int, set[int]], into: dict[int, set[int]])
 
 
 def _assign_ranks(members: list[int], edges: list[Ends], is_reached: set[int], rows_max: int) -> dict[int, int]:
-    """Return the column of each card inside the band: right of its causes, and with room left."""
+    """Return the column of each card in its band: after its causes, and with room in the column."""
     before: dict[int, list[int]] = {number: [] for number in members}
     after: dict[int, list[int]] = {number: [] for number in members}
     for source, target in edges:
@@ -167,7 +167,7 @@ def _assign_ranks(members: list[int], edges: list[Ends], is_reached: set[int], r
 def _sort_topologically(
     members: list[int], before: Mapping[int, list[int]], after: Mapping[int, list[int]]
 ) -> list[int]:
-    """Sort causes before effects; otherwise keep the order."""
+    """Sort causes before effects. Otherwise the order is kept."""
     waits_for = {number: len(before[number]) for number in members}
     ready = [number for number in members if not waits_for[number]]
     order: list[int] = []
@@ -199,7 +199,7 @@ Link = tuple[int, int]  # two elements in neighbouring columns, from left to rig
 
 
 class Lanes(NamedTuple):
-    """Elements by number: the cards first, then the lanes."""
+    """The elements by number. Cards come before lanes."""
 
     columns: list[int]  # of every element
     links: list[Link]  # each once
@@ -212,7 +212,7 @@ class Lanes(NamedTuple):
 
 
 def assign_lanes(columns: Sequence[int], edges: Sequence[Ends], bundles: Sequence[bool]) -> Lanes:
-    """Return the lanes that edges need, given the columns of cards. Edges of one card share lanes within a bundle."""
+    """Return the lanes for edges, given the columns of cards. Edges of one card share lanes within a bundle."""
     column_of = list(columns)
     lane_at: dict[tuple[int, int, bool], int] = {}  # by card and column
     links: dict[Link, None] = {}

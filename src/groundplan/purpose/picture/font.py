@@ -1,4 +1,4 @@
-"""The font of exported pictures: Arimo, whose letters are as wide as those of Arial, cut down to the letters in use.
+"""The font of exported pictures: Arimo, with the letter widths of Arial, reduced to the letters in use.
 
 The files in `fonts` (SIL Open Font License) have the same glyphs as the page serves, as TrueType: renderers of PNG read
 nothing else, and a subset of it can be written without a library. In a subset glyphs keep their numbers; the outlines
@@ -37,7 +37,7 @@ Tables = dict[str, bytes]
 
 
 def build_font_rules(svg: str) -> str:
-    """Return the style rules with the letters that the texts of a picture use, in each of their weights."""
+    """Return the style rules that embed the letters of a picture's texts, in each weight."""
     used: dict[int, set[str]] = {weight: set() for weight in WEIGHTS}
     for attributes, text in _TEXT.findall(svg):
         used[700 if _BOLD in attributes else 400].update(unescape(text))
@@ -63,7 +63,7 @@ def list_characters(font: bytes) -> dict[int, int]:
 
 
 def cut_font(font: bytes, characters: Iterable[str]) -> bytes:
-    """Return a font with the outlines of some characters."""
+    """Return a font that contains only the outlines of some characters."""
     tables = _read_tables(font)
     glyph_of = list_characters(font)
     offsets = _read_offsets(tables)
@@ -116,7 +116,7 @@ def _read_offsets(tables: Tables) -> list[int]:
 
 
 def _read_cmap(table: bytes) -> dict[int, int]:
-    """Return the glyphs by code point, from the subtable of format 4: characters of the basic plane in ranges."""
+    """Return the glyphs by code point, from a subtable of format 4, which covers the basic plane by ranges."""
     count = unpack_from(">H", table, 2)[0]
     starts = [unpack_from(">HHI", table, 4 + 8 * place)[2] for place in range(count)]
     at = next(start for start in starts if unpack_from(">H", table, start)[0] == _CMAP_FORMAT)
@@ -138,7 +138,7 @@ def _read_cmap(table: bytes) -> dict[int, int]:
 
 
 def _list_components(glyph: bytes) -> list[int]:
-    """Return the glyphs of which a composite glyph is made."""
+    """Return the glyphs that make up a composite glyph."""
     if not glyph or unpack_from(">h", glyph)[0] >= 0:
         return []
     components: list[int] = []

@@ -1,4 +1,4 @@
-"""The layout of a picture: cards in columns, columns in bands, edges between and around them.
+"""The layout of a picture: cards in columns, columns in bands, and edges between and around them.
 
     columns → lanes → order → heights → routes → tray
 
@@ -52,7 +52,7 @@ class Band(NamedTuple):
 
 
 class Tray(NamedTuple):
-    """The area of the cards that nothing links. Its title is above `y`."""
+    """The area of the cards without links. Its title is above `y`."""
 
     y: float
     width: float
@@ -96,7 +96,7 @@ def compute_layout(
     has_tray: bool = False,
     kept_in_bands: Collection[str] = (),
 ) -> Layout:
-    """Place every card and route every edge. Only causal edges influence the positions of cards.
+    """Place every card and route every edge. Only causal edges influence the placement of cards.
 
     Edges of one card run together. `bundles` groups them; by default all are one group. With `has_tray`, cards that
     nothing links are placed below the others, unless there is no edge at all; those `kept_in_bands` never are.
@@ -131,7 +131,7 @@ def compute_layout(
 
 
 def _add_tray(layout: Layout, cards: Mapping[str, CardSize]) -> Layout:
-    """Return a layout with more cards below it: in rows by type, so that they do not stretch the columns."""
+    """Return a layout with the unlinked cards below it, in rows by type, so that they do not stretch the columns."""
     if not cards:
         return layout
     step = max(card.width for card in cards.values()) + tokens.TRAY_GAP
@@ -163,7 +163,7 @@ def _collect_sizes(cards: Sequence[CardSize]) -> Sizes:
 
 
 def _scale_text(width: float, height: float) -> float:
-    """Return how much larger titles and legend must be to be read when the whole picture fits a page."""
+    """Return the scale of titles and legend that keeps them readable when the whole picture fits a page."""
     fit = max((width + 2 * tokens.MARGIN) / tokens.PAGE_WIDTH, (height + tokens.AROUND_HEIGHT) / tokens.PAGE_HEIGHT)
     return round(min(max(fit, 1.0), tokens.TEXT_SCALE_MAX), 2)
 
@@ -171,7 +171,7 @@ def _scale_text(width: float, height: float) -> float:
 def _choose_columns(
     sizes: Sizes, pairs: Sequence[Ends], causes: Sequence[Ends], bundles: Sequence[bool]
 ) -> tuple[Columns, Lanes, BackEdgeEnds, ColumnSpans]:
-    """Return the column assignment that is largest on a page, if that justifies splitting a band."""
+    """Return the column assignment with the largest scale on a page. A split of a band must gain enough."""
     best: tuple[Columns, Lanes, BackEdgeEnds, ColumnSpans] | None = None
     best_fit = 0.0
     for columns in generate_columns(sizes, causes):
@@ -189,7 +189,7 @@ def _choose_columns(
 
 
 def _compute_spans(columns: Columns, lanes: Lanes, back: BackEdgeEnds, sizes: Sizes) -> ColumnSpans:
-    """Return left and right of every column. A gap between columns grows with its edges and tracks."""
+    """Return left and right of every column. The gap between columns grows with its edges and tracks."""
     widths = [0.0] * len(columns.bands)
     for number, column in enumerate(columns.of):
         widths[column] = max(widths[column], sizes.widths[number])

@@ -1,4 +1,4 @@
-"""The blocks below a picture: the legend of the shapes and lines that occur, its assumptions, and its waivers."""
+"""The blocks below a picture: a legend of its shapes and lines, its assumptions, and its waivers."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ Symbol = Callable[[float, float], str]
 
 
 class Block(NamedTuple):
-    """A block below the picture, and its lower end."""
+    """A block below the picture, with the position of its lower end."""
 
     svg: str
     bottom: float
 
 
 def draw_legend(picture: Picture, left: float, top: float, width: float, paint: Paint, scale: float = 1.0) -> Block:
-    """Draw the legend in as many rows as needed, `scale` times as large as in a picture that fits a page."""
+    """Draw the legend in as many rows as needed, `scale` times as large as for a picture that fits a page."""
     parts: list[str] = []
     room = width / scale
     x, y = 0.0, ROW_HEIGHT / 2
@@ -183,7 +183,7 @@ class Note(NamedTuple):
 def _draw_block(
     title: str, notes: Sequence[Note], place: tuple[float, float, float], scale: float, paint: Paint, css_class: str
 ) -> Block:
-    """Draw a block with a title; `place` is its left and upper end and its width. Nothing is drawn without notes."""
+    """Draw a block with a title. `place` has its left and upper end and its width. Without notes, nothing is drawn."""
     left, top, width = place
     if not notes:
         return Block("", top)
@@ -236,7 +236,7 @@ BADGE_WIDTH = tokens.BADGE + 7
 
 
 def draw_assumptions(picture: Picture, place: tuple[float, float, float], scale: float, paint: Paint) -> Block:
-    """Draw the list, in the order of the keys that stand beside the badges."""
+    """Draw the list of assumptions in the order of their keys, which are also beside the badges."""
     badges = [
         (badge, key)
         for key, card in picture.cards.items()
@@ -281,6 +281,7 @@ EXPECTATIONS = {
     "GA_ORPHANS": "everything leads to a goal",
     "GA_OUTCOME_COVERAGE": "every outcome has an indicator",
     "GA_REFUTED": "refuted assumptions have a decision",
+    "GA_STRUCTURE": "metadata holds no structure",
     "GA_TITLE": "titles are there, and differ",
     "GA_TYPE_CHAIN": "links lead up the levels",
     "GB_BASELINE": "indicators of outcomes and goals have a baseline",
@@ -295,7 +296,7 @@ UNKNOWN = "a rule of this project"
 
 
 def draw_waivers(waivers: Sequence[Waiver], place: tuple[float, float, float], scale: float, paint: Paint) -> Block:
-    """Draw the waivers, each with the rule that does not apply, and until when."""
+    """Draw the waivers: for each, the check and the last day."""
     return _draw_block("Waivers", [_describe_waiver(waiver) for waiver in waivers], place, scale, paint, "gp-waivers")
 
 

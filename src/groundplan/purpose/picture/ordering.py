@@ -1,4 +1,4 @@
-"""The order of the elements of each column, so that few edges cross, and their heights, so that few edges are steep.
+"""The order of elements in each column, which avoids crossings, and their heights, which avoid steep edges.
 
 The order uses the method of Sugiyama: start with the order of a walk back from the goals, then sort every column by the
 positions of its neighbours, from left to right and back, swap adjacent elements where that helps, and keep the best
@@ -33,7 +33,7 @@ Order = list[list[int]]
 
 
 class _Graph(NamedTuple):
-    """The neighbours of every element on the left and on the right, and its column."""
+    """The left and right neighbours of every element, and its column."""
 
     causes: list[list[int]]
     effects: list[list[int]]
@@ -66,7 +66,7 @@ def order_elements(lanes: Lanes, columns: int) -> Order:
 
 
 def _order_part(part: list[int], graph: _Graph) -> Order:
-    """Return the elements of one connected part, by column: the best order that several starts lead to."""
+    """Return the elements of one connected part by column, in the best order that several starting orders lead to."""
     if graph.is_large:
         return _improve(_order_by_walk(part, graph, from_right=True), graph)[0]
     starts = [_order_by_walk(part, graph, from_right=True)]
@@ -85,7 +85,7 @@ def _order_part(part: list[int], graph: _Graph) -> Order:
 
 
 def _improve(order: Order, graph: _Graph) -> tuple[Order, int]:
-    """Sort the columns to and fro, and return the best order with its number of crossings."""
+    """Sort the columns in both directions repeatedly. Return the best order and its number of crossings."""
     best, fewest = order, _count_crossings(order, graph.effects)
     places = [0.0] * graph.total
     fruitless = 0
@@ -109,7 +109,7 @@ def _improve(order: Order, graph: _Graph) -> tuple[Order, int]:
 
 
 def _order_by_walk(part: list[int], graph: _Graph, *, from_right: bool) -> Order:
-    """Return the order of a depth-first walk from the last column to the first, or the other way."""
+    """Return the order of a depth-first walk from the last column to the first, or in the other direction."""
     sign, onward = (-1, graph.causes) if from_right else (1, graph.effects)
     visited: dict[int, None] = {}
     for start in sorted(part, key=lambda element: (sign * graph.columns[element], element)):
@@ -134,7 +134,7 @@ def _split_by_column(elements: Iterable[int], graph: _Graph) -> Order:
 
 
 def _sweep(order: Order, graph: _Graph, places: list[float], *, to_the_right: bool) -> Order:
-    """Sort every column by the mean of its neighbours on the side from which the sweep comes."""
+    """Sort every column by the mean position of its neighbours on the side where the sweep began."""
     neighbours = graph.causes if to_the_right else graph.effects
     swept = [list(column) for column in order]
     _number_all(order, places)
@@ -191,7 +191,7 @@ def _count_crossings(order: Order, effects: list[list[int]]) -> int:
 
 
 def _swap_neighbours(order: Order, graph: _Graph, places: list[float]) -> bool:
-    """Swap adjacent elements where that reduces crossings; return whether any were swapped."""
+    """Swap adjacent elements if that reduces crossings. Return False if none were swapped."""
     _number_all(order, places)
     any_swapped = False
     for column in order:
@@ -232,7 +232,7 @@ HEIGHT_SLACK = 1.04
 
 
 def place_elements(lanes: Lanes, order: Order, heights: Sequence[float]) -> tuple[list[float], float]:
-    """Return the centre of every element, and the height of the picture. `heights` are those of the cards."""
+    """Return the centre of every element, and the height of the picture. `heights` has the heights of the cards."""
     tall = [*heights, *([float(tokens.LANE_HEIGHT)] * (lanes.total - lanes.cards))]
     offsets = [_compute_offsets(column, tall, lanes.cards) for column in order]
     packed = [offsets[at][-1] + tall[column[-1]] / 2 for at, column in enumerate(order)]
@@ -280,7 +280,7 @@ def compute_packed_height(lanes: Lanes, columns: int, heights: Sequence[float]) 
 
 
 def _collect_neighbours(lanes: Lanes) -> tuple[list[list[tuple[int, float]]], list[list[tuple[int, float]]]]:
-    """Return the neighbours of every element on the left and on the right, with weights."""
+    """Return the left and right neighbours of every element, with weights."""
     causes: list[list[tuple[int, float]]] = [[] for _ in range(lanes.total)]
     effects: list[list[tuple[int, float]]] = [[] for _ in range(lanes.total)]
     for source, target in lanes.links:
@@ -291,7 +291,7 @@ def _collect_neighbours(lanes: Lanes) -> tuple[list[list[tuple[int, float]]], li
 
 
 def _compute_offsets(column: Sequence[int], tall: Sequence[float], cards: int) -> list[float]:
-    """Return the centres of a tightly packed column, from 0."""
+    """Return the centres of the elements of a tightly packed column that begins at 0."""
     centres: list[float] = []
     edge = 0.0
     before_is_card = False
@@ -308,7 +308,7 @@ def _compute_offsets(column: Sequence[int], tall: Sequence[float], cards: int) -
 def _pool_positions(
     wanted: Sequence[float], offsets: Sequence[float], weights: Sequence[float], room: float
 ) -> list[float]:
-    """Return the positions nearest to the wanted ones that keep order, distance and bounds."""
+    """Return the positions nearest to the wanted ones that keep the order, the distances and the bounds."""
     pools: list[tuple[float, float, int]] = []  # mean shift, weight, count
     for want, offset, weight in zip(wanted, offsets, weights, strict=True):
         mean, heavy, count = want - offset, weight, 1

@@ -1,4 +1,4 @@
-"""The picture of a large plan: a card for the nodes of one type in a group, and one line for the edges between two.
+"""The picture of a large plan: a card for the nodes of one type in a group, and one arrow between two cards.
 
 An opened group shows its own cards, or its own groups if it is large; the groups around it stay closed and muted. A
 closed group keeps the state of what is in it: how many assumptions of each risk, with the worst of their reviews.
@@ -45,7 +45,7 @@ _NAMES = {UNLINKED: "Not linked", UNTAGGED: "No tag", OTHERS: "Others"}
 
 
 class NodeGroup(NamedTuple):
-    """Some nodes of a plan that one card can stand for."""
+    """Nodes of a plan that one card can represent."""
 
     id: str
     name: str
@@ -53,7 +53,7 @@ class NodeGroup(NamedTuple):
 
 
 def divide_nodes(content: Content) -> list[NodeGroup]:
-    """Return the groups of a plan. The group of the nodes without edges is the last."""
+    """Return the groups of a plan. The last group has the nodes without edges."""
     linked = {end for edge in content.edges for end in (edge.source, edge.target)}
     unlinked = [key for key in content.nodes if key not in linked]
     inside = [key for key in content.nodes if key in linked]
@@ -71,7 +71,7 @@ def divide_nodes(content: Content) -> list[NodeGroup]:
 
 
 def divide_group(content: Content, group: NodeGroup) -> list[NodeGroup]:
-    """Return the groups inside a group that is too large to be drawn card by card."""
+    """Return the groups within a group that has too many nodes to draw each as a card."""
     groups = [inner for part in _find_parts(content, group.keys) for inner in _divide_part(content, part)]
     if len(groups) == 1 or any(len(inner.keys) == len(group.keys) for inner in groups):
         chunks = [group.keys[start : start + CHUNK] for start in range(0, len(group.keys), CHUNK)]
@@ -80,7 +80,7 @@ def divide_group(content: Content, group: NodeGroup) -> list[NodeGroup]:
 
 
 def find_group(content: Content, wanted: str) -> tuple[NodeGroup, list[NodeGroup]] | None:
-    """Return a group by its id, with the groups on the same level; None if there is none."""
+    """Return the group with an id, and the groups on the same level; None if there is none."""
     level = divide_nodes(content)
     while True:
         group = _find_nearest(level, wanted)
@@ -92,7 +92,7 @@ def find_group(content: Content, wanted: str) -> tuple[NodeGroup, list[NodeGroup
 
 
 def find_path(content: Content, wanted: str) -> list[NodeGroup]:
-    """Return a group by its id after the groups that it is inside, the outermost first; none if there is none."""
+    """Return the group with an id after the groups that contain it, the outermost first; an empty list if unknown."""
     path: list[NodeGroup] = []
     group = _find_nearest(divide_nodes(content), wanted)
     while group is not None:
@@ -106,7 +106,7 @@ def find_path(content: Content, wanted: str) -> list[NodeGroup]:
 
 
 def find_path_of_node(content: Content, key: str) -> list[NodeGroup]:
-    """Return the groups that a node is inside, the outermost first. The last one shows it as a card."""
+    """Return the groups that contain a node, the outermost first. The last one shows the node as a card."""
     path: list[NodeGroup] = []
     level = divide_nodes(content)
     while found := next((group for group in level if key in group.keys), None):
@@ -116,7 +116,7 @@ def find_path_of_node(content: Content, key: str) -> list[NodeGroup]:
 
 
 def _find_nearest(level: list[NodeGroup], wanted: str) -> NodeGroup | None:
-    """Return the group with an id, else the one that has it inside. A tag may contain a slash."""
+    """Return the group with an id, else the group that contains it. A tag may contain a slash."""
     near = [group for group in level if group.id == wanted or wanted.startswith(f"{group.id}/")]
     return max(near, key=lambda group: len(group.id), default=None)
 
@@ -141,7 +141,7 @@ def _make_group(content: Content, id_: str, keys: Sequence[str]) -> NodeGroup:
 
 
 def _find_parts(content: Content, keys: Sequence[str]) -> list[list[str]]:
-    """Return the connected parts among some nodes, the largest first."""
+    """Return the connected parts of some nodes, the largest first."""
     near: dict[str, list[str]] = {key: [] for key in keys}
     for edge in content.edges:
         if edge.source in near and edge.target in near:
@@ -152,7 +152,7 @@ def _find_parts(content: Content, keys: Sequence[str]) -> list[list[str]]:
 
 
 def _divide_part(content: Content, part: list[str]) -> list[NodeGroup]:
-    """Return a connected part as one group, or a large part divided by its goals, outcomes or outputs."""
+    """Return a connected part as one group, or as several if it is large, one for each goal, outcome or output."""
     if len(part) <= PART_MAX:
         return [_make_group(content, part[0], part)]
     inside = set(part)
@@ -180,7 +180,7 @@ def _divide_part(content: Content, part: list[str]) -> list[NodeGroup]:
 
 
 def _collect_nearest(starts: Sequence[str], onward: dict[str, list[str]], visited: set[str]) -> dict[str, list[str]]:
-    """Return the nodes nearest to each start, and the start itself. All starts advance together."""
+    """Return the nodes nearest to each start, with the start itself. The search advances from all starts together."""
     keys_of = {start: [start] for start in starts}
     visited.update(starts)
     front = [(start, start) for start in starts]
@@ -197,7 +197,7 @@ def _collect_nearest(starts: Sequence[str], onward: dict[str, list[str]], visite
 
 
 def _merge_smallest(groups: list[NodeGroup]) -> list[NodeGroup]:
-    """Put the smallest groups together, if there are too many to be drawn."""
+    """Merge the smallest groups if there are too many to be drawn."""
     if len(groups) <= GROUPS_MAX:
         return groups
     kept = {group.id for group in sorted(groups, key=lambda group: -len(group.keys))[: GROUPS_MAX - 1]} - {OTHERS}
@@ -209,7 +209,7 @@ BADGE_EXAMPLES_MAX = 8
 
 
 def is_large(theory: Theory) -> bool:
-    """Return whether a plan is drawn as an overview unless everything is asked for."""
+    """Return True if a plan is drawn as an overview by default."""
     return len(theory.content.nodes) > CARDS_MAX
 
 
@@ -229,7 +229,7 @@ def build_overview_picture(theory: Theory) -> Picture:
 
 
 def build_group_picture(theory: Theory, id_: str) -> Picture | None:
-    """Build the picture of one opened group among the groups that it is linked to; None if there is no such group."""
+    """Return the picture of one opened group among the groups that it is linked to; None if the group is unknown."""
     opened = find_group(theory.content, id_)
     if opened is None:
         return None
@@ -253,7 +253,7 @@ def build_group_picture(theory: Theory, id_: str) -> Picture | None:
 
 
 def list_groups(theory: Theory, id_: str | None) -> list[NodeGroup]:
-    """Return the groups of the overview, or those inside an opened group; none if it shows its nodes."""
+    """Return the groups of the overview, or those in an opened group; an empty list if it shows its nodes."""
     if id_ is None:
         return divide_nodes(theory.content)
     opened = find_group(theory.content, id_)
@@ -261,7 +261,7 @@ def list_groups(theory: Theory, id_: str | None) -> list[NodeGroup]:
 
 
 def _keep_between_bands(cards: dict[str, Card], arrows: list[Arrow]) -> list[Arrow]:
-    """Return the arrows from one type to another.
+    """Return the arrows between different types.
 
     Groups of one type mostly act on each other in both directions, so these arrows would hide the others. They are left
     out where a card has others, and counted in its tooltip.
@@ -344,7 +344,7 @@ def _join_badges(badges: list[Badge]) -> list[Badge]:
 
 
 def _join_edges(plan: Picture, card_of: Mapping[str, str]) -> list[Arrow]:
-    """Return one arrow for all edges from one group to another."""
+    """Return one arrow for all edges between two groups."""
     by_ends: dict[tuple[str, str], list[Arrow]] = {}
     joined: list[Arrow] = []
     for arrow in plan.arrows:

@@ -1,4 +1,4 @@
-"""The routes of edges: curves between columns, straight lines through lanes, and round the cards if they lead back.
+"""The routes of edges: curves between columns, straight lines through lanes, and lines around the cards.
 
 A curve stays in the gap between two columns, and a lane is free of cards; so no edge crosses a card. An edge that leads
 back runs up or down beside its source, along above or below all cards, and to its target:
@@ -35,14 +35,14 @@ class ColumnSpans(NamedTuple):
 
 
 class EdgeRoute(NamedTuple):
-    """The route of an edge: its points, connected by curves that are horizontal at both ends, or straight lines."""
+    """The route of an edge: its points, joined by straight lines, or by curves that are horizontal at both ends."""
 
     points: list[Point]
     is_back: bool
 
 
 class BackEdgeEnds(NamedTuple):
-    """The cards of each column at which edges that lead back start, and those at which they end.
+    """The cards of each column at which back edges start, and the cards at which they end.
 
     A start has a track on its right, an end one on its left.
     """
@@ -52,7 +52,7 @@ class BackEdgeEnds(NamedTuple):
 
 
 def collect_back_edge_ends(lanes: Lanes, edges: Sequence[Ends], columns: int) -> BackEdgeEnds:
-    """Return the cards from which or to which edges lead back, by column."""
+    """Return the cards at the ends of back edges, by column."""
     leaving: list[dict[int, None]] = [{} for _ in range(columns)]
     entering: list[dict[int, None]] = [{} for _ in range(columns)]
     for (source, target), passed in zip(edges, lanes.passing, strict=True):
@@ -63,7 +63,7 @@ def collect_back_edge_ends(lanes: Lanes, edges: Sequence[Ends], columns: int) ->
 
 
 def compute_track_room(count: int, *, is_band_edge: bool) -> float:
-    """Return the width that some tracks need beside a column, with the distance from its cards."""
+    """Return the width of some tracks beside a column, with the distance from its cards."""
     return (_get_distance(is_band_edge=is_band_edge) + tokens.TRACK * (count - 1)) if count else 0.0
 
 
@@ -72,7 +72,7 @@ def _get_distance(*, is_band_edge: bool) -> float:
 
 
 class Positions(NamedTuple):
-    """The columns, the middles of cards and lanes, and the upper and lower end of the bands."""
+    """The columns, the centres of cards and lanes, and the upper and lower end of the bands."""
 
     spans: ColumnSpans
     middles: Sequence[float]
@@ -83,7 +83,7 @@ class Positions(NamedTuple):
 def route_edges(
     positions: Positions, lanes: Lanes, back: BackEdgeEnds, edges: Sequence[Ends], sizes: Sizes
 ) -> tuple[list[EdgeRoute], float, float]:
-    """Return the route of every edge, and the highest and the lowest point of those that lead back."""
+    """Return the route of every edge, and the highest and the lowest point of the back edges."""
     spans, middles = positions.spans, positions.middles
     ports = _assign_ports(lanes, middles, edges, sizes)
     returns = _route_returns(positions, lanes, back, edges, sizes, ports)
@@ -109,7 +109,7 @@ def route_edges(
 def _route_returns(
     positions: Positions, lanes: Lanes, back: BackEdgeEnds, edges: Sequence[Ends], sizes: Sizes, ports: Sequence[float]
 ) -> dict[int, list[Point]]:
-    """Return the points of every edge that leads back, by its number."""
+    """Return the points of every back edge by its number."""
     spans, middles = positions.spans, positions.middles
     backward = [number for number, passed in enumerate(lanes.passing) if passed is None]
     ends = [edges[number] for number in backward]
@@ -140,14 +140,14 @@ def _route_returns(
 
 
 def _place_tracks(cards: Sequence[int], ways: Mapping[int, float], *, is_band_edge: bool) -> dict[int, float]:
-    """Return the distance of each card's track from its column. A long way is outside, so that few tracks cross."""
+    """Return the distance of each card's track from its column. Long tracks are outside, so that few tracks cross."""
     first = _get_distance(is_band_edge=is_band_edge)
     shortest_first = sorted(cards, key=lambda card: (ways[card], card))
     return {card: first + tokens.TRACK * place for place, card in enumerate(shortest_first)}
 
 
 class _SharedLine(NamedTuple):
-    """A line above or below the bands, shared by the edges that lead back from a card or to it."""
+    """A line above or below the bands that the back edges of a card share."""
 
     is_above: bool
     end: str  # "from" or "to"
@@ -155,7 +155,7 @@ class _SharedLine(NamedTuple):
 
 
 def _choose_lines(backward: Sequence[Ends], middles: Sequence[float], height: float) -> list[_SharedLine]:
-    """Return the line of every edge that leads back. It is above if its cards are nearer to the top."""
+    """Return the line of every back edge. It is above if its cards are nearer to the top."""
     degrees = Counter([("from", source) for source, _ in backward] + [("to", target) for _, target in backward])
     hubs = [
         max(("to", target), ("from", source), key=lambda end: degrees[end])  # of equals, what several lead to
@@ -171,7 +171,7 @@ def _choose_lines(backward: Sequence[Ends], middles: Sequence[float], height: fl
 
 
 def _assign_rows(lines: Sequence[_SharedLine], lefts: Sequence[float], rights: Sequence[float]) -> list[int]:
-    """Return the row of every edge's line, from the positions of its tracks.
+    """Return the row of every back edge's line, by the positions of its tracks.
 
     Short lines are nearer to the bands than long ones, and lines that do not meet share a row.
     """
@@ -197,7 +197,7 @@ def _assign_rows(lines: Sequence[_SharedLine], lefts: Sequence[float], rights: S
 
 
 def _assign_ports(lanes: Lanes, middles: Sequence[float], edges: Sequence[Ends], sizes: Sizes) -> list[float]:
-    """Return the height at which every edge enters its card, by its origin. Those that lead back enter together."""
+    """Return the height at which every edge enters its card, by its origin. Back edges enter together."""
     coming: dict[int, dict[int, float]] = {}  # by card: the height from which each edge comes
     last = [passed[-1] if passed else source for (source, _), passed in zip(edges, lanes.passing, strict=True)]
     back = -1  # stands for all edges that lead back: they come from below

@@ -17,7 +17,7 @@ from groundplan.purpose.picture.tokens import CardType, Paint, WorkType
 
 
 def format_number(value: float) -> str:
-    """Format a coordinate as short as possible."""
+    """Return a coordinate as the shortest text."""
     rounded = int(value)
     return str(rounded) if rounded == value else f"{value:.1f}".removesuffix(".0")
 
@@ -79,7 +79,7 @@ def build_risk_path(risk: RiskLevel | None, x: float, y: float, size: float) -> 
 
 
 def build_status_path(status: AssumptionStatus, x: float, y: float) -> str:
-    """Return the sign inside a badge as strokes: question mark, check mark, exclamation mark, cross."""
+    """Return the sign in a badge as strokes: question mark, check mark, exclamation mark or cross."""
     n = format_number
     match status:
         case AssumptionStatus.UNTESTED:
@@ -118,7 +118,7 @@ def draw_sign(emphasis: Emphasis, x: float, y: float, paint: Paint, *, plate: st
 def draw_badge(
     badge: Badge, x: float, y: float, paint: Paint, *, tooltip: str | None = None, is_muted: bool = False
 ) -> str:
-    """Draw a badge around its centre. `tooltip` is the tooltip. A muted badge keeps its shape and sign."""
+    """Draw a badge around its centre. A muted badge keeps its shape and sign."""
     colour = tokens.RISK_COLOURS[badge.risk]
     fill, line, sign = ("muted-fill", "muted-line", "muted-text") if is_muted else (colour, colour, "risk-sign")
     title = "" if tooltip is None else f"<title>{escape_markup(tooltip)}</title>"
@@ -133,5 +133,5 @@ def draw_badge(
 
 
 def describe_badge(badge: Badge) -> str:
-    """Describe a badge in words."""
+    """Return the description of a badge in words."""
     return f"{badge.key}, {tokens.RISK_NAMES[badge.risk]}, {tokens.STATUS_NAMES[badge.status]}: {badge.text}"

@@ -55,7 +55,7 @@ class GroupSubject(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many nodes the card stands for."""
+        """The number of nodes that the card represents."""
         return len(self.keys)
 
 
@@ -94,7 +94,7 @@ class Card(NamedTuple):
 
 
 class Arrow(NamedTuple):
-    """An edge to draw, or several between two groups."""
+    """An edge to draw, or all edges between two groups."""
 
     edge: PurposeEdge
     badges: list[Badge]
@@ -157,7 +157,7 @@ def build_plan_picture(theory: Theory) -> Picture:
 
 
 def build_pathway_picture(theory: Theory, key: str) -> Picture:
-    """Build the picture of the causes and effects of a node, with the edges on these paths, and of nothing else."""
+    """Return a picture of the causes and effects of a node, and of the edges on these paths."""
     plan = build_plan_picture(theory)
     graph = build_graph(plan.cards, [arrow.edge.name[:2] for arrow in plan.arrows if arrow.edge.is_causal])
     above = {graph.keys[number] for number in find_reachable_from(graph, [graph.numbers[key]])}
@@ -180,7 +180,7 @@ def build_pathway_picture(theory: Theory, key: str) -> Picture:
 
 
 def name_picture(theory: Theory) -> str:
-    """Return the title of a picture: the goal of the project, or its name before it has one.
+    """Return the title of a picture: the goal of the project, or its name if it has no goal.
 
     Of several goals it is the first that something leads to.
     """
@@ -208,7 +208,7 @@ def _build_badge(theory: Theory, assumption: Assumption) -> Badge:
 
 
 def pluralize(count: int, noun: str) -> str:
-    """Format a count with its noun."""
+    """Return a count with its noun."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
@@ -217,7 +217,7 @@ Remarks = dict[str, list[str]]  # changes by the key or name of the changed item
 
 
 def build_comparison_picture(before: Theory, after: Theory) -> Picture:
-    """Build the picture of both versions."""
+    """Return a picture of both versions."""
     differences = compare(before.content, after.content)
     old, new = build_plan_picture(before), build_plan_picture(after)
     marks = {key: mark for _, changes in differences.changes_by_kind for key, mark in _map_emphasis(changes).items()}
@@ -263,7 +263,7 @@ def _map_emphasis(changes: Any) -> dict[str, Emphasis]:
 
 
 def _collect_remarks(differences: Comparison, before: Content, after: Content) -> Remarks:
-    """Return the changes of nodes and edges, and of their assumptions and indicators."""
+    """Return the changes of nodes and edges, and of their assumptions and indicators, as texts."""
     remarks: Remarks = {}
     for changed in (*differences.nodes.changed, *differences.edges.changed):
         remarks.setdefault(changed.key, []).append(_describe_change("changed", changed))
@@ -299,7 +299,7 @@ def _find_removed_badges(old: Picture, marks: dict[str, Emphasis]) -> dict[str, 
 
 
 def _summarize_changes(differences: Comparison) -> str:
-    """Return the number of changes of each kind that has any."""
+    """Return the number of changes of each kind, without kinds that have none."""
     parts = []
     for name, changes in differences.changes_by_kind:
         counts = ((changes.added, "added"), (changes.removed, "removed"), (changes.changed, "changed"))

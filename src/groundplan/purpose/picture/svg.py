@@ -39,7 +39,7 @@ class DrawnPicture(NamedTuple):
 
 
 def draw(picture: Picture, theme: Theme = Theme.LIGHT, *, embeds_font: bool = False) -> DrawnPicture:
-    """Draw a picture as SVG. Equal pictures give equal bytes. A file embeds its letters; a page has them."""
+    """Draw a picture as SVG. Equal pictures give equal bytes. A file embeds its font; a page provides it."""
     paint = tokens.make_paint(theme)
     cards = {key: measure_card(card) for key, card in picture.cards.items()}
     layout = _lay_out(picture, cards)
@@ -77,7 +77,7 @@ def _lay_out(picture: Picture, cards: Mapping[str, MeasuredCard]) -> Layout:
 
 
 def _draw_elements(picture: Picture, cards: Mapping[str, MeasuredCard], layout: Layout, paint: Paint) -> Iterator[str]:
-    """Yield the bands, the lines, the titles of the bands over them, the cards, and the badges on the lines."""
+    """Yield the bands, the lines, the band titles, the cards, and the badges on the lines, from back to front."""
     for band in layout.bands:
         yield _draw_area(band.x, -layout.header, band.width, layout.header + layout.height + tokens.BAND_PAD, paint)
     if layout.tray is not None:
@@ -101,7 +101,7 @@ def _draw_elements(picture: Picture, cards: Mapping[str, MeasuredCard], layout: 
 
 
 def _count_nodes(cards: Iterable[Card]) -> int:
-    """Return how many nodes some cards stand for. What was removed does not count."""
+    """Return the number of nodes that some cards represent, without removed nodes."""
     return sum(
         card.node.size if isinstance(card.node, GroupSubject) else 1
         for card in cards
@@ -144,7 +144,7 @@ def _draw_area(x: float, y: float, width: float, height: float, paint: Paint) ->
 
 
 def _draw_area_title(name: str, count: int, place: tuple[float, float, float], layout: Layout, paint: Paint) -> str:
-    """Draw the name of a band above its cards, over lines that pass, as large as the picture needs and as fits.
+    """Draw the name of a band above its cards and over passing lines, as large as needed and as fits.
 
     `place` is the left end, the top of the cards, and the width. A narrow band shows no count.
     """

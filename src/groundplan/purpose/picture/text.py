@@ -79,12 +79,12 @@ def _get_char_width(character: str) -> int:
 
 
 def is_exact(text: str) -> bool:
-    """Return whether the table has every letter of a line."""
+    """Return True if the table has the width of every letter of a line."""
     return text.isascii() or all(ord(character) in _WIDTHS_BY_CODE for character in text)
 
 
 def truncate_to_width(text: str, size_px: float, room: float) -> str:
-    """Cut a line to fit."""
+    """Return a line cut to a width."""
     if measure_width(text, size_px) <= room:
         return text
     left = room - measure_width(ELLIPSIS, size_px)
@@ -93,7 +93,7 @@ def truncate_to_width(text: str, size_px: float, room: float) -> str:
 
 
 def wrap_to_width(text: str, size_px: float, room: float, lines_max: int) -> list[str]:
-    """Break text into at most the given number of lines. Words that are too long are split."""
+    """Break text into at most the given number of lines. Words that are too long for a line are split."""
     lines: list[str] = []
     line = ""
     words = clean_line(text).split(" ")
@@ -116,7 +116,7 @@ def wrap_to_width(text: str, size_px: float, room: float, lines_max: int) -> lis
 
 
 def _count_fitting(text: str, size_px: float, room: float) -> int:
-    """Return how many characters fit. A combining mark stays with its letter."""
+    """Return the number of characters that fit. A combining mark stays with its letter."""
     left = room * 1000 / size_px
     for place, character in enumerate(text):
         left -= _get_char_width(character)

@@ -29,7 +29,7 @@ PREFIX = "--gp-"
 
 
 class Theme(StrEnum):
-    """The theme of a picture. `auto` follows the setting of the viewer."""
+    """The theme of a picture. With `auto` it follows the setting of the viewer."""
 
     LIGHT = "light"
     DARK = "dark"
@@ -75,33 +75,6 @@ COLOURS = {
     "change-sign": Colour("#ffffff", "#0f1420"),
 }
 
-# Pairs of foreground and background; a test checks the contrast of every pair.
-TEXT_ON = {
-    "heading": ("page", "band"),
-    "text": ("activity-fill", "output-fill", "outcome-fill", "muted-fill", "page"),
-    "subtext": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "muted-fill", "goal-badge"),
-    "muted-text": ("muted-fill", "band", "page"),
-    "goal-text": ("goal-fill",),
-    "goal-subtext": ("goal-fill",),
-    "risk-sign": ("risk-high", "risk-medium", "risk-low", "risk-unsaid"),
-    "change-sign": ("added", "removed", "changed"),
-}
-SHAPE_ON = {
-    "line": ("page", "band"),
-    "line-strong": ("page", "band"),
-    "muted-line": ("page", "band", "muted-fill"),
-    "activity-line": ("page", "band", "activity-fill"),
-    "output-line": ("page", "band", "output-fill"),
-    "outcome-line": ("page", "band", "outcome-fill"),
-    "goal-line": ("page", "band"),
-    "risk-high": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "muted-fill", "goal-badge"),
-    "risk-medium": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "muted-fill", "goal-badge"),
-    "risk-low": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "muted-fill", "goal-badge"),
-    "risk-unsaid": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "muted-fill", "goal-badge"),
-    "added": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "goal-badge"),
-    "removed": ("page", "band", "muted-fill"),
-    "changed": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "goal-badge"),
-}
 # A goal is dark, so badges and signs on it have a plate.
 COLOURS["goal-badge"] = Colour("#ffffff", "#0f1420")
 
@@ -217,22 +190,21 @@ LOW_DASH = "2 3"
 FEEDBACK_DASH = "8 5"
 REMOVED_DASH = "5 4"
 
-# The page on which forty nodes must be readable in full, and the minimum readable size.
+# The page on which forty nodes must be readable in full.
 PAGE_WIDTH, PAGE_HEIGHT = 1600, 900
-READABLE_PX = 9
 
 Paint = Callable[[str], str]  # maps a colour name to its SVG value
 
 
 def make_paint(theme: Theme) -> Paint:
-    """Return the function that maps colours to SVG. With `auto`, `build_css_rules` turns them into variables."""
+    """Return the function that maps colours to SVG. With `auto` the colours are variables from `build_css_rules`."""
     if theme is Theme.AUTO:
         return _assign_unique_shades().__getitem__
     return {name: colour.light if theme is Theme.LIGHT else colour.dark for name, colour in COLOURS.items()}.__getitem__
 
 
 def _assign_unique_shades() -> dict[str, str]:
-    """Return the light colours, made distinct by invisible shades so that a style sheet can select each."""
+    """Return the light colours, slightly changed where needed, so that a style sheet can select each of them."""
     shades: dict[str, str] = {}
     for name, colour in COLOURS.items():
         shade = int(colour.light[1:], 16)
@@ -256,7 +228,7 @@ def build_css_rules() -> str:
 
 
 def build_css_variables() -> str:
-    """Return the colours as CSS: light, dark by preference of the reader, or as the page sets."""
+    """Return the colours as CSS for light and dark, by the preference of the reader or by the setting of the page."""
     light, dark = (
         "".join(f"{PREFIX}{name}:{getattr(colour, theme)};" for name, colour in COLOURS.items())
         for theme in ("light", "dark")

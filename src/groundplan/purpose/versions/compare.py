@@ -1,4 +1,4 @@
-"""Compare two versions by stable key: what was added, removed, changed or reconnected.
+"""Compare two versions by stable key: items that were added, removed, changed or reconnected.
 
 An edge has no key and is identified by its ends and its type. If exactly one edge between two ends was removed and one
 added, it counts as the same edge with another type, and it keeps its assumptions.
@@ -38,7 +38,7 @@ INDICATOR_FIELDS = Indicator.__struct_fields__[2:]
 
 
 class FieldDifference(Struct):
-    """A field with different values. A value that does not fit into the answer is left out."""
+    """A field with different values. A value that is too long for the answer is left out."""
 
     field: str
     before: Any = UNSET
@@ -46,7 +46,7 @@ class FieldDifference(Struct):
 
 
 class Changed(Struct, frozen=True):
-    """An item that is in both versions with different fields."""
+    """An item that both versions have, with different fields."""
 
     key: str
     fields: list[FieldDifference]
@@ -126,7 +126,7 @@ class NeighbourChanges(Struct):
 
 
 class RewiredNode(Struct, frozen=True):
-    """A node of both versions with different causes or effects."""
+    """A node that both versions have, with different causes or effects."""
 
     key: str
     causes: NeighbourChanges
@@ -144,12 +144,12 @@ class Comparison(Struct):
 
     @property
     def is_empty(self) -> bool:
-        """Whether the two versions are equal."""
+        """True if the two versions are equal."""
         return not any(changes.added or changes.removed or changes.changed for _, changes in self.changes_by_kind)
 
     @property
     def changes_by_kind(self) -> Iterator[tuple[str, NodeChanges | EdgeChanges | AssumptionChanges | IndicatorChanges]]:
-        """The changes of each kind of item, with the name of the kind."""
+        """The changes by kind of item, each with the name of the kind."""
         yield "Nodes", self.nodes
         yield "Edges", self.edges
         yield "Assumptions", self.assumptions
@@ -202,7 +202,7 @@ def _compare_fields(before: Any, after: Any, names: Iterable[str]) -> list[Field
 
 
 def _have_same_booleans(before: Any, after: Any) -> bool:
-    """Return whether two equal values also have the same hash: there 1 equals 1.0, but true does not equal 1."""
+    """Return True if two equal values have booleans in the same places; in Python, True equals 1."""
     if isinstance(before, dict):
         return all(_have_same_booleans(before[name], after[name]) for name in before)
     if isinstance(before, list):
@@ -211,7 +211,7 @@ def _have_same_booleans(before: Any, after: Any) -> bool:
 
 
 def _compare_edges(before: list[PurposeEdge], after: list[PurposeEdge]) -> tuple[EdgeChanges, dict[EdgeName, EdgeName]]:
-    """Return the changes of the edges, and the new names of edges that changed their type."""
+    """Return the changes of the edges, and the new names of edges with another type."""
     olds, news = {edge.name: edge for edge in before}, {edge.name: edge for edge in after}
     lost, gained = _group_by_ends(olds.keys() - news.keys()), _group_by_ends(news.keys() - olds.keys())
     renamed = {

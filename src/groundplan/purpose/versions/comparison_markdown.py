@@ -1,4 +1,4 @@
-"""Render a comparison of two versions as Markdown, the most important changes first, in a fixed order."""
+"""Write a comparison of two versions as Markdown, in a fixed order that begins with the most important changes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FIELD_LABELS = {
 def render_comparison(
     comparison: Comparison, *, from_label: str, to_label: str, titles: Mapping[str, str] | None = None
 ) -> str:
-    """Render the comparison under a heading. `titles` are node titles to show beside the keys."""
+    """Write the comparison under a heading. `titles` are node titles to show beside the keys."""
     named = _make_namer(titles or {})
     heading = f"## Changes from {escape_inline(from_label)} to {escape_inline(to_label)}"
     if comparison.is_empty:

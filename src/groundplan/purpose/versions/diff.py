@@ -34,7 +34,7 @@ _LISTS = (*(f"{kind}.{list_}" for kind in _KINDS for list_ in ("added", "removed
 
 
 class CompareVersions(Struct, rename={"source": "from"}, forbid_unknown_fields=True):
-    """The two versions to compare, `from` one `to` the other."""
+    """The two versions to compare; the changes lead from `from` to `to`."""
 
     project: Name
     source: VersionRef
@@ -110,7 +110,7 @@ def _decode_position(
 
 
 def _format_version_name(number: int, label: str) -> str:
-    """Return the label of a version, with its number if the label does not show it."""
+    """Return the label of a version, with its number if the label does not contain it."""
     return label if label == f"v{number}" else f"v{number} ({label})"
 
 

@@ -59,7 +59,9 @@ class ProfileTooLight(RuleViolated):
             next_steps=(
                 *((discard,) if has_draft else ()),
                 begin,
-                NextStep("work.open", "with policies lets an owner change profile_min", {"project": project}),
+                NextStep(
+                    "work.open", "with policies lets an owner change profile_min", {"project": project}, ("policies",)
+                ),
             ),
             profile=profile,
             profile_min=least,
@@ -67,7 +69,7 @@ class ProfileTooLight(RuleViolated):
 
 
 def choose_profile(tx: Transaction, requested: Profile | None, origin: VersionRow | None) -> Profile:
-    """Return the profile of a new draft: the requested one, else that of its origin, raised to the least allowed."""
+    """Return the profile of a new draft: the requested one, else that of its origin, but at least the allowed one."""
     inherited = origin.profile if origin else Profile.STANDARD
     profile = requested or max(inherited, get_least_profile(tx), key=_LIGHTEST_FIRST.index)
     refuse_light_profile(tx, profile, has_draft=False)
@@ -75,7 +77,7 @@ def choose_profile(tx: Transaction, requested: Profile | None, origin: VersionRo
 
 
 def refuse_light_profile(tx: Transaction, profile: Profile, *, has_draft: bool) -> None:
-    """Raise ProfileTooLight if the profile of a new or existing draft is lighter than the project allows."""
+    """Raise ProfileTooLight if the profile of a draft is lighter than the project allows."""
     least = get_least_profile(tx)
     if is_lighter(profile, least):
         raise ProfileTooLight(profile, least, tx.project.name, has_draft=has_draft)
@@ -87,7 +89,7 @@ def get_least_profile(tx: Transaction) -> Profile:
 
 
 def is_lighter(profile: Profile, least: Profile) -> bool:
-    """Return whether a profile is lighter than another."""
+    """Return True if a profile is lighter than another."""
     return _LIGHTEST_FIRST.index(profile) < _LIGHTEST_FIRST.index(least)
 
 
@@ -124,7 +126,7 @@ def clone(tx: Transaction, content: Content, version_id: str) -> None:
 
 
 class DraftExists(Conflict):
-    """The project already has a draft; there is at most one."""
+    """The project already has a draft, and only one is allowed."""
 
     code = "draft_exists"
 
@@ -141,7 +143,7 @@ class DraftExists(Conflict):
 
 
 class BeginDraft(Struct, rename={"source": "from"}, forbid_unknown_fields=True):
-    """The published version to copy (`from`; by default the latest), and the profile of the draft."""
+    """The published version to copy (`from`, by default the latest), and the profile of the draft."""
 
     project: Name
     source: VersionRef | None = None
@@ -176,7 +178,7 @@ def begin_draft(tx: Transaction, request: BeginDraft) -> OneVersion:
 
 
 def load_versions_without_draft(tx: Transaction) -> list[VersionRow]:
-    """Return all versions of the project, and raise an error if one of them is a draft."""
+    """Return all versions of the project. Raise DraftExists if one of them is a draft."""
     rows = read_versions(tx)
     if rows and rows[-1].is_draft:
         raise DraftExists(rows[-1].number, tx.project.name)
@@ -233,7 +235,7 @@ BEGIN = declare(
 
 
 class DiscardDraft(Struct, forbid_unknown_fields=True):
-    """The project whose draft to discard."""
+    """The request to discard the draft of a project."""
 
     project: Name
     expected_rev: int | None = None
@@ -242,7 +244,7 @@ class DiscardDraft(Struct, forbid_unknown_fields=True):
 
 
 class DiscardedDraft(Struct):
-    """The number of the discarded draft, and the revision of the latest version that remains."""
+    """The number of the discarded draft, and the revision of the latest remaining version."""
 
     bookkeeping: ClassVar[frozenset[str]] = frozenset()
 

@@ -1,4 +1,4 @@
-"""Publish the draft if it passes its gates, in the transaction that read their inputs. It is final afterwards."""
+"""Publish the draft if it passes its gates, in the transaction that read their inputs. The version is then final."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class _GateDetails(Struct):
 
 
 class GateFailed(RuleViolated):
-    """The draft does not pass its gates, so it is not published."""
+    """The draft does not pass its gates, so it cannot be published."""
 
     code = "gate_failed"
 
@@ -66,7 +66,9 @@ class GateFailed(RuleViolated):
             f"not published. {'; '.join(blocking[:5])}{more}",
             next_steps=(
                 NextStep("purpose.edit", "corrects the draft", {"project": project}),
-                NextStep("purpose.record", "with waivers lets an owner waive a check", {"project": project}),
+                NextStep(
+                    "purpose.record", "with waivers lets an owner waive a check", {"project": project}, ("waivers",)
+                ),
                 *(
                     NextStep("purpose.check", "lists the refs left out here", {"project": project, "gate": gate})
                     for gate in cut_gates
@@ -77,7 +79,7 @@ class GateFailed(RuleViolated):
 
 
 class NothingChanged(Conflict):
-    """The draft has the content and the facts of the latest version."""
+    """The draft has the same content and facts as the latest version."""
 
     code = "nothing_changed"
 
@@ -93,12 +95,12 @@ class NothingChanged(Conflict):
 
 
 def is_unambiguous_label(label: str, number: int) -> bool:
-    """Return whether a label cannot be mistaken for a draft or for the number of another version."""
+    """Return True if a label cannot be mistaken for a draft or for the number of another version."""
     return label != DRAFT_LABEL and (label == f"v{number}" or not _VERSION_LABEL.fullmatch(label))
 
 
 def is_same_as(version: VersionRow, *, content_hash: str, context_run: str | None) -> bool:
-    """Return whether a published version has this content and stands on these facts."""
+    """Return True if a published version has this content and rests on these facts."""
     return (version.content_hash, version.context_run) == (content_hash, context_run)
 
 

@@ -1,4 +1,4 @@
-"""Versions as stored and as callers see them, their list, and the resolution of version refs."""
+"""Versions as the store has them and as callers see them, their list, and the resolution of version refs."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Version(Struct):
 
 
 class NoDraft(Conflict):
-    """Only a draft can be edited, and the project has none."""
+    """The project has no draft, and only a draft can be edited."""
 
     code = "no_draft"
 
@@ -102,7 +102,7 @@ def read_versions(tx: Transaction) -> list[VersionRow]:
 
 
 def resolve_version(tx: Transaction, ref: VersionRef | None) -> VersionRow | None:
-    """Return the version for a ref, by default the draft, else the latest published. None if there is no version."""
+    """Return the version for a ref, by default the draft, else the latest published; None if there is none."""
     by_number = {row.number: row for row in read_versions(tx)}
     draft = next((row for row in by_number.values() if row.is_draft), None)
     published = max((number for number, row in by_number.items() if not row.is_draft), default=None)
@@ -119,7 +119,7 @@ def resolve_version(tx: Transaction, ref: VersionRef | None) -> VersionRow | Non
 
 
 def require_version(tx: Transaction, ref: VersionRef | None) -> VersionRow:
-    """Return the version for a ref, or the default one."""
+    """Return the version for a ref, or the default version. Raise an error if there is none."""
     row = resolve_version(tx, ref)
     if row is None:
         begin = NextStep("purpose.draft", "creates one", {"project": tx.project.name})
@@ -160,7 +160,7 @@ def get_current_rev(tx: Transaction) -> int:
 
 
 def list_versions_on_run(tx: Transaction, run_id: str) -> list[int]:
-    """Return the numbers of the versions that were published with a run of facts."""
+    """Return the numbers of the versions that rest on a run of facts."""
     return tx.scalars(sql.versions_on_run, run_id=run_id)
 
 
@@ -181,7 +181,7 @@ class Versions(Struct):
 
 
 def list_versions(tx: Transaction, _request: ListVersions) -> Versions:
-    """Return all versions, or the latest that fit into the budget."""
+    """Return all versions, or the latest ones that fit into the answer."""
     latest_first = [to_version(row) for row in reversed(read_versions(tx))]
     kept = tx.budget.reserve(Versions([])).take_rows(latest_first)
     missing = len(latest_first) - len(kept)

@@ -1,1 +1,1 @@
-"""Rule files: export knowledge to where coding agents look for it, and import it again."""
+"""Rule files: export knowledge to the places where coding agents look for it, and import it again."""

@@ -1,4 +1,4 @@
-"""Export the atoms of a project as rule files: write new and changed ones, remove those of deleted atoms.
+"""Export the atoms of a project as rule files: write new and changed files, and remove those of deleted atoms.
 
 Files that people edited are not overwritten. They are reported, and can be imported into the plan instead.
 """
@@ -32,7 +32,7 @@ ATTEMPTS = 3
 
 
 class KnowledgeMoving(Conflict):
-    """The knowledge of the project kept changing while it was read."""
+    """The knowledge of the project changed repeatedly during the export."""
 
     code = "knowledge_moving"
 
@@ -82,7 +82,7 @@ def resolve_project_id(session: Session, project: str) -> str:
 
 
 def _load_all(session: Session, project: str, entity: str) -> list[Any]:
-    """Return all entities of a kind, sorted by name. It must be complete: an export treats missing ones as deleted."""
+    """Return all entities of a kind, sorted by name. None may be missing, because an export deletes missing ones."""
     for _ in range(ATTEMPTS):
         entities, count = _load_pages(session, project, entity)
         if len(entities) == count:
@@ -133,19 +133,19 @@ class ExportedRules:
 
     @property
     def is_up_to_date(self) -> bool:
-        """Whether no file needed a change."""
+        """True if no file needs a change."""
         return not (self.written or self.removed or self.drifted or self.refused)
 
     @property
     def is_complete(self) -> bool:
-        """Whether no file was skipped."""
+        """True if no file was skipped."""
         return not (self.drifted or self.refused)
 
 
 def export(
     session: Session, project: str, form: RuleFormat, out: Path, *, check: bool = False, force: bool = False
 ) -> ExportedRules:
-    """Bring the rule files of a working copy up to date; with `check`, only return the necessary changes."""
+    """Write the rule files of a working copy. With `check`, only return the necessary changes."""
     subjects = load_exported_atoms(session, project)
     project_id = subjects[0].project_id if subjects else resolve_project_id(session, project)
     folder = Folder(out)

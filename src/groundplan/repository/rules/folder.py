@@ -24,7 +24,7 @@ _CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOE
 
 
 class UnusableFile(Exception):
-    """The file cannot be used; the reason is the predicate of a sentence about the file."""
+    """The file cannot be used. The reason is a predicate that follows the name of the file."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -39,7 +39,7 @@ class Folder:
 
     @property
     def is_usable(self) -> bool:
-        """Whether the folder exists or can be created."""
+        """True if the folder exists or can be created."""
         try:
             return self.root.is_dir() or not self.root.exists()
         except OSError:
@@ -79,7 +79,7 @@ class Folder:
             _refuse(error)
 
     def list_names(self, path: str, suffix: str) -> list[str]:
-        """Return the sorted names in one folder that end in `suffix`; none if the folder does not exist."""
+        """Return the sorted names in one folder that end with `suffix`; an empty list if the folder does not exist."""
         try:
             with self._open_folder(_split_path(path), make=False) as folder, os.scandir(folder) as entries:
                 return sorted(entry.name for entry in entries if entry.name.endswith(suffix))
@@ -89,7 +89,7 @@ class Folder:
             _refuse(error)
 
     def find_files(self, name: str) -> list[str]:
-        """Return the sorted paths of all files with this name. Links are not followed."""
+        """Return the sorted paths of all files with this name, without following links."""
         names = []
         for above, folders, files in os.walk(self.root):
             folders[:] = [folder for folder in folders if folder not in SKIPPED_FOLDERS]
@@ -112,7 +112,7 @@ class Folder:
 
 
 def to_display_path(path: str) -> str:
-    """Return a path for an answer, with invalid UTF-8 replaced."""
+    """Return a path for an answer, with replacements for invalid UTF-8."""
     return path.encode("utf-8", "replace").decode("utf-8")
 
 

@@ -1,4 +1,4 @@
-"""The formats of rule files: where each tool looks for them, and how it writes the patterns.
+"""The formats of rule files: the places where each tool looks for them, and their syntax of patterns.
 
 AGENTS.md is plain Markdown that applies to its directory, unless a deeper AGENTS.md overrides it. Several atoms may
 share a file, and people write in it too, so each atom has a block between two marks. The others have a file for each
@@ -35,7 +35,7 @@ _SPECIAL = "*?[{\\"
 
 
 def choose_file(patterns: Sequence[str]) -> str:
-    """Return the file in the deepest directory that contains everything the patterns can match."""
+    """Return the file in the deepest folder that contains all possible matches of the patterns."""
     shared: list[str] | None = None
     for pattern in patterns:
         for directory in _list_directories(pattern):
@@ -49,7 +49,7 @@ def choose_file(patterns: Sequence[str]) -> str:
 
 
 def build_patterns(directory: str) -> tuple[str, ...]:
-    """Return the patterns that an AGENTS.md in this directory applies to; an empty text is the root."""
+    """Return the patterns for an AGENTS.md in this folder. An empty text means the root."""
     return (f"{escape_path(directory)}/**" if directory else "**",)
 
 
@@ -102,7 +102,7 @@ def render_copilot(subject: ExportedAtom) -> str:
 
 
 def read_copilot_patterns(fields: Fields) -> tuple[str, ...]:
-    """Return the patterns of an instructions file; none if it is only used when somebody attaches it."""
+    """Return the patterns of an instructions file; none if it applies only when a user attaches it."""
     given = find_patterns(fields, "applyTo")
     return parse_patterns(given) if given else ()
 
@@ -124,7 +124,7 @@ def render_cursor(subject: ExportedAtom) -> str:
 
 
 def read_cursor_patterns(fields: Fields) -> tuple[str, ...]:
-    """Return the patterns of a rule; none if it is only used when it is named or its description fits."""
+    """Return the patterns of a rule; none if it applies only when it is named or its description fits."""
     if is_true(fields.get("alwaysApply")):
         return ("**",)
     given = find_patterns(fields, "globs")
@@ -189,7 +189,7 @@ def _reads_back(text: str, subject: ExportedAtom, read_patterns: Callable[[Field
 
 
 def render_piece(subject: ExportedAtom, form: RuleFormat) -> Piece:
-    """Return the piece of an atom."""
+    """Return an atom as a generated piece of text."""
     own = OWN_FILES.get(form)
     return marks.make_piece(
         atom_id=subject.atom_id,
@@ -201,7 +201,7 @@ def render_piece(subject: ExportedAtom, form: RuleFormat) -> Piece:
 
 
 def parse_piece(piece: Piece, form: RuleFormat) -> Rule:
-    """Parse a piece."""
+    """Parse a generated piece of text."""
     rule = parse_generated(piece.body)
     if own := OWN_FILES.get(form):
         patterns = own.patterns(front_matter.parse_fields(piece.front))
@@ -212,7 +212,7 @@ def parse_piece(piece: Piece, form: RuleFormat) -> Rule:
 
 
 def survives_round_trip(piece: Piece, subject: ExportedAtom, form: RuleFormat) -> bool:
-    """Return whether parsing a piece gives back its atom, so that an import can find it."""
+    """Return True if parsing a piece gives back its atom, so that an import can find it."""
     if form is RuleFormat.AGENTS and marks.parse_text(piece.as_block) != [RuleBlock(piece.as_block, piece)]:
         return False
     return parse_piece(piece, form) == Rule(

@@ -1,4 +1,4 @@
-"""The front matter of a rule file: which fields have patterns, and how they are written.
+"""The front matter of a rule file: the fields with patterns, and their syntax.
 
 Cursor writes patterns unquoted and joined by commas (`globs: **/*.ts,src/**`), each in quotes (`globs: "a", "b"`), or
 as a list. Patterns must be texts; what YAML reads as a number, a tag or a mapping is refused there.
@@ -18,7 +18,7 @@ _TEXT_TAG = "tag:yaml.org,2002:str"
 
 
 class UnreadableRule(Exception):
-    """The file is not a readable rule; the reason is the predicate of a sentence about the file."""
+    """The file is not a readable rule. The reason is a predicate that follows the name of the file."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -26,7 +26,7 @@ class UnreadableRule(Exception):
 
 
 def split(text: str) -> tuple[str, str]:
-    """Split a text into its front matter with both fences, empty if there is none, and the rest."""
+    """Return the front matter of a text with both fences, or an empty text, and the rest of the text."""
     try:
         parts = split_text(text)
     except UnreadableFrontMatter as error:
@@ -35,7 +35,7 @@ def split(text: str) -> tuple[str, str]:
 
 
 def parse_fields(front: str) -> Fields:
-    """Return the fields of front matter, without those that have no value."""
+    """Return the fields of front matter. Fields without a value are left out."""
     for number, line in enumerate(front.split("\n"), 1):
         if any(not char.isprintable() and char < " " and char not in "\t\r" for char in line):
             raise UnreadableRule(f"has a control character in line {number}")
@@ -61,17 +61,17 @@ def parse_patterns(value: str | list[str]) -> tuple[str, ...]:
 
 
 def find_patterns(fields: Fields, expected: str) -> str | list[str] | None:
-    """Return the value of the expected field with patterns, else that of another tool's field, or None."""
+    """Return the patterns in the tool's own field, else in another tool's field; None if there are none."""
     return next((fields[name] for name in (expected, *PATTERN_FIELDS) if fields.get(name)), None)
 
 
 def quote(text: str) -> str:
-    """Return a text in double quotes that YAML reads back unchanged."""
+    """Return a text in double quotes in the syntax of YAML."""
     return f'"{"".join(_escape(char) for char in text)}"'
 
 
 def quote_if_needed(text: str) -> str:
-    """Return a text without quotes if it is read back unchanged, else in quotes."""
+    """Return a text without quotes if YAML reads it back unchanged, else in quotes."""
     import yaml
 
     line = f"description: {text}"
@@ -118,7 +118,7 @@ def _split_at_commas(text: str) -> list[str]:
 
 
 def _unquote(part: str) -> str:
-    """Return a part of a text without the quotes around it."""
+    """Return one of the patterns without the quotes around it."""
     is_quoted = len(part) > 1 and part[0] == part[-1] and part[0] in "\"'"
     return part[1:-1].strip() if is_quoted else part
 
@@ -135,7 +135,7 @@ def _convert(field: Field) -> str | list[str]:
 
 
 def _check_patterns(field: Field) -> None:
-    """Refuse patterns that YAML reads as something other than text."""
+    """Refuse patterns that YAML does not read as text."""
     import yaml  # takes 30 ms, and only rule files need it
 
     loader: Any = yaml.SafeLoader("")

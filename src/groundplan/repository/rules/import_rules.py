@@ -1,4 +1,4 @@
-"""Import rule files: each rule becomes an atom, and updates the same atom when it is imported again.
+"""Import rule files: each rule becomes an atom, and a repeated import updates that atom.
 
 A generated rule names its atom. If it was edited, the edit updates the atom, unless the atom changed too since the
 export: then a person must decide which is right. If it was not edited, it changes nothing and does not restore a
@@ -19,20 +19,25 @@ from typing import Any
 
 from msgspec import UNSET
 
-from groundplan.kernel.errors import Conflict, Invalid, RuleViolated
+from groundplan.kernel.errors import Conflict, Invalid, NotFound, RuleViolated
 from groundplan.repository.rules.export import (
     load_molecule_of,
     load_molecules,
     resolve_project_id,
     to_exported_atom,
 )
-from groundplan.repository.rules.formats import RuleFormat, render_piece
+from groundplan.repository.rules.folder import SKIPPED_FOLDERS, to_display_path
+from groundplan.repository.rules.formats import AGENTS_FILE, OWN_FILES, RuleFormat, render_piece
 from groundplan.repository.rules.marks import Mark
-from groundplan.repository.rules.read_rules import FileRule, SkippedFile, read_rules
+from groundplan.repository.rules.read_rules import FileRule, RuleFiles, SkippedFile, find_rule_files, read_rules
 from groundplan.repository.rules.rule import normalize_line_breaks, normalize_name, normalize_patterns
 from groundplan.session import Session
 
 PAGE_SIZE = 1000
+
+NAMED_MAX = 3  # files in a sentence
+# Formats whose files are rules by their suffix; an .md file can be anything.
+DISTINCT_SUFFIXES = frozenset({RuleFormat.CURSOR, RuleFormat.COPILOT})
 
 _Identity = tuple[str, tuple[str, ...]]  # name and patterns
 
@@ -46,7 +51,7 @@ BLOCK_LEFT_OVER = "has a block that was not edited and whose atom was deleted; d
 
 @dataclass(frozen=True, slots=True)
 class ImportedAtom:
-    """An atom and the file it was imported from."""
+    """An atom and the file from which it was imported."""
 
     file: str
     atom_id: str
@@ -55,7 +60,7 @@ class ImportedAtom:
 
 @dataclass(frozen=True, slots=True)
 class ImportedMolecule:
-    """A molecule and the first file that its knowledge was imported from."""
+    """A molecule and the first file from which its knowledge was imported."""
 
     file: str
     molecule_id: str
@@ -75,11 +80,16 @@ class ImportedRules:
 
 
 def import_rules(session: Session, project: str, task: str, form: RuleFormat, paths: list[str]) -> ImportedRules:
-    """Import rule files as atoms of a project, on behalf of a task."""
+    """Import rule files as atoms of a project. The import belongs to a task."""
+    files = find_rule_files(paths, form)
+    if not files.found:
+        raise _explain_nothing_found(files, form, paths)
     done = ImportedRules()
+    if files.elsewhere and form in DISTINCT_SUFFIXES:
+        done.warnings.append(_describe_elsewhere(files, form))
     atoms = _ProjectAtoms(session, project)
     molecules = _ProjectMolecules(session, project, task, done)
-    for rule in read_rules(paths, form):
+    for rule in read_rules(files, form):
         if isinstance(rule, SkippedFile):
             done.skipped.append(rule)
             continue
@@ -93,6 +103,27 @@ def import_rules(session: Session, project: str, task: str, form: RuleFormat, pa
             done.skipped.append(SkippedFile(rule.file, error.message))
             atoms.forget(rule)
     return done
+
+
+def _explain_nothing_found(files: RuleFiles, form: RuleFormat, paths: list[str]) -> NotFound:
+    own = OWN_FILES.get(form)
+    wanted = AGENTS_FILE if own is None else f"*{own.suffix} below {own.folder}"
+    if own is not None and own.general_file is not None:
+        wanted += f", and for {own.general_file}"
+    hint = f"looked for {wanted} in every folder but {' and '.join(sorted(SKIPPED_FOLDERS))}"
+    if files.elsewhere and form in DISTINCT_SUFFIXES:
+        hint += f"; {_describe_elsewhere(files, form)}"
+    return NotFound("rule file in", to_display_path(", ".join(paths)), hint=hint)
+
+
+def _describe_elsewhere(files: RuleFiles, form: RuleFormat) -> str:
+    """Return a sentence about the files that look like rules and are not where the tool reads them."""
+    own = OWN_FILES[form]
+    named = ", ".join(to_display_path(str(file)) for file in files.elsewhere[:NAMED_MAX])
+    return (
+        f"{len(files.elsewhere)} files with {own.suffix} are outside of {own.folder}, so {form} does not read them; "
+        f"name them to import them: {named}" + (", …" if len(files.elsewhere) > NAMED_MAX else "")
+    )
 
 
 @contextmanager
@@ -166,7 +197,7 @@ def _explain_duplicate(rule: FileRule, first: FileRule) -> str:
 
 
 def _diff_rule(rule: FileRule, atom: Any) -> dict[str, Any]:
-    """Return the fields in which the rule differs from the atom. Parts that the rule lacks are not changes."""
+    """Return the fields in which the rule differs from the atom. Parts that the rule lacks are not differences."""
     differing: dict[str, Any] = {}
     if rule.rule.knowledge != normalize_line_breaks(atom.knowledge):
         differing["knowledge"] = rule.rule.knowledge
@@ -178,7 +209,7 @@ def _diff_rule(rule: FileRule, atom: Any) -> dict[str, Any]:
 
 
 def _is_unchanged_since_export(session: Session, mark: Mark, atom: Any, form: RuleFormat) -> bool:
-    """Return whether the atom still has the exported content."""
+    """Return True if the atom still has its exported content."""
     # A new version can have the same content, for example after a confirmation.
     if atom.version == mark.version:
         return True
@@ -189,7 +220,7 @@ def _is_unchanged_since_export(session: Session, mark: Mark, atom: Any, form: Ru
 
 
 def _find_edited_molecule(session: Session, rule: FileRule, mark: Mark, atom: Any, form: RuleFormat) -> Any:
-    """Return the molecule of the atom if the rule has an edit of its knowledge, else None.
+    """Return the molecule of the atom if the rule has edited its knowledge; else None.
 
     It is an edit if the plan still has all that was exported; otherwise the text in the rule may just be outdated.
     """
@@ -216,7 +247,7 @@ class _ProjectMolecules:
         return {molecule.name: molecule for molecule in reversed(load_molecules(self._session, self._project))}
 
     def import_rule(self, rule: FileRule) -> None:
-        """Import a rule that is not about files in particular as a molecule."""
+        """Import a rule without file patterns as a molecule."""
         name, knowledge = normalize_name(rule.name), rule.rule.knowledge
         first = self._first_rules.setdefault(name, rule)
         molecule = self._by_name.get(name)
@@ -230,7 +261,7 @@ class _ProjectMolecules:
             self._done.skipped.append(SkippedFile(rule.file, _explain_duplicate(rule, first)))
 
     def resolve(self, rule: FileRule) -> str | None:
-        """Return the id of the molecule that a rule names, created if there is none, or None if it names none."""
+        """Return the id of the molecule that a rule names; None if it names none. A missing molecule is created."""
         if rule.rule.part_of is None:
             return None
         name, knowledge = normalize_name(rule.rule.part_of), rule.rule.molecule_knowledge or ""
@@ -246,7 +277,7 @@ class _ProjectMolecules:
         return str(molecule.id)
 
     def update(self, molecule: Any, rule: FileRule) -> None:
-        """Give a molecule the knowledge that a rule has."""
+        """Set the knowledge of a molecule from a rule."""
         self._update(molecule, rule.rule.molecule_knowledge, rule)
 
     def _create(self, name: str, knowledge: str, rule: FileRule) -> Any:
@@ -317,7 +348,7 @@ class _ProjectAtoms:
         return self._session.call("knowledge.get", entityType="atom", id=atom_id, includeChangelog=False).atom
 
     def is_left_over(self, rule: FileRule) -> bool:
-        """Return whether a rule is an unedited export of an atom of this project that was deleted since."""
+        """Return True if a rule is an unedited export of an atom of this project that was deleted."""
         if rule.mark is None or rule.is_edited or rule.mark.atom_id in self._identity_by_atom:
             return False
         return rule.mark.project_id == self._project_id
@@ -327,7 +358,7 @@ class _ProjectAtoms:
         return resolve_project_id(self._session, self.project)
 
     def first_rule_for(self, rule: FileRule, atom: Any) -> FileRule:
-        """Return the rule that came first for the atom: an earlier one, imported or not, or this one."""
+        """Return the first rule for the atom: an earlier rule, imported or not, or the given one."""
         if atom is None:
             about: list[str | _Identity] = [_make_identity(rule.name, rule.patterns)]
         else:  # the name and patterns that it gives to the atom count too
@@ -338,7 +369,7 @@ class _ProjectAtoms:
         return first
 
     def forget(self, rule: FileRule) -> None:
-        """Forget a rule that the plan refused, so that a later rule can be the first for its atom."""
+        """Forget a rule that the store refused, so that a later rule can be the first for its atom."""
         self._first_rules = {about: first for about, first in self._first_rules.items() if first is not rule}
 
 

@@ -1,4 +1,4 @@
-"""The plan of an export: all changes to the files of a working copy, decided before any is made."""
+"""The plan of an export: all changes to the files of a working copy, computed before any of them is made."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class FileIssue:
-    """A file, or the block of an atom in it, that is not written, and why."""
+    """A file, or the block of an atom in it, that is not written, and the reason."""
 
     path: str
     atom_id: str
@@ -69,7 +69,7 @@ _Meaning = tuple[Rule, str]
 
 
 class KnownContent:
-    """The generated pieces, by atom and by content."""
+    """The known generated pieces, by atom and by content."""
 
     def __init__(self, pieces: Mapping[str, Piece], form: RuleFormat) -> None:
         self._pieces = pieces
@@ -79,11 +79,11 @@ class KnownContent:
             self._atoms.setdefault(self._get_meaning(piece), []).append(atom_id)
 
     def covers(self, piece: Piece) -> bool:
-        """Return whether a piece can be overwritten without losing edits."""
+        """Return True if a piece can be overwritten without losing edits."""
         return not piece.is_edited or self._matches_own_atom(piece) or bool(self.list_other_atoms(piece))
 
     def list_other_atoms(self, piece: Piece) -> list[str]:
-        """Return the atoms with the content of a piece, without the atom in its mark."""
+        """Return the atoms with the content of a piece, without the atom in the piece's own mark."""
         return [atom_id for atom_id in self._atoms.get(self._get_meaning(piece), ()) if atom_id != piece.mark.atom_id]
 
     def _matches_own_atom(self, piece: Piece) -> bool:
@@ -93,7 +93,7 @@ class KnownContent:
         return self._get_meaning(piece) == self._get_meaning(wanted)
 
     def _get_meaning(self, piece: Piece) -> _Meaning | None:
-        """Return the rule of a piece and its other fields, or None if its front matter is damaged."""
+        """Return the rule of a piece and its other fields; None if its front matter is damaged."""
         try:
             rule = normalize_rule(parse_piece(piece, self._form))
             fields = front_matter.parse_fields(piece.front) if piece.front else {}
@@ -122,7 +122,7 @@ def plan_files(
     *,
     force: bool,
 ) -> ExportPlan:
-    """Return the changes that give each atom its file; atoms are given by id, with name and piece."""
+    """Return the changes that write the file of each atom. Atoms are given by id, with name and piece."""
     existing = {
         name: _read_existing(folder, f"{own.generated_folder}/{name}")
         for name in folder.list_names(own.generated_folder, own.suffix)
@@ -202,7 +202,7 @@ def plan_blocks(
     *,
     force: bool,
 ) -> ExportPlan:
-    """Return the changes that give each file its blocks; pieces are given by path and atom, in order."""
+    """Return the changes that write the blocks of each file. Pieces are given by path and atom, in order."""
     plan = ExportPlan()
     for path in sorted({*pieces, *folder.find_files(formats.AGENTS_FILE)}):
         here = pieces.get(path, {})
@@ -235,7 +235,7 @@ def plan_blocks(
 def _has_unclosed_blocks(
     path: str, parts: list[str | RuleBlock | UnclosedBlock], project_id: str, plan: ExportPlan, *, force: bool
 ) -> bool:
-    """Report blocks without an end, and return whether the file must be skipped.
+    """Report blocks without an end. Return True if the file must be skipped.
 
     With `force`, those of this project are repaired; a file with those of other projects is always skipped.
     """
@@ -250,7 +250,7 @@ def _has_unclosed_blocks(
 
 
 class _SharedFile:
-    """A file under construction: gaps with the text of people, and blocks between them."""
+    """The new content of a file: handwritten parts, and blocks between them."""
 
     def __init__(
         self,
@@ -299,7 +299,7 @@ class _SharedFile:
             self._drops_next_break = True
 
     def _find_first_unplaced(self, *atom_ids: str) -> str | None:
-        """Return the first atom that belongs in this file and has no position yet."""
+        """Return the first atom of this file that has no position yet."""
         return next((atom_id for atom_id in atom_ids if atom_id in self._pieces and atom_id not in self._placed), None)
 
     def _place_block(self, block: RuleBlock, atom_id: str) -> None:
@@ -313,14 +313,14 @@ class _SharedFile:
             self._new_blocks[atom_id] = self._render_block(block.piece)
 
     def _would_lose_edits(self, piece: Piece) -> bool:
-        """Return whether overwriting a piece would lose edits."""
+        """Return True if overwriting a piece would lose edits."""
         return not self._known_content.covers(piece) and not self._force
 
     def _render_block(self, piece: Piece) -> str:
         return apply_line_breaks(piece.as_block, self._breaks)
 
     def finish(self, before: str) -> None:
-        """Put the blocks in order, and add the change of the file to the plan."""
+        """Sort the blocks, and add the change of the file to the plan."""
         if self._new_blocks and len(self._gaps) == 1:
             above = self._gaps[0]
             if above:

@@ -1,4 +1,4 @@
-"""Read rules from files, given by path or by a directory above them.
+"""Read rules from files, which are given by path or by a folder above them.
 
 Patterns are relative to the root of the working copy. That is the git repository around the files; without one it is
 the given directory, or for a single file the current directory. A nested `.claude`, `.cursor` or `.github` folder
@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from groundplan.kernel.errors import NotFound
 from groundplan.repository.git import find_root
@@ -44,25 +45,51 @@ class FileRule:
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """The patterns of the rule, or the default; none if it is not about files in particular."""
+        """The patterns of the rule, or the default; empty if it does not concern particular files."""
         return self.rule.patterns or self.default_patterns
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """A file, or a part of it, that is not imported, and why."""
+    """A file, or a part of it, that is not imported, and the reason."""
 
     file: str
     reason: str
 
 
-def read_rules(paths: Sequence[str], form: RuleFormat) -> Iterator[FileRule | SkippedFile]:
-    """Return all rules of the given files and directories, sorted by path."""
-    named = [Path(path) for path in paths]
-    for path in named:
+class RuleFiles(NamedTuple):
+    """The rule files of a request with the path that each was found by, and files that only look like rules."""
+
+    found: list[tuple[Path, Path]]
+    elsewhere: list[Path]  # with the suffix of the format, but outside of the folder that its tool reads
+
+
+def find_rule_files(paths: Sequence[str], form: RuleFormat) -> RuleFiles:
+    """Return the rule files of the given files and directories, sorted by path."""
+    files: dict[str, tuple[Path, Path]] = {}
+    elsewhere: dict[str, Path] = {}
+    for path in map(Path, paths):
         if not _exists(path):
             raise NotFound("file or directory", to_display_path(str(path)))
-    return _iter_rules(named, form)
+        if not path.is_dir():
+            files.setdefault(str(path.absolute()), (path, path))
+            continue
+        for file in _iter_candidates(path, form):
+            if _is_read_by_tool(file, form):
+                files.setdefault(str(file.absolute()), (file, path))
+            else:
+                elsewhere.setdefault(str(file.absolute()), file)
+    named = {name: file for name, file in elsewhere.items() if name not in files}
+    return RuleFiles([file for _, file in sorted(files.items())], [file for _, file in sorted(named.items())])
+
+
+def read_rules(files: RuleFiles, form: RuleFormat) -> Iterator[FileRule | SkippedFile]:
+    """Yield the rules of rule files."""
+    for file, path in files.found:
+        try:
+            yield from _read_file_rules(file, _find_root(path), form)
+        except (UnreadableRule, UnusableFile) as error:
+            yield SkippedFile(to_display_path(str(file)), error.reason)
 
 
 def _exists(path: Path) -> bool:
@@ -72,37 +99,24 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def _iter_rules(given_path: list[Path], form: RuleFormat) -> Iterator[FileRule | SkippedFile]:
-    files: dict[str, tuple[Path, Path]] = {}
-    for path in given_path:
-        for file in _iter_files(path, form):
-            files.setdefault(str(file.absolute()), (file, path))
-    for _, (file, path) in sorted(files.items()):
-        try:
-            yield from _read_file_rules(file, _find_root(path), form)
-        except (UnreadableRule, UnusableFile) as error:
-            yield SkippedFile(to_display_path(str(file)), error.reason)
-
-
-def _iter_files(given_path: Path, form: RuleFormat) -> Iterator[Path]:
-    if not given_path.is_dir():
-        yield given_path
-        return
+def _iter_candidates(folder: Path, form: RuleFormat) -> Iterator[Path]:
+    """Yield the files below a folder whose names could be those of rules."""
     own = OWN_FILES.get(form)
-    for above, folders, names in os.walk(given_path):
-        folders[:] = sorted(folder for folder in folders if folder not in SKIPPED_FOLDERS)
+    for above, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS)
         for name in sorted(names):
             file = Path(above) / name
-            if name == formats.AGENTS_FILE if own is None else _is_rule_file(file, own):
+            if name == formats.AGENTS_FILE if own is None else name.endswith(own.suffix) or _is_general(file, own):
                 yield file
 
 
-def _is_rule_file(file: Path, own: OwnFiles) -> bool:
-    return _is_general(file, own) or (file.name.endswith(own.suffix) and _find_owner(file, own) is not None)
+def _is_read_by_tool(file: Path, form: RuleFormat) -> bool:
+    own = OWN_FILES.get(form)
+    return own is None or _is_general(file, own) or _find_owner(file, own) is not None
 
 
 def _is_general(file: Path, own: OwnFiles) -> bool:
-    """Return whether a file is the general instructions file of its tool."""
+    """Return True if a file is the general instructions file of its tool."""
     general = () if own.general_file is None else tuple(own.general_file.split("/"))
     return bool(general) and Path(os.path.normpath(file.absolute())).parts[-len(general) :] == general
 
@@ -119,7 +133,7 @@ def _find_root(given_path: Path) -> Path:
 
 
 def _find_owner(file: Path, own: OwnFiles) -> Path | None:
-    """Return the directory that the rules apply to: the one that contains the folder of the tool."""
+    """Return the folder to which the rules apply: the one that contains the folder of the tool."""
     steps = Path(os.path.normpath(file.absolute())).parent.parts
     if own.general_file is not None and _is_general(file, own):
         return Path(*steps[: -own.general_file.count("/")])
@@ -150,7 +164,7 @@ def _read_text(file: Path) -> str:
 
 
 def _relative_directory(directory: Path, root: Path) -> str:
-    """Return a directory relative to the root; empty for the root itself, and for directories outside of it."""
+    """Return a folder relative to the root; empty for the root itself, and for folders outside of it."""
     directory = Path(os.path.normpath(directory))
     return "/".join(directory.relative_to(root).parts) if directory.is_relative_to(root) else ""
 
@@ -179,7 +193,7 @@ def _parse_rules(file: Path, text: str, own: OwnFiles, directory: str, form: Rul
 
 
 def _find_other_fields(fields: front_matter.Fields, own: OwnFiles) -> Iterator[str]:
-    """Yield a warning for patterns in a field that the tool itself does not read."""
+    """Yield a warning for patterns in a field that the tool does not read."""
     if not fields.get(own.pattern_field):
         for name in front_matter.PATTERN_FIELDS:
             if fields.get(name):

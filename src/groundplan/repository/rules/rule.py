@@ -1,4 +1,4 @@
-"""The text of a rule file, the same in every format: a name, file patterns and knowledge.
+"""The text of a rule file, which is the same in every format: a name, file patterns and knowledge.
 
     # Checkout Page
     > Files: `src/pages/checkout/**`
@@ -59,7 +59,7 @@ class Rule:
 
 
 def render_body(subject: ExportedAtom, *, names_files: bool) -> str:
-    """Return the text of a rule file, without front matter and mark."""
+    """Return the text of a rule file without front matter and mark."""
     lines = [f"# {subject.name}"]
     if names_files:
         lines.append(FILES_PREFIX + ", ".join(_format_code(pattern) for pattern in subject.patterns))
@@ -78,7 +78,7 @@ def render_body(subject: ExportedAtom, *, names_files: bool) -> str:
 
 
 def parse_generated(body: str) -> Rule:
-    """Parse a generated text, which may have been edited since."""
+    """Parse a generated text, even if it was edited."""
     first, lines, rest = _split_parts(body)
     if not first:
         return Rule(rest.strip())
@@ -96,12 +96,12 @@ def parse_generated(body: str) -> Rule:
 
 
 def list_display_lines(body: str) -> list[str]:
-    """Return the lines of a generated text about the molecule and relations, which an atom cannot take in."""
+    """Return the lines of a generated text about the molecule and relations, which are not part of the atom."""
     return [line for line in _split_parts(body)[1] if not line.startswith(FILES_PREFIX)]
 
 
 def _split_parts(body: str) -> tuple[str, list[str], str]:
-    """Return the first heading, the generated lines below it, and the rest; without a first heading only the rest."""
+    """Return the first heading, the generated lines below it, and the rest; without a heading only the rest."""
     first, _, rest = body.partition("\n")
     if not first.startswith("# "):
         return "", [], body
@@ -120,7 +120,7 @@ def _split_parts(body: str) -> tuple[str, list[str], str]:
 
 
 def parse_handwritten(body: str) -> Rule:
-    """Parse a handwritten text, whose first heading is the name.
+    """Parse a handwritten text. Its first heading is the name.
 
     A heading on top is removed, because the name repeats it; one further down stays.
     """
@@ -132,7 +132,7 @@ def parse_handwritten(body: str) -> Rule:
 
 
 def normalize_rule(rule: Rule) -> Rule:
-    """Return the part of a rule that belongs to its atom, with its name and patterns as the plan stores them."""
+    """Return the part of a rule that belongs to its atom. Its name and patterns are in their stored form."""
     return Rule(
         rule.knowledge,
         None if rule.name is None else normalize_name(rule.name),
@@ -141,12 +141,12 @@ def normalize_rule(rule: Rule) -> Rule:
 
 
 def normalize_name(name: str) -> str:
-    """Return a name as the plan stores it."""
+    """Return a name in its stored form."""
     return unicodedata.normalize("NFC", name).strip()
 
 
 def normalize_patterns(patterns: Iterable[str]) -> list[str]:
-    """Return patterns as the plan stores them."""
+    """Return patterns in their stored form."""
     return [_normalize_pattern(pattern.strip()) for pattern in patterns]
 
 
@@ -158,7 +158,7 @@ def _normalize_pattern(pattern: str) -> str:
 
 
 def _format_code(pattern: str) -> str:
-    """Return a pattern as a code span, with more back-ticks than it contains."""
+    """Return a pattern as a code span. Its fence has more back-ticks than the pattern has in a row."""
     ticks = "`" * (max((len(run) for run in _TICKS.findall(pattern)), default=0) + 1)
     pad = " " if pattern.startswith(("`", " ")) or pattern.endswith(("`", " ")) else ""
     return f"{ticks}{pad}{pattern}{pad}{ticks}"
@@ -182,7 +182,7 @@ NAME_CHARS_MAX = 255
 
 
 def split_rule(rule: Rule, default_name: str) -> list[Rule]:
-    """Return a short rule as it is, and a long one as a rule for each section, named after both.
+    """Return a short rule unchanged, and a long rule as one rule per section, with the names of rule and section.
 
     Sections that are too long are split again at the next level of headings.
     """
@@ -200,7 +200,7 @@ def split_rule(rule: Rule, default_name: str) -> list[Rule]:
 
 
 def _iter_sections(text: str, title: str, name: str) -> Iterator[tuple[str, str]]:
-    """Yield the title and text of each part of a text; parts without text are left out."""
+    """Yield the title and text of each section of a text. Sections without text are left out."""
     text = text.strip()
     if _fits(text):
         if text:
@@ -237,7 +237,7 @@ _OTHER = re.compile("[^a-z0-9]+")
 
 
 def assign_slugs(atoms: Sequence[tuple[str, str]], used_slugs: Collection[str] = ()) -> dict[str, str]:
-    """Return a file name without extension for each atom, given by id and name.
+    """Return a file name for each atom, without the suffix of the format. Atoms are given by id and name.
 
     Atoms that would share a name, or whose name is taken, get the beginning of their id as a suffix.
     """
@@ -273,12 +273,12 @@ _BREAK = re.compile("(?<!\r)\r+\n")
 
 
 def normalize_line_breaks(text: str) -> str:
-    """Return the text with LF at the end of every line."""
+    """Return the text with LF as line break."""
     return _BREAK.sub(LF, text)
 
 
 def detect_line_breaks(text: str) -> str:
-    """Return the line break of a file: CRLF if it contains any, else LF."""
+    """Return the line break of a file: CRLF if it contains one, else LF."""
     return CRLF if CRLF in text else LF
 
 

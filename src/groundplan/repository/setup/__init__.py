@@ -1,1 +1,1 @@
-"""Set up a working copy: entries for AI clients, instructions for agents and a git hook, each of them removable."""
+"""Set up a working copy: entries for AI clients, instructions for agents and a git hook. All can be removed again."""

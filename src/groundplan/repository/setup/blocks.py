@@ -1,4 +1,4 @@
-"""A block between two marks, in a file that people write: added, kept up to date, and removed again.
+"""A block between two marks in a handwritten file: it can be added, updated and removed.
 
     <!-- groundplan:begin 1f2e3d4c5b6a ... -->      # groundplan:begin 1f2e3d4c5b6a ...
     text                                            text
@@ -32,20 +32,20 @@ _BEGIN = re.compile(r"^(?:<!--|#) groundplan:begin\b", re.MULTILINE)
 
 
 class EditedText(NamedTuple):
-    """A text after an edit. If it was left alone, `kept` says why, as the predicate of a sentence about the file."""
+    """A text after an edit. If nothing was edited, `kept` is the reason as a predicate that follows the file name."""
 
     text: str | None  # None: the file is not needed any more
     kept: str | None = None
 
 
 def format_block(body: str, *, comment: str) -> str:
-    """Return a block; `comment` is "#" or "<!--". The body must end with a line break."""
+    """Return a block. `comment` is "#" or "<!--". The body must end with a line break."""
     end = " -->" if comment == "<!--" else ""
     return f"{comment} groundplan:begin {_digest(body)} {REMARK}{end}\n{body}{comment} groundplan:end{end}\n"
 
 
 def replace_block(text: str, block: str) -> EditedText | None:
-    """Return the text with its block brought up to date, or None if it has none."""
+    """Return the text with its block updated, or None if it has no block."""
     match = _find_block(text)
     if match is None or isinstance(match, EditedText):
         return match
@@ -60,7 +60,7 @@ def append_block(text: str, block: str) -> str:
 
 
 def remove_block(text: str) -> EditedText:
-    """Return the text without its block and the blank line before it; the same text if it has none."""
+    """Return the text without its block and the blank line before it; unchanged if it has no block."""
     match = _find_block(text)
     if match is None:
         return EditedText(text)
@@ -75,7 +75,7 @@ def remove_block(text: str) -> EditedText:
 
 
 def _find_block(text: str) -> re.Match[str] | EditedText | None:
-    """Return the match of the block in a text, None if it has none, or the text with the reason to leave it alone."""
+    """Return the match of the block in a text; None without a block, or the reason why the text cannot be edited."""
     begins = len(_BEGIN.findall(text))
     if not begins:
         return None
@@ -117,7 +117,7 @@ With the MCP server `groundplan`, use its tools instead: `graph_next`, `query_gr
 
 
 def choose_files(root: Folder) -> list[str]:
-    """Return the files that get the block: those that exist, or AGENTS.md. One that includes AGENTS.md needs none."""
+    """Return the files for the block: the existing ones, else AGENTS.md. One that includes AGENTS.md needs none."""
     texts = {file: text for file in FILES if (text := _read(root, file)) is not None}
     if AGENTS_FILE in texts and _IMPORT.search(texts.get(CLAUDE_FILE, "")):
         del texts[CLAUDE_FILE]
@@ -125,7 +125,7 @@ def choose_files(root: Folder) -> list[str]:
 
 
 def add_instructions(text: str | None, *, program: str) -> EditedText:
-    """Return the file with the block, which is brought up to date if there is one."""
+    """Return the file with the block, which is updated if it exists."""
     block = format_block(INSTRUCTIONS_BODY.format(program=program), comment=INSTRUCTIONS_COMMENT)
     return replace_block(text or "", block) or EditedText(append_block(text or "", block))
 
@@ -136,7 +136,7 @@ def remove_instructions(text: str) -> EditedText:
 
 
 def _read(root: Folder, file: str) -> str | None:
-    """Return the text of a file; None if there is none, or it is a link to the other one. It may be unreadable."""
+    """Return the text of a file; None if it does not exist or is a link to the other one. It may be unreadable."""
     try:
         return root.read(file)
     except UnusableFile:  # adding the block reports why

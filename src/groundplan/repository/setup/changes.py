@@ -1,4 +1,4 @@
-"""Change files of a working copy as one step, remember it, and take it back.
+"""Change files of a working copy in one step, record the changes, and undo them.
 
 Every text is computed before the first file is written. If a file cannot be written, those before it are restored. What
 was written is remembered in the git folder of the working copy, which is never committed: a file that still has that
@@ -39,7 +39,7 @@ class NotWritable(Unavailable):
 
 
 class SetupPart(NamedTuple):
-    """One part of the set-up: the file that it is in, and how it is added and removed."""
+    """One part of the set-up: its file, and functions that add and remove it."""
 
     folder: Path
     file: str
@@ -49,7 +49,7 @@ class SetupPart(NamedTuple):
 
     @property
     def shown_file(self) -> str:
-        """The file for messages; one in the git folder is shown with that folder."""
+        """The file in messages. A file in the git folder is shown with that folder."""
         return f".git/{self.file}" if self.folder.name == ".git" else self.file
 
     @property
@@ -59,7 +59,7 @@ class SetupPart(NamedTuple):
 
 
 class SetupChange(NamedTuple):
-    """A file before and after; None where it does not exist."""
+    """A file before and after a change. None means that it does not exist."""
 
     part: SetupPart
     before: str | None
@@ -67,26 +67,26 @@ class SetupChange(NamedTuple):
 
     @property
     def action(self) -> str:
-        """What happens to the file."""
+        """The kind of the change: created, changed or removed."""
         return "created" if self.before is None else "removed" if self.after is None else "changed"
 
     @property
     def diff(self) -> list[str]:
-        """The change as lines, as `diff -u` shows it."""
+        """The change in the format of `diff -u`."""
         before, after = ((text or "").splitlines() for text in (self.before, self.after))
         old, new = ("/dev/null" if text is None else self.part.shown_file for text in (self.before, self.after))
         return list(unified_diff(before, after, old, new, lineterm="", n=CONTEXT_LINES))
 
 
 class KeptFile(NamedTuple):
-    """A file that was left alone, and why."""
+    """A file that was not changed, and the reason."""
 
     file: str
     reason: str
 
 
 class FileRecord(msgspec.Struct):
-    """The text of a file before and after the set-up, and the folders that were created for it."""
+    """The text of a file before and after the set-up, and the folders that the set-up created for it."""
 
     before: str | None
     after: str | None
@@ -94,7 +94,7 @@ class FileRecord(msgspec.Struct):
 
 
 class SetupRecord:
-    """The record of a working copy, in its git folder.
+    """The record of the set-up of a working copy, in its git folder.
 
     What was installed for the person and not into the working copy is recorded as a file without a text.
     """
@@ -107,7 +107,7 @@ class SetupRecord:
             self.files = msgspec.json.decode(text or "{}", type=dict[str, FileRecord])
 
     def save(self) -> None:
-        """Write the record, or remove it if it is empty."""
+        """Write the record, or remove its file if it is empty."""
         with suppress(UnusableFile):
             if self.files:
                 self._keep_private()
@@ -119,7 +119,7 @@ class SetupRecord:
                 (self._folder.root / RECORD_FILE).parent.rmdir()
 
     def _keep_private(self) -> None:
-        """Create the record for its owner only: settings that are kept in it may hold keys."""
+        """Create the record with access only for its owner, because the recorded settings may contain keys."""
         path = self._folder.root / RECORD_FILE
         with suppress(OSError):  # it exists, or writing it reports why not
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -127,17 +127,17 @@ class SetupRecord:
 
 
 class PlannedSetup(NamedTuple):
-    """The changes that a set-up or its removal makes, and the files that it leaves alone."""
+    """The changes of a set-up or of its removal, and the files that it does not change."""
 
     changes: list[SetupChange]
     kept: list[KeptFile]
 
     def join(self, planned: PlannedSetup) -> PlannedSetup:
-        """Return the changes of both."""
+        """Return the changes of both plans."""
         return PlannedSetup(self.changes + planned.changes, self.kept + planned.kept)
 
     def to_data(self) -> dict[str, Any]:
-        """Return the changes and the kept files for `--json`."""
+        """Return the changes and the unchanged files as data for `--json`."""
         changes = [
             {"file": change.part.shown_file, "action": change.action, "diff": "\n".join(change.diff)}
             for change in self.changes
@@ -146,7 +146,7 @@ class PlannedSetup(NamedTuple):
 
 
 def plan_additions(parts: Iterable[SetupPart]) -> PlannedSetup:
-    """Return the changes that add every part or bring it up to date."""
+    """Return the changes that add or update every part."""
     return _plan(parts, lambda part, text: part.add(text))
 
 
@@ -163,7 +163,7 @@ def plan_removals(parts: Iterable[SetupPart], record: SetupRecord) -> PlannedSet
 
 
 def apply_changes(changes: Sequence[SetupChange], record: SetupRecord) -> None:
-    """Write all files or none, and record their earlier contents."""
+    """Write all files or none, and record their earlier texts."""
     made = {change.part.key: _list_missing_folders(change.part) for change in changes}
     done: list[SetupChange] = []
     try:
@@ -201,7 +201,7 @@ def _plan(parts: Iterable[SetupPart], edit: Callable[[SetupPart, str | None], Ed
 
 
 def _refuse_read_only(part: SetupPart) -> None:
-    """Check that a file can be replaced, which needs its folder to be writable, before anything is written."""
+    """Check before any change that a file can be replaced; its folder must be writable."""
     folder = (part.folder / part.file).parent
     while not folder.exists() and folder != part.folder:
         folder = folder.parent
@@ -235,7 +235,7 @@ def _remember(record: SetupRecord, change: SetupChange, folders: list[str]) -> N
 
 
 def _list_missing_folders(part: SetupPart) -> list[str]:
-    """Return the folders that do not exist yet, the innermost one first."""
+    """Return the folders that do not exist yet. The innermost comes first."""
     path = part.folder / part.file
     return [str(above) for above in path.parents if above != part.folder and not above.exists()]
 

@@ -1,4 +1,4 @@
-"""The AI clients that read an MCP server from a file of the working copy, and how each writes it down.
+"""The AI clients that read MCP servers from a file of the working copy, and the format of each.
 
 The entry names the program and no path of this machine, because such files are usually committed. Clients start a
 server in the root of the working copy, and the plan is found from there; Cursor starts it elsewhere, and fills in the
@@ -27,7 +27,7 @@ DIFFERS = f"has another entry named {SERVER}, which was not written by this comm
 
 
 class AiClient(NamedTuple):
-    """An AI client: its settings file, the path of names to the entry, and the signs that it is in use."""
+    """An AI client: its settings file, the path of its entry, its program, and the signs that it is in use."""
 
     name: str
     file: str
@@ -39,11 +39,11 @@ class AiClient(NamedTuple):
 
     @property
     def entry(self) -> dict[str, Any]:
-        """The entry, which starts the server of this plan."""
+        """The entry that starts the server of this plan."""
         return {**self.fields, "command": SERVER, "args": ["mcp", *self.arguments, "--agent", self.name]}
 
     def is_used_in(self, root: Path) -> bool:
-        """Return whether the working copy has files of the client, or the client is installed."""
+        """Return True if the working copy has files of the client, or the client is installed."""
         return any((root / trace).exists() for trace in self.traces) or shutil.which(self.program) is not None
 
     def add_entry(self, text: str | None) -> EditedText:
@@ -137,7 +137,7 @@ def _read_toml(text: str, names: Iterable[str]) -> Any:
 
 
 def _format_toml(value: str | list[str]) -> str:
-    """Return plain text, or a list of it, as TOML."""
+    """Return plain text, or a list of plain texts, as TOML."""
     if isinstance(value, list):
         return f"[{', '.join(map(_format_toml, value))}]"
     return f'"{value}"'

@@ -1,4 +1,4 @@
-"""Edit JSON as text: add or remove one member, and leave every other character as it is.
+"""Edit JSON as text: add or remove one member without changing any other character.
 
 Editors allow comments and trailing commas in their settings, so both are read here. Settings belong to people: a file
 that was parsed and written again would lose its comments and its layout.
@@ -25,7 +25,7 @@ _SCALAR = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|nu
 
 
 class BrokenJson(ValueError):
-    """The text is not JSON; the reason is the predicate of a sentence about the file."""
+    """The text is not JSON. The reason is a predicate that follows the name of the file."""
 
     def __init__(self, text: str, at: int, reason: str) -> None:
         line = text.count("\n", 0, at) + 1
@@ -36,7 +36,7 @@ class BrokenJson(ValueError):
 
 @dataclass(slots=True)
 class JsonMember:
-    """A member of an object: where its name begins, where its value ends, and the value."""
+    """A member of an object: the start of its name, the end of its value, and the value."""
 
     start: int
     end: int
@@ -45,7 +45,7 @@ class JsonMember:
 
 @dataclass(slots=True)
 class JsonObject:
-    """An object in a text, from its opening brace to after its closing one."""
+    """An object in a text, with the positions of its braces and its members."""
 
     start: int
     end: int = 0
@@ -57,7 +57,7 @@ class JsonObject:
 
 
 def parse(text: str) -> JsonObject:
-    """Return the object that a text contains."""
+    """Return the object in a text."""
     reader = _Reader(text)
     value = reader.read_value(0)
     reader.skip()
@@ -77,7 +77,7 @@ def read_member(text: str, names: Sequence[str]) -> Any:
 
 
 def add_member(text: str, names: Sequence[str], value: Any) -> str:
-    """Return the text with a new member at a path of names. Missing objects on the way are added too."""
+    """Return the text with a new member at a path of names. Missing objects on the path are added, too."""
     parent = parse(text)
     missing = list(names)
     while len(missing) > 1 and missing[0] in parent.members:
@@ -91,7 +91,7 @@ def add_member(text: str, names: Sequence[str], value: Any) -> str:
 
 
 def remove_member(text: str, names: Sequence[str]) -> str:
-    """Return the text without the member at a path of names, which must exist."""
+    """Return the text without the member at a path of names. The member must exist."""
     parent = parse(text)
     for name in names[:-1]:
         parent = parent.members[name].value
@@ -106,12 +106,12 @@ def remove_member(text: str, names: Sequence[str]) -> str:
 
 
 def format_member(name: str, value: Any, indent: str, unit: str) -> str:
-    """Return a member over several lines, with lists on one line."""
+    """Return a member on several lines. Lists are on one line."""
     return f"{_dump(name)}: {_format_value(value, indent, unit)}"
 
 
 def _insert_first(text: str, parent: JsonObject, name: str, value: Any) -> str:
-    """Insert a member before all others, so that no other comma has to change."""
+    """Insert a member before all others, so that no other comma changes."""
     inside = parent.start + 1
     first = min((member.start for member in parent.members.values()), default=None)
     outer = _get_indent(text, parent.start)
@@ -129,7 +129,7 @@ def _insert_first(text: str, parent: JsonObject, name: str, value: Any) -> str:
 
 
 def _cut_line(text: str, start: int, end: int) -> str:
-    """Remove a part, together with the line break before it if it begins a line, else with the blanks after it."""
+    """Remove a part with the line break before it if it begins a line, else with the blanks after it."""
     indent = _get_indent(text, start)
     begin = start - len(indent)
     if begin and text[begin - 1] == "\n" and text[begin:start] == indent:
@@ -139,14 +139,14 @@ def _cut_line(text: str, start: int, end: int) -> str:
 
 
 def _skip_comma(text: str, end: int) -> tuple[int, bool]:
-    """Return where a member ends with its comma, and whether it has one."""
+    """Return the end of a member with its comma, and True if there is a comma."""
     match = _IGNORED.match(text, end)
     at = match.end() if match else end
     return (at + 1, True) if text[at : at + 1] == "," else (end, False)
 
 
 def _get_indent(text: str, at: int) -> str:
-    """Return the blanks at the beginning of the line of a position."""
+    """Return the blanks at the beginning of the line at a position."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
@@ -180,7 +180,7 @@ class _Reader:
         self.at = len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0
 
     def skip(self) -> str:
-        """Skip blanks and comments, and return the next character; empty at the end."""
+        """Skip blanks and comments. Return the next character; empty at the end."""
         match = _IGNORED.match(self.text, self.at)
         self.at = match.end() if match else self.at
         return self.text[self.at : self.at + 1]

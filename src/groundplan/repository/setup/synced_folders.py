@@ -1,4 +1,4 @@
-"""Notice that a folder is kept in step with other machines, where a database of SQLite gets damaged.
+"""Detect folders that a program copies to other machines, because a SQLite database in such a folder gets damaged.
 
 Such programs copy one file at a time, while SQLite changes the database and its log together; and two machines that
 both write are merged by copying one file over the other.
@@ -40,7 +40,7 @@ _MARKS = {
 
 
 def find_sync_program(folder: Path) -> str | None:
-    """Return the name of the program that copies a folder to other machines, or None if there seems to be none."""
+    """Return the name of the program that copies a folder to other machines, or None if none seems to."""
     for above in (folder, *folder.parents):
         service = next((program for start, program in _FOLDER_NAMES.items() if _is_called(above, start)), None)
         service = service or next((program for mark, program in _MARKS.items() if os.path.lexists(above / mark)), None)
@@ -50,7 +50,7 @@ def find_sync_program(folder: Path) -> str | None:
 
 
 def describe_danger(db: str) -> str | None:
-    """Return why a database should not stay where it is; None if nothing copies its folder."""
+    """Return the reason why a database should not stay in its folder; None if no program copies the folder."""
     program = find_sync_program(Path(db).absolute().parent)
     if program is None:
         return None
@@ -61,7 +61,7 @@ def describe_danger(db: str) -> str | None:
 
 
 def _is_called(folder: Path, start: str) -> bool:
-    """Return whether a folder has this name, perhaps with the name of an account after it."""
+    """Return True if a folder has this name, possibly followed by the name of an account."""
     name = folder.name.lower()
     is_mounted = folder.parent.name == _MOUNTS
     return name == start or name.startswith((f"{start} ", f"{start}-" if is_mounted else f"{start} "))

@@ -45,9 +45,9 @@ def _run_logged(run: Callable[[], int]) -> int:
     except (GroundplanError, BrokenPipeError):
         raise
     except Exception:
-        from groundplan.surfaces.exception_log import log_to_file
+        from groundplan.surfaces.exception_log import log_exception_to_file
 
-        raise log_to_file() from None
+        raise log_exception_to_file() from None
 
 
 def _report_quietly(error: GroundplanError, *, as_json: bool, load_names: Callable[[], Vocabulary] | None) -> int:

@@ -1,4 +1,4 @@
-"""Answers over HTTP: the status, the headers and the bytes, compressed where that pays and the client accepts it.
+"""Answers over HTTP: status, headers and bytes, which are compressed if it is worthwhile and the client accepts it.
 
 Errors are problem details of RFC 9457. The family of an error decides its status. `HttpProblem` is an error with any
 other status, which belongs to HTTP itself: a path without a route, a wrong method or content type, a body that is too
@@ -18,6 +18,8 @@ from msgspec import Struct
 
 from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import OPERATION_NAMES, GroundplanError, Unauthenticated, Unavailable, Vocabulary
+from groundplan.kernel.operations.envelopes import get_contract_name
+from groundplan.kernel.operations.registry import Group
 from groundplan.surfaces.http.log_lines import log_exception
 from groundplan.surfaces.vocabularies import PREFIX
 
@@ -36,7 +38,7 @@ COMMON_HEADERS: Headers = [
 
 
 class Answer(NamedTuple):
-    """An answer that is ready to be sent."""
+    """A complete answer."""
 
     status: int
     body: bytes
@@ -45,13 +47,13 @@ class Answer(NamedTuple):
 
 
 def compress(body: bytes) -> bytes:
-    """Return the bytes in gzip; equal bytes give equal bytes."""
+    """Return bytes compressed by gzip. Equal bytes give equal results."""
     compressor = zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, _GZIP_WINDOW)
     return compressor.compress(body) + compressor.flush()
 
 
 async def send_answer(send: Any, answer: Answer, *, has_body: bool = True) -> None:
-    """Send an answer. `has_body` is false for HEAD, which gets the headers of GET alone."""
+    """Send an answer. `has_body` is False for HEAD, whose answers have only the headers of GET."""
     own = {name for name, _ in answer.headers}
     headers = [*(common for common in COMMON_HEADERS if common[0] not in own), *answer.headers]
     if answer.status not in (204, 304):
@@ -91,12 +93,12 @@ class HttpProblem(GroundplanError):
 
 
 def unknown_path(path: str) -> HttpProblem:
-    """Return the refusal of a path that nothing serves."""
+    """Return the error for a path without a route."""
     return HttpProblem(404, "unknown_path", f"there is no such path; {PREFIX}/openapi.json lists them", path=path[:200])
 
 
 def method_not_allowed(method: str, allowed: Sequence[str]) -> HttpProblem:
-    """Return the refusal of a method that a path does not have."""
+    """Return the error for a method that a path does not allow."""
     names = ", ".join(allowed)
     return HttpProblem(
         405,
@@ -110,7 +112,7 @@ def method_not_allowed(method: str, allowed: Sequence[str]) -> HttpProblem:
 async def answer_request(
     work: Awaitable[T], vocabulary: Vocabulary, *, where: str = "a request", challenge: str = CHALLENGE
 ) -> T | Answer:
-    """Return what `work` returns, or the answer with the error that it raises. `where` is for the log of a defect."""
+    """Return the result of `work`, or the answer for the error that it raises. `where` goes to the log of a defect."""
     try:
         return await work
     except GroundplanError as error:
@@ -125,10 +127,12 @@ def answer_error(
     *,
     status: int | None = None,
     challenge: str = CHALLENGE,
+    group: Group | None = None,
 ) -> Answer:
-    """Return the answer with an error; `status` replaces the status of the error.
+    """Return the answer for an error. `status` replaces the status of the error.
 
-    `challenge` tells a client without a valid token how to authenticate.
+    `challenge` tells a client without a valid token how to authenticate. Errors of the group of facts have the name
+    that their contract gives them, and so has every one that asks for a token.
     """
     headers = dict(error.headers) if isinstance(error, HttpProblem) else {}
     if isinstance(error, Unauthenticated):
@@ -144,18 +148,20 @@ def answer_error(
         "detail": described["message"],
         "code": described["code"],
     }
+    if group is Group.CONTEXT or isinstance(error, Unauthenticated):
+        body["name"] = get_contract_name(error)
     if "details" in described:
         body["details"] = described["details"]
     return Answer(status, encode(body), encode_headers(headers), PROBLEM_TYPE)
 
 
 def encode_headers(headers: Mapping[str, str]) -> Headers:
-    """Return headers as they are sent."""
+    """Return headers in the form in which they are sent."""
     return [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
 
 
 def get_problem_type(status: int) -> str:
-    """Return the address of the description of a status."""
+    """Return the URL that describes a status."""
     return f"{PREFIX}/docs#status-{status}"
 
 
@@ -166,7 +172,7 @@ GZIP_CODINGS = ("gzip", "x-gzip", "*")
 
 
 def accepts(header: str, names: Sequence[str]) -> bool:
-    """Return whether a header accepts something under the first of its names that the header lists."""
+    """Return True if a header accepts the first of some names that it lists."""
     if header in names:  # what most clients send
         return True
     qualities: dict[str, float] = {}
@@ -230,7 +236,7 @@ def _get_revision(value: Any) -> int | None:
 
 
 def build_tag(revision: int | None, body: bytes | None) -> str | None:
-    """Return the entity tag of an answer from its revision and a hash of its body; a write has no body to hash."""
+    """Return the entity tag of an answer from its revision and a hash of its body. A write has only the revision."""
     parts = [] if revision is None else [f"r{revision}"]
     if body is not None:
         parts.append(blake2b(body, digest_size=HASH_BYTES).hexdigest())
@@ -238,19 +244,19 @@ def build_tag(revision: int | None, body: bytes | None) -> str | None:
 
 
 def mark_compressed(tag: str) -> str:
-    """Return the tag of the same answer in gzip."""
+    """Return the entity tag of the same answer in gzip."""
     return f'{tag[:-1]}{GZIP_SUFFIX}"'
 
 
 def is_unchanged(if_none_match: str, tag: str) -> bool:
-    """Return whether the client has this answer already, compressed or not."""
+    """Return True if the client already has this answer, compressed or not."""
     return if_none_match.strip() == ANY or any(
         given.removeprefix("W/") in (tag, mark_compressed(tag)) for given in parse_tags(if_none_match)
     )
 
 
 def read_expected_revision(if_match: str) -> int | None:
-    """Return the revision that `If-Match` asks for; None if any will do."""
+    """Return the revision in `If-Match`; None if any revision is accepted."""
     if if_match.strip() == ANY:
         return None
     tags = parse_tags(if_match)

@@ -1,4 +1,4 @@
-"""The application of a server: everything below `/v1`, and the pages beside it."""
+"""The ASGI application of a server: all routes below `/v1`, and the pages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from starlette.routing import BaseRoute, Mount
 from groundplan.catalog import OPERATIONS
 from groundplan.surfaces.http.answers import AnswerSender, answer_error, unknown_path
 from groundplan.surfaces.http.docs_page import ApiDescription
-from groundplan.surfaces.http.event_stream import EventStreamHandler
+from groundplan.surfaces.http.event_stream_handler import EventStreamHandler
+from groundplan.surfaces.http.event_streams import EventStreams, StreamLimits
 from groundplan.surfaces.http.front_door import (
     Check,
     FrontDoor,
@@ -24,7 +25,6 @@ from groundplan.surfaces.http.front_door import (
     refuse_other_host,
     refuse_pages_on_metrics_port,
 )
-from groundplan.surfaces.http.live_events import EventStreams, StreamLimits
 from groundplan.surfaces.http.log_lines import ObservedRequest
 from groundplan.surfaces.http.rest import Handler, RestApi
 from groundplan.surfaces.http.routes import STREAMS, RouteTable
@@ -39,7 +39,7 @@ def build_app(
     pages: Sequence[BaseRoute] = (),
     observers: Sequence[Callable[[ObservedRequest], None]] = (),
 ) -> Starlette:
-    """Return the application of a server. It closes the pool of the server at its end."""
+    """Return the ASGI application of a server. It closes the operation pool when the server ends."""
     table = _build_table()
     streams = EventStreams(server, stream_limits or StreamLimits())
     description = ApiDescription(table)
@@ -87,5 +87,5 @@ def _list_checks(server: Server) -> list[Check]:
 
 
 async def _answer_unknown(request: Request, _error: Exception) -> Any:
-    """Answer a path that nothing serves."""
+    """Answer a path without a route."""
     return AnswerSender(answer_error(unknown_path(request.url.path)))

@@ -1,4 +1,4 @@
-"""The arguments of a request: those in the path, the query string, the body and the headers, each given once."""
+"""The arguments of a request in its path, query string, body and headers. Each may be given once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RequestHead(NamedTuple):
 
 
 class Arguments(NamedTuple):
-    """The arguments of an operation, and the project that the path names."""
+    """The arguments of an operation, and the project in the path."""
 
     values: dict[str, Any]
     project: str | None
@@ -110,7 +110,7 @@ def _read_query(endpoint: Endpoint, query: bytes) -> dict[str, Any]:
 
 
 def _read_plain(kind: TypeKind | None, text: str) -> Any:
-    """Return a number or a boolean where a field wants one; any other text is left to the input gate."""
+    """Return a number or a boolean if the type of a field needs one; the input gate handles any other text."""
     if kind is TypeKind.INTEGER and len(text) <= INTEGER_DIGITS and text.isascii() and text.isdigit():
         return int(text) if text[0] != "0" or text == "0" else text
     return BOOLEANS.get(text, text) if kind is TypeKind.BOOLEAN else text
@@ -128,7 +128,7 @@ def _invalid_address() -> Invalid:
 
 
 def check_content_type(head: RequestHead) -> None:
-    """Refuse a body that is not JSON in UTF-8, or that is compressed."""
+    """Refuse a body that is compressed or is not JSON in UTF-8."""
     given = head.headers.get("content-type", "")
     name, _, parameters = given.partition(";")
     charset = parameters.strip().lower().removeprefix("charset=").strip('"')
@@ -154,7 +154,7 @@ def _read_body(endpoint: Endpoint, head: RequestHead, body: bytes) -> dict[str, 
 
 
 def _add_headers(values: dict[str, Any], endpoint: Endpoint, head: RequestHead) -> bool:
-    """Add the arguments in headers, and return whether the revision is among them."""
+    """Add the arguments in headers. Return True if the revision is one of them."""
     if endpoint.reads:
         return False
     if (key := head.headers.get("idempotency-key")) is not None and endpoint.takes_op_id:
@@ -179,7 +179,7 @@ def _add_headers(values: dict[str, Any], endpoint: Endpoint, head: RequestHead) 
 
 
 def _nest_item(values: dict[str, Any], endpoint: Endpoint) -> dict[str, Any]:
-    """Return the arguments of an operation on a list, made from the arguments of its only item."""
+    """Return the arguments of an operation on a list, made from the arguments for its only item."""
     if endpoint.route.item_of is None:
         return values
     item = {name: value for name, value in values.items() if name not in endpoint.shared_fields}

@@ -1,4 +1,4 @@
-"""Who sends a request, and how often: by a bearer token, or by the cookie of a login.
+"""Authenticate requests by a bearer token or the cookie of a login, and limit their rate.
 
 Authorization: Bearer gpt_…          any client; the browser never adds it by itself
 Authorization: Bearer eyJ….….…       the same with an access token of the configured issuer
@@ -44,7 +44,7 @@ REFUSALS_PER_S, REFUSAL_BURST = 1.0, 20  # of one address without a valid token
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """The sender of a request, and the secret that proved it."""
+    """The sender of a request, and the secret that proves it."""
 
     verified: VerifiedToken
     secret: str
@@ -56,12 +56,12 @@ class Principal:
 
     @property
     def csrf_token(self) -> str:
-        """The text that forms of this login carry. It is derived from the secret, which no other page can read."""
+        """The CSRF token for forms of this login. It is derived from the secret, which other pages cannot read."""
         return compute_csrf_token(self.secret)
 
 
 class Authenticator:
-    """Finds out who sends a request, and how many requests they send."""
+    """An authenticator that finds the sender of a request and counts the sender's requests."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class Authenticator:
         self._recorded: set[str | None] = set()  # tokens whose use is being recorded
 
     def authenticate(self, connection: HTTPConnection) -> Principal:
-        """Return who sends a request, and count it. Call it in a thread."""
+        """Return the sender of a request, and count the request. Call this in a thread."""
         principal = self._identify(connection)
         wait_s = self._requests.admit((principal.actor.organization, principal.actor.id))
         if wait_s:
@@ -93,11 +93,11 @@ class Authenticator:
         return principal
 
     def find_actor(self, connection: HTTPConnection) -> Actor:
-        """Return the actor of a request, as `authenticate` does."""
+        """Authenticate and count a request, and return its actor."""
         return self.authenticate(connection).actor
 
     def find_actor_again(self, connection: HTTPConnection) -> Actor:
-        """Return the actor of a request that is still open. It counts as no further request."""
+        """Return the actor of an open request, without counting another request."""
         return self._identify(connection).actor
 
     def _identify(self, connection: HTTPConnection) -> Principal:
@@ -122,13 +122,13 @@ class Authenticator:
         return principal
 
     def _verify(self, secret: str, *, is_login: bool) -> VerifiedToken:
-        """Return what a secret proves: a token of our own, or an access token of the issuer, which has two dots."""
+        """Return the actor of a token of Groundplan, or of an access token of the issuer, which has two dots."""
         if self._signed_actors is not None and not is_login and secret.count(".") == 2:
             return self._signed_actors.verify(secret)
         return verify_token(self._store, secret, self.refusals)
 
     def close(self) -> None:
-        """Stop recording when tokens are used."""
+        """Stop recording the use of tokens."""
         self._recorder.shutdown(wait=True, cancel_futures=True)
 
     def _record(self, verified: VerifiedToken) -> None:
@@ -138,14 +138,14 @@ class Authenticator:
             self._recorded.discard(verified.actor.token_id)
 
     def limit_refusals(self, connection: HTTPConnection) -> None:
-        """Count a refused request of an address."""
+        """Count a refused request from an address."""
         address = connection.client.host if connection.client else ""
         wait_s = self._refused_addresses.admit(address)
         if wait_s:
             raise _too_many_requests(wait_s)
 
     def _find_secret(self, connection: HTTPConnection) -> tuple[str | None, bool]:
-        """Return the token of a request and whether it is in the cookie; a header takes precedence."""
+        """Return the token of a request, and True if it is in the cookie. A header takes precedence."""
         given = connection.headers.get("authorization")
         if given is not None:
             scheme, _, secret = given.partition(" ")
@@ -154,7 +154,7 @@ class Authenticator:
 
 
 def compute_csrf_token(secret: str) -> str:
-    """Return the text that proves that a page of this server sent a request."""
+    """Return the CSRF token, which proves that a page of this server sent a request."""
     return hmac.new(secret.encode(), b"groundplan csrf", hashlib.sha256).hexdigest()
 
 
@@ -189,7 +189,7 @@ class _Bucket(NamedTuple):
 
 
 class RateLimiter:
-    """The requests that each principal may still send, as token buckets in memory. Safe to use from several threads.
+    """The remaining requests of each principal, as token buckets in memory. It is safe in several threads.
 
     A bucket holds up to `burst` requests and refills at a constant rate. The number of buckets is bounded: the one that
     was idle longest is dropped first, and it is full again by then unless more principals are active than there are
@@ -214,7 +214,7 @@ class RateLimiter:
         self._lock = threading.Lock()
 
     def admit(self, principal: Hashable) -> float:
-        """Count a request, and return 0; or count nothing, and return after how many seconds to retry."""
+        """Count a request and return 0; over the limit, return the number of seconds until a retry."""
         with self._lock:
             now_s = self._clock()
             level = self._get_level(principal, now_s)

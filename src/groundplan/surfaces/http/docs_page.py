@@ -1,4 +1,4 @@
-"""The addresses that describe the API: the OpenAPI document, and `/v1/docs`, which shows it. No actor is needed.
+"""The routes that describe the API: the OpenAPI document, and `/v1/docs`, which shows it. They need no actor.
 
 The page is written on the server and has no script.
 """
@@ -36,7 +36,7 @@ POLICY_HEADERS: Headers = [
 
 
 class ApiDescription:
-    """The description of a table of routes; each part is built at the first request for it."""
+    """The description of a table of routes. Each part is built on the first request."""
 
     def __init__(self, table: RouteTable) -> None:
         self._table = table
@@ -55,7 +55,7 @@ class ApiDescription:
 
     @cached_property
     def page(self) -> bytes:
-        """The page for people."""
+        """The page that shows the document to people."""
         return render_page(self.document)
 
     async def answer_document(self, scope: Any, *_given: Any) -> Answer:
@@ -63,7 +63,7 @@ class ApiDescription:
         return _answer_compressed(scope, self.encoded_document, JSON_TYPE)
 
     async def answer_page(self, scope: Any, *_given: Any) -> Answer:
-        """Return the page for people."""
+        """Return the page that shows the document to people."""
         return _answer_compressed(scope, self.page, b"text/html; charset=utf-8", POLICY_HEADERS)
 
     async def answer_style(self, scope: Any, *_given: Any) -> Answer:
@@ -85,7 +85,7 @@ def _answer_compressed(scope: Any, body: bytes, content_type: bytes, headers: He
 
 
 class ArgumentLine(NamedTuple):
-    """An argument as the page shows it."""
+    """An argument as a line of the page."""
 
     name: str
     place: str  # path, query, body or header
@@ -127,7 +127,7 @@ def render_page(document: Mapping[str, Any]) -> bytes:
 
 
 def _mark_code(text: str) -> Markup:
-    """Return a text of the document with what stands between backticks as code."""
+    """Return a text of the document as HTML, with code elements in place of backticks."""
     parts = text.split("`")
     return Markup("").join(
         Markup("<code>{}</code>").format(part) if index % 2 and index < len(parts) - 1 else part

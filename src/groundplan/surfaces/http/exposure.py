@@ -1,4 +1,4 @@
-"""Who can reach the server, and what must be true before others than this machine can.
+"""The addresses at which a server can be reached, and the conditions for reaching it from other machines.
 
 On loopback nothing has to be set up. On any other address a request may come from anybody, so the server starts only
 with tokens, with the names that it answers to, and with encryption: its own, or that of a proxy in front of it.
@@ -20,7 +20,7 @@ ATTEMPT_COOKIE = "groundplan_login"
 
 
 class UnsafeBind(Invalid):
-    """The server would be open to others without tokens, names or encryption."""
+    """The server would be open to other machines without tokens, allowed host names or encryption."""
 
     code = "unsafe_bind"
 
@@ -43,27 +43,27 @@ class Exposure(NamedTuple):
 
     @property
     def is_loopback(self) -> bool:
-        """True if only this machine reaches the server."""
+        """True if only this machine can reach the server."""
         return ip_address(self.host).is_loopback
 
     @property
     def is_https(self) -> bool:
-        """True if browsers reach the server over TLS; a proxy is required to speak it."""
+        """True if browsers reach the server over TLS, directly or by a proxy."""
         return self.tls is not None or bool(self.proxies)
 
     @property
     def offers_login_address(self) -> bool:
-        """True if the server prints an address that logs in whoever opens it, which is for this machine alone."""
+        """True if the server prints an address that logs in its reader. It does so only for this machine."""
         return self.is_loopback and not self.proxies
 
     @property
     def hosts(self) -> frozenset[str]:
-        """The names in `Host` that it answers to."""
+        """The accepted names in the `Host` header."""
         return LOOPBACK_HOSTS | set(self.allowed_hosts)
 
     @property
     def address(self) -> str:
-        """The address that a browser on this machine opens."""
+        """The address for a browser on this machine."""
         name = f"[{self.host}]" if ":" in self.host else self.host
         return f"{'https' if self.tls else 'http'}://{name}:{self.port}"
 
@@ -74,7 +74,7 @@ class Exposure(NamedTuple):
 
     @property
     def attempt_cookie(self) -> str:
-        """The name of the cookie of a login that has begun at the issuer."""
+        """The name of the cookie for a login in progress at the issuer."""
         return self._name_cookie(ATTEMPT_COOKIE)
 
     def _name_cookie(self, name: str) -> str:
@@ -82,7 +82,7 @@ class Exposure(NamedTuple):
 
 
 def check_exposure(exposure: Exposure, has_tokens: Callable[[], bool]) -> None:
-    """Refuse to be reachable by others without protection."""
+    """Raise UnsafeBind if other machines can reach the server and it has no token, no allowed host name or no TLS."""
     if exposure.is_loopback and not exposure.proxies:
         return
     missing = []
@@ -103,7 +103,7 @@ def check_exposure(exposure: Exposure, has_tokens: Callable[[], bool]) -> None:
 
 
 def parse_host(text: str) -> str:
-    """Return the address to listen on."""
+    """Return the address to listen on from a text."""
     try:
         return str(ip_address(LOOPBACK if text == "localhost" else text.strip("[]")))
     except ValueError:
@@ -113,7 +113,7 @@ def parse_host(text: str) -> str:
 
 
 def parse_proxy(text: str) -> str:
-    """Return the address or network of a proxy."""
+    """Return the address or network of a proxy from a text."""
     try:
         return str(ip_network(text)) if "/" in text else str(ip_address(text))
     except ValueError:

@@ -1,4 +1,4 @@
-"""What stands before the routes: each request is observed, and refused if it came in a way that it must not.
+"""Checks and observers that every request passes before the routes.
 
 Refused are requests that a web page in the user's browser sends, by DNS rebinding or from another origin, and requests
 that come past the proxy, which would send tokens in clear. Observed is what was asked, what was answered and how long
@@ -24,7 +24,7 @@ _STREAM = b"text/event-stream"
 
 
 class RunningRequests:
-    """The number of requests that run, and of the streams among them."""
+    """The numbers of running requests and of the streams among them."""
 
     def __init__(self) -> None:
         self.requests = 0
@@ -35,7 +35,7 @@ Check = Callable[[Any], HttpProblem | None]  # the refusal of a request, by its 
 
 
 class FrontDoor:
-    """An ASGI application around another that observes each request, and refuses it if a check does."""
+    """An ASGI application that wraps another one: it observes each request, and refuses it if a check fails."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class FrontDoor:
         finally:
             self._running.requests -= 1
             self._running.streams -= streams
-            self._tell(scope, status, self._clock() - started, size)
+            self._notify_observers(scope, status, self._clock() - started, size)
 
     async def _pass_on(self, scope: Any, receive: Any, send: Any) -> None:
         refusal = next(filter(None, (check(scope) for check in self._checks)), None)
@@ -92,7 +92,7 @@ class FrontDoor:
         else:
             await send_answer(send, answer_error(refusal), has_body=scope["method"] != "HEAD")
 
-    def _tell(self, scope: Any, status: int, seconds: float, size: int) -> None:
+    def _notify_observers(self, scope: Any, status: int, seconds: float, size: int) -> None:
         client = scope.get("client")
         method = scope["method"] if scope["method"] in METHODS else "other"
         observed = ObservedRequest(
@@ -123,7 +123,7 @@ _CHECKED = frozenset({b"host", b"origin", b"sec-fetch-site", b"sec-fetch-mode"})
 
 
 def refuse_other_host(hosts: Collection[str], scope: Any) -> HttpProblem | None:
-    """Refuse a request that does not name this server, or that a page of another origin sends."""
+    """Refuse a request with another host name, or from a page of another origin."""
     given: dict[bytes, list[bytes]] = {}
     for name, value in scope["headers"]:
         if name in _CHECKED:
@@ -157,7 +157,7 @@ WITHOUT_SECRETS = frozenset({"/healthz", "/readyz"})  # asked by machines that w
 
 
 def refuse_clear_text(metrics_port: int | None, scope: Any) -> HttpProblem | None:
-    """Refuse what the proxy does not say was encrypted.
+    """Refuse a request that was not encrypted according to the proxy.
 
     The server believes `X-Forwarded-Proto` of the stated proxies alone, so nobody else can claim it. The port of the
     metrics has no secrets.
@@ -169,11 +169,11 @@ def refuse_clear_text(metrics_port: int | None, scope: Any) -> HttpProblem | Non
 
 
 def refuse_pages_on_metrics_port(metrics_port: int, scope: Any) -> HttpProblem | None:
-    """Refuse everything but the addresses for operators on their own port."""
+    """Refuse all paths on the metrics port except those for operators."""
     is_refused = is_on_port(scope, metrics_port) and scope["path"] not in OPERATOR_PATHS
     return unknown_path(scope["path"]) if is_refused else None
 
 
 def is_on_port(scope: Any, port: int | None) -> bool:
-    """Return whether a request came in on a port."""
+    """Return True if a request arrived at a port."""
     return port is not None and scope.get("server") is not None and scope["server"][1] == port

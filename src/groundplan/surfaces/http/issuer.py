@@ -42,7 +42,7 @@ class IssuerSettings(NamedTuple):
         return urlsplit(self.issuer).netloc
 
     def allows_url(self, url: str) -> bool:
-        """Return whether the server may connect to an address: of the issuer, or of an allowed host by its scheme."""
+        """Return True if the server may connect to a URL: of the issuer, or of an allowed host with the same scheme."""
         own, target = urlsplit(self.issuer), urlsplit(url)
         return (
             url.isascii()
@@ -52,7 +52,7 @@ class IssuerSettings(NamedTuple):
 
 
 def check_issuer(issuer: str, where: str = "oidc_issuer") -> str:
-    """Return the address of an issuer."""
+    """Return the address of an issuer if it is valid."""
     try:
         parts = urlsplit(issuer)
         host, _port = parts.hostname, parts.port
@@ -90,7 +90,7 @@ Answered = TypeVar("Answered")
 
 
 class Endpoints(NamedTuple):
-    """The addresses of the issuer."""
+    """The endpoints of the issuer."""
 
     authorization: str
     token: str
@@ -100,7 +100,7 @@ class Endpoints(NamedTuple):
 
 
 class IdentityProvider:
-    """The issuer, as far as it is known. Threads share one."""
+    """The issuer: its endpoints and keys, as far as they are loaded. Threads share it."""
 
     def __init__(
         self, settings: IssuerSettings, http: IssuerClient, clock: Callable[[], float] = time.monotonic
@@ -122,7 +122,7 @@ class IdentityProvider:
             return self._endpoints[1]
 
     def find_key(self, key_id: str | None, algorithm: str) -> jwt.PyJWK | None:
-        """Return the key of a signature, or None if the issuer has none such."""
+        """Return the key of a signature, or None if the issuer does not have it."""
         with self._lock:
             key = _choose_key(self._load_keys(KEPT_S), key_id, algorithm)
             if key is None:
@@ -130,7 +130,7 @@ class IdentityProvider:
         return key
 
     def _load_keys(self, kept_s: float) -> list[dict[str, Any]]:
-        """Return the keys, asked for at most `kept_s` ago."""
+        """Return the keys, which are requested again after `kept_s` seconds."""
         now = self._clock()
         if self._keys is None or self._keys_asked_at + kept_s < now:
             try:
@@ -143,7 +143,7 @@ class IdentityProvider:
         return self._keys[1]
 
     def _ask(self, read: Callable[[], Answered]) -> Answered:
-        """Ask the issuer, unless it did not answer a moment ago: the requests of all threads would queue up."""
+        """Request data from the issuer. After a failure, threads do not repeat the request for a moment."""
         if self._failed_at + REST_S > self._clock():
             raise IssuerUnavailable(f"the issuer {self.settings.name} does not answer; try again in {REST_S:.0f} s")
         try:
@@ -202,7 +202,7 @@ ANSWER_BYTES_MAX = 256 * 1024
 
 
 class IssuerUnavailable(Unavailable):
-    """The issuer did not answer, or not as its protocol says."""
+    """The issuer did not answer, or its answer violates the protocol."""
 
     code = "issuer_unavailable"
 

@@ -1,4 +1,4 @@
-"""Tokens that the issuer signed, and who sends a request with one.
+"""Verify the tokens that the issuer signed, and find the actor of an access token.
 
     ID token                               who logged in
     access token (RFC 9068)                who sends a request, and through which client:
@@ -35,7 +35,7 @@ LEEWAY_S = 30  # that the clocks of the issuer and of this server may differ
 
 
 class SignedTokenRefused(Unauthenticated):
-    """A token of the issuer that is not accepted. The reason is for the log; callers learn only that it is refused."""
+    """A token of the issuer is not accepted. The reason goes to the log; the caller only learns of the refusal."""
 
     code = "signed_token_refused"
 
@@ -52,7 +52,7 @@ def decode_signed_token(
     audiences: Collection[str],
     required: Collection[str],
 ) -> dict[str, Any]:
-    """Return the claims of a token that the issuer signed for one of these audiences and that is valid now.
+    """Return the claims of a valid token that the issuer signed for one of these audiences.
 
     `types` are the accepted values of `typ` in lower case; an empty one stands for none.
     """
@@ -98,7 +98,7 @@ ID_TOKEN_TYPES = ("", "jwt")
 
 
 def verify_id_token(provider: IdentityProvider, token: str, *, nonce: str) -> dict[str, Any]:
-    """Return the claims of an ID token that answers the login with this nonce."""
+    """Return the claims of an ID token for the login with this nonce."""
     client_id = provider.settings.client_id
     claims = decode_signed_token(provider, token, types=ID_TOKEN_TYPES, audiences=[client_id], required=("nonce",))
     audiences = claims["aud"] if isinstance(claims["aud"], list) else [claims["aud"]]
@@ -127,12 +127,12 @@ class AccessClaims(NamedTuple):
 
     @property
     def is_without_person(self) -> bool:
-        """True if a client got the token for itself (RFC 9068, 5) and acts for nobody."""
+        """True if a client got the token for itself (RFC 9068, 5) and not for a person."""
         return self.subject == self.client_id
 
 
 def verify_access_token(provider: IdentityProvider, token: str) -> AccessClaims:
-    """Return what an access token for this server says."""
+    """Return the claims of an access token for this server."""
     audiences = provider.settings.audiences
     if not audiences:
         raise SignedTokenRefused("not configured")
@@ -147,7 +147,7 @@ def verify_access_token(provider: IdentityProvider, token: str) -> AccessClaims:
 
 
 def _read_role(scope: object) -> Role:
-    """Return the largest role that the scopes name; viewer if they name none."""
+    """Return the largest role in the scopes; viewer if they contain none."""
     words = scope.split() if isinstance(scope, str) else []
     named = [role for role in Role if f"{SCOPE_PREFIX}{role}" in words]
     return named[-1] if named else Role.VIEWER
@@ -159,13 +159,13 @@ log = logging.getLogger(__name__)
 
 
 class AccountUnknown(Forbidden):
-    """The access token is genuine, but its account or its client is not known here."""
+    """The access token is genuine, but its account or its client is unknown."""
 
     code = "account_unknown"
 
 
 class SignedActors:
-    """Verifies access tokens of the issuer, and returns their actors."""
+    """A verifier of the issuer's access tokens that returns their actors."""
 
     def __init__(self, store: Store, provider: IdentityProvider, refusals: RefusalCounts) -> None:
         self._store = store
@@ -173,7 +173,7 @@ class SignedActors:
         self._refusals = refusals
 
     def verify(self, token: str) -> VerifiedToken:
-        """Return what an access token proves."""
+        """Return the actor of an access token."""
         try:
             claims = verify_access_token(self._provider, token)
         except SignedTokenRefused as error:

@@ -1,4 +1,4 @@
-"""Log lines on stderr, as text for people or as JSON for programs: one for each request, and one for each event."""
+"""Log lines on stderr, as text for people or as JSON for programs: one line for each request and each event."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _errors = logging.getLogger("groundplan.errors")
 
 
 class ObservedRequest(NamedTuple):
-    """One request after its end. The route is a template, because a path may hold what is private."""
+    """A completed request. The route is a template, because a path may be private."""
 
     method: str
     route: str
@@ -34,14 +34,14 @@ class ObservedRequest(NamedTuple):
 
 
 class LineFormatter(logging.Formatter):
-    """Writes one line for each record; a traceback follows it in text, and is a field in JSON."""
+    """A formatter that writes one line for each record. A traceback follows it as text, or is a field in JSON."""
 
     def __init__(self, log_format: LogFormat) -> None:
         super().__init__()
         self._is_json = log_format == "json"
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line."""
+        """Return the line for a record."""
         fields: dict[str, Any] = getattr(record, "fields", {"level": record.levelname.lower()})
         message = record.getMessage()
         trace = self.formatException(record.exc_info) if record.exc_info else ""
@@ -57,7 +57,7 @@ class LineFormatter(logging.Formatter):
 
 
 class LogLineHandler(logging.Handler):
-    """Writes the lines of requests in a separate thread, many together; a warning or an error is written immediately.
+    """A log handler whose thread writes several lines at once; warnings and errors are written immediately.
 
     Lines that cannot be written are lost: a log that nobody takes must not fill the memory.
     """
@@ -71,7 +71,7 @@ class LogLineHandler(logging.Handler):
         threading.Thread(target=self._run, name="log", daemon=True).start()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take a line. The lock is held."""
+        """Queue or write a record. The lock is held."""
         try:
             self._lines.append(self.format(record))
         except Exception:
@@ -82,7 +82,7 @@ class LogLineHandler(logging.Handler):
             self._has_lines.set()
 
     def flush(self) -> None:
-        """Write the lines that wait. `logging` calls it when the process ends, too."""
+        """Write the queued lines. `logging` also calls this at the end of the process."""
         self.acquire()
         try:
             lines, self._lines = self._lines, []
@@ -95,7 +95,7 @@ class LogLineHandler(logging.Handler):
             self.release()
 
     def close(self) -> None:
-        """Write what waits, and end the thread."""
+        """Write the queued lines, and end the thread."""
         self.flush()
         self._is_closed.set()
         self._has_lines.set()
@@ -107,7 +107,7 @@ class LogLineHandler(logging.Handler):
 
 
 def start_logging(log_format: LogFormat) -> LogLineHandler:
-    """Write all log records of the process to stderr. Flush the handler before the process ends."""
+    """Write all log records of the process to stderr. The handler must be flushed before the process ends."""
     handler = LogLineHandler(sys.stderr)
     handler.setFormatter(LineFormatter(log_format))
     root = logging.getLogger()
@@ -120,7 +120,7 @@ def start_logging(log_format: LogFormat) -> LogLineHandler:
 
 
 def log_request(observed: ObservedRequest) -> None:
-    """Log a request after its end."""
+    """Log a completed request."""
     if _requests.isEnabledFor(logging.INFO):
         fields = {
             "method": observed.method,
@@ -138,7 +138,7 @@ def log_request(observed: ObservedRequest) -> None:
 
 
 def log_exception(where: str) -> Unexpected:
-    """Log the exception being handled, and return the error to show."""
+    """Log the current exception, and return the error to show."""
     error = Unexpected(new_short_id())
     _errors.error("%s: unexpected in %s", error.reference, where, exc_info=True)
     return error

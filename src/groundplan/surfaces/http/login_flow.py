@@ -32,19 +32,19 @@ class IssuerLoginFailed(Unauthenticated):
 
 
 class LoginAttempt(NamedTuple):
-    """A login that has begun, as the browser keeps it."""
+    """A login in progress, as it is stored in a cookie."""
 
     state: str
     nonce: str
     verifier: str
 
     def to_cookie(self) -> str:
-        """Return the text of the cookie."""
+        """Return the login as the text of a cookie."""
         return ".".join(self)
 
     @classmethod
     def from_cookie(cls, text: str) -> LoginAttempt | None:
-        """Return the login of a cookie; None if it has none."""
+        """Return the login in a cookie; None if there is none."""
         parts = text.split(".")
         return cls(*parts) if len(parts) == 3 and all(parts) else None
 
@@ -59,7 +59,7 @@ class LoginClaims(NamedTuple):
 
 
 def begin_login(provider: IdentityProvider, *, redirect_uri: str) -> tuple[str, LoginAttempt]:
-    """Return the address at the issuer that the browser opens, and the login that has begun."""
+    """Return the address of the issuer that the browser opens, and the new login."""
     endpoint = provider.load_endpoints().authorization
     if not provider.settings.allows_url(endpoint):
         raise IssuerUnavailable(
@@ -83,7 +83,7 @@ def begin_login(provider: IdentityProvider, *, redirect_uri: str) -> tuple[str, 
 def finish_login(
     provider: IdentityProvider, attempt: LoginAttempt, answer: Mapping[str, str], *, redirect_uri: str
 ) -> LoginClaims:
-    """Return who logged in, from what the issuer sent back to the browser."""
+    """Return the claims of the person who logged in, from the issuer's parameters in the address."""
     code = answer.get("code", "")
     # The issuer names itself (RFC 9207), so that the answer of another one is not taken for its own.
     is_foreign = answer.get("iss", provider.settings.issuer) != provider.settings.issuer
@@ -129,7 +129,7 @@ def _exchange_code(
 
 
 def _read_userinfo(provider: IdentityProvider, endpoints: Endpoints, token: object, subject: str) -> dict[str, Any]:
-    """Return what the issuer says about a person where the ID token has no e-mail address."""
+    """Return the claims of the issuer about a person whose ID token has no e-mail address."""
     if endpoints.userinfo is None or not isinstance(token, str):
         return {}
     claims = provider.http.get_json(endpoints.userinfo, token=token)

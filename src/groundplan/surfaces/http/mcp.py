@@ -1,4 +1,4 @@
-"""MCP at `/mcp`: the protocol of stdio, one message in each request.
+"""MCP at `/mcp`: the protocol of stdio, with one message in each request.
 
 event loop   read the body (≤ 1 MiB)
 thread       authenticate → the input gate → the connection of the session, or one for this request → the operation
@@ -33,6 +33,7 @@ from groundplan.kernel.errors import Invalid, Unauthenticated
 from groundplan.kernel.input_gate.strict_json import decode
 from groundplan.kernel.operations.execute import ExecutionResult, execute
 from groundplan.kernel.operations.registry import Group
+from groundplan.kernel.preferences import Preferences
 from groundplan.setting_values import TOOL_GROUPS_DEFAULT, parse_tools
 from groundplan.surfaces.http.answers import (
     JSON_RANGES,
@@ -51,6 +52,7 @@ from groundplan.surfaces.http.rest import read_body, read_head
 from groundplan.surfaces.http.server import Server
 from groundplan.surfaces.mcp import protocol
 from groundplan.surfaces.mcp.connection import Connection
+from groundplan.surfaces.mcp.instructions import build_instructions
 from groundplan.surfaces.mcp.protocol import HANDSHAKE_REVISIONS, STATELESS_REVISIONS, Message, RpcError, build_error
 from groundplan.surfaces.mcp.recovery import recover_request
 from groundplan.surfaces.mcp.tools import AnyOperation, RegistryTools
@@ -67,7 +69,7 @@ STATUSES = {protocol.METHOD_NOT_FOUND: 404, protocol.INTERNAL_ERROR: 200}
 
 
 class _LoopCancellation(Cancellation):
-    """A cancellation that wakes the event loop, so that the answer does not wait for a thread that waits for a lock."""
+    """A cancellation that wakes the event loop, so that the answer does not wait for a blocked thread."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,12 +82,12 @@ class _LoopCancellation(Cancellation):
         return self._heard.is_set()
 
     def cancel(self, reason: str) -> None:
-        """Cancel, and let the event loop know. From any thread."""
+        """Cancel, and wake the event loop. Any thread may call this."""
         super().cancel(reason)
         self._loop.call_soon_threadsafe(self._heard.set)
 
     async def receive(self, receive: Callable[[], Awaitable[Any]]) -> Any:
-        """Receive what the client sends; when its request is cancelled, that it does not wait any more."""
+        """Receive a message of the client; after a cancellation of its request, return a disconnect."""
         tasks = [asyncio.ensure_future(awaited) for awaited in (receive(), self._heard.wait())]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -99,12 +101,10 @@ class McpEndpoint:
     """The ASGI application at `/mcp`."""
 
     def __init__(self, server: Server, sessions: McpSessions, groups: Sequence[str] = TOOL_GROUPS_DEFAULT) -> None:
-        """`groups` are the tools of a client that does not choose others by `/mcp?tools=work,knowledge`."""
+        """`groups` are the tools of clients that do not choose tools by `/mcp?tools=work,knowledge`."""
         self._server = server
         self._vocabulary = McpVocabulary(OPERATIONS)
-        self._preferences = replace(
-            server.preferences, vocabulary=self._vocabulary, answer_tokens_max=ANSWER_TOKENS_MAX, working_copy=None
-        )
+        self._preferences = replace(server.preferences, answer_tokens_max=ANSWER_TOKENS_MAX, working_copy=None)
         self._groups = tuple(groups)
         self._tools: dict[frozenset[str], RegistryTools] = {}
         self._sessions = sessions
@@ -144,7 +144,9 @@ class McpEndpoint:
             self._server.authenticator.limit_refusals(connection)
             raise Unauthenticated("send a token: Authorization: Bearer TOKEN; groundplan token create makes one")
         actor = self._server.authenticator.find_actor(connection)
-        tools = self._select_tools(head.query).bind(partial(self._execute, actor))
+        tools = self._select_tools(head.query)
+        preferences = replace(self._preferences, vocabulary=tools.vocabulary)
+        tools = tools.bind(partial(self._execute, actor, preferences))
         if head.method == "POST":
             if not accepts(head.headers.get("accept", ""), JSON_RANGES):
                 raise HttpProblem(406, "not_acceptable", "answers are application/json; accept that")
@@ -165,7 +167,7 @@ class McpEndpoint:
         """Answer a request of a revision with a handshake."""
         session_id = head.headers.get(SESSION_HEADER)
         if session_id is None:
-            opened = Connection(__version__)
+            opened = Connection(__version__, instructions=build_instructions(tools.groups))
             answer = _exchange(opened, body, tools, cancellation, check=_refuse_envelope)
             if opened.revision is None:
                 return answer
@@ -183,15 +185,26 @@ class McpEndpoint:
         chosen = parse_qs(query.decode("latin-1")).get("tools") if query else None
         groups = frozenset(parse_tools(",".join(chosen), "tools") if chosen else self._groups)
         if groups not in self._tools:
-            tools = RegistryTools(OPERATIONS, [Group(name) for name in groups], self._refuse_unbound, log=log_exception)
+            tools = RegistryTools(
+                OPERATIONS,
+                [Group(name) for name in groups],
+                self._refuse_unbound,
+                log=log_exception,
+                explain_groups=lambda names: f"connect to {MCP_PATH}?tools={','.join(names)}",
+            )
             tools.listing()  # built once, for all requests
             self._tools[groups] = tools
         return self._tools[groups]
 
     def _execute(
-        self, actor: Actor, operation: AnyOperation, arguments: Mapping[str, Any], cancellation: Cancellation | None
+        self,
+        actor: Actor,
+        preferences: Preferences,
+        operation: AnyOperation,
+        arguments: Mapping[str, Any],
+        cancellation: Cancellation | None,
     ) -> ExecutionResult:
-        return execute(self._server.store, actor, operation, arguments, self._preferences, cancellation)
+        return execute(self._server.store, actor, operation, arguments, preferences, cancellation)
 
     @staticmethod
     def _refuse_unbound(*_given: Any) -> ExecutionResult:
@@ -199,7 +212,7 @@ class McpEndpoint:
 
 
 def _has_session(headers: Mapping[str, str]) -> bool:
-    """Return whether a request is of a revision with sessions, by its header; older clients send none."""
+    """Return True if the header of a request names a revision with sessions. Older clients send no header."""
     revision = headers.get(REVISION_HEADER)
     return revision is None or revision in HANDSHAKE_REVISIONS
 
@@ -209,7 +222,7 @@ def _answer_alone(head: RequestHead, body: bytes, tools: RegistryTools, cancella
     if head.method != "POST":
         raise method_not_allowed(head.method, ("POST",))
     return _exchange(
-        Connection(__version__, STATELESS_REVISIONS[-1]),
+        Connection(__version__, STATELESS_REVISIONS[-1], instructions=build_instructions(tools.groups)),
         body,
         tools,
         cancellation,
@@ -227,7 +240,7 @@ def _exchange(
     check: Callable[[Message], None] = lambda _message: None,
     statuses: Mapping[int, int] | None = None,
 ) -> Answer:
-    """Return the answer of a connection to a message; 202 if there is none. Without `statuses` only 200 and 400."""
+    """Return the answer to a message on a connection; status 202 if it has none. Without `statuses`, errors are 400."""
     answers: list[Any] = []
     try:
         message = decode(body)
@@ -258,7 +271,7 @@ def _exchange(
 
 
 def _check_headers(headers: Mapping[str, str], message: Message) -> None:
-    """Refuse a message that says something else than the headers, by which a proxy may have decided."""
+    """Refuse a message that differs from its headers, because a proxy may have decided by them."""
     params = message.get("params")
     params = params if type(params) is dict else {}
     if "id" not in message:
@@ -280,7 +293,7 @@ def _check_headers(headers: Mapping[str, str], message: Message) -> None:
 
 
 def _refuse_envelope(message: Message) -> None:
-    """Refuse a message whose envelope names the stateless revision, which the headers do not."""
+    """Refuse a message whose envelope names the stateless revision if its headers do not."""
     params = message.get("params")
     if type(params) is dict and protocol.has_envelope(params):
         raise _header_mismatch(REVISION_HEADER)
@@ -291,7 +304,7 @@ def _header_mismatch(header: str) -> RpcError:
 
 
 def _decode_header(value: str | None) -> str | None:
-    """Return the text of a header, which is in base64 where it is no plain ASCII: `=?base64?…?=`."""
+    """Return the text of a header. Text other than plain ASCII is in base64: `=?base64?…?=`."""
     if value is None or not (value.startswith("=?base64?") and value.endswith("?=")):
         return value
     try:
@@ -310,7 +323,7 @@ def _refuse_cancelled(request_id: protocol.RequestId | None) -> Answer:
 
 
 def _find_id(body: bytes) -> protocol.RequestId | None:
-    """Return the id of the request in a body that gets no result."""
+    """Return the id of the request in a body that was refused."""
     request = recover_request(body)
     return None if request is None else protocol.parse_id(request.message)
 
@@ -322,7 +335,7 @@ _RETRY_AFTER = {"retry-after": "5"}
 
 @dataclass(frozen=True, slots=True)
 class SessionLimits:
-    """The largest numbers of sessions, and how long one may be idle."""
+    """The maximum number of sessions, and their maximum idle time."""
 
     per_principal: int = 20
     per_server: int = 1_000
@@ -331,7 +344,7 @@ class SessionLimits:
 
 @dataclass(slots=True, eq=False)
 class McpSession:
-    """One session. It is of a principal and not of a token, which may be renewed during the session."""
+    """A session. It belongs to a principal and not to a token, which may be renewed during the session."""
 
     id: str
     owner: tuple[str, str]  # the organization and the actor
@@ -341,7 +354,7 @@ class McpSession:
 
 
 class McpSessions:
-    """The sessions of a server. Safe to use from several threads.
+    """The sessions of a server. It is safe in several threads.
 
     Only revisions with a handshake have sessions. A session is no right: each of its requests is authenticated anew.
     It ends when its client says so, after too long a time without requests, or with the server.
@@ -358,7 +371,7 @@ class McpSessions:
             return len(self._sessions)
 
     def open(self, protocol: Connection, actor: Actor) -> str:
-        """Keep the connection of a session, and return the id of the session.
+        """Store the connection of a session, and return the id of the session.
 
         Many clients never end a session. So a principal at its limit loses the one that was idle for the longest time;
         should its client come back, it is told to initialize again.
@@ -387,7 +400,7 @@ class McpSessions:
 
     @contextmanager
     def use(self, session_id: str, actor: Actor) -> Iterator[McpSession | None]:
-        """Keep a session of an actor open during a request; None if it has ended, or is somebody else's."""
+        """Keep a session of an actor open within the block; None if it has ended or belongs to another actor."""
         with self._lock:
             session = self._sessions.get(session_id)
             if session is not None and (session.owner != (actor.organization, actor.id) or self._is_too_idle(session)):
@@ -408,7 +421,7 @@ class McpSessions:
             self._sessions.pop(session.id, None)
 
     def _forget_idle(self) -> None:
-        """Forget the sessions that were idle for too long. The lock is held."""
+        """Remove the sessions that were idle for too long. The lock is held."""
         for session in [session for session in self._sessions.values() if self._is_too_idle(session)]:
             del self._sessions[session.id]
 
@@ -429,14 +442,14 @@ METADATA_PATH = "/.well-known/oauth-protected-resource"
 
 
 def list_resources(scope: Any) -> tuple[str, str]:
-    """Return the identifiers of the protected resources, for a token to name as audience: the server, and its MCP."""
+    """Return the ids of the protected resources, which tokens name as audience: the server, and its MCP endpoint."""
     host = next((value for name, value in scope["headers"] if name == b"host"), b"").decode("latin-1").lower()
     origin = f"{scope['scheme']}://{host}"
     return origin, origin + MCP_PATH
 
 
 def build_challenge(scope: Any) -> str:
-    """Return the value of `WWW-Authenticate` for a request to MCP that has no valid token."""
+    """Return the value of `WWW-Authenticate` for an MCP request without a valid token."""
     origin, _ = list_resources(scope)
     has_token = any(name == b"authorization" for name, _ in scope["headers"])
     metadata = f'Bearer resource_metadata="{origin}{METADATA_PATH}{MCP_PATH}"'
@@ -444,7 +457,7 @@ def build_challenge(scope: Any) -> str:
 
 
 def list_metadata_routes(authorization_servers: Sequence[str] = ()) -> list[BaseRoute]:
-    """Return the routes of the metadata. Anybody may read them: a client that asks has no token yet."""
+    """Return the routes of the metadata. They are public, because a client that asks has no token yet."""
 
     def make_route(path: str, index: int) -> StarletteRoute:
         async def answer(request: Request) -> Any:

@@ -1,4 +1,4 @@
-"""What operators see: `/healthz`, `/readyz`, and `/metrics` in the text format of Prometheus.
+"""Routes for operators: `/healthz`, `/readyz`, and `/metrics` in the text format of Prometheus.
 
 Labels are route templates and statuses, so their number is bounded.
 """
@@ -32,7 +32,7 @@ BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
 class ServerMetrics:
-    """The numbers of one server since its start. Safe to use from several threads."""
+    """The metrics of one server since its start. It is safe in several threads."""
 
     def __init__(self, running: RunningRequests, sessions: Sized, refusals: RefusalCounts) -> None:
         """`sessions` are the open sessions of MCP."""
@@ -53,7 +53,7 @@ class ServerMetrics:
             self._seconds[observed.route] = self._seconds.get(observed.route, 0.0) + observed.seconds
 
     def render(self) -> bytes:
-        """Return all numbers."""
+        """Return all metrics as text."""
         with self._lock:
             return "".join(f"{line}\n" for line in self._list_lines()).encode()
 
@@ -107,7 +107,7 @@ _TEXT = b"text/plain; charset=utf-8"
 
 
 class HealthRoutes:
-    """The addresses for operators."""
+    """The routes for operators."""
 
     def __init__(self, server: Server, metrics: ServerMetrics) -> None:
         self._server = server

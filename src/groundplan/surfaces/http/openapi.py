@@ -68,7 +68,7 @@ TAGS = {
 
 
 def build_openapi(table: RouteTable) -> dict[str, Any]:
-    """Return the document. The same registry gives the same document."""
+    """Return the OpenAPI document. Equal registries give equal documents."""
     operations = list({endpoint.operation.name: endpoint.operation for endpoint in table.endpoints}.values())
     answers, components = build_answer_schemas(operations)
     paths: dict[str, dict[str, Any]] = {}
@@ -141,7 +141,7 @@ def _build_stream(endpoint: StreamEndpoint) -> dict[str, Any]:
 
 
 def get_operation_id(endpoint: Endpoint) -> str:
-    """Return the name of the operation, with an ending where it has several routes."""
+    """Return the operation id: the name of the operation, with a suffix if it has several routes."""
     route, operation = endpoint.route, endpoint.operation
     own = next((variant.name for variant in (operation, *operation.variants) if variant.http == route), None)
     if own is not None:
@@ -180,7 +180,7 @@ def _build_operation(endpoint: Endpoint, answer: JsonSchema) -> dict[str, Any]:
 
 
 def build_request_schema(endpoint: Endpoint) -> JsonSchema:
-    """Return the schema of the arguments that stand in the query string or the body."""
+    """Return the schema of the arguments in the query string or in the body."""
     schema = build_json_schema(endpoint.operation.input)
     add_limits(schema, endpoint.operation.input)
     _describe(endpoint.operation.name, schema, "")
@@ -200,7 +200,7 @@ def build_request_schema(endpoint: Endpoint) -> JsonSchema:
 
 
 def _describe(operation: str, schema: JsonSchema, path: str) -> None:
-    """Add the descriptions of the arguments to a schema, at every depth."""
+    """Add descriptions of the arguments to a schema, at every depth."""
     for name, member in schema.get("properties", {}).items():
         here = f"{path}{name}"
         if text := describe_argument(operation, here):
@@ -234,7 +234,7 @@ def _build_query_parameter(name: str, schema: JsonSchema, *, is_required: bool) 
 
 
 def _is_plain(schema: JsonSchema) -> bool:
-    """Return whether a value stands in a query string as it is; other values stand there as JSON."""
+    """Return True if a value is plain text in a query string; other values are JSON."""
     if schema.get("type") == "array":
         return _is_plain(schema.get("items", {"type": "object"})) and schema["items"].get("type") != "array"
     if "anyOf" in schema:
@@ -316,6 +316,10 @@ def _build_problem_schema() -> JsonSchema:
             "status": {"type": "integer"},
             "detail": {"type": "string", "description": "A sentence for people."},
             "code": {"type": "string", "description": "A stable code for programs."},
+            "name": {
+                "type": "string",
+                "description": "The class in the contract of facts; only of their operations, and of every 401.",
+            },
             "details": {
                 "type": "object",
                 "description": "Data about the problem; `next` are requests that help.",
@@ -331,7 +335,7 @@ REF = "#/components/schemas/{name}"
 
 
 def list_outputs(operation: Operation[Any, Any]) -> list[Any]:
-    """Return the types of the answers of an operation and its variants."""
+    """Return the answer types of an operation and its variants."""
     every = [
         output for variant in (operation, *operation.variants) for output in (variant.output, *variant.other_outputs)
     ]
@@ -339,7 +343,7 @@ def list_outputs(operation: Operation[Any, Any]) -> list[Any]:
 
 
 def build_answer_schemas(operations: Sequence[Operation[Any, Any]]) -> tuple[dict[str, JsonSchema], JsonSchema]:
-    """Return the schema of the answers of each operation, by its name, and the components that they refer to.
+    """Return the answer schema of each operation by name, and the components that the schemas refer to.
 
     A lean answer leaves fields out. So no field is required in the answer of an operation that takes `lean`.
     """
@@ -381,7 +385,7 @@ def _without_titles(component: JsonSchema) -> JsonSchema:
 
 
 class _Adapter:
-    """Replaces types for which msgspec cannot make a schema: those with a list of several Structs without tags."""
+    """A replacement of types for which msgspec cannot make a schema: lists of several Structs without tags."""
 
     def __init__(self) -> None:
         self.untagged: dict[str, type[Struct]] = {}  # the Structs in such lists, by name

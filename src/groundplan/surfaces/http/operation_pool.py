@@ -1,4 +1,4 @@
-"""Run operations in threads, and stop waiting for one whose client is gone.
+"""Run operations in threads, and stop waiting for an operation if its client disconnects.
 
 Operations are synchronous, so the event loop hands them to a bounded pool. Its threads live as long as the pool,
 because each thread has its own connection to the store.
@@ -36,14 +36,14 @@ _thread = threading.local()  # `call`: the call that the thread runs, if it is o
 
 
 def give_turn_away() -> None:
-    """Let another thread of the pool begin a call, because the thread of the caller is about to wait."""
+    """Let the pool begin another call, because the calling thread is about to wait."""
     call: _Call | None = getattr(_thread, "call", None)
     if call is not None:
         call.pool.end_turn(call)
 
 
 class OperationPool:
-    """The threads in which operations run. `turns` is how many calls may run at once; as many as threads by default."""
+    """The threads that run operations. `turns` is the maximum of running calls, by default one for each thread."""
 
     def __init__(self, threads_max: int = THREADS_MAX, turns: int | None = None) -> None:
         self._threads_max = threads_max
@@ -59,7 +59,7 @@ class OperationPool:
         self._swept_loop: asyncio.AbstractEventLoop | None = None  # whose timer looks at them
 
     async def run(self, call: Callable[[], T], receive: Receive, cancel: Callable[[], None] = lambda: None) -> T | None:
-        """Return what a call returns; None if the client disconnects first. The body must have been received.
+        """Return the result of a call; None if the client disconnects first. The body must have been received.
 
         A call that waits for a thread is then dropped. One that runs is told by `cancel`; without it, it goes on to its
         end: a write is committed or rolled back as a whole, and the client can ask with its idempotency key.
@@ -84,7 +84,7 @@ class OperationPool:
         return None if is_dropped else cast("T", submitted.get_result())
 
     def end_turn(self, call: _Call) -> None:
-        """Let another call begin although this one has not ended."""
+        """Let another call begin before this one has ended."""
         with self._lock:
             if call.has_turn:
                 call.has_turn = False
@@ -93,7 +93,7 @@ class OperationPool:
         self._report_all()
 
     def close(self) -> None:
-        """Wait for running calls, drop waiting ones, and end the threads."""
+        """Wait for running calls, drop waiting calls, and end the threads."""
         with self._lock:
             self._is_closed = True
             dropped = list(self._waiting)
@@ -116,7 +116,7 @@ class OperationPool:
                 raise RuntimeError("no thread can be started")
 
     def _begin_calls(self) -> None:
-        """Give waiting calls to threads, as far as there are turns and threads. The lock is held."""
+        """Give waiting calls to threads while there are turns and threads. The lock is held."""
         while self._waiting and self._free_turns:
             worker = self._idle.pop() if self._idle else self._start_worker()
             if worker is None:
@@ -125,7 +125,7 @@ class OperationPool:
             worker.inbox.put(self._take_first())
 
     def _start_worker(self) -> _Worker | None:
-        """Return a new thread; None if there are enough, or the system allows no more."""
+        """Return a new thread; None if there are enough threads, or the system allows no more."""
         if len(self._workers) >= self._threads_max:
             return None
         try:
@@ -142,7 +142,7 @@ class OperationPool:
         return call
 
     def _withdraw(self, call: _Call) -> bool:
-        """Take back a call that waits for a turn; return False if it has begun."""
+        """Remove a waiting call. Return False if it has begun."""
         with self._lock:
             if call not in self._waiting:
                 return False
@@ -161,7 +161,7 @@ class OperationPool:
             _thread.call = call = None  # an idle thread must not keep what a request had in memory
 
     def _end(self, worker: _Worker, call: _Call) -> _Call | None:
-        """Return the next call for a thread that still has its turn; without one the thread becomes idle."""
+        """Return the next call for a thread that keeps its turn. Without a call, the thread becomes idle."""
         following: _Call | None = None
         with self._lock:
             self._unreported.append(call)
@@ -181,13 +181,13 @@ class OperationPool:
         return following
 
     def _report_all(self) -> None:
-        """Let the loop know which calls have ended."""
+        """Tell the event loop which calls have ended."""
         with self._lock:
             ended, self._unreported = self._unreported, []
         _report(ended)
 
     def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Take the turns of calls that run for long, and watch the clients of calls that are open for long."""
+        """Take turns from calls that run for long, and watch the clients of calls that are open for long."""
         if self._swept_loop is not loop:
             return
         if not self._open:
@@ -204,7 +204,7 @@ class OperationPool:
 
 
 class _Worker:
-    """A thread, and where it gets its next call; None ends it."""
+    """A thread, and the queue of its next call; None ends the thread."""
 
     def __init__(self, work: Callable[[_Worker], None], number: int) -> None:
         self.inbox: SimpleQueue[_Call | None] = SimpleQueue()
@@ -213,7 +213,7 @@ class _Worker:
 
 
 class _Call:
-    """One call: it waits for a turn, runs and ends; or it is dropped while it waits."""
+    """A call that waits for a turn, runs and ends, or is dropped while it waits."""
 
     __slots__ = (
         *("_error", "_result", "_run", "began_at", "ended", "has_ended", "has_turn", "loop", "pool", "receive"),
@@ -236,7 +236,7 @@ class _Call:
         self._error: BaseException | None = None
 
     def run(self) -> None:
-        """Run it in the calling thread."""
+        """Run the call in the current thread."""
         try:
             self._result = self._run()
         except BaseException as error:
@@ -244,7 +244,7 @@ class _Call:
         self.has_ended = True
 
     def get_result(self) -> Any:
-        """Return what the call returned, or raise what it raised. Once: the error is not kept."""
+        """Return the result of the call, or raise its error. It may be called once, because the error is not kept."""
         error, self._error = self._error, None
         if error is None:
             return self._result
@@ -255,7 +255,7 @@ class _Call:
 
 
 def _report(ended: list[_Call]) -> None:
-    """End the wait of clients, in the loop of each."""
+    """Wake the waiting tasks, each in its event loop."""
     for loop in {call.loop for call in ended}:
         with suppress(RuntimeError):  # the loop is closed, and nobody waits
             loop.call_soon_threadsafe(_set_all_done, [call.ended for call in ended if call.loop is loop])

@@ -1,4 +1,4 @@
-"""The REST API: from a request to the answer of its operation.
+"""The REST API: it turns a request into an operation, and its answer into a response.
 
 event loop   find the route, read the body (≤ 1 MiB)
 thread       authenticate → collect the arguments → execute → encode, tag, compress
@@ -53,7 +53,7 @@ BODY_S = 30.0  # a client that sends more slowly holds memory for too long
 
 
 def read_head(scope: Any) -> RequestHead:
-    """Return the method, the query string and the headers; a repeated header is one list."""
+    """Return the method, the query string and the headers of a request. A repeated header becomes a list."""
     headers: dict[str, str] = {}
     for raw_name, value in scope["headers"]:
         name = raw_name.decode("latin-1")
@@ -113,7 +113,7 @@ class RestApi:
     """The ASGI application below `/v1`."""
 
     def __init__(self, server: Server, table: RouteTable, handlers: Mapping[str, Handler]) -> None:
-        """`handlers` answer the endpoints without an operation, by name."""
+        """`handlers` are the ASGI applications for endpoints without an operation, by name."""
         self._server = server
         self._table = table
         self._handlers = handlers
@@ -154,12 +154,15 @@ class RestApi:
         body: bytes,
         cancellation: Cancellation,
     ) -> Answer:
-        """Run the operation of a request, in a thread."""
-        actor = self._server.authenticator.find_actor(HTTPConnection(scope))
-        _refuse_other_formats(head)
-        arguments = collect_arguments(endpoint, in_path, head, body)
-        vocabulary = self._server.vocabulary.within(arguments.project)
+        """Run the operation of a request in a thread."""
+        vocabulary = self._server.vocabulary
+        has_precondition = False
         try:
+            actor = self._server.authenticator.find_actor(HTTPConnection(scope))
+            _refuse_other_formats(head)
+            arguments = collect_arguments(endpoint, in_path, head, body)
+            has_precondition = arguments.has_precondition
+            vocabulary = vocabulary.within(arguments.project)
             result = execute(
                 self._server.store,
                 actor,
@@ -172,12 +175,12 @@ class RestApi:
             encoded = result.encoded or encode(add_warnings(result.answer, result.warnings))
             return build_answer(endpoint, head, arguments, result.answer, encoded)
         except GroundplanError as error:
-            is_unmet = arguments.has_precondition and isinstance(error, StaleRevision | StaleVersion)
-            return answer_error(error, vocabulary, status=412 if is_unmet else None)
+            is_unmet = has_precondition and isinstance(error, StaleRevision | StaleVersion)
+            return answer_error(error, vocabulary, status=412 if is_unmet else None, group=endpoint.group)
 
 
 def get_raw_path(scope: Any) -> bytes:
-    """Return the path before it was decoded: a name in it may contain a slash."""
+    """Return the path before decoding, because a decoded name may contain a slash."""
     raw: bytes | None = scope.get("raw_path")
     return quote(scope["path"]).encode() if raw is None else raw.partition(b"?")[0]
 
@@ -226,7 +229,7 @@ def _check_if_match(head: RequestHead, revision: int | None) -> None:
 
 
 def _look_up(name: str, endpoint: Endpoint, arguments: Arguments, answer: Any) -> Any:
-    """Return a value for a location: a field of the answer by its dotted name, or a parameter of the path."""
+    """Return a value for the Location header: a field of the answer by its dotted name, or a parameter of the path."""
     first, _, rest = name.partition(".")
     if name == PROJECT:
         return arguments.project

@@ -1,4 +1,4 @@
-"""The table of everything below `/v1`, and the search for the endpoint that a path names."""
+"""The table of all routes below `/v1`, and the search for the endpoint of a path."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import Invalid, NextStep
 from groundplan.kernel.input_gate.types import TypeDescription, TypeKind, describe_type
-from groundplan.kernel.operations.registry import Effect, Operation, Registry, Route
+from groundplan.kernel.operations.registry import Effect, Group, Operation, Registry, Route
 from groundplan.surfaces.vocabularies import PREFIX, PROJECT, get_project_field
 
 READS = ("GET", "HEAD")
@@ -44,7 +44,7 @@ class PathEndpoint:
         self.parameters = parameters
 
     def read_parameters(self, texts: Sequence[str]) -> dict[str, Any] | None:
-        """Return the values of the parameters by name; None if one is not a choice, so that there is no such path."""
+        """Return the values of the parameters by name; None if one is not an allowed value, so that no path matches."""
         values: dict[str, Any] = {}
         for parameter, text in zip(self.parameters, texts, strict=True):
             if parameter.choices is None:
@@ -57,7 +57,7 @@ class PathEndpoint:
 
 
 class DocumentEndpoint(PathEndpoint):
-    """A description of the API, which anybody may read."""
+    """A public description of the API."""
 
     def __init__(self, name: str) -> None:
         super().__init__(Route("GET", f"/{name}"), ())
@@ -65,7 +65,7 @@ class DocumentEndpoint(PathEndpoint):
 
 
 class StreamEndpoint(PathEndpoint):
-    """A stream of live events, which is no operation: its answer has no end."""
+    """A stream of live events. It is not an operation, because its answer has no end."""
 
     has_head = False
 
@@ -78,10 +78,11 @@ class StreamEndpoint(PathEndpoint):
 
 
 class Endpoint(PathEndpoint):
-    """One method of one path: the operation that it runs, and where its arguments come from."""
+    """An operation at a method and path, with the sources of its arguments."""
 
-    def __init__(self, operation: AnyOperation, route: Route) -> None:
+    def __init__(self, operation: AnyOperation, route: Route, group: Group | None) -> None:
         self.operation = operation
+        self.group = group  # of its tool, which names the errors of some
         self.reads = route.method in READS
         self.takes_body = route.method not in WITHOUT_BODY
         fields = {field.encode_name: field for field in msgspec.structs.fields(operation.input)}
@@ -111,7 +112,7 @@ class Endpoint(PathEndpoint):
         self.revision_field = None if self.reads else next((n for n in REVISION_FIELDS if n in self.item_fields), None)
 
     def spell_parameter(self, name: str, value: Any) -> Any:
-        """Return a value as a path spells it."""
+        """Return a value in the spelling of a path."""
         choices = next((parameter.choices for parameter in self.parameters if parameter.name == name), None)
         return value if choices is None else next(text for text, choice in choices.items() if choice == value)
 
@@ -140,7 +141,7 @@ STREAMS = [
 
 @dataclass(slots=True)
 class _Branch:
-    """The paths that continue one segment further."""
+    """The paths that continue by one more segment."""
 
     by_word: dict[str, _Branch] = field(default_factory=dict)
     by_suffix: dict[str, _Branch] = field(default_factory=dict)  # a parameter, by the text after it
@@ -169,7 +170,7 @@ class RouteTable:
         branch.endpoints[endpoint.route.method] = endpoint
 
     def find(self, method: str, segments: list[str]) -> RequestedEndpoint | None:
-        """Return the endpoint of a request with the values in its path; None if there is none.
+        """Return the endpoint of a request and the values in its path; None if there is none.
 
         A fixed word is preferred to a parameter.
         """
@@ -184,14 +185,14 @@ class RouteTable:
         return None
 
     def list_methods(self, segments: list[str]) -> list[str]:
-        """Return the methods of a path; empty if there is no such path."""
+        """Return the methods of a path; empty if the path does not exist."""
         return next(filter(None, (_list_methods(*step) for step in _walk(self._root, segments, 0, ()))), [])
 
 
 def _walk(
     branch: _Branch, segments: list[str], at: int, texts: tuple[str, ...]
 ) -> Iterator[tuple[_Branch, tuple[str, ...]]]:
-    """Yield where a path leads to, with the texts of its parameters. Most segments lead to one branch, in a loop."""
+    """Yield the ends of a path in the tree, with the texts of its parameters. Most segments have only one branch."""
     for place in range(at, len(segments)):
         segment = segments[place]
         following = branch.by_word.get(segment)
@@ -218,21 +219,23 @@ def _list_methods(branch: _Branch, texts: Sequence[str]) -> list[str]:
 def _list_endpoints(operations: Registry) -> Iterator[Endpoint]:
     for operation in operations:
         for route in operation.routes:
-            yield Endpoint(_restrict(operation) if route.method in READS else _without_envelope(operation), route)
+            answering = _restrict(operation) if route.method in READS else _without_envelope(operation)
+            yield Endpoint(answering, route, operation.group)
         for variant in operation.variants:
             if variant.name not in operations:
                 creates = variant is operation.when_project_missing
                 for route in variant.routes:
-                    yield Endpoint(_without_envelope(variant) if creates else _without_creation(operation), route)
+                    answering = _without_envelope(variant) if creates else _without_creation(operation)
+                    yield Endpoint(answering, route, operation.group)
 
 
 def _without_envelope(operation: AnyOperation) -> AnyOperation:
-    """Return the operation as HTTP runs it: its answer stands alone, whatever the tool puts around it."""
+    """Return the operation without the envelope that its tool puts around answers."""
     return replace(operation, tool=None)
 
 
 def _without_creation(operation: AnyOperation) -> AnyOperation:
-    """Return the operation for requests that change a project and must not create it."""
+    """Return the operation for routes that change an existing project and must not create one."""
 
     def choose(request: Any) -> AnyOperation | None:
         chosen = operation.choose_variant and operation.choose_variant(request)
@@ -242,7 +245,7 @@ def _without_creation(operation: AnyOperation) -> AnyOperation:
 
 
 def _restrict(operation: AnyOperation) -> AnyOperation:
-    """Return the operation for GET, which must not change anything."""
+    """Return the operation for GET, which must not change data."""
     if not operation.variants:
         return _without_envelope(operation)
 

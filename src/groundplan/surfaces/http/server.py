@@ -1,4 +1,4 @@
-"""A server: the parts that its endpoints share, its sockets, and its end."""
+"""A server: the objects that its endpoints share, its sockets, and its shutdown."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ VOCABULARY = HttpVocabulary(OPERATIONS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """The parts of a server that all its endpoints share."""
+    """The objects that all endpoints of a server share."""
 
     store: Store
     authenticator: Authenticator
@@ -57,7 +57,7 @@ class PortTaken(Unavailable):
 
 
 def open_socket(port: int, host: str = LOOPBACK) -> socket.socket:
-    """Return a socket that listens on an address; port 0 takes any free one."""
+    """Return a socket that listens on an address. Port 0 selects any free port."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # With the protocol named, asyncio turns Nagle's algorithm off: else the body waits 40 ms for an acknowledgement.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -135,7 +135,7 @@ def serve(
 
 
 def _raise_file_limit() -> int:
-    """Allow as many open files as the system does, and return how many connections that is enough for."""
+    """Raise the limit of open files as far as allowed, and return the number of connections that it is enough for."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = CONNECTIONS_MAX + SPARE_FILES
     if soft != resource.RLIM_INFINITY and soft < wanted:

@@ -1,4 +1,4 @@
-"""Close connections of clients that do not finish the head of a request, or that do not take their answer.
+"""Close connections of clients that do not complete the head of a request or do not read their answer.
 
 uvicorn waits for both without end, so a thousand open connections would cost memory for ever.
 """
@@ -20,19 +20,19 @@ _TOO_SLOW = (
 
 
 class ImpatientProtocol(H11Protocol):
-    """A connection with a time limit for the head of each request, and for taking each answer."""
+    """A connection with time limits for the head of each request and for reading each answer."""
 
     _deadline: asyncio.TimerHandle | None = None
     _check: asyncio.TimerHandle | None = None  # whether the client takes its answer
     _has_taken: bool = False  # most of what waited for it, since the check was planned
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's own
-        """Start the time of the first head."""
+        """Start the time limit of the first head."""
         super().connection_made(transport)
         self._start_timer()
 
     def data_received(self, data: bytes) -> None:
-        """Stop the time when a head is complete."""
+        """End the time limit when a head is complete."""
         if not self.transport.get_write_buffer_size():
             self._has_taken = True  # all answers before this request
         super().data_received(data)
@@ -42,24 +42,24 @@ class ImpatientProtocol(H11Protocol):
             self._stop_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the time."""
+        """End the time limit."""
         self._stop_timer()
         if self._check is not None:
             self._check.cancel()
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """Watch a client that takes its answer more slowly than it is sent."""
+        """Start to watch a client that reads its answer slowly."""
         super().pause_writing()
         self._watch_reader()
 
     def resume_writing(self) -> None:
-        """Note that the client took most of what was sent."""
+        """Note that the client has read most of the answer."""
         super().resume_writing()
         self._has_taken = True
 
     def on_response_complete(self) -> None:
-        """Watch a client that has not taken the end of its answer: also a closed connection waits for that."""
+        """Watch a client that has not read the end of its answer, because even a closed connection waits for it."""
         super().on_response_complete()
         self._watch_reader()
 

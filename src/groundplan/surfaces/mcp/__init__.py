@@ -1,1 +1,1 @@
-"""MCP over stdio: the registry's operations as tools, on our own JSON-RPC loop."""
+"""MCP over stdio: operations of the registry as tools, with a JSON-RPC loop of our own."""

@@ -1,4 +1,4 @@
-"""One connection: its protocol era, its requests in flight, and the answer to each message.
+"""One connection: its protocol era, its open requests, and the answer to each message.
 
     undecided ──initialize──────────────▶ handshake    requests use the revision agreed once
         └─────a request with envelope───▶ stateless    every request has its own revision
@@ -19,7 +19,6 @@ from groundplan.kernel.errors import Invalid
 from groundplan.surfaces.mcp import protocol
 from groundplan.surfaces.mcp.methods import (
     CAPABILITIES,
-    INSTRUCTIONS,
     WORKER_METHODS,
     Tools,
     answer_method,
@@ -34,7 +33,7 @@ Send: TypeAlias = Callable[[Any], None]
 
 
 class Batch:
-    """The answers to an array of messages, sent as one array when the last one is complete."""
+    """The answers to an array of messages. They are sent as one array when the last one is complete."""
 
     def __init__(self, send: Send, pending_count: int) -> None:
         self._send = send
@@ -43,7 +42,7 @@ class Batch:
         self._lock = Lock()
 
     def add_answer(self, answer: Message | None) -> None:
-        """Add one answer, or None for a message that has none."""
+        """Add one answer; None stands for a message without an answer."""
         with self._lock:
             self._pending_count -= 1
             if answer is not None:
@@ -53,7 +52,7 @@ class Batch:
 
 
 class Call:
-    """A request that takes time, or a refused tool call whose tool still has to phrase the error."""
+    """A request that takes time, or a refused tool call whose error the tool must still encode."""
 
     __slots__ = ("cancellation", "id", "is_withdrawn", "method", "params", "refusal", "send", "stateless")
 
@@ -78,16 +77,17 @@ class Call:
 
 
 class Connection:
-    """The protocol of one connection, without I/O and threads. `send` gets each answer; None stands for no answer."""
+    """The protocol of one connection, without I/O and threads. `send` receives each answer; None means no answer."""
 
-    def __init__(self, version: str, revision: str | None = None) -> None:
+    def __init__(self, version: str, revision: str | None = None, *, instructions: str = "") -> None:
         self._server = describe_server(version)
+        self._instructions = instructions
         self._in_flight: dict[RequestId, Call] = {}
         self._stop_reason: str | None = None
         self.revision = revision  # None until the era is decided
 
     def receive(self, message: Any, send: Send, cancellation: Cancellation | None = None) -> list[Call]:
-        """Answer a message, or return the calls to perform, which answer it. `cancellation` can end its call."""
+        """Answer a message, or return the calls that will answer it. `cancellation` can end its call."""
         if type(message) is dict:
             return self._receive_one(message, send, cancellation=cancellation)
         if type(message) is list:
@@ -96,7 +96,7 @@ class Connection:
         return []
 
     def refuse(self, request: RecoveredRequest | None, error: Invalid, send: Send) -> list[Call]:
-        """Answer a line that the input gate refused, under the id of its request if it is known.
+        """Answer a line that the input gate refused; the answer has the id of the request if it is known.
 
         A tool call gets the error as the result of its tool: that text reaches the agent, which can fix the call.
         Nothing in the line takes effect, so it does not decide the era either.
@@ -116,7 +116,7 @@ class Connection:
             return []
 
     def perform(self, call: Call, tools: Tools) -> None:
-        """Run a call and answer it, unless the client cancelled it."""
+        """Run a call and send its answer, unless the client cancelled it."""
         if self._stop_reason is not None:
             call.cancellation.cancel(self._stop_reason)
         answer = None if call.is_withdrawn else self._run_call(call, tools)
@@ -125,7 +125,7 @@ class Connection:
         call.send(None if call.is_withdrawn else answer)
 
     def stop(self, reason: str) -> None:
-        """Cancel all calls, also those that begin later; they are answered with an error. From any thread."""
+        """Cancel all current and later calls, which are answered with an error. Any thread may call this."""
         self._stop_reason = reason
         for call in list(self._in_flight.values()):
             call.cancellation.cancel(reason)
@@ -171,7 +171,7 @@ class Connection:
         return []
 
     def _handle_notification(self, message: Message) -> None:
-        """Handle a notification. It is never answered, not even with an error."""
+        """Handle a notification. It gets no answer, not even an error."""
         params = message.get("params")
         if message["method"] == "notifications/cancelled" and type(params) is dict:
             target = protocol.parse_id({"id": params.get("requestId")})
@@ -190,7 +190,7 @@ class Connection:
         return request_id
 
     def _begin(self, call: Call) -> None:
-        """Reserve the id of a call, or raise if another thread has reserved it meanwhile."""
+        """Reserve the id of a call. Raise if another thread has reserved it."""
         if self._in_flight.setdefault(call.id, call) is not call:
             raise _duplicate_id(call.id)
 
@@ -204,14 +204,14 @@ class Connection:
         if revision is not None:
             self.revision = revision
             if method == "server/discover":
-                return build_discovery(self._server)
+                return build_discovery(self._server, self._instructions)
         elif method == "ping":
             return {}
         params = check_call_params(method, params)
         return Call(request_id, method, params, stateless=revision is not None, send=send)
 
     def _resolve_revision(self, method: str, params: Message) -> str | None:
-        """Return the revision in the envelope of a request, or None without an envelope."""
+        """Return the revision in the envelope of a request; None if it has no envelope."""
         enveloped = protocol.has_envelope(params)
         if self.revision in protocol.STATELESS_REVISIONS or (enveloped and self.revision is None):
             return protocol.check_envelope(params)
@@ -259,7 +259,7 @@ class Connection:
             "protocolVersion": self.revision,
             "capabilities": CAPABILITIES,
             "serverInfo": self._server,
-            "instructions": INSTRUCTIONS,
+            "instructions": self._instructions,
         }
 
     def _run_call(self, call: Call, tools: Tools) -> Message:
@@ -283,7 +283,7 @@ def _duplicate_id(request_id: RequestId) -> RpcError:
 
 
 def _check_opening(method: str, params: Message) -> None:
-    """Raise if a request before the era is decided lacks what would decide it."""
+    """Raise if a request comes before the era is decided and does not decide it."""
     if method == "server/discover":
         protocol.check_envelope(params)
     if method in WORKER_METHODS:

@@ -1,4 +1,4 @@
-"""Read lines with bounded memory, and write whole lines.
+"""Read lines with bounded memory, and write complete lines.
 
 Both sides use file descriptors. A thread that waits inside a buffered reader holds its lock, and an interpreter that
 exits meanwhile aborts. A thread that waits in `os.read` holds no lock.
@@ -30,7 +30,7 @@ _to_json = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circul
 
 
 def encode_ascii(message: Any) -> bytes:
-    """Return a message as JSON, with the encoder that the first answer of a server can use without loading another.
+    """Return a message as JSON. This encoder is loaded already when the first answer is sent.
 
     ASCII only: a lone surrogate in the text of a client has no UTF-8 form, but it can be escaped.
     """
@@ -38,14 +38,14 @@ def encode_ascii(message: Any) -> bytes:
 
 
 class TruncatedLine(NamedTuple):
-    """The head and tail of a line above the limit."""
+    """The beginning and the end of a line that exceeds the limit."""
 
     head: bytes
     tail: bytes
 
 
 class LineReader:
-    """Reads lines from a descriptor. One thread at a time uses it."""
+    """A reader of lines from a file descriptor. Only one thread at a time may use it."""
 
     def __init__(self, fd: int, limit_bytes: int) -> None:
         os.set_blocking(fd, True)  # a parent may have made it non-blocking, where "no data yet" would look like the end
@@ -61,7 +61,7 @@ class LineReader:
         return bool(self._whole) or self._has_ended
 
     def read_line(self) -> bytes | TruncatedLine | None:
-        """Return the next line without its newline, or None at the end. A last line may have no newline."""
+        """Return the next line without its newline, or None at the end. The last line may lack a newline."""
         while not self._whole:
             if self._has_ended:
                 return None
@@ -69,7 +69,7 @@ class LineReader:
         return self._whole.popleft()
 
     def fill(self) -> None:
-        """Wait for input and read what there is."""
+        """Wait for input and read the available bytes."""
         chunk = _read_chunk(self._fd)
         if self._line.is_empty and chunk and chunk.find(b"\n") == len(chunk) - 1 <= self._limit_bytes:
             self._whole.append(chunk[:-1])  # exactly one line, as most often
@@ -81,17 +81,17 @@ class LineReader:
         if not chunk:
             self._has_ended = True
             if not line.is_empty:
-                self._whole.append(line.take())
+                self._whole.append(line.pop_line())
             return
         *ends, rest = chunk.split(b"\n")
         for end in ends:
             line.add(end)
-            self._whole.append(line.take())
+            self._whole.append(line.pop_line())
         line.add(rest)
 
 
 class _LineBuffer:
-    """The part of a line that was read: all of it up to the limit, else its head and tail."""
+    """The bytes read from a line: all of them up to the limit, else its beginning and its end."""
 
     def __init__(self, limit_bytes: int) -> None:
         self._limit_bytes = limit_bytes
@@ -109,7 +109,7 @@ class _LineBuffer:
         if self._head is not None:
             self._buffer = self._buffer[-TAIL_BYTES:]
 
-    def take(self) -> bytes | TruncatedLine:
+    def pop_line(self) -> bytes | TruncatedLine:
         """Return the line and start a new one."""
         held, head = bytes(self._buffer), self._head
         self._buffer.clear()
@@ -125,7 +125,7 @@ def _read_chunk(fd: int) -> bytes:
 
 
 class LineWriter:
-    """Writes messages as lines of JSON from any thread, on its own descriptor."""
+    """A writer of messages as lines of JSON on its own file descriptor. Any thread may use it."""
 
     def __init__(self, fd: int, on_lost: Callable[[], None]) -> None:
         self._fd = os.dup(fd)
@@ -139,7 +139,7 @@ class LineWriter:
         self._poll.register(self._fd, select.POLLOUT)
 
     def send(self, message: Any) -> None:
-        """Write one message. If the reader is gone, drop this and all further messages."""
+        """Write one message. If the reader is gone, this and all later messages are dropped."""
         line = memoryview(self.encode(message) + b"\n")
         with self._lock:
             try:
@@ -153,11 +153,11 @@ class LineWriter:
                 self._on_lost()
 
     def give_up_soon(self) -> None:
-        """Let a stalled client delay a line only for a short time from now on."""
+        """From now on, wait only for a short time if the client does not read."""
         self._give_up_at = min(self._give_up_at, time.monotonic() + STALLED_WRITE_TIMEOUT_S)
 
     def has_lost_reader(self) -> bool:
-        """Return whether nobody can read what is written; False while a line is being written, which notices it."""
+        """Return True if the reader is gone; always False while a line is written, because the write detects it."""
         if not self._lock.acquire(blocking=False):
             return False
         try:
@@ -167,7 +167,7 @@ class LineWriter:
             self._lock.release()
 
     def close(self) -> None:
-        """Stop writing, after a partly written line is complete or a stalled client was given up."""
+        """Stop writing after the current line is complete or the client was given up."""
         self.give_up_soon()
         with self._lock:
             self._open = False

@@ -37,7 +37,7 @@ Message: TypeAlias = dict[str, Any]
 
 
 class RpcError(Exception):
-    """The message itself is refused. It is answered with a JSON-RPC error, not with the result of a tool."""
+    """A message is refused. The answer is a JSON-RPC error and not the result of a tool."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
@@ -47,7 +47,7 @@ class RpcError(Exception):
 
 
 class UnknownTool(RpcError):
-    """No tool has this name, or its group is disabled."""
+    """No tool has this name."""
 
     def __init__(self, name: str, near: str | None) -> None:
         hint = f"; did you mean {near!r}?" if near else ""
@@ -61,7 +61,7 @@ def build_result(request_id: RequestId, value: Mapping[str, Any]) -> Message:
 
 
 def build_error(request_id: RequestId | None, error: RpcError) -> Message:
-    """Return an error response. The id is null if the id of the request could not be read."""
+    """Return an error response. The id is null if that of the request could not be read."""
     body: Message = {"code": error.code, "message": error.message}
     if error.data is not None:
         body["data"] = error.data
@@ -69,13 +69,13 @@ def build_error(request_id: RequestId | None, error: RpcError) -> Message:
 
 
 def parse_id(message: Message) -> RequestId | None:
-    """Return the id of a request if it is a string or an integer, else None. `true` is neither."""
+    """Return the id of a request if it is a string or an integer (`true` is neither); else None."""
     request_id = message.get("id")
     return request_id if type(request_id) is int or type(request_id) is str else None
 
 
 def is_response(message: Message) -> bool:
-    """Return whether a message is a response. The server sends no requests, so responses are ignored."""
+    """Return True if a message is a response. Responses are ignored, because the server sends no requests."""
     return "method" not in message and ("result" in message or "error" in message)
 
 
@@ -90,7 +90,7 @@ def check_shape(message: Message) -> None:
 
 
 def parse_params(message: Message) -> Message:
-    """Return the parameters by name. Absent and null both mean none."""
+    """Return the parameters by name. Absent parameters and null both mean none."""
     params = message.get("params")
     if params is None:
         return {}
@@ -102,7 +102,7 @@ def parse_params(message: Message) -> Message:
 
 
 def has_envelope(params: Message) -> bool:
-    """Return whether a request has an envelope of a stateless revision.
+    """Return True if a request has the envelope of a stateless revision.
 
     The version key alone decides, so that an incomplete envelope gets an error that names what is missing.
     """
@@ -111,7 +111,7 @@ def has_envelope(params: Message) -> bool:
 
 
 def check_envelope(params: Message) -> str:
-    """Return the revision of a stateless request, or raise if its envelope is incomplete or unsupported."""
+    """Return the revision of a stateless request. Raise if its envelope is incomplete or unsupported."""
     meta = params.get("_meta")
     if type(meta) is not dict:
         meta = {}
@@ -136,7 +136,7 @@ def check_envelope(params: Message) -> str:
 
 
 def unsupported_revision(message: str, requested: object) -> RpcError:
-    """Return the error that names the supported revisions, so that a client can try again."""
+    """Return the error that names the supported revisions, so that the client can retry with one."""
     data: Message = {"supported": list(STATELESS_REVISIONS)}
     if type(requested) is str:
         data["requested"] = requested
@@ -144,12 +144,12 @@ def unsupported_revision(message: str, requested: object) -> RpcError:
 
 
 def internal_error(error: GroundplanError) -> RpcError:
-    """Return an error that the message did not cause."""
+    """Return the error for a defect of the server."""
     return RpcError(INTERNAL_ERROR, error.message, {**error.details, "code": error.code})
 
 
 def unreadable_message(error: GroundplanError) -> RpcError:
-    """Return the error for a line that is not JSON, or JSON that the input gate refuses."""
+    """Return the error for a line that is not JSON or that the input gate refuses."""
     code = PARSE_ERROR if error.code in NOT_JSON else INVALID_REQUEST
     return RpcError(code, error.message, {**error.details, "code": error.code})
 

@@ -1,4 +1,4 @@
-"""Find the request in a refused line, so that the error can be sent under its id.
+"""Find the request in a refused line, so that the error can have its id.
 
 The request is never executed: the id, the method and the name of the tool only address the error. Of a line above the
 limit there is a head and a tail. The head has the members up to the cut; the tail has those after large parameters,
@@ -20,14 +20,14 @@ Pairs: TypeAlias = list[tuple[str, Any]]
 
 
 class RecoveredRequest(NamedTuple):
-    """A request that was refused unread. If `is_whole` is false, parameters may be missing."""
+    """A request that was refused before it was read. If `is_whole` is False, parameters may be missing."""
 
     message: Message
     is_whole: bool
 
 
 def recover_request(line: bytes | TruncatedLine) -> RecoveredRequest | None:
-    """Return the request in a refused line, or None if it is not one or its id is ambiguous."""
+    """Return the request in a refused line; None if the line is not a request or its id is ambiguous."""
     if isinstance(line, TruncatedLine):
         return _to_request(_parse_truncated(line), is_whole=False)
     try:
@@ -49,7 +49,7 @@ def _to_request(pairs: Pairs, *, is_whole: bool) -> RecoveredRequest | None:
 
 
 def _parse_whole(line: bytes) -> Pairs:
-    """Return the members of a message, including duplicates."""
+    """Return the members of a message; duplicates are included."""
     pairs: Pairs = []
 
     def keep_pairs(of_object: Pairs) -> Message:
@@ -83,7 +83,7 @@ _LAST_MEMBERS = re.compile(rb"((?:%b)+)\}\s*\Z" % _MEMBER, re.DOTALL)
 
 
 def _parse_truncated(line: TruncatedLine) -> Pairs:
-    """Return the members in the head and tail of a message."""
+    """Return the members in the beginning and the end of a message."""
     opening = _OPENING.match(line.head)
     if opening is None:
         return []
@@ -94,7 +94,7 @@ def _parse_truncated(line: TruncatedLine) -> Pairs:
 
 
 def _parse_members(head: bytes, offset: int, *, open_key: str | None = None) -> tuple[Pairs, int | None]:
-    """Return the members from this offset and where their object ends: None if it is cut off or is not JSON.
+    """Return the members after an offset and the end of their object; None if it is cut off or not JSON.
 
     A member counts only if it is complete, but the object under `open_key` may be cut off.
     """

@@ -49,9 +49,10 @@ def serve(
     stdout: BinaryIO,
     *,
     version: str,
+    instructions: str = "",
     on_ready: Callable[[], None] | None = None,
 ) -> int:
-    """Serve one connection until its input ends, a signal arrives, or the reader of the answers is gone.
+    """Serve one connection until its input ends, a signal arrives, or the client closes the output.
 
     Requests before the end of the input are still answered, as long as somebody reads the answers. A signal cancels the
     running call, which is answered, and the process ends within two seconds in any case. `on_ready` runs once on the
@@ -62,14 +63,16 @@ def serve(
         The exit status, 0 in all these cases.
     """
     with _reserve_stdout(stdout) as output_fd:
-        loop = _ServerLoop(tools, stdin.fileno(), output_fd, version=version, on_ready=on_ready)
+        loop = _ServerLoop(
+            tools, stdin.fileno(), output_fd, version=version, instructions=instructions, on_ready=on_ready
+        )
         with handle_stop_signals(lambda: loop.stop("the server is stopping"), end_within_s=END_WITHIN_S):
             loop.run()
     return 0
 
 
 class _ServerLoop:
-    """The thread that reads, and the worker that runs the calls one after the other.
+    """The thread that reads, and the worker that runs one call after the other.
 
     `stop` takes no lock, because a signal may call it on a thread that has it.
     """
@@ -81,6 +84,7 @@ class _ServerLoop:
         output_fd: int,
         *,
         version: str,
+        instructions: str,
         on_ready: Callable[[], None] | None,
     ) -> None:
         self._input_fd = input_fd
@@ -97,7 +101,7 @@ class _ServerLoop:
         self._has_ended = threading.Event()
         self._failure: BaseException | None = None
         self._writer = LineWriter(output_fd, on_lost=lambda: self.stop(CLIENT_GONE))
-        self._connection = Connection(version)
+        self._connection = Connection(version, instructions=instructions)
 
     def run(self) -> None:
         threading.Thread(target=self._work, name=WORKER_NAME, daemon=True).start()
@@ -111,7 +115,7 @@ class _ServerLoop:
             self._writer.close()
 
     def stop(self, reason: str) -> None:
-        """Cancel the running call and stop after it. From any thread, also from a signal handler."""
+        """Cancel the running call and stop after it. Any thread and any signal handler may call this."""
         self._stopping = True
         self._jobs.put(None)
         self._free_slots.put(None)
@@ -138,7 +142,7 @@ class _ServerLoop:
             self._alarm.ring()
 
     def _read(self) -> None:
-        """Receive lines and queue their calls, until the input ends or the server stops."""
+        """Read lines and queue their calls until the input ends or the server stops."""
         poll = select.poll()
         for fd in (self._input_fd, self._alarm.fd):
             poll.register(fd, select.POLLIN)
@@ -159,14 +163,14 @@ class _ServerLoop:
                     self._jobs.put(job)
 
     def _wait_for_worker(self) -> None:
-        """Wait for the end of the worker, or stop it when nobody can read its answers."""
+        """Wait for the end of the worker, or stop it if the client has closed the output."""
         while not self._has_ended.wait(LOST_READER_CHECK_S):
             if self._writer.has_lost_reader():
                 self.stop(CLIENT_GONE)
                 return
 
     def _receive(self, line: bytes | TruncatedLine) -> list[Job]:
-        """Answer a line, or return the jobs that answer it."""
+        """Answer a line, or return the jobs that will answer it."""
         jobs: list[Job] = []
         try:
             if isinstance(line, TruncatedLine) or (line and not line.isspace()):
@@ -207,7 +211,7 @@ class _ServerLoop:
 
 
 class _Alarm:
-    """Wakes a thread that waits for input. It is closed with the last thread that may ring it."""
+    """An alarm that wakes a thread waiting for input. It is closed with the last thread that may use it."""
 
     def __init__(self) -> None:
         self.fd, self._ringing_fd = os.pipe()
@@ -237,7 +241,7 @@ def _require_whole(line: bytes | TruncatedLine) -> bytes:
 
 @contextmanager
 def _reserve_stdout(stdout: BinaryIO) -> Iterator[int]:
-    """Yield the descriptor for answers.
+    """Yield the file descriptor for answers.
 
     File descriptor 1 points to stderr meanwhile, because native code and child processes print to it too.
     """

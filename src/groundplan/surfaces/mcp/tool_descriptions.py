@@ -1,4 +1,4 @@
-"""The description of a tool for tools/list, and which of its arguments have one.
+"""The description of a tool for tools/list, and the choice of its described arguments.
 
 Every conversation pays for them, so they are short: arguments are described whose meaning the name does not tell, and
 which new users got wrong first. The texts are those of the reference and of `--help`.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+import msgspec
 
 from groundplan.kernel.operations.registry import Effect, Operation, Registry
 from groundplan.kernel.operations.schema import build_json_schema, build_merged_schema
@@ -24,14 +26,38 @@ def describe_tool(tool: ToolEntry, registry: Registry) -> dict[str, Any]:
         summaries = (f"{word}: {op.summary.rstrip('.')}" for word, op in operations.items())
         description = "; ".join(summaries) + "."
         schema = build_merged_schema({word: op.input for word, op in operations.items()}, SELECTOR)
+        if needs := _describe_needs(tool.name, operations, set(schema["required"])):
+            schema["properties"][SELECTOR]["description"] = needs
     add_descriptions(tool.name, schema, operations.values())
     described = {"name": tool.name, "description": description, "inputSchema": schema}
     hints = _build_annotations(list(operations.values()))
     return {**described, "annotations": hints} if hints else described
 
 
+# What an operation needs although its type does not require it.
+NEEDS: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("manage_container", "create"): ("name or title",),
+    ("manage_dependency", "create"): ("fromId", "toId"),
+    ("manage_dependency", "delete"): ("fromId and toId, or id",),
+    ("manage_graph", "create"): ("paths (atom)",),
+}
+
+
+def _describe_needs(tool: str, operations: Mapping[str, Operation[Any, Any]], shared: set[str]) -> str:
+    """Return which arguments each operation needs besides those that all of them do: `update needs id, version`."""
+    needs = {
+        word: [
+            *(field.encode_name for field in msgspec.structs.fields(operation.input) if field.required),
+            *NEEDS.get((tool, word), ()),
+        ]
+        for word, operation in operations.items()
+    }
+    own = {word: [name for name in names if name not in shared] for word, names in needs.items()}
+    return "; ".join(f"{word} needs {', '.join(names)}" for word, names in own.items() if names)
+
+
 def _build_annotations(operations: Sequence[Operation[Any, Any]]) -> dict[str, bool]:
-    """Return the hints that differ from the MCP defaults: a tool writes, destroys, is not idempotent."""
+    """Return the annotations that differ from the MCP defaults: a tool writes, destroys, and is not idempotent."""
     hints: dict[str, bool] = {}
     operations = [*operations, *(variant for operation in operations for variant in operation.variants)]
     effects = {operation.effect for operation in operations}
@@ -53,7 +79,11 @@ DESCRIBED: Mapping[str, tuple[str, ...]] = {
         *("nodes[].serves", "nodes[].rests_on"),
     ),
     "graph_next": ("project", "node_id", "filter", "budget"),
-    "graph_update": ("updates[].resolved", "updates[].properties", "updates[].claim"),
+    "graph_context": ("budget",),
+    "graph_update": (
+        *("updates[].resolved", "updates[].properties", "updates[].claim"),
+        *("updates[].state", "updates[].hold"),
+    ),
     "graph_connect": ("edges[].from", "edges[].type"),
     "graph_query": ("filter.claimed_by",),
     "graph_restructure": ("operations[].reason",),
@@ -71,20 +101,22 @@ DESCRIBED: Mapping[str, tuple[str, ...]] = {
         *("sources[].id", "inputs[].pointer", "inputs[].value", "inputs[].provenance"),
         *("inputs[].sourceIds", "constraints[].key"),
     ),
-    "manage_container": ("projectId", "version"),
-    "query_container": ("budget",),
-    "get_next_task": ("projectId",),
+    "manage_container": ("projectId", "version", "priority", "complexity"),
+    "query_container": ("budget", "priority"),
+    "get_next_task": ("projectId", "priority"),
+    "get_next_feature": ("priority",),
     "block": ("blockedBy",),
     "undo": ("event",),
 }
 
 
 def add_descriptions(tool: str, schema: dict[str, Any], operations: Iterable[Operation[Any, Any]]) -> None:
-    """Add the descriptions of a tool's arguments to its schema."""
+    """Add the descriptions of arguments to the schema of a tool."""
     from groundplan.argument_descriptions import describe_argument  # here, because only a list of tools needs it
 
     names = [operation.name for operation in operations]
-    for path in DESCRIBED.get(tool, ()):
+    everywhere = ("lean",) if "lean" in schema["properties"] else ()
+    for path in (*DESCRIBED.get(tool, ()), *everywhere):
         text = next(filter(None, (describe_argument(name, path) for name in names)))
         _find_argument(schema, path.split("."))["description"] = text
 

@@ -7,7 +7,7 @@ loaded when a tool of it is called.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from pathlib import Path
@@ -32,8 +32,20 @@ AnyOperation: TypeAlias = Operation[Any, Any]
 Run: TypeAlias = Callable[[AnyOperation, Mapping[str, Any], Cancellation | None], ExecutionResult]
 
 
+ExplainGroups: TypeAlias = Callable[[Sequence[str]], str]  # how a client gets the tools of these groups
+
+
+class ToolOff(Invalid):
+    """The tool is in a group that is off in this server."""
+
+    code = "tool_off"
+
+    def __init__(self, name: str, group: Group, how: str) -> None:
+        super().__init__(f"the tool {name} is in the group {group}, which is off: {how}", group=group, how=how)
+
+
 class RegistryTools:
-    """The tools of the enabled groups, in the order of their registration.
+    """The tools of the enabled groups, in the order of registration.
 
     `entries` are all tools of the registry; without them, every operation is loaded to find its tool.
     """
@@ -46,39 +58,52 @@ class RegistryTools:
         *,
         entries: Iterable[ToolEntry] | None = None,
         log: Callable[[str], Unexpected] = log_to_stderr,
+        explain_groups: ExplainGroups = lambda groups: f"turn on {', '.join(groups)}",
     ) -> None:
         self._registry = registry
         self._run = run
         self._log = log
-        self._vocabulary = McpVocabulary(registry)
-        entries = list_tools(registry) if entries is None else entries
+        self._explain_groups = explain_groups
+        self.groups = tuple(group for group in Group if group in groups)
+        self.vocabulary = McpVocabulary(registry, self.groups)
+        entries = list(list_tools(registry) if entries is None else entries)
         self._tools = {entry.name: _Tool(entry, registry) for entry in entries if entry.group in groups}
+        self._groups_off = {entry.name: entry.group for entry in entries if entry.group not in groups}
 
     def bind(self, run: Run) -> RegistryTools:
-        """Return the same tools with another function that runs their operations."""
+        """Return the same tools with another function that runs operations."""
         bound = copy(self)
         bound._run = run
         return bound
 
     def listing(self) -> list[dict[str, Any]]:
-        """Return the MCP description of every tool. It is built on the first request, because schemas are slow."""
+        """Return the MCP description of every tool. It is built on the first request, because schemas take long."""
         return self._listing
 
     def call(self, name: str, arguments: Mapping[str, Any], cancellation: Cancellation | None = None) -> ToolAnswer:
-        """Run a tool and return its output or its error as text."""
+        """Run a tool and return its answer or its error as text."""
+        if name in self._groups_off:
+            return self._answer_off(name)
         tool = self._get_tool(name)
         return _to_tool_answer(
             respond(
                 lambda: self._run(*tool.select(arguments), cancellation),
                 group=tool.group,
-                vocabulary=self._vocabulary,
+                vocabulary=self.vocabulary,
                 log=lambda: self._log(f"tool {name}"),
             )
         )
 
     def refuse(self, name: str, error: GroundplanError) -> ToolAnswer:
-        """Return an error that was found before the arguments were read, as this tool encodes it."""
-        return _to_tool_answer(respond_with_error(error, group=self._get_tool(name).group, vocabulary=self._vocabulary))
+        """Return the answer for an error that occurred before the arguments were read, in the envelope of the tool."""
+        if name in self._groups_off:
+            return self._answer_off(name)
+        return _to_tool_answer(respond_with_error(error, group=self._get_tool(name).group, vocabulary=self.vocabulary))
+
+    def _answer_off(self, name: str) -> ToolAnswer:
+        group = self._groups_off[name]
+        how = self._explain_groups([known.value for known in Group if known in self.groups or known is group])
+        return _to_tool_answer(respond_with_error(ToolOff(name, group, how), group=group, vocabulary=self.vocabulary))
 
     def _get_tool(self, name: str) -> _Tool:
         tool = self._tools.get(name)
@@ -125,7 +150,7 @@ class _Tool:
         }
 
     def _accepts_argument(self, selector: str, name: str, value: Any) -> bool:
-        """Return whether an argument belongs to this operation of the tool. Every one about a project takes its name.
+        """Return True if the operation of the tool has an argument. All operations on a project have its name.
 
         Clients fill in every argument of a tool, so arguments of other operations are ignored if they have no effect.
         """
@@ -185,7 +210,7 @@ ONLY = ""  # selects the operation of a tool that has one
 
 
 class ToolEntry(NamedTuple):
-    """A tool, its operations by the values that select them, and its description if it is known."""
+    """A tool, its operations by the values that select them, and its description if that is stored."""
 
     name: str
     group: Group

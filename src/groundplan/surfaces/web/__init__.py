@@ -1,1 +1,1 @@
-"""Pages for people: the login and the start page, written on the server and without any script."""
+"""Pages for people, which the server writes; the login and the start page need no script."""

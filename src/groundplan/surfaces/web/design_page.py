@@ -1,4 +1,4 @@
-"""`/_design`: every component of the page in all its states, in light and dark. For developers: `serve --design`."""
+"""`/_design`: every component of the page in all its states, in light and dark, for developers (`serve --design`)."""
 
 from __future__ import annotations
 

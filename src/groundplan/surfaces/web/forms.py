@@ -1,4 +1,4 @@
-"""Turn the fields of a form into the arguments of an operation.
+"""Convert the fields of a form to the arguments of an operation.
 
 A field is named by the path of its argument: `updates.0.resolved`. A word after a bar says how to read the text:
 
@@ -8,10 +8,14 @@ A field is named by the path of its argument: `updates.0.resolved`. A word after
     updates.0.properties.priority|value  a number or other JSON, else text; an empty field is null
     updates.0.properties|pairs           an object, `name: value` on each line; no value is null
     nodes|outline                        nodes to plan: indentation makes children, `after: a, b` makes dependencies
-    operations|plan                      edits of the plan: `a > b` on a line, or rows of a spreadsheet
     updates.0.summary|text               as it is, also if it is empty
     inputs.0.value|json                  JSON
     inputs.0.value|null                  null, whatever the text is
+
+An area may have words of its own.
+
+A form with a field `compare`, the path of an object, changes only what a person changed there: an argument below that
+path is left out if its field is as it was, and else sent with its former value, as `PATH.was.NAME`.
 
 Other empty fields are left out: a person who types nothing says nothing. Numbers, booleans and JSON stay text here;
 the input gate reads them by the type of the argument.
@@ -28,9 +32,9 @@ from msgspec import UNSET
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate import strict_json
-from groundplan.surfaces.web.areas.plan.quick_entry import read_plan_lines
 
-RESERVED = frozenset({"csrf", "operation", "form", "to"})
+COMPARE = "compare"
+RESERVED = frozenset({"csrf", "operation", "form", "to", COMPARE})
 STEPS_MAX = 32  # of a path, as deep as JSON may be
 BEFORE = "was|"  # and the name of a field: its value before a person typed
 LINE = "line "  # and a number: the ref of a node in an outline
@@ -39,32 +43,47 @@ _AFTER = re.compile(r"\bafter:\s*(.+)$")
 
 
 class NotJson(NamedTuple):
-    """A text that is no JSON, and where it fails."""
+    """The text is not JSON. The error has the position of the failure."""
 
     place: str
 
 
 class InvalidForm(Invalid):
-    """The fields of a form do not name arguments."""
+    """The fields of a form are not the names of arguments."""
 
     code = "invalid_form"
 
 
-def read_arguments(fields: Mapping[str, str]) -> dict[str, Any]:
-    """Return the arguments that the fields of a form stand for."""
+Reader = Callable[[str], Any]
+
+
+def read_arguments(fields: Mapping[str, str], area_readers: Mapping[str, Reader] | None = None) -> dict[str, Any]:
+    """Return the arguments in the fields of a form."""
+    readers = {**READERS, **(area_readers or {})}
     arguments: dict[str, Any] = {}
     for name, text in fields.items():
         if name in RESERVED or name.startswith(BEFORE):
             continue
         path, _, word = name.partition("|")
-        if word not in READERS:
+        if word not in readers:
             raise InvalidForm(f"the field {name} is not of this page; reload it and try again", field=name)
-        value = READERS[word](text.replace("\r\n", "\n"))
+        compared = fields.get(COMPARE, "")
+        before = fields.get(f"{BEFORE}{name}") if compared and path.startswith(f"{compared}.") else None
+        if before is not None:
+            if _unify_lines(text) == _unify_lines(before):
+                continue
+            read = _read_value(before) if word == "value" else _unify_lines(before) or None
+            _set(arguments, [*compared.split("."), "was", path.removeprefix(f"{compared}.")], read, name)
+        value = readers[word](_unify_lines(text))
         if isinstance(value, NotJson):
             raise InvalidForm(f"this is not JSON, {value.place}; numbers, true, lists and objects are", field=path)
         if value is not UNSET:
             _set(arguments, path.split("."), value, name)
     return {name: _number_lists(value) for name, value in arguments.items()}
+
+
+def _unify_lines(text: str) -> str:
+    return text.replace("\r\n", "\n")
 
 
 def _set(arguments: dict[str, Any], path: list[str], value: Any, name: str) -> None:
@@ -81,7 +100,7 @@ def _set(arguments: dict[str, Any], path: list[str], value: Any, name: str) -> N
 
 
 def _number_lists(value: Any) -> Any:
-    """Return the value with each object whose names are numbers as a list."""
+    """Return the value with lists in place of objects whose names are numbers."""
     if not isinstance(value, dict):
         return value
     if value and all(name.isdigit() for name in value):
@@ -94,7 +113,7 @@ def _read_list(text: str) -> list[str]:
 
 
 def read_pairs(text: str) -> dict[str, Any]:
-    """Return what lines of `name: value` say. A value that is JSON is read as such, any other is text, none is null."""
+    """Return the properties in lines of `name: value`. A value is JSON if it parses as such, and text otherwise."""
     pairs: dict[str, Any] = {}
     for line in _read_list(text):
         name, _, value = line.partition(":")
@@ -103,7 +122,7 @@ def read_pairs(text: str) -> dict[str, Any]:
 
 
 def write_pairs(properties: Mapping[str, Any]) -> str:
-    """Return properties as lines that `read_pairs` reads back, without those that do not fit on such a line."""
+    """Return properties as lines that `read_pairs` parses, without those that do not fit on such a line."""
     lines = []
     for name, value in properties.items():
         is_plain = isinstance(value, str) and _read_value(value) == value
@@ -121,7 +140,7 @@ def _read_value(text: str) -> Any:
 
 
 def find_line(text: str, field: str, ref: str) -> int | None:
-    """Return the line of an outline that a refusal is about: by its argument (nodes.2.summary), or by what it names."""
+    """Return the line of an outline that caused a refusal, by its argument (nodes.2.summary) or by its text."""
     nodes = read_outline(text) or []
     at = re.match(r"nodes\.(\d+)", field)
     if at is not None and int(at[1]) < len(nodes):
@@ -145,7 +164,7 @@ def _read_json(text: str) -> Any:
 
 
 def read_outline(text: str) -> list[dict[str, Any]] | None:
-    """Return the nodes of an outline, each line one node. Dependencies name other lines by their text, or ids."""
+    """Return the nodes of an outline, one per line. Dependencies are texts of other lines, or ids."""
     nodes: list[dict[str, Any]] = []
     refs: dict[str, str] = {}
     open_lines: list[tuple[int, str]] = []
@@ -172,7 +191,7 @@ def read_outline(text: str) -> list[dict[str, Any]] | None:
     return nodes or None
 
 
-READERS: Mapping[str, Callable[[str], Any]] = {
+READERS: Mapping[str, Reader] = {
     "": lambda text: text.strip() or UNSET,
     "text": lambda text: text,
     "clear": lambda text: text.strip() or None,
@@ -183,5 +202,4 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "json": _read_json,
     "null": lambda _text: None,
     "outline": lambda text: read_outline(text) or UNSET,
-    "plan": lambda text: read_plan_lines(text) or UNSET,
 }

@@ -55,7 +55,7 @@ class IssuerLogin:
         ]
 
     def begin(self, request: Request, _form: Form) -> Answer:
-        """Lead the browser to the issuer."""
+        """Redirect the browser to the issuer."""
         try:
             address, attempt = begin_login(self._provider, redirect_uri=self._get_redirect_uri(request))
         except GroundplanError as error:
@@ -64,7 +64,7 @@ class IssuerLogin:
         return redirect(address, [cookie])
 
     def finish(self, request: Request, _form: Form) -> Answer:
-        """Log in whom the issuer names."""
+        """Log in the person whom the issuer has authenticated."""
         if request.method == "HEAD":  # programs that preview an address must not use it up
             return self._login.ask()
         forget = self._logins.write_cookie(self._exposure.attempt_cookie, "", 0)
@@ -90,6 +90,6 @@ class IssuerLogin:
         return find_account(self._store, settings.organization, settings.issuer, subject, agent="").person
 
     def _get_redirect_uri(self, request: Request) -> str:
-        """Return the address that the issuer sends the browser back to: on the name that the browser uses."""
+        """Return the address to which the issuer redirects the browser, with the host name that the browser uses."""
         scheme = "https" if self._exposure.is_https else "http"
         return f"{scheme}://{request.headers['host']}{CALLBACK_PATH}"

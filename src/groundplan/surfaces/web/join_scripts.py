@@ -1,4 +1,4 @@
-"""Join the modules of the script, so that a page asks for one file instead of waiting for one after the other.
+"""Join the modules of the script, so that a page loads one file instead of a chain of files.
 
 The modules stay as they are written. Each becomes a function of its own in the joined file, so names of two modules
 never meet; what it exports is what the function returns:
@@ -26,11 +26,11 @@ _OTHER = re.compile(r"^(?:import\b(?!\s*\()|export\b|await\b).*", re.MULTILINE)
 
 
 class UnreadableScript(Exception):
-    """A module has a line that cannot be joined. Only a developer sees this: the program has its modules with it."""
+    """A module has a line that cannot be joined. Only developers see this, because released modules do not change."""
 
 
 class Module(NamedTuple):
-    """A module as it was written."""
+    """A module and its source text."""
 
     name: str
     imports: list[tuple[str, str]]  # names as they are written, or `* as name`; and from which module
@@ -43,7 +43,7 @@ class Module(NamedTuple):
 
 
 def get_variable(name: str) -> str:
-    """Return the variable that holds what a module exports."""
+    """Return the variable with the exports of a module."""
     return "$" + re.sub(r"\W", "_", name.removesuffix(".js"))
 
 
@@ -64,7 +64,7 @@ def join_scripts(sources: Mapping[str, str]) -> dict[str, str]:
 
 
 def read_module(name: str, source: str) -> Module:
-    """Return a module, taken apart."""
+    """Parse a module into its imports, its exports and its code."""
     imports = [(_read_names(match), match["module"]) for match in _IMPORT.finditer(source)]
     body = _IMPORT.sub("", source)
     exports = [match["name"] for match in _EXPORT.finditer(body)]
@@ -85,7 +85,7 @@ def _read_names(match: re.Match[str]) -> str:
 
 
 def _order(modules: Mapping[str, Module], entry: str) -> Iterator[str]:
-    """Yield the modules that one needs, each after what it imports itself."""
+    """Yield the modules that a module needs, each after its own imports."""
     done: set[str] = set()
 
     def visit(name: str, path: tuple[str, ...]) -> Iterator[str]:

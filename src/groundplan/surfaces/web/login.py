@@ -1,4 +1,4 @@
-"""Log in with the one-time address or with a token, and log out. `issuer_login.py` has the login at an issuer."""
+"""Log in with a one-time address or a token, and log out. `issuer_login.py` has the login at an issuer."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CODE_TTL_S = 900.0  # time to copy an address from a terminal, not to find it in
 
 
 class LoginCodes:
-    """The codes that were not used yet, in the memory of this process. Safe to use from several threads."""
+    """The unused login codes, in the memory of this process. They are safe in several threads."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -48,7 +48,7 @@ class LoginCodes:
         return code
 
     def redeem(self, code: str) -> bool:
-        """Return whether a code is valid, and use it up."""
+        """Return True if a code is valid, and invalidate it."""
         with self._lock:
             ends_s = self._ends_s.pop(_compute_digest(code), None)
             return ends_s is not None and self._clock() < ends_s
@@ -59,7 +59,7 @@ def _compute_digest(code: str) -> bytes:
 
 
 class BrowserLogins:
-    """Opens logins, and writes their cookies."""
+    """Opens logins and writes their cookies."""
 
     def __init__(self, store: Store, exposure: Exposure) -> None:
         self._store = store
@@ -68,7 +68,7 @@ class BrowserLogins:
     def open(
         self, actor: Actor, request: Request, *headers: Header, is_valid: Callable[[], bool] = lambda: True
     ) -> Answer:
-        """Log a person in, and lead the browser to the start page.
+        """Log a person in, and redirect the browser to the start page.
 
         `is_valid` is asked after the login was opened: what ended its reason before that could not end it.
         """
@@ -81,7 +81,7 @@ class BrowserLogins:
         return redirect("/", [cookie, *headers])
 
     def write_cookie(self, name: str, value: str, age_s: int) -> Header:
-        """Return the header that sets a cookie; an age of 0 removes it."""
+        """Return the header that sets a cookie. An age of 0 removes the cookie."""
         # Lax, so that a link in a chat opens the page. GET changes nothing; all else needs the proof of a form.
         secure = "; Secure" if self._exposure.is_https else ""
         text = f"{name}={value}; Path=/; Max-Age={age_s}; HttpOnly; SameSite=Lax{secure}"
@@ -89,7 +89,7 @@ class BrowserLogins:
 
 
 class LoginPages:
-    """The pages that open and close logins.
+    """The pages for login and logout.
 
     `actor` is who opens the one-time address; None if nobody can. `issuer` is the name of the issuer where people can
     log in; None if there is none.
@@ -121,7 +121,7 @@ class LoginPages:
         ]
 
     def show(self, request: Request, _form: Form) -> Answer:
-        """Log in by the code in the address; without one, show the form."""
+        """Log in with the code in the address; without a code, show the form."""
         code = request.query_params.get("code")
         if code is None or request.method == "HEAD":  # programs that preview an address must not use it up
             return self.ask()
@@ -132,7 +132,7 @@ class LoginPages:
         return self._logins.open(self._actor, request)
 
     def log_in(self, request: Request, form: Form) -> Answer:
-        """Log in by the token in the form."""
+        """Log in with the token in the form."""
         try:
             verified = verify_token(self._store, form.get("token", "").strip(), self._authenticator.refusals)
         except Unauthenticated as error:
@@ -155,7 +155,7 @@ class LoginPages:
         return redirect(LOGIN_PATH, [self._logins.write_cookie(self._exposure.cookie, "", 0)])
 
     def ask(self, refusal: GroundplanError | None = None, *headers: Header) -> Answer:
-        """Return the page that asks for a login; after a refusal with its sentence."""
+        """Return the page with the login form, after a refusal with its message."""
         message = f"{refusal.problem[0].upper()}{refusal.problem[1:]}." if refusal else ""
         status = refusal.status if refusal else 200
         organization = "" if self._actor is None else self._actor.organization
@@ -169,6 +169,6 @@ class LoginPages:
         )
 
     def count_refusal(self, request: Request, reason: RefusalReason) -> None:
-        """Count a login that was refused."""
+        """Count a refused login."""
         self._authenticator.refusals[reason] += 1
         self._authenticator.limit_refusals(request)

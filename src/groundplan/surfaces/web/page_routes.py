@@ -1,4 +1,4 @@
-"""Routes of pages: read the form, run the page in a thread, show refusals as a page."""
+"""Routes of pages: read the form, run the page in a thread, and show refusals as a page."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Page = Callable[[Request, Form], Answer]  # called in a thread
 
 
 class FormLimits(NamedTuple):
-    """How large a form may be."""
+    """The limits of a form."""
 
     bytes_max: int = FORM_BYTES_MAX
     fields_max: int = FORM_FIELDS_MAX
@@ -50,7 +50,7 @@ SMALL_FORM = FormLimits()
 def make_page_route(
     pool: OperationPool, path: str, pages: Mapping[str, Page], *, limits: FormLimits = SMALL_FORM
 ) -> StarletteRoute:
-    """Return a route with a page for each method."""
+    """Return a route that has a page for each method."""
     allowed = [*pages, "HEAD"] if "GET" in pages else list(pages)
 
     async def answer(request: Request) -> Any:
@@ -83,7 +83,7 @@ def _run(page: Page, request: Request, form: Form) -> Answer:
 
 
 def _compress(request: Request, answer: Answer) -> Answer:
-    """Compress a page that a page of this server, or a person, asked for.
+    """Compress a page, unless another site could have caused the request.
 
     Not for other sites: they could choose a part of the address that the page repeats, and learn from the length of the
     answer whether the rest contains the same text.

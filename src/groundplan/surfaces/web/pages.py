@@ -1,4 +1,4 @@
-"""The pages of a project: each area has an address, and a form on a page is one operation.
+"""The pages of a project: each area has an address, and each form runs one operation.
 
 GET  /p/PROJECT/AREA?…    the page in the state that the address names
 POST /p/PROJECT/AREA?…    run the operation of a form; then show the page again, or the form with its refusal
@@ -59,7 +59,7 @@ KEPT = (b"cache-control", b"public, max-age=31536000, immutable")
 
 
 class NotInArea(Invalid):
-    """A form names an operation that its area does not have."""
+    """A form names an operation that does not belong to its area."""
 
     code = "operation_not_in_area"
 
@@ -84,7 +84,7 @@ class ProjectPages:
         ]
 
     def choose(self, request: Request, _form: Form) -> Answer:
-        """Lead to the project that changed last; without any, say how to create one."""
+        """Redirect to the project that changed last; without a project, show how to create one."""
         principal, session = self._open(request)
         projects = session.call("project.list").projects
         if not projects:
@@ -93,7 +93,7 @@ class ProjectPages:
         return redirect(f"/p/{quote(latest.name, safe='')}/{FIRST_AREA}")
 
     def choose_area(self, request: Request, _form: Form) -> Answer:
-        """Lead to the first area."""
+        """Redirect to the first area."""
         return redirect(f"/p/{quote(request.path_params['project'], safe='')}/{FIRST_AREA}")
 
     def show(self, request: Request, _form: Form) -> Answer:
@@ -152,7 +152,7 @@ class ProjectPages:
         )
 
     def _find_organization(self, actor: Actor) -> str:
-        """Return the name of the organization; empty for the one that every store has, which needs no name."""
+        """Return the name of the organization; empty for the default organization."""
         if actor.organization == LOCAL_ORGANIZATION:
             return ""
         name: str = Session(self._store, actor).call("organization.view").organization.name
@@ -167,7 +167,7 @@ class ProjectPages:
         area: Area | None = None,
         visit: Visit | None = None,
     ) -> dict[str, Any]:
-        """Return what every page shows around its own part."""
+        """Return the data that all pages show around their own content."""
         theme = request.cookies.get(THEME_COOKIE, "")
         return {
             "theme": theme if theme in THEMES else "",
@@ -191,23 +191,24 @@ def _find_area(request: Request) -> Area:
 
 
 def _check_operation(request: Request, form: Form) -> None:
-    """Refuse an operation that no form of the area runs: a page must not become a way to everything that a role may."""
+    """Refuse an operation that no form of the area runs, so that a page does not give access to all operations."""
     area, operation = _find_area(request), form.get("operation", "")
     if not area.has_form(operation):
         raise NotInArea(f"no form of the page {area.title} runs {operation!r}; send one of its own forms")
 
 
 def _send(session: Session, area: Area, project: str, form: Form) -> Any:
-    """Run the operation of a form; again if only other things changed since its page was read."""
+    """Run the operation of a form; repeat it if only other items changed since its page was read."""
+    readers = area.make_readers(session, project) if area.make_readers else {}
     for _ in range(REBASES_MAX):
         try:
-            return session.call(form["operation"], **read_arguments(form))
+            return session.call(form["operation"], **read_arguments(form, readers))
         except StaleRevision:
             rebased = area.rebase(session, project, form) if area.rebase else None
             if rebased is None:
                 raise
             form = rebased
-    return session.call(form["operation"], **read_arguments(form))
+    return session.call(form["operation"], **read_arguments(form, readers))
 
 
 def _quote_path(request: Request) -> str:

@@ -1,4 +1,4 @@
-"""Render pages: templates with their headers, the tokens of colours and sizes, and the files of the page.
+"""Render pages: templates with headers, the design tokens, and the static files.
 
 The address of the files contains a digest of all of them, so a browser keeps them for ever and never mixes two
 versions. The colours of types and risks are those of the picture of a plan, so that a card on a canvas and a chip in a
@@ -76,19 +76,6 @@ COLOURS = {
     "agent": Colour("#6b2bd6", "#bca4ff"),
     "agent-soft": Colour("#f0eafd", "#271b4d"),
 }
-# Pairs of text and background; a test checks the contrast of every pair.
-TEXT_ON = {
-    "ink": ("ground", "surface", "raised", "accent-soft"),
-    "quiet": ("ground", "surface", "raised", "accent-soft"),
-    "accent": ("ground", "surface", "raised", "accent-soft"),
-    "on-accent": ("accent",),
-    "on-strong": ("strong",),
-    "good": ("surface", "good-soft"),
-    "caution": ("surface", "caution-soft"),
-    "bad": ("surface", "bad-soft"),
-    "agent": ("surface", "agent-soft"),
-}
-SHAPE_ON = {"control": ("surface", "ground"), "accent": ("surface", "ground")}
 SIZES = {
     "bar": "48px",
     "rail": "168px",
@@ -117,7 +104,7 @@ def render_page(
 
 
 def _get_defaults() -> dict[str, Any]:
-    """Return what every template needs, also where nobody is logged in."""
+    """Return the values that all templates need, even without a login."""
     return {
         "version": __version__,
         "assets": get_assets_path(),
@@ -129,13 +116,13 @@ def _get_defaults() -> dict[str, Any]:
 
 
 def make_op_id(operation: str) -> str:
-    """Return a new op_id for a form, so that sending it twice has one effect; empty if the operation takes none."""
+    """Return a new op_id, so that a repeated form has no second effect; empty if the operation has no op_id."""
     takes_one = operation in OPERATIONS and "op_id" in OPERATIONS[operation].input.__struct_fields__
     return token_urlsafe(OP_ID_BYTES) if takes_one else ""
 
 
 def redirect(location: str, headers: Sequence[tuple[bytes, bytes]] = ()) -> Answer:
-    """Return the answer that leads a browser to another page, which it asks for with GET."""
+    """Return the answer that redirects a browser to another page, which it requests with GET."""
     return Answer(303, b"", [(b"location", location.encode("ascii")), *PAGE_HEADERS, *headers], b"text/plain")
 
 
@@ -154,7 +141,7 @@ def _load_templates() -> Environment:
 
 
 class Asset(NamedTuple):
-    """A file, and the same in gzip if that is shorter."""
+    """A static file, and its gzip form if that is shorter."""
 
     body: bytes
     compressed: bytes
@@ -163,7 +150,7 @@ class Asset(NamedTuple):
 
 @cache
 def load_assets() -> dict[str, Asset]:
-    """Return all files by name; the style sheet begins with the tokens."""
+    """Return all static files by name. The style sheet begins with the tokens."""
     files = {STYLE_NAME: _join_styles().encode()}
     modules = {path.name: path.read_text(encoding="utf-8") for path in sorted(STATIC.glob("*.js"))}
     files |= {name: script.encode() for name, script in join_scripts(modules).items()}
@@ -174,14 +161,14 @@ def load_assets() -> dict[str, Asset]:
 
 
 def _join_styles() -> str:
-    """Return one style sheet: the tokens, then the general styles, then those of single areas."""
+    """Return one style sheet: the tokens, the general styles, and the styles of areas."""
     names = [*FIRST_STYLES, *sorted({path.name for path in STATIC.glob("*.css")} - set(FIRST_STYLES))]
     return build_variables() + "\n".join((STATIC / name).read_text(encoding="utf-8") for name in names)
 
 
 @cache
 def get_assets_path() -> str:
-    """Return the path below which the files are, with the digest."""
+    """Return the path of the static files, which contains their digest."""
     digest = sha256()
     for name, asset in load_assets().items():
         digest.update(name.encode() + b"\0" + asset.body)
@@ -189,7 +176,7 @@ def get_assets_path() -> str:
 
 
 def inline_picture(svg: str, label: str, selected: str = "") -> str:
-    """Return a picture drawn with the theme `auto` as part of a page: its colours are those of the page's style sheet.
+    """Return a picture with the theme `auto` as part of a page. The style sheet of the page has its colours.
 
     A picture from `purpose.render` is safe: every text in it is escaped.
     """
@@ -206,7 +193,7 @@ def inline_picture(svg: str, label: str, selected: str = "") -> str:
 
 
 def build_variables() -> str:
-    """Return all tokens as CSS variables: light, dark by preference of the reader, or as the page sets."""
+    """Return all tokens as CSS variables for light and dark, by the reader's preference or the page's setting."""
     sizes = "".join(f"{PREFIX}{name}:{value};" for name, value in SIZES.items())
     light, dark = (
         "".join(f"{PREFIX}{name}:{getattr(colour, theme)};" for name, colour in COLOURS.items())

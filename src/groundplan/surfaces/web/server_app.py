@@ -1,4 +1,4 @@
-"""The whole server on one store: REST, MCP, pages, logins, and what operators see."""
+"""The whole server on one store: REST, MCP, pages, logins, and routes for operators."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from groundplan.kernel.store.store import Store
 from groundplan.setting_values import TOOL_GROUPS_DEFAULT
 from groundplan.surfaces.http.app import build_app
 from groundplan.surfaces.http.authentication import REQUESTS_PER_S, Authenticator
+from groundplan.surfaces.http.event_streams import StreamLimits
 from groundplan.surfaces.http.exposure import Exposure
-from groundplan.surfaces.http.live_events import StreamLimits
 from groundplan.surfaces.http.log_lines import log_request
 from groundplan.surfaces.http.mcp import MCP_PATH, McpEndpoint, McpSessions, SessionLimits, list_metadata_routes
 from groundplan.surfaces.http.metrics import HealthRoutes, ServerMetrics
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class ServerApp(NamedTuple):
-    """The application, and what belongs to it."""
+    """The ASGI application and its background tasks."""
 
     app: Any
     authenticator: Authenticator
@@ -37,7 +37,7 @@ class ServerApp(NamedTuple):
     metrics: ServerMetrics
 
     def close(self) -> None:
-        """Stop what runs beside the application, after it has ended."""
+        """Stop the background tasks after the application has ended."""
         self.authenticator.close()
 
 
@@ -55,7 +55,7 @@ def build_server_app(
     tool_groups: Sequence[str] = TOOL_GROUPS_DEFAULT,
     design: bool = False,
 ) -> ServerApp:
-    """Return the server on an open store.
+    """Return the server for an open store.
 
     `actor` is who opens the one-time address; None if nobody can. On `metrics_port` metrics need no token.
     `requests_per_s` is the limit of one principal. `provider` also logs people in. `tool_groups` are the

@@ -1,4 +1,4 @@
-"""A visit of a page: who asks, what the address names, what was refused; and the areas that can be visited."""
+"""A visit of a page: its actor, its address, its refused form; and the areas that can be visited."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ from groundplan.kernel.errors import (
 )
 from groundplan.kernel.events import parse_position
 from groundplan.kernel.projects import ProjectView
+from groundplan.purpose.editing.items import StaleItem
 from groundplan.session import Session
-from groundplan.surfaces.web.forms import BEFORE, find_line
+from groundplan.surfaces.web.forms import BEFORE, Reader, find_line
 
 INBOX_READ = 100  # items of the inbox that a page reads for its number in the rail
 # The message after a change offers to undo it, on the page where the change was made.
@@ -36,7 +37,7 @@ def get_base(project: str) -> str:
 
 
 def find_place(base: str, slice_: str, ref: str, kind: str = "") -> str:
-    """Return the address at which a thing of a slice is shown. Among facts, its kind says what the ref names."""
+    """Return the address of an item of a slice. Facts need the kind of the item, because refs differ by kind."""
     match slice_:
         case "work":
             return f"{base}/work?{urlencode({'node': ref})}"
@@ -58,7 +59,7 @@ def find_place(base: str, slice_: str, ref: str, kind: str = "") -> str:
 
 @dataclass
 class Refusal:
-    """A form that was refused: its name, what was typed, and the error."""
+    """A refused form: its name, its fields, and the error."""
 
     form: str
     fields: Mapping[str, str]
@@ -66,7 +67,7 @@ class Refusal:
     is_shown: bool = False  # whether the page has the form; else the error is shown below
 
     def show(self) -> str:
-        """Return the message, for the form that shows it."""
+        """Mark the refusal as shown, and return its message."""
         self.is_shown = True
         if self.is_conflict:
             return f"This changed while you were typing; both versions are below ({self.error.message})."
@@ -74,22 +75,22 @@ class Refusal:
 
     @property
     def at_field(self) -> str:
-        """The path of the argument that the error is about, if it names one: `updates.0.summary`."""
+        """The path of the argument in the error, if there is one: `updates.0.summary`."""
         return str(self.error.details.get("field", "")).replace("[", ".").replace("]", "")
 
     @property
     def is_conflict(self) -> bool:
-        """Whether somebody else changed the same thing meanwhile: then the page shows both versions."""
-        return self.error.code in (StaleRevision.code, StaleVersion.code)
+        """True if another actor changed the same item meanwhile. The page then shows both versions."""
+        return self.error.code in (StaleRevision.code, StaleVersion.code, StaleItem.code)
 
     def choose(self, name: str, present: Any) -> Any:
-        """Return what a field shows after the refusal: what was typed, or the present value if nobody typed there."""
+        """Return the text of a field after the refusal: the typed text, or the current value if nothing was typed."""
         typed = self.fields.get(name, present)
         is_untouched = self.is_conflict and typed == self.fields.get(f"{BEFORE}{name}")
         return present if is_untouched else typed
 
     def find_line(self, name: str) -> int | None:
-        """Return the line of an outline field that the error is about."""
+        """Return the line of an outline field that caused the error."""
         return find_line(self.fields.get(name, ""), self.at_field, str(self.error.details.get("ref", "")))
 
 
@@ -115,7 +116,7 @@ class Visit:
         return self.session.call(operation, project=self.project.name, **arguments)
 
     def try_call(self, operation: str, /, **arguments: Any) -> Any:
-        """Run an operation; return None if there is nothing to read yet."""
+        """Run an operation; return None if the data does not exist yet."""
         try:
             return self.call(operation, **arguments)
         except GroundplanError as error:
@@ -125,7 +126,7 @@ class Visit:
 
     @property
     def actor(self) -> str:
-        """Who visits."""
+        """The actor of the visit."""
         return self.session.actor.id if self.session.actor is not None else ""
 
     # Not `cached_property`: before Python 3.12 it has one lock for all visits, so all pages would wait for one read.
@@ -138,28 +139,28 @@ class Visit:
 
     @property
     def waiting_count(self) -> int:
-        """How many things wait for a person. All checks that block publishing are one."""
+        """The number of items that wait for a person. All checks that block publishing count as one."""
         checks = sum(item.kind is InboxKind.GATE_BLOCKS for item in self.waiting.items)
         return len(self.waiting.items) - max(checks - 1, 0)
 
     def link(self, **changes: object) -> str:
-        """Return the address of this page in another state: with some parts of the query changed, or without them."""
+        """Return the address of this page with changed or removed parts of the query."""
         query = {name: value for name, value in {**self.query, **changes}.items() if value}
         pairs = [f"{_quote(name)}={_quote(str(value))}" for name, value in query.items()]
         return f"{self.path}?{'&'.join(pairs)}" if pairs else self.path
 
     def may(self, permission: str) -> bool:
-        """Return whether the role of the actor has a permission, so that the page offers only what is allowed."""
+        """Return True if the role of the actor has a permission, so that the page offers only allowed operations."""
         return self.project.archived_at is None and allows(self.project.role, Permission(permission))
 
     @property
     def is_writer(self) -> bool:
-        """Whether the actor may change the project at all."""
+        """True if the actor may change the project at all."""
         return self.may(Permission.PROJECT_WRITE)
 
 
 def _quote(text: str) -> str:
-    """Return a part of a query. Ids, which a list has by the dozen, are as they are."""
+    """Return an escaped part of a query. Ids need no escaping."""
     return text if text.isalnum() and text.isascii() else quote_plus(text)
 
 
@@ -174,7 +175,9 @@ class Area(NamedTuple):
     operations: frozenset[str] = frozenset()  # that its forms run, beside those of EVERYWHERE
     # Returns the fields of a form with the present revision, if what the form is about is still as its page showed it.
     rebase: Callable[[Session, str, Mapping[str, str]], Mapping[str, str] | None] | None = None
+    # Returns the readers of its own fields, by the word after the bar.
+    make_readers: Callable[[Session, str], Mapping[str, Reader]] | None = None
 
     def has_form(self, operation: str) -> bool:
-        """Return whether a page of the area may run an operation; all others are refused there."""
+        """Return True if a page of the area may run an operation."""
         return operation in self.operations or operation in EVERYWHERE

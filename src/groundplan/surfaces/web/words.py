@@ -1,4 +1,4 @@
-"""The words of the pages: events as sentences, values on one line, and next steps as instructions."""
+"""The texts of the pages: events as sentences, values on one line, and next steps as instructions."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from groundplan.kernel.audit import Change
 from groundplan.kernel.errors import NextStep, Vocabulary
 from groundplan.kernel.events import EventRecord
 from groundplan.kernel.operations.registry import Registry
+from groundplan.purpose.markup import shorten_line
 from groundplan.surfaces.vocabularies import CliVocabulary
 from groundplan.surfaces.web.visit import Visit, find_place, get_base
 
@@ -35,6 +36,7 @@ VERBS = {  # the item follows
     "work.held": "put on hold",
     "work.unheld": "took off hold",
     "work.deleted": "deleted",
+    "work.restored": "brought back",
     "work.tagged": "tagged",
     "work.section_added": "added a section to",
     "work.section_changed": "changed a section of",
@@ -201,7 +203,7 @@ class FieldChange(NamedTuple):
 
 
 class FactValue(NamedTuple):
-    """A value as people read it. No value and the empty text are two states."""
+    """A value in words. A missing value and the empty text differ."""
 
     state: str  # set, empty or unset
     text: str = ""
@@ -224,7 +226,7 @@ class EventLine(NamedTuple):
 
 
 class ActorChanges(NamedTuple):
-    """What one actor did to several items."""
+    """The changes that one actor made to several items."""
 
     actor: str
     verbs: str
@@ -233,7 +235,7 @@ class ActorChanges(NamedTuple):
 
 
 def describe_events(visit: Visit, events: Sequence[EventRecord]) -> list[EventLine]:
-    """Return events in plain words, with the titles of what they are about."""
+    """Return events in plain words, with the titles of their items."""
     refs = list(dict.fromkeys(event.subject for event in events))
     titled = visit.call("briefing.titles", refs=refs).found if refs else []
     titles = {item.ref: item for item in titled}
@@ -242,7 +244,7 @@ def describe_events(visit: Visit, events: Sequence[EventRecord]) -> list[EventLi
 
 
 def group_events(lines: Iterable[EventLine]) -> list[ActorChanges]:
-    """Return what each actor did to each item, where the same was done to several items as one; newest first."""
+    """Return the changes of each actor, newest first. Equal changes of several items are combined."""
     verbs: dict[tuple[str, str], list[EventLine]] = {}
     for line in lines:
         verbs.setdefault((line.actor, line.subject), []).append(line)
@@ -268,7 +270,7 @@ def _describe(event: EventRecord, titled: Any, base: str, project: str) -> Event
         event.actor,
         VERBS.get(event.op, what.replace("_", " ")),
         event.subject,
-        _shorten(title, TITLE_CHARS_MAX),
+        shorten_line(title, TITLE_CHARS_MAX),
         find_place(base, slice_, at),
         event.decision or "",
         *([(), 0] if what.endswith(WHOLE) else _describe_changes(changes)),
@@ -300,7 +302,7 @@ def _describe_changes(changes: Sequence[Change]) -> tuple[list[FieldChange], int
 
 
 def describe_value(value: Any) -> str:
-    """Return a value on one line, as a reader sees it."""
+    """Return a value on one line in plain words."""
     match value:
         case None:
             return ""
@@ -311,31 +313,26 @@ def describe_value(value: Any) -> str:
         case str() if LIST_OF_REFS.fullmatch(value):  # as a decision keeps what it is about
             return describe_value(json.loads(value))
         case str():
-            return _shorten(value, VALUE_CHARS_MAX)
+            return shorten_line(value, VALUE_CHARS_MAX)
         case list():
-            return _shorten(", ".join(describe_value(item) for item in value), VALUE_CHARS_MAX)
+            return shorten_line(", ".join(describe_value(item) for item in value), VALUE_CHARS_MAX)
         case {"type": kind, "ref": ref}:  # evidence
             return f"{kind}: {ref}"
         case dict() if all(isinstance(item, str | int | float) for item in value.values()):
-            return _shorten(
+            return shorten_line(
                 ", ".join(f"{name} {describe_value(item)}" for name, item in value.items()), VALUE_CHARS_MAX
             )
-    return _shorten(json.dumps(value, ensure_ascii=False), VALUE_CHARS_MAX)
+    return shorten_line(json.dumps(value, ensure_ascii=False), VALUE_CHARS_MAX)
 
 
 def write_value(value: Any, chars_max: int = WRITTEN_CHARS_MAX) -> str:
-    """Return a value as it is stored: text as it is, several texts as lines, the rest as JSON."""
+    """Return a value as editable text: a text unchanged, several texts as lines, and other values as JSON."""
     if value is None or value == []:
         return ""
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         value = "\n".join(value)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
     return text if len(text) <= chars_max else f"{text[:chars_max]}…"
-
-
-def _shorten(text: str, chars_max: int) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= chars_max else f"{line[: chars_max - 1]}…"
 
 
 def describe_fact_value(kind: ValueKind, value: Any) -> FactValue:
@@ -356,12 +353,12 @@ class PageVocabulary(Vocabulary):
         self._commands = CliVocabulary(operations)
 
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
-        """Return what a person does on the page; else the command."""
+        """Return the action of a person on the page; else the command."""
         return WORDS.get(operation) or self._commands.spell(operation, arguments)
 
-    def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def call(self, operation: str, arguments: Mapping[str, Any], fill: Sequence[str] = ()) -> dict[str, Any]:
         """Return the command as data."""
-        return self._commands.call(operation, arguments)
+        return self._commands.call(operation, arguments, fill)
 
     def tell(self, steps: Iterable[NextStep]) -> str:
         """Return the steps as instructions: `edit the draft to correct it, or waive it as an owner`."""
@@ -397,7 +394,7 @@ def _say_edit(instruction: str) -> str:
 
 
 def _get_infinitive(verb: str) -> str:
-    """Return the verb of an effect as it stands after “to”."""
+    """Return the verb of an effect in the form after “to”."""
     if verb in SEEN:
         return "see"
     return verb[:-2] if HISSING.search(verb) else verb.removesuffix("s")

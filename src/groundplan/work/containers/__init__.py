@@ -1,1 +1,1 @@
-"""The container dialect: projects, features and tasks with statuses, on the rows of the work graph."""
+"""Projects, features and tasks with statuses, stored in the rows of the work graph."""

@@ -1,4 +1,4 @@
-"""The templates that ship with Groundplan. They are the same in every organization and cannot be changed."""
+"""The templates of Groundplan itself. They are the same in every organization and cannot be changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dependencies and relations between tasks and features: create, delete and list them, or set all relations of one."""
+"""Dependencies and relations between tasks and features: create, delete, list and replace them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class DependencyExists(RuleViolated):
 
 
 class ManageDependency(Struct, rename="camel", forbid_unknown_fields=True):
-    """A dependency: `fromId` blocks `toId` or is related to it; or the id from an earlier answer."""
+    """A dependency: `fromId` blocks `toId` or is related to it; or the id of a dependency from an earlier answer."""
 
     id: str | None = None
     from_id: ContainerId | None = None
@@ -74,7 +74,7 @@ class ManageDependency(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class DependencyAnswer(Struct, rename="camel"):
-    """The dependency; if it blocks, also all current blockers of the target."""
+    """The dependency and, if it blocks, all current blockers of its target."""
 
     id: str
     type: DependencyType
@@ -172,7 +172,7 @@ def _build_id(kind: DependencyType, source: WorkNodeRow, target: WorkNodeRow) ->
 
 
 def _parse_refs(request: ManageDependency) -> tuple[str, str]:
-    """Return the refs of both ends as the request gives them."""
+    """Return the refs of both ends in the request."""
     if request.id is not None:
         for name, wire in {"from_id": "fromId", "to_id": "toId"}.items():
             if getattr(request, name) is not None:
@@ -207,19 +207,19 @@ def _resolve_ends(tx: Transaction, request: ManageDependency) -> tuple[WorkNodeR
 
 
 def _get_argument_name(request: ManageDependency, name: str) -> str:
-    """Return the name of the argument that an end comes from."""
+    """Return the name of the argument that has an end."""
     return name if request.id is None else "id"
 
 
 def _resolve_project(tx: Transaction, request: ManageDependency) -> str:
-    """Return the project of the first end; the other must belong to it too."""
+    """Return the project of the first end. The second end must belong to it, too."""
     return resolve_container_project(
         tx, ContainerType.TASK, _parse_refs(request)[0], field=_get_argument_name(request, "fromId")
     )
 
 
 def refuse_container_cycle(moments: WaitingMoments, waiting: WorkNodeRow, awaited: WorkNodeRow, *, field: str) -> None:
-    """Raise CycleDetected if `waiting` would wait for itself through `other`."""
+    """Raise CycleDetected if a dependency of `waiting` on `other` would close a loop."""
     moment_loop = moments.find_loop_closed_by(waiting.n, awaited.n)
     if moment_loop is not None:
         loop = moments.describe(moment_loop)
@@ -230,7 +230,7 @@ def refuse_container_cycle(moments: WaitingMoments, waiting: WorkNodeRow, awaite
 
 
 def set_relations(tx: Transaction, node: WorkNodeRow, refs: Sequence[str] | str) -> list[Change]:
-    """Replace the relations of a container and return the changes to record."""
+    """Replace the relations of a container. Return the changes for the event."""
     after: dict[int, str] = {}
     for ref in parse_list(refs, ("relatedTo",), items_max=IDS_MAX, chars_max=255):
         related = find_any_container(tx, ref, field="relatedTo")
@@ -244,8 +244,8 @@ def set_relations(tx: Transaction, node: WorkNodeRow, refs: Sequence[str] | str)
         wrong = f"would replace {len(before)} relations, the limit is {IDS_MAX}"
         relation = {"fromId": node.id, "type": "RELATES_TO"}
         steps = (
-            NextStep("dependency.create", "adds single ones", relation),
-            NextStep("dependency.delete", "removes single ones", relation),
+            NextStep("dependency.create", "adds single ones", relation, ("toId",)),
+            NextStep("dependency.delete", "removes single ones", relation, ("toId",)),
         )
         raise invalid_argument(("relatedTo",), wrong, code="too_many", next_steps=steps, limit=IDS_MAX)
     if after.keys() == before.keys():
@@ -271,7 +271,7 @@ def _remove_relation(tx: Transaction, node: WorkNodeRow, other_n: int, other_id:
 
 
 class DependencyDirection(StrEnum):
-    """The dependencies to list: its own, those of others on it, or both."""
+    """The dependencies to list: of the container itself, of others on it, or both."""
 
     DEPENDENCIES = "dependencies"
     DEPENDENTS = "dependents"
@@ -287,7 +287,7 @@ class QueryDependencies(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class ContainerDependency(Struct, rename="camel"):
-    """The other end of a dependency."""
+    """A dependency, with the container at its other end."""
 
     id: str
     container_type: ContainerType
@@ -340,7 +340,7 @@ def list_dependencies(tx: Transaction, request: QueryDependencies) -> Dependenci
 
 
 def _load_ends(tx: Transaction, query: Query, node: WorkNodeRow) -> tuple[list[ContainerDependency], int]:
-    """Return the first containers that the query finds, and how many more exist."""
+    """Return the first containers of a query, and the number of the others."""
     ends = tx.all(query, _DependencyRow, project_id=tx.project.id, n=node.n, at_most=DEPENDENCIES_SHOWN_MAX)
     dependencies = [
         ContainerDependency(

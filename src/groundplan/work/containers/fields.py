@@ -51,7 +51,7 @@ class WorkflowType(StrEnum):
 
 
 class EntityType(StrEnum):
-    """The container types as sections and templates spell them."""
+    """The container types in the spelling of sections and templates."""
 
     PROJECT = "PROJECT"
     FEATURE = "FEATURE"
@@ -63,7 +63,7 @@ class EntityType(StrEnum):
 
 
 def parse_list(value: Sequence[Any] | str, path: ArgumentPath, *, items_max: int, chars_max: int) -> list[str]:
-    """Parse a list of strings: NFC, stripped, without blanks and duplicates, in the given order."""
+    """Return a list of strings in the given order: NFC, stripped, without blanks and duplicates."""
     texts = list(dict.fromkeys(normalize("NFC", text).strip() for text in _split_list(value, path)))
     texts = [text for text in texts if text]
     if len(texts) > items_max:
@@ -118,14 +118,14 @@ def parse_priority(value: str, path: ArgumentPath = ("priority",)) -> Priority:
 
 
 def priority_from_number(number: float) -> Priority | None:
-    """Return the priority of a number of the graph dialect; None for a node without one."""
+    """Return the priority for a number of the graph; None for a node without a priority."""
     if number == float("-inf"):
         return None
     return next((priority for priority, least in PRIORITY_NUMBERS.items() if number >= least), Priority.LOW)
 
 
 def get_priority_range(requested: str | None) -> tuple[float, float]:
-    """Return the range of numbers of a priority, or of all: the lower bound (inclusive) and the upper (exclusive)."""
+    """Return the range of numbers of a priority, or of all priorities: from the first bound to below the second."""
     if requested is None:
         return float("-inf"), float("inf")
     priority = parse_priority(requested)

@@ -1,12 +1,12 @@
-"""Create, update and delete projects, features and tasks. Their status is changed by the operations of workflow.py.
+"""Create, update and delete projects, features and tasks. The operations of workflow.py change their status.
 
 Deleting a task or a feature deletes its sections, tags and, on request, its descendants. A project is archived instead.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
@@ -17,10 +17,10 @@ from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import NextStep, RuleViolated, refuse_stale
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name, apply_marker
 from groundplan.kernel.input_gate.types import missing_argument
-from groundplan.kernel.links import LinkSource, LinkType, list_links_from, remove_links_of_many
+from groundplan.kernel.links import LinkSource
 from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.projects import ArchiveProject, ProjectExists, archive_project, create_owned_project
-from groundplan.kernel.store.queries import load_queries, to_json_array
+from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.work.claims import enforce_claims
@@ -61,18 +61,16 @@ from groundplan.work.kinds import ROOT_N, get_complexity, get_feature_of_childre
 from groundplan.work.link_targets import Pointers, PurposeKeys
 from groundplan.work.links import describe_new_links, insert_links, load_targets, read_requested, set_links
 from groundplan.work.nodes import (
-    DEPENDS_ON,
     WorkNodeRow,
     add_tags,
     fetch_node,
     generate_ids,
     insert_nodes,
     set_tags,
-    touch,
 )
 from groundplan.work.positions import blocks_descendants
 from groundplan.work.readiness import Readiness
-from groundplan.work.refs import remove_aliases
+from groundplan.work.removals import SubtreeRow, delete_nodes
 from groundplan.work.requests import encode_properties
 from groundplan.work.restructuring import move
 from groundplan.work.waiting.order import make_child_key
@@ -180,7 +178,7 @@ def create(tx: Transaction, request: CreateContainer) -> CreatedContainer:
 
 
 def resolve_name(name: str | None, title: str | None) -> str | None:
-    """Return the name of a container. Tasks have a title and the others a name, but either argument is accepted."""
+    """Return the name of a container. A task has a title and other types have a name; either argument is accepted."""
     if name is not None and title is not None and name != title:
         wrong = "and title differ; send title for a task, name for a feature or a project"
         raise invalid_argument(("name",), wrong)
@@ -308,7 +306,7 @@ def _store_description(tx: Transaction, project_id: str, description: str | None
 
 
 class UpdateContainer(Struct, rename="camel", forbid_unknown_fields=True):
-    """Changes to one container: omitted fields stay, null clears a field. Other operations change the status."""
+    """Changes of one container. Omitted fields are kept, and null clears a field. The status is changed elsewhere."""
 
     ELSEWHERE: ClassVar[Mapping[str, Sequence[NextStep]]] = {
         "status": (
@@ -393,7 +391,7 @@ def _refuse_foreign_fields(request: UpdateContainer) -> None:
 
 
 def _move_task(tx: Transaction, readiness: Readiness, node: WorkNodeRow, feature_id: str | None) -> None:
-    """Move a task into a feature, or out of its feature."""
+    """Move a task to a feature, or out of its feature."""
     feature = (
         resolve_container(tx, ContainerType.FEATURE, feature_id, field="featureId")
         if feature_id
@@ -404,7 +402,7 @@ def _move_task(tx: Transaction, readiness: Readiness, node: WorkNodeRow, feature
 
 
 def _apply_fields(node: WorkNodeRow, request: UpdateContainer) -> Iterator[Change]:
-    """Apply the requested fields to the node and yield the changes."""
+    """Change the requested fields of the node, and yield the changes."""
     summary = _resolve_summary(request)
     if summary is not None and summary != node.summary:
         yield changed("summary", node.summary, summary)
@@ -423,14 +421,14 @@ def _apply_fields(node: WorkNodeRow, request: UpdateContainer) -> Iterator[Chang
 
 
 def _resolve_summary(request: UpdateContainer) -> str | None:
-    """Return the new summary of the node: the name of a container, but the summary of a project."""
+    """Return the new summary of the node: the name of a container or the summary of a project."""
     if request.container_type is ContainerType.PROJECT:
         return None if request.summary is UNSET else validate_project_summary(request.summary)
     return resolve_name(request.name, request.title)
 
 
 def _build_changed_properties(request: UpdateContainer) -> dict[str, Any]:
-    """Return the properties to set; None removes one."""
+    """Return the properties to set. None removes one."""
     properties: dict[str, Any] = {}
     for name in ("summary", "description", "complexity"):
         value = getattr(request, name)
@@ -444,7 +442,7 @@ def _build_changed_properties(request: UpdateContainer) -> dict[str, Any]:
 
 
 def _apply_other_changes(tx: Transaction, node: WorkNodeRow, request: UpdateContainer) -> Iterator[Change]:
-    """Apply the requested tags, relations, links and pipelines, and yield the changes."""
+    """Change the requested tags, relations, links and pipelines, and yield the changes."""
     if request.tags is not UNSET and (change := set_tags(tx, node.n, parse_tags(request.tags or []))):
         yield change
     if request.related_to is not UNSET:
@@ -465,7 +463,7 @@ def _apply_other_changes(tx: Transaction, node: WorkNodeRow, request: UpdateCont
 
 
 class HasChildren(RuleViolated):
-    """The container has descendants, and cascade was not set."""
+    """The container has descendants, and the request does not set `cascade`."""
 
     code = "has_children"
     contract_code = "INVALID_OPERATION"
@@ -481,7 +479,7 @@ class HasChildren(RuleViolated):
 
 
 class DeleteContainer(Struct, rename="camel", forbid_unknown_fields=True):
-    """A container, the version that the caller read, and whether to delete its descendants too."""
+    """A container, the version that the caller read, and the choice to delete its descendants, too."""
 
     container_type: ContainerType
     id: ContainerId
@@ -491,7 +489,7 @@ class DeleteContainer(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class DeletedContainer(Struct, rename="camel", kw_only=True):
-    """The deleted container and the containers that this unblocked. A project is archived instead."""
+    """The deleted container, and the containers that this unblocked. A project is archived instead of deleted."""
 
     trimming: ClassVar[Trimming] = Trimming(CutLists(("unblocked_entities",)))
 
@@ -503,23 +501,8 @@ class DeletedContainer(Struct, rename="camel", kw_only=True):
     left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
-class _RemovedRow(Struct):
-    n: int
-    id: str
-    resolved: bool
-    claimed_by: str | None
-    claimed_until: str | None
-
-
-class _IncomingEdge(NamedTuple):
-    from_n: int
-    id: str  # of the node at `from_n`
-    type: str
-    to_n: int
-
-
 def delete(tx: Transaction, request: DeleteContainer) -> DeletedContainer:
-    """Delete a task or a feature and unblock its dependents.
+    """Delete a task or a feature, and unblock its dependents.
 
     Raises:
         NotFound: the task or feature does not exist.
@@ -529,83 +512,25 @@ def delete(tx: Transaction, request: DeleteContainer) -> DeletedContainer:
     """
     node = resolve_container(tx, request.container_type, request.id)
     refuse_stale(request.container_type, node.id, current=node.rev, given=request.version)
-    rows = tx.all(sql.subtree, _RemovedRow, project_id=tx.project.id, n=node.n)
+    rows = tx.all(sql.subtree, SubtreeRow, project_id=tx.project.id, n=node.n)
     if len(rows) > 1 and not request.cascade:
         raise HasChildren(node, len(rows) - 1)
     for row in rows:
         enforce_claims(tx, row.id, row.claimed_by, row.claimed_until)
-    ids = {row.n: row.id for row in rows}
     readiness = Readiness(tx, decision=None)
-    readiness.snapshot(ids)
     assert node.parent_n is not None  # noqa: S101 - it is not the root
-    if not node.resolved:
-        readiness.remove_open_children(node.parent_n)
-    dependents = _disconnect(tx, readiness, ids, open_ns={row.n for row in rows if not row.resolved})
-    links = _remove_links(tx, ids.values())
-    _delete_nodes(tx, ids)
-    for node_id in ids.values():
-        tx.record(WorkOp.DELETED, node_id, changed("deleted", None, True), *links.get(node_id, ()))
+    dependents = delete_nodes(tx, readiness, rows, {node.parent_n: int(not node.resolved)})
     released = list_entities(tx, readiness.settle().unblocked & dependents)
     return DeletedContainer(
         deleted=node.id,
-        count=len(ids),
+        count=len(rows),
         unblocked_entities=released.listed or UNSET,
         unblocked_entities_total=released.total,
     )
 
 
-def _disconnect(tx: Transaction, readiness: Readiness, ids: dict[int, str], *, open_ns: Collection[int]) -> set[int]:
-    """Delete every edge from or to these nodes, and return the other nodes that depended on them."""
-    touched: dict[int, list[tuple[str, int]]] = {}
-    outside: dict[int, str] = {}
-    for edge in sorted(tx.all(sql.edges_into, _IncomingEdge, project_id=tx.project.id, ns=to_json_array(ids))):
-        if edge.from_n not in ids:
-            touched.setdefault(edge.from_n, []).append((edge.type, edge.to_n))
-            outside[edge.from_n] = edge.id
-    readiness.snapshot(touched)
-    tx.run(sql.remove_edges_from, project_id=tx.project.id, ns=to_json_array(ids))
-    tx.run(sql.remove_edges_to, project_id=tx.project.id, ns=to_json_array(ids))
-    for from_n, edges in touched.items():
-        touch(tx, from_n)
-        tx.record(WorkOp.DISCONNECTED, outside[from_n], *(changed(type_, ids[to_n], None) for type_, to_n in edges))
-        waited_for = sum(type_ == DEPENDS_ON and to_n in open_ns for type_, to_n in edges)
-        if waited_for:
-            readiness.adjust_open_dependencies([from_n], by=-waited_for)
-    return {from_n for from_n, edges in touched.items() if any(type_ == DEPENDS_ON for type_, _ in edges)}
-
-
-def _remove_links(tx: Transaction, node_ids: Collection[str]) -> dict[str, list[Change]]:
-    """Delete the links of these nodes, and return them as changes, by node."""
-    links_by_source: dict[str, dict[LinkType, list[str]]] = {}
-    for link in list_links_from(tx, node_ids):
-        links_by_source.setdefault(link.source, {}).setdefault(link.type, []).append(link.target)
-    if links_by_source:
-        remove_links_of_many(tx, links_by_source)
-    return {
-        source: [changed(type_.value, targets, []) for type_, targets in by_type.items()]
-        for source, by_type in links_by_source.items()
-    }
-
-
-def _delete_nodes(tx: Transaction, ids: dict[int, str]) -> None:
-    remove_aliases(tx, ids)
-    nodes = {"project_id": tx.project.id, "ns": to_json_array(ids)}
-    for query in (
-        sql.record_deleted_sections,
-        sql.remove_section_tags_of,
-        sql.remove_sections_of,
-        sql.remove_tags_of,
-        sql.remove_evidence_of,
-        sql.remove_features_of,
-        sql.remove_merged_texts_of,
-        sql.remove_nodes,
-    ):
-        tx.run(query, **nodes)
-    tx.run_many(sql.record_deleted_nodes, [{"id": node_id, "project_id": tx.project.id} for node_id in ids.values()])
-
-
 def delete_project(tx: Transaction, request: DeleteContainer) -> DeletedContainer:
-    """Archive a project. Its contents are kept, so that it can be restored.
+    """Archive a project. It keeps its contents and can be restored.
 
     Raises:
         StaleVersion: its version changed; `currentVersion` is the new one.
@@ -666,7 +591,7 @@ CREATE = declare(
 UPDATE_PROJECT = declare(
     update,
     name="container.update_project",
-    summary="Change what a project says, or the steps of its tasks and features.",
+    summary="Change the steps of the tasks and features of a project.",
     permission=Permission.PROJECT_CONFIGURE,
     effect=Effect.WRITE,
     project=lambda tx, request: resolve_container_project(tx, request.container_type, request.id),
@@ -679,7 +604,10 @@ UPDATE = declare(
     effect=Effect.WRITE,
     project=lambda tx, request: resolve_container_project(tx, request.container_type, request.id),
     variants=(UPDATE_PROJECT,),
-    choose_variant=lambda request: UPDATE_PROJECT if request.container_type is ContainerType.PROJECT else None,
+    # What a project says is a matter of its root node, as in the graph; its steps are a matter of its owners.
+    choose_variant=lambda request: (
+        UPDATE_PROJECT if request.container_type is ContainerType.PROJECT and request.pipeline is not None else None
+    ),
     tool=Tool("manage_container", Group.CONTAINERS, "update"),
     command=Command(
         ("task", "update"),
@@ -717,7 +645,7 @@ DELETE_PROJECT = declare(
     effect=Effect.DESTROY,
     project=lambda tx, request: resolve_container_project(tx, request.container_type, request.id),
     on_archived=True,
-    person_words=("project", "archive"),
+    person_words=lambda request: ("project", "archive", request.id),
 )
 DELETE = declare(
     delete,

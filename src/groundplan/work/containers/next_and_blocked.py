@@ -1,4 +1,4 @@
-"""The next task or feature to work on, and those that are blocked, in a project or in all visible ones."""
+"""The next task or feature to work on, and blocked ones, in one project or in all projects of the caller."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ sql = load_queries(__file__)
 
 
 class NextTask(Struct, rename="camel", forbid_unknown_fields=True):
-    """The scope, a project, a feature or all visible projects, and an optional priority."""
+    """The scope (a project, a feature or all visible projects) and an optional priority."""
 
     project_id: Name | None = None
     feature_id: ContainerId | None = None
@@ -45,7 +45,7 @@ class _FreeTask(Struct):
 
 
 def next_task(tx: Transaction, request: NextTask) -> Task | None:
-    """Return the best task that is neither claimed nor blocked, if there is one.
+    """Return the best task that is neither claimed nor blocked, or none.
 
     Raises:
         NotFound: the feature does not exist.
@@ -71,7 +71,7 @@ def next_task(tx: Transaction, request: NextTask) -> Task | None:
 
 
 class NextFeature(Struct, rename="camel", forbid_unknown_fields=True):
-    """The scope, a project or all visible projects, and an optional priority."""
+    """The scope (a project or all visible projects) and an optional priority."""
 
     project_id: Name | None = None
     priority: str | None = None
@@ -85,7 +85,7 @@ class _OpenFeature(Struct):
 
 
 def next_feature(tx: Transaction, request: NextFeature) -> Feature | None:
-    """Return the best feature that is not blocked, if there is one."""
+    """Return the best feature that is not blocked, or none."""
     scope = resolve_scope(tx)
     least, below = get_priority_range(request.priority)
     candidates = []
@@ -150,7 +150,7 @@ class _BlockedRow(Struct):
 
 
 def blocked_tasks(tx: Transaction, request: QueryBlockedTasks) -> BlockedTasks:
-    """Return the blocked tasks of a project, of a feature, or of all projects that the caller sees.
+    """Return the blocked tasks of a project, of a feature, or of all projects of the caller.
 
     Raises:
         NotFound: the feature does not exist.
@@ -161,7 +161,7 @@ def blocked_tasks(tx: Transaction, request: QueryBlockedTasks) -> BlockedTasks:
 
 
 def blocked_features(tx: Transaction, request: QueryBlockedFeatures) -> BlockedFeatures:
-    """Return the blocked features of a project or of all projects that the caller sees."""
+    """Return the blocked features of a project or of all projects of the caller."""
     containers, count = _list_blocked(tx, request, resolve_scope(tx), is_feature=True)
     items = [item for item in containers if isinstance(item, Feature)]
     return BlockedFeatures(items, count, compute_next_offset(request.offset, len(items), count))
@@ -170,7 +170,7 @@ def blocked_features(tx: Transaction, request: QueryBlockedFeatures) -> BlockedF
 def _list_blocked(
     tx: Transaction, request: QueryBlockedTasks | QueryBlockedFeatures, scope: SearchScope, *, is_feature: bool
 ) -> tuple[list[Container], int]:
-    """Return a page of blocked containers that fits the answer, and their number on all pages."""
+    """Return a page of blocked containers that fits the answer, and the number of all blocked containers."""
     positions = []
     count = 0
     page_end = request.offset + request.limit

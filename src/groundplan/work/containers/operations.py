@@ -1,4 +1,4 @@
-"""Declare operations on containers: the types come from the handler, the words of the command from the name."""
+"""Declare operations on containers: the handler gives the types, and the name gives the words of the command."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def declare_tool(
     options: Mapping[str, str] | None = None,
     **more: Any,
 ) -> Operation[Any, Any]:
-    """Return an operation whose types are those of its handler, and whose command has the words of its name."""
+    """Return an operation with the types of its handler, and with the words of its name as its command."""
     fields = get_type_hints(handler)["request"].__struct_fields__
     words = tuple(word.replace("_", "-") for word in name.split("."))
     names = {name: OPTIONS[name] for name in fields if name in OPTIONS} | dict(options or {})
@@ -73,7 +73,7 @@ def declare_verb(
     effect: Effect,
     options: Mapping[str, str] | None = None,
 ) -> Operation[Any, Any]:
-    """Return the operation of a verb on one task or feature: its tool, its commands and its route have its name."""
+    """Return the operation of a verb on one task or feature. Its tool, its commands and its route have its name."""
     verb = handler.__name__
     commands = [
         Command((kind, verb), arguments=("id",), names=dict(options or {}), fixed={"container_type": kind})

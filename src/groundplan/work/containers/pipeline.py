@@ -1,4 +1,4 @@
-"""Pipelines: the statuses of tasks and features in each project, either the default ones or its own.
+"""Pipelines: the statuses of tasks and features in a project, by default or as configured.
 
 Every pipeline begins with NEW and ACTIVE and ends with CLOSED, because the engine depends on them: a task that goes
 ACTIVE is claimed, a task that goes CLOSED is resolved. A project may define any statuses in between.
@@ -30,7 +30,7 @@ sql = load_queries(__file__)
 
 
 class Pipelines(Struct, frozen=True, forbid_unknown_fields=True):
-    """The steps of tasks and of features, from first to last."""
+    """The steps of tasks and of features, in order."""
 
     task: tuple[str, ...] = (NEW, ACTIVE, "TO_BE_TESTED", CLOSED)
     feature: tuple[str, ...] = (NEW, ACTIVE, "READY_TO_PROD", CLOSED)
@@ -44,7 +44,7 @@ DEFAULT_PIPELINES = Pipelines()
 
 
 class StatusesInUse(RuleViolated):
-    """A new pipeline leaves out a status that tasks or features have."""
+    """The new pipeline lacks a status that tasks or features have."""
 
     code = "statuses_in_use"
     contract_code = "INVALID_OPERATION"
@@ -74,7 +74,7 @@ def _decode_pipelines(text: str) -> Pipelines:
 
 
 def format_position(steps: Sequence[str], status: str) -> str | None:
-    """Return the position of a status among the steps, as `2/4`; None if it is not a step."""
+    """Return the position of a status among the steps, such as `2/4`; None if it is not a step."""
     return f"{steps.index(status) + 1}/{len(steps)}" if status in steps else None
 
 
@@ -91,7 +91,7 @@ def find_step_before(steps: Sequence[str], status: str) -> str | None:
 
 
 def parse_pipelines(raw: Any, before: Pipelines, path: ArgumentPath) -> Pipelines:
-    """Parse an array for both pipelines, or an object with an array for tasks, for features or for both."""
+    """Parse pipelines: an array for both, or an object with an array for tasks, for features or for both."""
     if isinstance(raw, str):
         raw = _decode_json(raw, path)
     if isinstance(raw, list):
@@ -136,7 +136,7 @@ def _parse_steps(raw: Any, path: ArgumentPath) -> tuple[str, ...]:
 
 
 def refuse_statuses_in_use(tx: Transaction, after: Pipelines) -> None:
-    """Raise StatusesInUse if a task or a feature has a status that the new pipelines leave out."""
+    """Raise StatusesInUse if a task or a feature has a status that is missing in the new pipelines."""
     rows = tx.all(
         sql.nodes_outside_pipelines,
         project_id=tx.project.id,
@@ -148,5 +148,5 @@ def refuse_statuses_in_use(tx: Transaction, after: Pipelines) -> None:
 
 
 def encode_pipelines(pipelines: Pipelines) -> str | None:
-    """Return pipelines as JSON, or None for the default ones, which are not stored."""
+    """Return pipelines as JSON. The default pipelines give None, because they are not stored."""
     return None if pipelines == DEFAULT_PIPELINES else msgspec.json.encode(pipelines).decode()

@@ -1,4 +1,4 @@
-"""Read projects, features and tasks: get one, search, see the contents of one, and count tasks by status."""
+"""Read projects, features and tasks: get one, search, list the contents of one, and count tasks by status."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import describe_value, invalid_argument, join_alternatives
 from groundplan.providers import find_knowledge_of_files
-from groundplan.work import answers as briefing
+from groundplan.work.answers import TRIMMING, AnswerBriefing
 from groundplan.work.containers.fields import (
     LIMIT,
     ContainerId,
@@ -89,7 +89,7 @@ def count_project_tasks(tx: Transaction, project_id: str) -> TaskCounts:
 
 
 def count_feature_tasks(tx: Transaction, project_id: str, ns: Collection[int]) -> dict[int, TaskCounts]:
-    """Return the task counts of some features, by their numbers."""
+    """Return the task counts of some features, by feature number."""
     started: dict[int | None, Counter[str]] = {}
     steps = to_json_array(load_pipelines(tx, project_id).task)
     rows = tx.all(sql.started_counts_of_features, project_id=project_id, ns=to_json_array(ns), steps=steps)
@@ -115,7 +115,7 @@ def _build_counts(tasks: _TaskCountsRow, started: Counter[str]) -> TaskCounts:
 
 
 class GetContainer(Struct, rename="camel", forbid_unknown_fields=True):
-    """A container, and what to include in the answer."""
+    """A container, and the details to include in the answer."""
 
     container_type: ContainerType
     id: ContainerId
@@ -128,7 +128,7 @@ class ContainerDetails(ContainerAnswer, kw_only=True):
     """A container with the requested details."""
 
     trimming: ClassVar[Trimming] = Trimming(
-        *briefing.TRIMMING,
+        *TRIMMING,
         DropField("sections[].content"),
         *ContainerAnswer.trimming,
         DropField("sections[].usage_description"),
@@ -166,8 +166,24 @@ def get(tx: Transaction, request: GetContainer) -> ContainerDetails:
             paths = list(dict.fromkeys([*extract_paths(node.links_value), *extract_context_files(sections)]))
             answer.graph_context = find_knowledge_of_files(tx, paths, tx.budget.share(KNOWLEDGE_TENTHS, of=10))
     if request.budget is not None:
-        briefing.add_briefing(tx, answer, node.n, lean=tx.preferences.lean, envelope_chars=ENVELOPE_CHARS)
+        briefing = AnswerBriefing(
+            tx,
+            node.n,
+            lean=tx.preferences.lean,
+            envelope_chars=ENVELOPE_CHARS,
+            list_shown=lambda: _list_knowledge(answer),
+        )
+        briefing.add_to(answer)
     return answer
+
+
+def _list_knowledge(answer: ContainerDetails) -> dict[str, bool]:
+    """Return the ids of the atoms and molecules whose texts an answer shows."""
+    if answer.graph_context is UNSET:
+        return {}
+    molecules, orphans = answer.graph_context.molecules, answer.graph_context.orphan_atoms
+    atoms = [*orphans, *(atom for molecule in molecules for atom in molecule.atoms)]
+    return {entity.id: True for entity in (*molecules, *atoms) if entity.knowledge is not UNSET}
 
 
 # --- Search ---
@@ -188,7 +204,7 @@ class SearchContainers(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class ContainerPage(Struct, rename="camel"):
-    """A page of matches, and their number on all pages."""
+    """A page of matches, and the number of all matches."""
 
     trimming: ClassVar[Trimming] = Trimming(DropField("items[].description"), DropField("items[].summary"))
 
@@ -200,7 +216,7 @@ class ContainerPage(Struct, rename="camel"):
 
 
 def search(tx: Transaction, request: SearchContainers) -> ContainerPage:
-    """Search in a project, in a feature, or in all projects that the caller sees.
+    """Search in a project, in a feature, or in all projects of the caller.
 
     Raises:
         NotFound: the feature does not exist.
@@ -213,14 +229,14 @@ def search(tx: Transaction, request: SearchContainers) -> ContainerPage:
 
 
 class ContainerMatches(NamedTuple):
-    """The containers of a page as (project id, number), and the number of matches on all pages."""
+    """The containers of a page as (project id, number), and the number of all matches."""
 
     locations: list[tuple[str, int]]
     total: int
 
 
 def find_matches(tx: Transaction, request: SearchContainers, scope: SearchScope) -> ContainerMatches:
-    """Find the tasks or features that match, in some projects or in one feature."""
+    """Return the tasks or features that match, in some projects or in one feature."""
     if request.container_type is ContainerType.FEATURE and request.feature_id is not None:
         raise invalid_argument(("featureId",), "is for tasks only; leave it out")
     least, below = get_priority_range(request.priority)
@@ -250,7 +266,7 @@ def find_matches(tx: Transaction, request: SearchContainers, scope: SearchScope)
 
 
 def _count_by_status(tx: Transaction, request: SearchContainers, scope: SearchScope) -> int | None:
-    """Return how many tasks of one project match, from the stored counts; None if more than the status is asked for."""
+    """Return the number of matching tasks in one project, from the stored counts; None if other filters are set."""
     is_filtered = any((request.query, request.priority, request.tags, scope.feature_n))
     if request.container_type is not ContainerType.TASK or is_filtered or len(scope.project_ids) != 1:
         return None
@@ -388,7 +404,7 @@ def overview(tx: Transaction, request: QueryOverview) -> ContainerPage | Contain
 
 
 def _refuse_list_filters(request: QueryOverview) -> None:
-    """Reject filters that do not apply to the contents of a single container."""
+    """Refuse filters that do not apply to the contents of one container."""
     refused = {"project_id": "projectId", "feature_id": "featureId"}
     if request.container_type is ContainerType.TASK:  # a task has no contents to filter
         refused |= {"status": "status", "priority": "priority", "tags": "tags"}
@@ -447,7 +463,7 @@ def _is_blocked(container: Feature | Task) -> bool:
 
 
 def _compute_lines_budget(tx: Transaction) -> Budget:
-    """Return the budget of the listed rows. Trimming may drop texts of the container, but no rows of the page."""
+    """Return the budget of the listed rows. Texts of the container may be left out for them."""
     return tx.budget.share(6, of=10)
 
 

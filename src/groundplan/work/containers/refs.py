@@ -1,4 +1,4 @@
-"""Resolve refs of callers to projects, features and tasks, and the scope of a search.
+"""Resolve the refs of callers to projects, features and tasks, and to the scope of a search.
 
 Containers in a project that the actor may not see are reported as missing.
 """
@@ -17,7 +17,7 @@ from groundplan.work.nodes import WorkNodeRow, fetch_node
 
 
 class SearchScope(NamedTuple):
-    """Projects to search; or one project and a feature in it."""
+    """The projects to search, or one project with a feature in it."""
 
     project_ids: list[str]
     feature_n: int | None = None
@@ -31,7 +31,7 @@ def container_of_another_project(tx: Transaction, ref: str, field: str) -> Mixed
 
 
 def resolve_container_project(tx: Transaction, container_type: ContainerType, ref: str, *, field: str = "id") -> str:
-    """Return the project of a container, even a deleted one, so that a retried request finds its stored answer."""
+    """Return the project of a container, even of a deleted one, so that a retry finds its stored answer."""
     if container_type is ContainerType.PROJECT:
         return ref
     try:
@@ -69,14 +69,14 @@ def get_container_type(node: WorkNodeRow) -> ContainerType:
 
 
 def resolve_project(tx: Transaction, project_id: str | None, feature_id: str | None) -> str | None:
-    """Return the project that a request names, or the project of its feature; None if it names neither."""
+    """Return the project in the request, or the project of its feature; None if the request has neither."""
     if project_id is not None or feature_id is None:
         return project_id
     return resolve_container_project(tx, ContainerType.FEATURE, feature_id, field="featureId")
 
 
 def resolve_scope(tx: Transaction, feature_id: str | None = None) -> SearchScope:
-    """Return the current project or one feature in it; without a project, all unarchived ones that the caller sees."""
+    """Return the scope of a search: the current project or a feature in it, else all unarchived projects."""
     if not tx.has_project:
         return SearchScope([project.id for project in list_projects(tx, ListProjects()).projects])
     feature = (

@@ -1,4 +1,4 @@
-"""Tags of containers and sections: set those of a container, list them, find what has one, and rename one."""
+"""Tags of containers and sections: set, count, find and rename them."""
 
 from __future__ import annotations
 
@@ -64,17 +64,17 @@ class _TaggedRow(Struct):
 
 
 def resolve_projects(tx: Transaction) -> dict[str, str]:
-    """Return the current project as {id: name}; without one, all projects that the actor sees."""
+    """Return the current project as {id: name}; without one, all projects of the actor."""
     return {tx.project.id: tx.project.name} if tx.has_project else list_visible_projects(tx)
 
 
 def list_visible_projects(tx: Transaction, *, archived: bool = False) -> dict[str, str]:
-    """Return the names of the projects that the actor sees, by id; `archived` adds archived ones."""
+    """Return the names of the actor's projects by id. With `archived`, archived projects are included."""
     return {project.id: project.name for project in list_projects(tx, ListProjects(archived=archived)).projects}
 
 
 def count_tags(tx: Transaction, project_ids: Iterable[str], tagged_type: TaggedType | None = None) -> Counter[str]:
-    """Return how often each tag is used in some projects, by all entities or by one type."""
+    """Return the number of uses of each tag in some projects, by all entities or by one type."""
     projects = {"project_ids": to_json_array(project_ids)}
     counts: Counter[str] = Counter()
     if tagged_type is None:
@@ -87,7 +87,7 @@ def count_tags(tx: Transaction, project_ids: Iterable[str], tagged_type: TaggedT
 
 
 def count_uses_by_project(tx: Transaction, project_ids: Iterable[str], tag: str) -> Counter[str]:
-    """Return how often a tag is used in each project; projects without it are left out."""
+    """Return the number of uses of a tag in each project. Projects without it are left out."""
     parameters = {"project_ids": to_json_array(project_ids), "tag": tag}
     uses: Counter[str] = Counter(dict(tx.all(sql.count_containers, **parameters)))
     uses.update(dict(tx.all(sql.count_sections, **parameters)))
@@ -95,7 +95,7 @@ def count_uses_by_project(tx: Transaction, project_ids: Iterable[str], tag: str)
 
 
 def list_entities_with_tag(tx: Transaction, projects: Mapping[str, str], tag: str) -> list[TaggedEntity]:
-    """Return the first entities with a tag in some projects: containers, then sections."""
+    """Return the first entities with a tag in some projects. Containers come before sections."""
     parameters = {"project_ids": to_json_array(projects), "tag": tag}
     entities: list[TaggedEntity] = []
     for row in tx.all(sql.containers_with_tag, _TaggedRow, **parameters, at_most=ENTITIES_MAX):
@@ -109,12 +109,12 @@ def list_entities_with_tag(tx: Transaction, projects: Mapping[str, str], tag: st
 
 
 def count_unlisted(count: int, entities: Collection[TaggedEntity]) -> LeftOut:
-    """Return how many entities the answer leaves out."""
+    """Return the number of entities that the answer leaves out."""
     return {"entities": count - len(entities)} if count > len(entities) else UNSET
 
 
 def missing_tag(tx: Transaction, project_ids: Iterable[str], tag: str, field: str) -> NotFound:
-    """Return the error for a tag that is not used, with similar tags."""
+    """Return the error for an unused tag, with similar tags."""
     counts = count_tags(tx, project_ids).most_common(TAGS_SCANNED_MAX)
     spelled: dict[str, str] = {name.casefold(): name for name, _ in reversed(counts)}
     similar = [spelled[folded] for folded in get_close_matches(tag.casefold(), spelled, n=2)]
@@ -132,14 +132,14 @@ class ListTags(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class TagCount(Struct):
-    """A tag, and how many entities have it."""
+    """A tag, and the number of entities with it."""
 
     tag: str
     count: int
 
 
 class Tags(Struct, rename="camel"):
-    """Tags, most used first, and the number of distinct tags."""
+    """Tags, the most frequent first, and the number of distinct tags."""
 
     trimming: ClassVar[Trimming] = Trimming(CutLists(("tags",)))
 
@@ -149,7 +149,7 @@ class Tags(Struct, rename="camel"):
 
 
 def list_tags(tx: Transaction, request: ListTags) -> Tags:
-    """Return the tags of a project, or of all unarchived projects that the actor sees."""
+    """Return the tags of a project, or of all unarchived projects of the actor."""
     counts = count_tags(tx, resolve_projects(tx), request.entity_type)
     tag_counts = [TagCount(tag, counts[tag]) for tag in sorted(counts, key=lambda tag: (-counts[tag], tag))]
     return Tags(tag_counts, len(tag_counts))
@@ -177,7 +177,7 @@ class TagUsage(Struct, rename="camel"):
 
 
 def get_tag_usage(tx: Transaction, request: GetTagUsage) -> TagUsage:
-    """Return the entities with a tag in a project, or in all unarchived projects that the actor sees.
+    """Return the entities with a tag in a project, or in all unarchived projects of the actor.
 
     Raises:
         NotFound: the tag is not used.
@@ -222,7 +222,7 @@ _RENAMED = msgspec.json.Decoder(RenamedTag)
 
 
 def rename_tag(tx: Transaction, request: RenameTag) -> RenamedTag:
-    """Rename a tag. Entities that already have the new tag keep it once.
+    """Rename a tag. An entity that already has the new tag keeps it only once.
 
     Raises:
         NotFound: the tag is not used.
@@ -240,7 +240,7 @@ def rename_tag(tx: Transaction, request: RenameTag) -> RenamedTag:
 
 
 def preview_rename(tx: Transaction, request: RenameTag) -> RenamedTag:
-    """Return what renaming a tag would change.
+    """Return the effects of renaming a tag.
 
     Raises:
         NotFound: the tag is not used.
@@ -299,7 +299,7 @@ def _replace_tag(before: list[str], answer: RenamedTag) -> list[str]:
 
 
 def _locate_rename(tx: Transaction, request: RenameTag) -> str:
-    """Return the project that the request names, or the only project that uses the tag."""
+    """Return the project in the request, or the only project with the tag."""
     if request.project_id is not None:
         return request.project_id
     if request.op_id is not None and not request.dry_run:
@@ -322,7 +322,7 @@ def _locate_rename(tx: Transaction, request: RenameTag) -> str:
 
 
 def tag_in_several_projects(tag: str, projects: dict[str, str]) -> MixedProjects:
-    """Return the error for a tag that several projects use."""
+    """Return the error for a tag that several projects have."""
     first = dict(list(projects.items())[:PROJECTS_SHOWN_MAX])
     names = ", ".join(f"{name!r} ({id_})" for id_, name in first.items())
     return MixedProjects(

@@ -1,4 +1,4 @@
-"""Templates: reusable sections for projects, features or tasks, shared in the organization."""
+"""Templates: reusable sections for projects, features or tasks, which an organization shares."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class TemplateSection(Struct, rename="camel", kw_only=True):
 
 
 class Template(Struct, rename="camel", kw_only=True):
-    """A template for containers of one type. One that ships with Groundplan has no creation time."""
+    """A template for containers of one type. Built-in templates have no creation time."""
 
     id: str
     name: str
@@ -110,7 +110,7 @@ class _TemplateRow(Struct):
 
 
 class _SectionRow(_TemplateRow):
-    """A template with one of its sections, or with none if it has none: one consistent read."""
+    """A template with one of its sections, or with none if it has none. One query reads both consistently."""
 
     section_id: str | None
     section_tags: str
@@ -158,7 +158,7 @@ class TemplateExists(Conflict):
 
 
 class TemplateBuiltIn(RuleViolated):
-    """A template that ships with Groundplan cannot be changed."""
+    """Built-in templates cannot be changed."""
 
     code = "template_built_in"
     contract_code = "INVALID_OPERATION"
@@ -169,7 +169,7 @@ class TemplateBuiltIn(RuleViolated):
 
 
 class TemplateProtected(RuleViolated):
-    """A protected template cannot be changed until its protection is removed."""
+    """The template is protected and cannot be changed."""
 
     code = "template_protected"
     contract_code = "INVALID_OPERATION"
@@ -194,7 +194,7 @@ def _find_template(tx: Transaction, ref: str, *, field: str = "id") -> Template:
 def _find_template_with_sections(
     tx: Transaction, ref: str, *, field: str = "id"
 ) -> tuple[Template, list[TemplateSection]]:
-    """Return the template with this id and its sections in order, from one consistent read."""
+    """Return the template with this id and its sections in order, read by one query."""
     built_in = _load_built_in()
     id_ = parse_uuid(ref) or ref
     if id_ in built_in:
@@ -208,7 +208,7 @@ def _find_template_with_sections(
 
 
 def _find_own_template(tx: Transaction, ref: str, *, may_be_protected: bool = False) -> Template:
-    """Return the template with this id if the organization owns it and it may be changed."""
+    """Return the template with this id if it belongs to the organization and may be changed."""
     template = _find_template(tx, ref)
     if template.id in _load_built_in():
         raise TemplateBuiltIn(template)
@@ -218,7 +218,7 @@ def _find_own_template(tx: Transaction, ref: str, *, may_be_protected: bool = Fa
 
 
 def _refuse_taken_name(tx: Transaction, name: str, *, except_id: str | None = None) -> None:
-    """Raise TemplateExists if a template other than `except_id` has a name."""
+    """Raise TemplateExists if a template other than `except_id` has this name."""
     built_in = [template.id for template in _load_built_in().values() if template.name == name]
     for id_ in (*built_in, *tx.scalars(sql.template_by_name, name=name)):
         if id_ != except_id:
@@ -226,7 +226,7 @@ def _refuse_taken_name(tx: Transaction, name: str, *, except_id: str | None = No
 
 
 def _missing_template(tx: Transaction, ref: str, field: str) -> NotFound:
-    """Return the error for an unknown id. It suggests ids by name, because callers may send a name."""
+    """Return the error for an unknown id. It suggests the id of a template with that name."""
     ids = {template.name: template.id for template in _load_built_in().values()}
     ids.update(tx.all(sql.template_names, at_most=NAMES_SCANNED_MAX))
     similar = [ids[name] for name in get_close_matches(ref, ids, n=2)]
@@ -264,7 +264,7 @@ def get(tx: Transaction, request: GetTemplate) -> OneTemplate:
 
 
 class ListTemplates(Struct, rename="camel", forbid_unknown_fields=True):
-    """Filters of templates. All must match; of several tags, at least one."""
+    """Filters of templates. A template must match all of them, and have at least one of several tags."""
 
     target_entity_type: EntityType | None = None
     is_built_in: bool | None = None
@@ -273,7 +273,7 @@ class ListTemplates(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class Templates(Struct, rename="camel"):
-    """Templates by name, without their sections, and their number."""
+    """Templates sorted by name, without their sections, and their number."""
 
     trimming: ClassVar[Trimming] = Trimming(DropField("templates[].description"), CutLists(("templates",)))
 
@@ -303,7 +303,7 @@ def list_templates(tx: Transaction, request: ListTemplates) -> Templates:
 
 
 class CreateTemplate(Struct, rename="camel", forbid_unknown_fields=True):
-    """A new template. The author is the caller, unless `createdBy` is given."""
+    """A new template. Its author is the caller, unless `createdBy` is given."""
 
     name: Name
     target_entity_type: EntityType
@@ -316,7 +316,7 @@ class CreateTemplate(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 def create(tx: Transaction, request: CreateTemplate) -> OneTemplate:
-    """Create a template, which is enabled.
+    """Create a template. It is enabled.
 
     Raises:
         TemplateExists: the name is taken.
@@ -343,7 +343,7 @@ def create(tx: Transaction, request: CreateTemplate) -> OneTemplate:
 
 
 class UpdateTemplate(Struct, rename="camel", forbid_unknown_fields=True):
-    """Changes to a template; omitted fields stay."""
+    """Changes of a template. Omitted fields are kept."""
 
     id: TemplateRef
     name: Name | UnsetType = UNSET
@@ -405,7 +405,7 @@ def disable(tx: Transaction, request: SwitchTemplate) -> OneTemplate:
 
 
 def _save_template(tx: Transaction, before: Template, **values: Any) -> OneTemplate:
-    """Store new values of a template; do nothing if they are the same."""
+    """Store new values of a template. Nothing happens if they are the same."""
     after = msgspec.structs.replace(before, **values)
     then, now = _to_event_fields(before), _to_event_fields(after)
     changes = [changed(name, then[name], now[name]) for name in then if then[name] != now[name]]
@@ -433,7 +433,7 @@ class DeletedTemplate(Struct, rename="camel"):
 
 
 def delete(tx: Transaction, request: DeleteTemplate) -> DeletedTemplate:
-    """Delete a template and its sections. The history keeps both, and containers what it gave them.
+    """Delete a template and its sections. Its events remain, and so do the sections that it gave to containers.
 
     Raises:
         NotFound: the template does not exist.
@@ -454,7 +454,7 @@ def delete(tx: Transaction, request: DeleteTemplate) -> DeletedTemplate:
 
 
 class TemplateFull(RuleViolated):
-    """A template has the maximum number of sections."""
+    """The template would have more than the maximum number of sections."""
 
     code = "template_full"
     contract_code = "INVALID_OPERATION"
@@ -466,7 +466,7 @@ class TemplateFull(RuleViolated):
 
 
 class AddTemplateSection(Struct, rename="camel", forbid_unknown_fields=True):
-    """A template and its new section; without an ordinal it goes after the last one."""
+    """A template and its new section. Without an ordinal the section goes to the end."""
 
     id: TemplateRef
     title: Title
@@ -532,7 +532,7 @@ def add_section(tx: Transaction, request: AddTemplateSection) -> AddedSection:
 
 
 class TemplateDisabled(RuleViolated):
-    """A disabled template cannot be applied."""
+    """The template is disabled and cannot be applied."""
 
     code = "template_disabled"
     contract_code = "INVALID_OPERATION"
@@ -590,7 +590,7 @@ class AppliedTemplate(Struct, rename="camel"):
 
 
 def apply(tx: Transaction, request: ApplyTemplate) -> AppliedTemplate:
-    """Add the sections of a template after those of a container. Applying it twice adds them twice.
+    """Add the sections of a template after those of a container. A second application adds them again.
 
     Raises:
         NotFound: the template, or a container of this type and id, does not exist.

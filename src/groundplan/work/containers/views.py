@@ -1,4 +1,4 @@
-"""Projects, features and tasks as callers see them, with what blocks them."""
+"""Projects, features and tasks as callers see them, with their blockers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class _Container(Struct, rename="camel", kw_only=True):
 
 
 class ProjectContainer(_Container, kw_only=True):
-    """A project. It has no status; its version is that of its root."""
+    """A project. It has no status; its version is the version of its root."""
 
     id: str
     name: str
@@ -140,7 +140,7 @@ def load_containers(tx: Transaction, project_id: str, ns: Collection[int]) -> di
 
 
 def build_containers(tx: Transaction, project_id: str, rows: Collection[ContainerRow]) -> dict[int, Container]:
-    """Build the containers of one project from their rows, by number."""
+    """Return the containers of one project by number, built from their rows."""
     ns = to_json_array(row.n for row in rows)
     tags = load_tags(tx, (row.n for row in rows), project_id=project_id)
     blockers: dict[int, list[str]] = {}
@@ -162,7 +162,7 @@ def build_containers(tx: Transaction, project_id: str, rows: Collection[Containe
 
 
 def load_related(tx: Transaction, project_id: str, ns: Collection[int]) -> dict[int, tuple[list[str], int]]:
-    """Return the first related containers of some containers, and their total, by number."""
+    """Return the first related containers of some containers, and their number, by container number."""
     related: dict[int, tuple[list[str], int]] = {}
     nodes = {"project_id": project_id, "ns": to_json_array(ns)}
     for n, related_id, total in tx.all(sql.related_of, **nodes, at_most=RELATED_SHOWN_MAX):
@@ -227,7 +227,7 @@ def _build_common_fields(row: ContainerRow, texts: Mapping[str, Any]) -> dict[st
 
 
 def _decode_properties(row: ContainerRow) -> dict[str, Any]:
-    """Return the properties. The graph dialect may have stored any JSON in them."""
+    """Return the decoded properties. Through the graph operations, any JSON may be stored in them."""
     properties: dict[str, Any] = {} if row.properties == "{}" else msgspec.json.decode(row.properties)
     return properties
 
@@ -238,12 +238,12 @@ def _get_text(properties: Mapping[str, Any], name: str) -> str | None:
 
 
 def to_container_type(kind: str | None) -> ContainerType:
-    """Return the container type of a node kind; a node without a kind is a task."""
+    """Return the container type for a node kind. A node without a kind is a task."""
     return ContainerType.TASK if kind is None else ContainerType(kind)
 
 
 def add_links(tx: Transaction, container: Container, n: int, node_id: str) -> None:
-    """Add what a container of the current project serves and rests on."""
+    """Add the links of a container of the current project: what it serves and rests on."""
     links = load_shown_links(tx, n, node_id)
     container.serves, container.rests_on = links.serves, links.rests_on
     container.supports, container.refutes = links.supports, links.refutes
@@ -281,7 +281,7 @@ def set_container(answer: ContainerAnswer, container: Container) -> None:
 
 
 def load_container_into(answer: ContainerAnswer, tx: Transaction, n: int, *, links_of: str | None = None) -> None:
-    """Load a container of the current project, with the links of its node if its id is given (`links_of`)."""
+    """Load a container of the current project into an answer, with the links of the node `links_of` if given."""
     container = load_containers(tx, tx.project.id, [n])[n]
     if links_of is not None:
         add_links(tx, container, n, links_of)
@@ -299,7 +299,7 @@ class Transition(Struct, rename={"before": "from", "after": "to"}):
 
 
 class FeatureTransition(Struct, rename={"before": "from", "after": "to"}):
-    """A feature whose status changed because of its tasks."""
+    """A feature whose status followed from a change of its tasks."""
 
     id: str
     before: str
@@ -321,7 +321,7 @@ class Entity(Struct):
 
 
 class EntityList(NamedTuple):
-    """The first containers of a list, and the total if there are more."""
+    """The first containers of a list, and the total number if there are more."""
 
     listed: list[Entity]
     total: int | UnsetType
@@ -366,7 +366,7 @@ def compute_next_offset(offset: int, count: int, total: int) -> int | UnsetType:
 
 
 class Blockers(NamedTuple):
-    """Everything that blocks one container."""
+    """All blockers of one container."""
 
     ids: list[str]  # open dependencies, at most BLOCKERS_SHOWN_MAX
     total: int  # all open dependencies, plus one for a hold
@@ -376,12 +376,12 @@ class Blockers(NamedTuple):
 
     @property
     def all(self) -> list[str]:
-        """The blockers as `blockedBy` lists them."""
+        """The blockers in the form of the field `blockedBy`."""
         return [*self.ids, *([HOLD] if self.is_held else [])]
 
 
 def load_blockers(tx: Transaction, node: WorkNodeRow) -> Blockers:
-    """Return what blocks a container of the current project."""
+    """Return the blockers of a container of the current project."""
     ids: list[str] = []
     if node.open_deps:
         node_key = {"project_id": tx.project.id, "ns": to_json_array([node.n])}

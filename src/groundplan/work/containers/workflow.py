@@ -1,4 +1,4 @@
-"""Move tasks and features through their pipelines, and block or unblock them; each at the version that was read.
+"""Move tasks and features through their pipelines, and block or unblock them, at the version that the caller read.
 
 The step to ACTIVE claims a task for the caller; any other step releases the claim. CLOSED resolves it. The engine of
 both dialects unblocks its dependents, starts its feature with the first task and closes it with the last.
@@ -23,7 +23,11 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.policies import get_policies
 from groundplan.work.answers import GraphHints, Warnings, build_graph_hints
-from groundplan.work.claims import compute_lease_end, enforce_claims
+from groundplan.work.claims import (
+    compute_lease_end,
+    enforce_claims,
+    is_claimed_by_another,
+)
 from groundplan.work.containers.dependencies import refuse_container_cycle
 from groundplan.work.containers.fields import (
     IDS_MAX,
@@ -67,12 +71,12 @@ from groundplan.work.kinds import (
     get_status,
     is_claim_live,
 )
+from groundplan.work.links import find_unset_facts_of_nodes
 from groundplan.work.nodes import (
     DEPENDS_ON,
     WorkNodeRow,
     add_edge,
     fetch_node,
-    is_claimed_by_another,
     load_dependents,
     remove_edge,
 )
@@ -100,7 +104,7 @@ class QueryState(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class WorkflowState(Struct, rename="camel", kw_only=True):
-    """The workflow state of a task or a feature. Operations that change the status need its `version`."""
+    """The workflow state of a task or a feature. Operations that change its status need its `version`."""
 
     container_type: WorkflowType
     id: str
@@ -166,14 +170,14 @@ class AtVersion(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 def _find_at_version(tx: Transaction, request: AtVersion) -> WorkNodeRow:
-    """Return the task or feature if it is at the version that the caller read."""
+    """Return the task or feature. Raise if it is not at the version that the caller read."""
     node = resolve_container(tx, ContainerType(request.container_type), request.id)
     refuse_stale(request.container_type, node.id, current=node.rev, given=request.version)
     return node
 
 
 class NoSuchStep(RuleViolated):
-    """The status allows no such step."""
+    """The pipeline has no such step from the current status."""
 
     code = "no_such_step"
     contract_code = "INVALID_OPERATION"
@@ -188,7 +192,7 @@ class NoSuchStep(RuleViolated):
 
 
 def _suggest_step(node: WorkNodeRow, status: str) -> NextStep:
-    """Return the step that is possible instead: start a new container, or move an ended one back."""
+    """Return the possible step as a suggestion: start a new container, or move an ended one back."""
     if status == WILL_NOT_IMPLEMENT:
         reopening = {"node_id": node.id, "resolved": False}
         return NextStep("work.update", "with resolved false reopens it", {"updates": [reopening]})
@@ -263,7 +267,7 @@ def _check_closable(tx: Transaction, node: WorkNodeRow) -> None:
 
 
 def _update_claim(tx: Transaction, node: WorkNodeRow, to: str) -> list[Change]:
-    """Claim a task that goes ACTIVE for the caller, release any other claim, and return the changes."""
+    """Claim a task that becomes ACTIVE for the caller, else release its claim; return the changes."""
     before = node.claimed_by, node.claimed_until
     if to == ACTIVE and get_container_type(node) is ContainerType.TASK:
         node.claimed_by, node.claimed_at, node.claimed_until = tx.actor.id, tx.now, compute_lease_end(tx)
@@ -280,7 +284,7 @@ def _update_claim(tx: Transaction, node: WorkNodeRow, to: str) -> list[Change]:
 def build_transition_answer(
     tx: Transaction, readiness: Readiness, node: WorkNodeRow, transition: Transition, shape: type[M]
 ) -> M:
-    """Build the answer about a transition of a node."""
+    """Return the answer about a transition of a node."""
     return complete_answer(
         tx,
         readiness,
@@ -293,7 +297,7 @@ def build_transition_answer(
 def complete_answer(
     tx: Transaction, readiness: Readiness, node: WorkNodeRow, answer: M, *, ended: Collection[int]
 ) -> M:
-    """Fill in the container, its position, warnings, and the containers that were unblocked by the `ended` nodes."""
+    """Add the container, its position, warnings, and the containers that the `ended` nodes unblocked to an answer."""
     settled = readiness.settle()
     load_container_into(answer, tx, node.n)
     steps = load_pipelines(tx).of(WorkflowType(get_container_type(node)))
@@ -310,6 +314,9 @@ def complete_answer(
     warnings = Warnings()
     verb = "resolved" if answer.transition.after in TERMINAL else "moved on"
     warnings.add_ended_claims(readiness.ended_claims, verb=verb)
+    if answer.transition.after == CLOSED:
+        for pointers in find_unset_facts_of_nodes(tx, [node.n]).values():
+            warnings.add_unset_facts(node.id, pointers)
     answer.warnings = warnings.lines()
     return answer
 
@@ -364,7 +371,7 @@ class Advanced(TransitionAnswer, kw_only=True):
 
 
 def advance(tx: Transaction, request: Advance) -> Advanced:
-    """Move to the next step of the pipeline; a task that another actor left ACTIVE is claimed and stays ACTIVE.
+    """Move to the next step of the pipeline. A task that another actor left ACTIVE is claimed and stays ACTIVE.
 
     Raises:
         NotFound: the task or feature does not exist.
@@ -393,7 +400,7 @@ def advance(tx: Transaction, request: Advance) -> Advanced:
 
 
 def _is_left_by_another(tx: Transaction, node: WorkNodeRow) -> bool:
-    """Return whether another actor started the task and the claim lapsed; then advancing only takes over the claim."""
+    """Return True if another actor started the task and the claim lapsed; advancing then only takes over the claim."""
     is_lapsed = not is_claim_live(node.claimed_by, node.claimed_until, now=tx.now)
     return node.status == ACTIVE and node.claimed_by not in (None, tx.actor.id) and is_lapsed
 
@@ -429,14 +436,14 @@ def revert(tx: Transaction, request: Revert) -> TransitionAnswer:
 
 
 class Terminate(AtVersion, forbid_unknown_fields=True):
-    """A task or a feature, the version that the caller read, and why it will not be implemented."""
+    """A task or a feature, the version that the caller read, and the reason for not implementing it."""
 
     reason: Reason | None = None
     op_id: OpId = field(name="op_id", default=None)
 
 
 class Terminated(TransitionAnswer, kw_only=True):
-    """The terminated container and its dependents. They are unblocked without the result that they waited for."""
+    """The terminated container and its dependents, which are unblocked although they lack its result."""
 
     trimming: ClassVar[Trimming] = Trimming(
         *ContainerAnswer.trimming, CutLists((*UNBLOCKED_LISTS, "affected_dependents", "feature_affected_dependents"))
@@ -488,7 +495,7 @@ class Block(AtVersion, forbid_unknown_fields=True):
 
 
 class BlockAnswer(ContainerAnswer, rename="camel", kw_only=True):
-    """The added blockers, and the number of all blockers."""
+    """The added blockers, and the total number of blockers."""
 
     added_blockers: list[str]
     total_blockers: int
@@ -533,7 +540,7 @@ def block(tx: Transaction, request: Block) -> BlockAnswer:
 
 
 def parse_blockers(value: str | list[str]) -> tuple[list[str], bool]:
-    """Parse the blockers into ids and whether a hold is among them."""
+    """Return the ids of the blockers, and True if one of them is a hold."""
     texts = parse_list(value, ("blockedBy",), items_max=IDS_MAX, chars_max=255)
     if not texts:
         raise invalid_argument(("blockedBy",), f"is empty; send ids, or {HOLD} for a hold")
@@ -543,7 +550,7 @@ def parse_blockers(value: str | list[str]) -> tuple[list[str], bool]:
 def _add_dependencies(
     tx: Transaction, readiness: Readiness, node: WorkNodeRow, refs: list[str]
 ) -> tuple[list[Change], list[str]]:
-    """Add dependencies to a node, and return the changes and the ids of new dependencies."""
+    """Add dependencies to a node. Return the changes, and the ids of new dependencies."""
     moments = WaitingMoments(tx)
     changes: list[Change] = []
     added: list[str] = []
@@ -560,7 +567,7 @@ def _add_dependencies(
 
 
 def _save_node(tx: Transaction, node: WorkNodeRow, changes: list[Change]) -> WorkNodeRow:
-    """Store the changed hold and reason of a node with a new revision, and return the node."""
+    """Save the changed hold and reason of a node under a new revision, and return the node."""
     node = fetch_node(tx, node.n)
     if not changes:
         return node
@@ -575,7 +582,7 @@ def _save_node(tx: Transaction, node: WorkNodeRow, changes: list[Change]) -> Wor
 
 
 class NotBlockedBy(RuleViolated):
-    """The named blocker does not block the task or feature."""
+    """The given blocker does not block the task or feature."""
 
     code = "not_blocked_by"
     contract_code = "INVALID_OPERATION"
@@ -600,7 +607,7 @@ class Unblock(AtVersion, forbid_unknown_fields=True):
 
 
 class UnblockAnswer(ContainerAnswer, rename="camel", kw_only=True):
-    """The removed blockers, and those that remain."""
+    """The removed blockers, and the remaining ones."""
 
     removed_blockers: list[str]
     remaining_blockers: list[str]

@@ -1,1 +1,1 @@
-"""The `graph_*` tools: one file per use case."""
+"""The operations of the `graph_*` tools, each in one module."""

@@ -1,9 +1,9 @@
-"""What stands behind a task: the nodes above it, the paths it is about, and what was resolved before it."""
+"""The background of a task: its ancestors, its paths, and the nodes that were resolved before it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -23,27 +23,30 @@ sql = load_queries(__file__)
 class AncestorPaths(NamedTuple):
     """An ancestor and its paths."""
 
+    n: int
     id: str
     paths: list[str]
 
 
 class TaskPaths(NamedTuple):
-    """The paths of a task: its own, and those of its ancestors."""
+    """The paths of a task: own ones, and those of its ancestors."""
 
     own: list[str]
     inherited: list[str]
 
 
 class ResolvedNode(NamedTuple):
-    """A resolved node and its newest evidence."""
+    """A resolved node with its state and its newest evidence."""
 
     id: str
     summary: str
+    outcome: str | None  # None if the node is done
+    state: Any
     evidence: list[Evidence]
 
 
 class ResolvedNodes(NamedTuple):
-    """The first resolved nodes of a list, and how many there are."""
+    """The first resolved nodes of a list, and the number of all."""
 
     nodes: list[ResolvedNode]
     total: int
@@ -53,6 +56,8 @@ class _ResolvedRow(Struct):
     n: int
     id: str
     summary: str
+    outcome: str | None
+    state: str | None
     total: int
 
 
@@ -61,21 +66,28 @@ def load_ancestor_paths(tx: Transaction, node: WorkNodeRow) -> list[AncestorPath
     if node.parent_n is None:
         return []
     rows = tx.all(sql.lineage, project_id=tx.project.id, n=node.parent_n, at_most=ANCESTORS_MAX)
-    return [AncestorPaths(id_, [] if links == "[]" else msgspec.json.decode(links)) for id_, links in rows]
+    return [AncestorPaths(n, id_, [] if links == "[]" else msgspec.json.decode(links)) for n, id_, links in rows]
 
 
 def collect_paths(tx: Transaction, node: WorkNodeRow, above: Sequence[AncestorPaths]) -> TaskPaths:
-    """Return the paths of a node: its links and Context Files, then the links of its ancestors."""
+    """Return the paths of a node: from its links and Context Files, then from the links of its ancestors."""
     own = dict.fromkeys([*node.links_value, *extract_context_files(load_sections(tx, node))])
     inherited = dict.fromkeys(path for ancestor in above for path in ancestor.paths if path not in own)
     return TaskPaths(list(own), list(inherited))
 
 
-def load_resolved_before(tx: Transaction, node: WorkNodeRow, *, at_most: int, evidence_max: int) -> ResolvedNodes:
-    """Return what was resolved before a node: its dependencies, the latest first, then siblings planned before it."""
+def load_resolved_before(
+    tx: Transaction, node: WorkNodeRow, above: Sequence[AncestorPaths], *, at_most: int
+) -> ResolvedNodes:
+    """Return the nodes that were resolved before a node: its dependencies, those of its ancestors, its siblings."""
     node_key = {"project_id": tx.project.id, "n": node.n}
     rows = tx.all(sql.resolved_dependencies, _ResolvedRow, **node_key, at_most=at_most)
     total = rows[0].total if rows else 0
+    if above:
+        ancestors = to_json_array(ancestor.n for ancestor in above)
+        inherited = tx.all(sql.inherited_dependencies, _ResolvedRow, **node_key, ancestors=ancestors, at_most=at_most)
+        rows += inherited
+        total += inherited[0].total if inherited else 0
     if node.parent_n is not None:
         beside = tx.all(
             sql.resolved_siblings, _ResolvedRow, **node_key, parent_n=node.parent_n, looked_through=SIBLINGS_MAX
@@ -85,5 +97,14 @@ def load_resolved_before(tx: Transaction, node: WorkNodeRow, *, at_most: int, ev
         rows += siblings
         total += len(siblings)
     evidence = load_evidence(tx, to_json_array(row.n for row in rows)) if rows else {}
-    nodes = [ResolvedNode(row.id, row.summary, evidence.get(row.n, [])[-evidence_max:]) for row in rows]
+    nodes = [
+        ResolvedNode(
+            row.id,
+            row.summary,
+            row.outcome,
+            None if row.state is None else msgspec.json.decode(row.state),
+            evidence.get(row.n, []),
+        )
+        for row in rows
+    ]
     return ResolvedNodes(nodes, total)

@@ -1,4 +1,4 @@
-"""Add and remove edges between nodes: dependencies and any other relations."""
+"""Add and remove edges between nodes, which are dependencies or other relations."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PARENT_TYPES = ("parent", "parent_of", "child", "child_of")  # the parent of a n
 
 
 class Edge(Struct, forbid_unknown_fields=True):
-    """An edge to add, or to remove. `to` is a node, or what a link leads to: a key of the purpose or a pointer."""
+    """An edge to add or to remove. `to` is a node, or the target of a link: a purpose key or a pointer."""
 
     from_: NodeRef = field(name="from")
     to: Pointer
@@ -46,7 +46,7 @@ class Edge(Struct, forbid_unknown_fields=True):
 
 
 class Connect(Struct, forbid_unknown_fields=True):
-    """Edges between nodes of one project: first the ones to remove, then the ones to add, in order."""
+    """The edges to remove and then the edges to add, in order, between nodes of one project."""
 
     edges: Annotated[list[Edge], Meta(min_length=1, max_length=EDGES_MAX)]
     project: Name | None = None
@@ -67,7 +67,7 @@ class RejectedEdge(Struct, rename={"from_": "from"}):
 
 
 class Connected(SideEffects, kw_only=True):
-    """The number of edges that were added or removed, and the edges that were rejected."""
+    """The number of added and removed edges, and the rejected edges."""
 
     applied: int
     rejected: list[RejectedEdge] | UnsetType = UNSET
@@ -89,7 +89,7 @@ class _EdgeRejected(Exception):
 
 
 def connect(tx: Transaction, request: Connect) -> Connected:
-    """Add and remove edges. An edge that is rejected is listed with its reason; the others are applied.
+    """Add and remove edges. Each rejected edge is listed with its reason, and all others are applied.
 
     Edges are removed before others are added, so that one call can turn a dependency round.
     """
@@ -109,7 +109,7 @@ def connect(tx: Transaction, request: Connect) -> Connected:
 
 
 class _EdgeWriter:
-    """Applies the edges of one call, in order."""
+    """A writer that applies the edges of one call in order."""
 
     def __init__(self, tx: Transaction, request: Connect) -> None:
         self._tx = tx
@@ -123,7 +123,7 @@ class _EdgeWriter:
         self.warnings = Warnings()
 
     def apply(self, edge: Edge) -> None:
-        """Add or remove one edge, or raise _EdgeRejected."""
+        """Add or remove one edge. Raise _EdgeRejected if that is not possible."""
         if id(edge) in self._link_ids:
             self._apply_link(edge)
             return
@@ -187,7 +187,7 @@ class _EdgeWriter:
 
 
 def _is_link(tx: Transaction, edge: Edge) -> bool:
-    """Return whether an edge leads out of the work graph: its target is not a work node."""
+    """Return True if the target of an edge is not a work node."""
     if is_link_target(edge.to):
         return True
     try:
@@ -208,7 +208,7 @@ def _find_end(tx: Transaction, ref: str) -> NodeLocation:
 
 
 def locate(tx: Transaction, request: Connect) -> str:
-    """Return the project of the first node that exists."""
+    """Return the project of the first existing node."""
     if request.project is not None:
         return request.project
     refs = [ref for edge in request.edges for ref in (edge.from_, edge.to) if not is_link_target(ref)]

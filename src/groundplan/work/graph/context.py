@@ -1,4 +1,4 @@
-"""Read one node in full, with its ancestors, its subtree, its dependencies and its dependents.
+"""Read one node in full, with its ancestors, subtree, dependencies and dependents.
 
 Every part is bounded, and what is left out is counted. If the caller has a cap on answers, the least important parts
 are cut first: the lower levels of the tree, then edges, then distant ancestors; the node itself stays.
@@ -17,7 +17,7 @@ from groundplan.kernel.answers import Budget, CutLists, DropField, LeftOut, Trim
 from groundplan.kernel.operations.registry import AnswerBudget, Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work import answers as briefing
+from groundplan.work.answers import TRIMMING, AnswerBriefing
 from groundplan.work.links import load_shown_links
 from groundplan.work.nodes import WorkNode, load_nodes
 from groundplan.work.refs import find_node, find_node_in_project
@@ -27,7 +27,7 @@ DEPTH_MAX = 10
 
 
 class ReadContext(Struct, forbid_unknown_fields=True):
-    """The node, and how many levels below it to show."""
+    """The node, and the number of levels of its subtree to include."""
 
     node_id: NodeRef
     depth: Annotated[int, Meta(ge=0, le=DEPTH_MAX)] = 2
@@ -36,11 +36,11 @@ class ReadContext(Struct, forbid_unknown_fields=True):
 
 
 class NodeContext(Struct, kw_only=True):
-    """A node and its neighbours. A lean answer omits empty fields."""
+    """A node and its neighbours. A lean answer leaves out empty fields."""
 
     # The tree needs no rule here: `context` adds only as much of it as fits.
     trimming: ClassVar[Trimming] = Trimming(
-        *briefing.TRIMMING,
+        *TRIMMING,
         CutLists(("related",)),
         CutLists(("depended_by",)),
         CutLists(("depends_on",)),
@@ -89,14 +89,22 @@ def context(tx: Transaction, request: ReadContext) -> NodeContext:
     branches = load_branches(tx, node, n, depth=request.depth)
     missing = {"ancestors": over.left_out, "children": count_left_out(branches[:1]), **around.left_out}
     room = tx.budget.reserve(answer, missing)
-    # With a budget, the tree leaves at least half of it to the briefing.
-    branches = fit_branches(branches, room if request.budget is None else room.share(1, of=2))
+    if request.budget is None:
+        briefing = None
+    else:
+        briefing = AnswerBriefing(tx, n, lean=lean, list_shown=lambda: _list_dependencies(answer))
+        room = Budget(room.free_chars - briefing.measure(), room)  # the tree uses what the briefing leaves
+    branches = fit_branches(branches, room)
     answer.children = join_branches(branches, lean=lean)
     missing["children"] = count_left_out(branches)
     answer.left_out = {name: count for name, count in missing.items() if count} or UNSET
-    if request.budget is not None:
-        briefing.add_briefing(tx, answer, n, lean=lean)
+    if briefing is not None:
+        briefing.add_to(answer)
     return answer
+
+
+def _list_dependencies(answer: NodeContext) -> dict[str, bool]:
+    return {dependency.node.id: True for dependency in answer.depends_on or ()}
 
 
 OPERATION = declare(
@@ -131,7 +139,7 @@ class Ancestor(Struct):
 
 
 class NodeDependency(Struct):
-    """The node at the other end of a `depends_on` edge, and whether the dependency is satisfied."""
+    """The target of a `depends_on` edge, and whether the dependency is satisfied."""
 
     node: WorkNode
     satisfied: bool
@@ -156,14 +164,14 @@ class AncestorRow(Struct):
 
 
 class AncestorList(msgspec.Struct, frozen=True):
-    """The listed ancestors, root first, and how many are left out between the root and the next one."""
+    """The listed ancestors, root first, and the number of ancestors left out below the root."""
 
     ancestors: list[Ancestor]
     left_out: int
 
 
 class EdgeNeighbours(msgspec.Struct, frozen=True):
-    """The listed neighbours along edges, and how many of each list are left out."""
+    """The neighbours along edges, and the number of neighbours that are left out of each list."""
 
     depends_on: list[NodeDependency]
     depended_by: list[NodeDependency]
@@ -172,7 +180,7 @@ class EdgeNeighbours(msgspec.Struct, frozen=True):
 
 
 def load_ancestors(tx: Transaction, n: int) -> AncestorList:
-    """Return the ancestors of a node; of very many, the root and the nearest."""
+    """Return the ancestors of a node. If there are very many, only the root and the nearest are returned."""
     *rows, node = tx.all(sql.ancestors, AncestorRow, project_id=tx.project.id, n=n, at_most=ANCESTORS_MAX)
     if node.depth > ANCESTORS_MAX:
         rows[0] = tx.one(sql.root_ancestor, AncestorRow, project_id=tx.project.id)
@@ -235,7 +243,7 @@ class ChildRow(Struct):
 
 
 class NodeTree(Struct, kw_only=True):
-    """A node with its subtree. `child_count` is the number of all its children, set only if some are not listed."""
+    """A node with its subtree. `child_count` is the number of all children, set only if some are not listed."""
 
     id: str
     summary: str
@@ -246,7 +254,7 @@ class NodeTree(Struct, kw_only=True):
 
 
 class Branch(Struct):
-    """A node in the tree, with its parent and the number of its children."""
+    """A node of the tree, with its parent and the number of its children."""
 
     n: int
     tree: NodeTree
@@ -263,7 +271,7 @@ class Branch(Struct):
 
 
 def load_branches(tx: Transaction, node: WorkNode, n: int, *, depth: int) -> list[Branch]:
-    """Return the branches of the tree below a node, itself first, then level by level in order of creation."""
+    """Return the nodes of a subtree, level by level in the order of creation, beginning with its root."""
     top = Branch(n, NodeTree(id=node.id, summary=node.summary, resolved=node.resolved, state=node.state))
     branches, level = [top], [top]
     for height in range(depth, -1, -1):
@@ -279,7 +287,7 @@ def load_branches(tx: Transaction, node: WorkNode, n: int, *, depth: int) -> lis
 
 
 def join_branches(branches: Sequence[Branch], *, lean: bool) -> NodeTree | UnsetType:
-    """Return the tree of these branches, which are all branches or the leading ones."""
+    """Return the tree that all or the leading branches form."""
     children: dict[int, list[NodeTree]] = {}
     for branch in branches[1:]:
         if branch.parent is not None:
@@ -290,13 +298,13 @@ def join_branches(branches: Sequence[Branch], *, lean: bool) -> NodeTree | Unset
 
 
 def count_left_out(branches: Sequence[Branch]) -> int:
-    """Return how many children of these branches are missing, other than those below the last level."""
+    """Return the number of missing children of these branches, without children below the last level."""
     asked_for = sum(branch.child_count for branch in branches if not branch.is_last_level)
     return asked_for - (len(branches) - 1)
 
 
 def fit_branches(branches: list[Branch], budget: Budget) -> list[Branch]:
-    """Return the leading branches that fit the budget; the top always stays."""
+    """Return the leading branches that fit the budget. The first branch is always included."""
     for branch in branches:
         branch.tree.children, branch.tree.child_count = [], branch.child_count  # the most that joining can add
     return branches[: len(budget.take_rows([branch.tree for branch in branches], at_least=1))]

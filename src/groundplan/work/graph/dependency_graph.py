@@ -1,4 +1,4 @@
-"""Read a part of the dependency graph: around a node, of the open nodes of a branch, or of some nodes.
+"""Read a part of the dependency graph: around a node, the open nodes of a branch, or some nodes.
 
 The number of nodes is bounded, and what is left out is counted exactly. A link is implied if other links lead from
 one end to the other: then it says nothing new, and a picture can leave it out.
@@ -33,7 +33,7 @@ Links = list[tuple[int, int]]  # the one that waits, and what it waits for
 
 
 class ReadDependencyGraph(Struct, forbid_unknown_fields=True):
-    """The part to read: around one node, some nodes, or the open nodes of a branch, by default of the project."""
+    """The part to read: around one node, some nodes, or the open nodes of a branch (by default the project)."""
 
     project: Name
     node: NodeRef | None = None
@@ -50,7 +50,7 @@ class ReadDependencyGraph(Struct, forbid_unknown_fields=True):
 
 
 class GraphNode(OutlineNode, kw_only=True):
-    """A node, with the numbers of all its links, also of those that lead out of the part."""
+    """A node with the numbers of all its links, including those to nodes outside of the part."""
 
     waits_for: int
     waits_for_open: int
@@ -58,7 +58,7 @@ class GraphNode(OutlineNode, kw_only=True):
 
 
 class GraphLink(Struct, omit_defaults=True):
-    """A node, and one that it waits for."""
+    """A node, and a node that it waits for."""
 
     node: str
     waits_for: str
@@ -66,7 +66,7 @@ class GraphLink(Struct, omit_defaults=True):
 
 
 class DependencyGraph(Struct):
-    """A part of the graph. `left_out` counts links that lead out of it, and blocked nodes that are not in it."""
+    """A part of the graph. `left_out` counts links to nodes outside of it, and blocked nodes outside of it."""
 
     nodes: list[GraphNode]
     links: list[GraphLink]
@@ -83,7 +83,7 @@ class LinkCountsRow(Struct):
 
 
 class NodeSelection(NamedTuple):
-    """The nodes to show, and how many nodes are blocked in the branch that they were taken from."""
+    """The nodes to show, and the number of blocked nodes in their branch."""
 
     ns: list[int]
     blocked: int = 0
@@ -123,7 +123,7 @@ def list_links_between(tx: Transaction, ns: Sequence[int]) -> Links:
 
 
 def find_implied(links: Links) -> set[tuple[int, int]]:
-    """Return the links whose ends are also joined by two or more other links."""
+    """Return the links whose ends are also joined by a path of two or more other links."""
     ahead: dict[int, list[int]] = {}
     for a, b in links:
         ahead.setdefault(a, []).append(b)
@@ -132,7 +132,7 @@ def find_implied(links: Links) -> set[tuple[int, int]]:
 
 
 def _reach_beyond(ahead: Mapping[int, Sequence[int]], start: int) -> set[int]:
-    """Return the nodes that are two steps or more ahead."""
+    """Return the nodes at a distance of two steps or more."""
     reached: set[int] = set()
     todo = [far for neighbour in ahead[start] if neighbour != start for far in ahead.get(neighbour, ()) if far != start]
     while todo:
@@ -162,7 +162,7 @@ def _select_nodes(tx: Transaction, request: ReadDependencyGraph) -> NodeSelectio
 
 
 def _walk_around(tx: Transaction, start: int, direction: Direction, *, at_most: int) -> list[int]:
-    """Return a node and what is linked with it, the nearest first. A walk never turns: cousins are not lineage."""
+    """Return a node and all nodes that it waits for or that wait for it, directly or indirectly, the nearest first."""
     sides = {"both": (True, False), "waits_for": (True,), "holds_up": (False,)}[direction]
     reached = {start: None}
     ahead = deque((start, is_before) for is_before in sides)

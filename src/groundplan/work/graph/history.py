@@ -1,4 +1,4 @@
-"""Read the history of a node, newest event first: who did what, what it changed, and why.
+"""Read the history of a node, newest event first: its actors, changes and reasons.
 
 The newest event comes first because readers usually want to know how a node reached its current state. A node that was
 merged into another or deleted keeps its history under its own id.
@@ -44,7 +44,7 @@ class HistoryChange(Struct):
 
 
 class HistoryEvent(Struct, kw_only=True):
-    """One event. A lean one omits null and empty fields."""
+    """An event. A lean answer leaves out null and empty fields."""
 
     timestamp: str
     agent: str
@@ -87,7 +87,7 @@ def history(tx: Transaction, request: ReadHistory) -> History:
 
 
 def locate_node(tx: Transaction, ref: str) -> tuple[str, str]:
-    """Return the project and the id of a node, also of one that was merged into another or deleted."""
+    """Return the project and the id of a node, even if it was merged into another node or deleted."""
     # Removed nodes first, because the id of one may be the prefix of another node's id.
     removed = find_removed_node(tx, ref)
     if removed is not None:

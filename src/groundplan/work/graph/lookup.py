@@ -1,4 +1,4 @@
-"""Look up the nodes that a person means: by id, by the beginning of an id, or by title.
+"""Look up nodes by id, by the beginning of an id, or by title.
 
 Programs send whole ids, or beginnings of at least 4 characters, which every operation takes. People type less, so the
 command line looks up what they typed, and then sends whole ids.
@@ -38,7 +38,7 @@ BEGINNING_CHARS_MAX = 32
 
 
 class Lookup(Struct, forbid_unknown_fields=True):
-    """What was typed for some nodes, or the beginning of the ids to list."""
+    """The typed texts for some nodes, or the beginning of the ids to list."""
 
     project: Name
     refs: Annotated[list[Summary], Meta(max_length=REFS_MAX)] = []
@@ -56,7 +56,7 @@ class LookedUp(Struct):
 
 
 class AmbiguousTitle(Invalid):
-    """No title is or begins with this text alone."""
+    """The text fits the titles of several nodes, or of none."""
 
     code = "ambiguous_title"
 
@@ -94,7 +94,7 @@ def _list_beginning(tx: Transaction, beginning: str) -> list[int]:
 
 
 def _look_up_one(tx: Transaction, ref: str) -> int:
-    """Return the number of the node that a ref names."""
+    """Return the number of the node for a ref."""
     location = _find_by_id(tx, ref)
     if location is not None and location.project_id == tx.project.id:
         return location.n
@@ -105,7 +105,7 @@ def _look_up_one(tx: Transaction, ref: str) -> int:
 
 
 def _find_by_title(tx: Transaction, ref: str) -> OutlineRow | None:
-    """Return the only node whose title is this text, else the only one whose title begins with it. Open ones win."""
+    """Return the only node with this title, else the only one whose title begins with it. Open ones take precedence."""
     rows = _list_with_text(tx, ref)
     key = ref.casefold()
     equal = [row for row in rows if row.summary.casefold() == key]
@@ -129,7 +129,7 @@ def _list_with_text(tx: Transaction, text: str) -> list[OutlineRow]:
 
 
 def _find_by_id(tx: Transaction, ref: str) -> NodeLocation | None:
-    """Return the node with this id or beginning of an id; of several, the only one of this project."""
+    """Return the node with this id or beginning of an id. Of several, the only one of this project is returned."""
     try:
         location = find_node_or_none(tx, ref)
     except AmbiguousNode:

@@ -1,4 +1,4 @@
-"""Offer the best actionable nodes, or the one that is named, and claim them on request.
+"""Offer the best actionable nodes or a given node, and claim them on request.
 
 An offer has the ancestors of a node and the resolved nodes that it depends on. Where there is no offer, the answer says
 what is in the way: of the named node as an error, of the whole project as a reason.
@@ -14,19 +14,21 @@ from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import DropField, LeftOut, Trimming
-from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import Conflict, NextStep
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.input_gate.types import missing_argument
 from groundplan.kernel.operations.registry import AnswerBudget, Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
 from groundplan.policies import get_policies
-from groundplan.work import answers as briefing
-from groundplan.work.answers import Warnings, join_names
-from groundplan.work.claims import compute_lease_end, limit_lease_end
-from groundplan.work.events import WorkOp
+from groundplan.work.answers import TRIMMING, AnswerBriefing, Warnings, join_names
+from groundplan.work.claims import (
+    AlreadyClaimed,
+    claim_node,
+    compute_lease_end,
+    is_claimed_by_another,
+    limit_lease_end,
+)
 from groundplan.work.kinds import ACTIVE, FEATURE, ROOT_N
 from groundplan.work.nodes import (
     ANCESTORS_MAX,
@@ -40,12 +42,11 @@ from groundplan.work.nodes import (
     build_node,
     fetch_node,
     format_evidence,
-    is_claimed_by_another,
     load_evidence,
 )
 from groundplan.work.overlaps import OverlapGuard
 from groundplan.work.readiness import begin_features
-from groundplan.work.refs import find_node_in_project, resolve_node_project
+from groundplan.work.refs import find_node_in_project, locate_request
 from groundplan.work.requests import Decision, NodeRef
 from groundplan.work.waiting.cycles import describe_stored_loop, find_stored_loop
 
@@ -56,7 +57,7 @@ sql = load_queries(__file__)
 
 
 class Next(Struct, forbid_unknown_fields=True):
-    """Where to look for work, and whether to claim it."""
+    """Filters of the offered work, and the choice to claim it."""
 
     project: Name | None = None
     node_id: NodeRef | None = None
@@ -84,7 +85,7 @@ class InheritedLinks(Struct):
 
 
 class LinksBySource(Struct, rename={"own": "self"}):
-    """The links of a node, and those it inherits."""
+    """The links of a node, and the links that it inherits."""
 
     own: list[str] | UnsetType = UNSET
     inherited: list[InheritedLinks] | UnsetType = UNSET
@@ -111,10 +112,10 @@ class Offer(Struct, kw_only=True):
 
 
 class Offers(Struct):
-    """The best nodes, best first. If there are none, `reason` says why."""
+    """The best nodes in order. If there are none, `reason` explains it."""
 
     trimming: ClassVar[Trimming] = Trimming(
-        *briefing.TRIMMING,
+        *TRIMMING,
         *(DropField(f"nodes[].{part}") for part in ("resolved_deps", "context_links", "ancestors")),
         *(DropField(f"nodes[].node.{part}") for part in TRIMMABLE_FIELDS),
     )
@@ -127,7 +128,7 @@ class Offers(Struct):
 
 
 def offer(tx: Transaction, request: Next) -> Offers:
-    """Return the best actionable nodes, or the one that is named.
+    """Return the best actionable nodes, or the given one.
 
     Raises:
         NotFound: the scope or the named node is not a node of the project.
@@ -141,7 +142,7 @@ def offer(tx: Transaction, request: Next) -> Offers:
 
 
 def claim(tx: Transaction, request: Next) -> Offers:
-    """Claim and return the best actionable nodes, or the one that is named.
+    """Claim and return the best actionable nodes, or the given one.
 
     Nobody else is offered them while the claim is live.
 
@@ -156,15 +157,7 @@ def claim(tx: Transaction, request: Next) -> Offers:
     nodes = _fit_to_budget(tx, candidates)
     until = compute_lease_end(tx)
     for node in nodes:
-        before = node.claimed_by, node.claimed_until
-        node.claimed_until = None if before == (tx.actor.id, None) else until  # a held claim stays held
-        if not tx.run(sql.claim_node, project_id=tx.project.id, n=node.n, claimed_until=node.claimed_until):
-            raise LookupError(f"node {node.id} was claimed under the lock of its project")
-        node.rev, node.claim_number = node.rev + 1, node.claim_number + 1
-        node.claimed_by, node.claimed_at, node.updated_at, node.changed_rev = tx.actor.id, tx.now, tx.now, tx.rev
-        # The event itself implies the time of the claim and that its number grew by one.
-        changes = changed("claimed_by", before[0], tx.actor.id), changed("claimed_until", before[1], node.claimed_until)
-        tx.record(WorkOp.CLAIMED, node.id, *changes, decision=request.decision)
+        claim_node(tx, node, until, decision=request.decision)
         if node.feature_n is not None:
             begin_features(tx, node.feature_n, decision=request.decision)
     return _build_offers(tx, request, candidates, nodes, guard, is_claimed=True)
@@ -191,7 +184,7 @@ def _pick_nodes(tx: Transaction, request: Next, guard: OverlapGuard) -> list[Wor
 
 
 def _fit_to_budget(tx: Transaction, candidates: list[WorkNodeRow]) -> list[WorkNodeRow]:
-    """Return the leading nodes that fit into half of the answer at their shortest, as each claim must be shown."""
+    """Return the leading nodes that fit into half of the answer in short form, because each claim must be shown."""
     if len(candidates) < 2:
         return candidates
     shortest = [(row.summary, SHORTEST_OFFER) for row in candidates]
@@ -199,7 +192,7 @@ def _fit_to_budget(tx: Transaction, candidates: list[WorkNodeRow]) -> list[WorkN
 
 
 def encode_wanted_properties(properties: dict[str, Any]) -> str:
-    """Return the wanted properties as JSON for the queries: name, kind and value of each."""
+    """Return the properties of the filter as JSON for the queries: name, kind and value of each."""
     return msgspec.json.encode([[name, *_encode_value(value)] for name, value in properties.items()]).decode()
 
 
@@ -236,8 +229,13 @@ def _build_offers(
     left_out = {"nodes": len(picked) - len(kept)} if len(kept) < len(picked) else UNSET
     answer = Offers(offers, warnings=warnings.lines(), left_out=left_out)
     if request.budget is not None:
-        briefing.add_briefing(tx, answer, kept[0].n, lean=lean)
+        briefing = AnswerBriefing(tx, kept[0].n, lean=lean, list_shown=lambda: _list_dependencies(answer))
+        briefing.add_to(answer)
     return answer
+
+
+def _list_dependencies(answer: Offers) -> dict[str, bool]:
+    return {dependency.id: False for offered in answer.nodes for dependency in offered.resolved_deps or ()}
 
 
 def _build_offer(tx: Transaction, row: WorkNodeRow, *, lean: bool, is_claimed: bool) -> Offer:
@@ -276,22 +274,13 @@ def _build_dependency(row: SurroundingRow, evidence: list[Evidence], *, lean: bo
     return ResolvedDependency(row.id, row.summary, format_evidence(evidence, lean=lean), total)
 
 
-def locate(tx: Transaction, request: Next) -> str:
-    """Return the project of a request: the given one, or that of the named node."""
-    if request.project is not None:
-        return request.project
-    if request.node_id is None:
-        raise missing_argument("project", (), expected="a string, unless node_id names a node")
-    return resolve_node_project(tx, request.node_id)
-
-
 CLAIM = declare(
     claim,
     name="work.claim",
     summary="Claim the best actionable nodes, so that no one else is offered them.",
     permission=Permission.WORK_CLAIM,
     effect=Effect.WRITE,
-    project=locate,
+    project=locate_request,
     command=Command(("work", "claim"), arguments=("node_id",)),
     http=Route("POST", "/projects/{project}/work/claims", without=("claim",)),
 )
@@ -302,7 +291,7 @@ OPERATION = declare(
     summary="Best actionable nodes with context; claim: true takes them.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    project=locate,
+    project=locate_request,
     variants=(CLAIM,),
     choose_variant=lambda request: CLAIM if request.claim else None,
     tool=Tool("graph_next", Group.WORK),
@@ -319,7 +308,7 @@ SUMMARY_CHARS_MAX = 120  # in an error, which no budget shortens
 
 
 class BlockedAncestor(Struct):
-    """An ancestor that holds a node back, with what it waits for and why it is on hold, if it is."""
+    """An ancestor that blocks a node, with its open dependencies, and the reason of its hold if it is on hold."""
 
     id: str
     summary: str
@@ -335,7 +324,7 @@ class _AncestorRow(Struct):
 
 
 class NotActionable(Conflict):
-    """The named node cannot be worked on now: it is resolved, waits, or has open children."""
+    """The given node cannot be worked on now: it is resolved, waits, or has open children."""
 
     code = "not_actionable"
 
@@ -385,24 +374,8 @@ def _describe_node(node: NodeSummary | BlockedAncestor) -> str:
     return f"{node.id} ({quote_text(node.summary)})"
 
 
-class AlreadyClaimed(Conflict):
-    """Another actor has claimed the named node."""
-
-    code = "already_claimed"
-
-    def __init__(self, node: WorkNodeRow, claimed_until: str | None) -> None:
-        until = f" until {claimed_until}" if claimed_until else ""
-        super().__init__(
-            f"node {node.id} is claimed by {quote_text(str(node.claimed_by))}{until}",
-            next_steps=NextStep("work.next", "offers another node without node_id"),
-            node_id=node.id,
-            claimed_by=node.claimed_by,
-            claimed_until=claimed_until,
-        )
-
-
 def pick_named(tx: Transaction, ref: str) -> WorkNodeRow:
-    """Return the named node of the current project."""
+    """Return the given node of the current project."""
     node = fetch_node(tx, find_node_in_project(tx, ref).n)
     node_key = {"project_id": tx.project.id, "n": node.n}
     if tx.one_or_none(sql.ready_node, **node_key) is None:
@@ -420,7 +393,7 @@ def _load_waiting_for(tx: Transaction, n: int, *, at_most: int) -> list[NodeSumm
 
 
 def _load_blocked_ancestors(tx: Transaction, n: int) -> list[BlockedAncestor]:
-    """Return the ancestors that hold a node back, the nearest first, with at most LISTED_MAX nodes in all."""
+    """Return the ancestors that block a node, nearest first, with at most LISTED_MAX nodes in all."""
     inherits = get_policies(tx).inherit_dependencies
     parameters = {"project_id": tx.project.id, "n": n, "inherits": inherits, "at_most": ANCESTORS_LISTED_MAX}
     ancestors: list[BlockedAncestor] = []
@@ -442,7 +415,7 @@ def _shorten_text(text: str) -> str:
 
 
 class SurroundingRow(Struct):
-    """An ancestor of a node, with its links; or a resolved dependency, with its amount of evidence."""
+    """An ancestor of a node with its links, or a resolved dependency with the amount of its evidence."""
 
     n: int
     id: str
@@ -453,7 +426,7 @@ class SurroundingRow(Struct):
 
 
 def fetch_surroundings(tx: Transaction, row: WorkNodeRow) -> tuple[list[SurroundingRow], list[SurroundingRow]]:
-    """Return the ancestors, root first, of very many the root and the nearest; and the resolved dependencies."""
+    """Return the ancestors, root first (of very many, only the root and the nearest), and the resolved dependencies."""
     rows = tx.all(
         sql.surroundings,
         SurroundingRow,
@@ -479,7 +452,7 @@ SHOWN_PROPERTIES = (
 
 
 def warn_about_filter(tx: Transaction, warnings: Warnings, properties: dict[str, Any], *, is_found: bool) -> None:
-    """Add warnings about properties that no node has, and about those that answers show but no node stores."""
+    """Add warnings about properties that no node has, and about properties that answers compute and no node stores."""
     doubtful = [name for name, value in properties.items() if value is None or not is_found]
     for names, step in SHOWN_PROPERTIES:
         if shown := [name for name in properties if name in names]:
@@ -496,7 +469,7 @@ def _is_property(tx: Transaction, name: str) -> bool:
 
 
 def explain_no_offer(tx: Transaction) -> str:
-    """Return why there is nothing to offer, from the stored counts."""
+    """Return the reason why no node is offered, from the stored counts."""
     counts = tx.one(sql.counts, WorkCounts, project_id=tx.project.id)
     if counts.total == 1:
         return (

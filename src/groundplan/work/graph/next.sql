@@ -134,24 +134,6 @@ NOT EXISTS (
          ) <> (json_extract(w.value, '$[1]') = 'null')
      )
 
--- name: claim_node
--- Claim a node that may be claimed. No row means that another actor has claimed it. It returns nothing, which the caller
--- knows: RETURNING takes SQLite a quarter of the time of the change.
-UPDATE work_nodes
-   SET claimed_by = :actor_id,
-       claimed_at = :now,
-       claimed_until = :claimed_until,
-       claim_number = claim_number + 1,
-       rev = rev + 1,
-       changed_rev = :write_rev,
-       updated_at = :now,
-       updated_by = :actor_id
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND n = :n
-   AND is_ready
-   AND (claimed_by IS NULL OR claimed_by = :actor_id OR claimed_until <= :now);
-
 -- name: surroundings
 -- The ancestors of a node with their links, of very many the nearest; and its resolved dependencies, the latest first,
 -- which have no depth here. One statement, because each is a round trip on a server.

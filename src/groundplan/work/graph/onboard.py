@@ -1,7 +1,8 @@
-"""An overview for a new agent in one call: the goal of the project, its state, and what to do next.
+"""An overview for a new agent in one call: the goal of the project, its state, and the next steps.
 
-The answer is never longer than 600 tokens: it is read whole, by index seeks that take the same time at any size, and
-then shortened. Without a project it describes the only one, or lists the projects to choose from.
+It names the goal and the purpose, work to start with, claims, missing facts, open questions, drafts and the areas of
+knowledge. The answer is never longer than 600 tokens: it is read whole, by index seeks, and then shortened. Without a
+project it describes the configured or the only one, or lists the projects to choose from.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
-from groundplan.providers import MarkLines
+from groundplan.providers import MarkLines, ProjectOverview
 from groundplan.work.events import ACTIONS, WorkOp
 from groundplan.work.graph.history import EVENT_PREFIX
 from groundplan.work.graph.next import Next, offer
@@ -35,11 +36,18 @@ from groundplan.work.waiting.cycles import describe_stored_loop, find_stored_loo
 TOKENS_MAX = 600
 
 # The lists, the most important first: how many entries each has at most, and how many it keeps as long as possible.
-LISTS_MAX = {"next": 3, "marks": 3, "my_claims": 5, "blocked": 3, "tree": 8, "recent": 5, "projects": 20}
-LISTS_MIN = {"next": 2, "marks": 1, "my_claims": 2, "blocked": 1, "tree": 4, "recent": 2, "projects": 5}
+LISTS_MAX = {
+    **{"next": 3, "marks": 3, "my_claims": 5, "claims": 5, "areas": 5},
+    **{"blocked": 3, "tree": 8, "recent": 5, "projects": 20},
+}
+LISTS_MIN = {
+    **{"next": 2, "marks": 1, "my_claims": 2, "claims": 1, "areas": 1},
+    **{"blocked": 1, "tree": 4, "recent": 2, "projects": 5},
+}
 
-# A goal and a decision get a multiple of the room that a summary gets.
+# A goal, the purpose and a decision get a multiple of the room that a summary gets.
 GOAL_WIDTHS = 4
+PURPOSE_WIDTHS = 2
 DECISION_WIDTHS = 2
 
 
@@ -54,7 +62,7 @@ class ProjectBrief(Struct, kw_only=True):
 
 
 class NodeBrief(Struct, kw_only=True):
-    """The id of a node with its summary, or with the excerpt that there is room for."""
+    """The id of a node with its summary, or with an excerpt that fits."""
 
     id: str
     summary: str | UnsetType = UNSET
@@ -67,15 +75,35 @@ class ClaimBrief(NodeBrief, kw_only=True):
     claimed_at: str | UnsetType = UNSET
 
 
+class OtherClaimBrief(NodeBrief, kw_only=True):
+    """A node that somebody else has claimed."""
+
+    claimed_by: str
+
+
+class AreaBrief(Struct):
+    """An area of knowledge and the number of its notes; without a name, the notes in no area."""
+
+    name: str | UnsetType
+    notes: int
+
+
+class DraftsBrief(Struct):
+    """What is being drafted: the number of the draft of the purpose, and how many drafts of facts there are."""
+
+    purpose: int | UnsetType = UNSET
+    facts: int | UnsetType = UNSET
+
+
 class BranchBrief(NodeBrief, kw_only=True):
-    """A top-level node, with the number of its open children."""
+    """A top-level node, with the number of its open descendants."""
 
     resolved: bool | UnsetType = UNSET  # set only if it is true
     open_children: int | UnsetType = UNSET
 
 
 class BlockedBrief(NodeBrief, kw_only=True):
-    """A blocked node, with what it waits for; `through` is the ancestor that waits, if it is not the node itself."""
+    """A blocked node with its open dependencies. `through` is its waiting ancestor, if it does not wait itself."""
 
     through: str | UnsetType = UNSET
     waits_for: list[NodeBrief]
@@ -105,15 +133,22 @@ class Orientation(Struct, kw_only=True):
     """An overview of one project, or the projects to choose from."""
 
     project: ProjectBrief | UnsetType = UNSET
+    purpose: str | UnsetType = UNSET  # in one line, which may be cut
     counts: WorkCounts | UnsetType = UNSET
     next: list[NodeBrief] | UnsetType = UNSET
     marks: list[str] | UnsetType = UNSET  # assumptions in doubt and changed facts, the latest first
     my_claims: list[ClaimBrief] | UnsetType = UNSET
+    claims: list[OtherClaimBrief] | UnsetType = UNSET  # this and the next six: only if there are some
+    claims_total: int | UnsetType = UNSET  # of others
+    missing: int | UnsetType = UNSET  # required facts without a value
+    questions: int | UnsetType = UNSET  # that nobody has answered
+    drafts: DraftsBrief | UnsetType = UNSET
+    areas: list[AreaBrief] | UnsetType = UNSET
     blocked: list[BlockedBrief] | UnsetType = UNSET
     tree: list[BranchBrief] | UnsetType = UNSET
     recent: list[RecentBrief] | UnsetType = UNSET
     projects: list[ProjectChoice] | UnsetType = UNSET
-    left_out: LeftOut = UNSET  # for marks, my_claims, tree (only open nodes) and projects
+    left_out: LeftOut = UNSET  # for marks, my_claims, areas, tree (only open nodes) and projects
     hint: str | UnsetType = UNSET
 
 
@@ -123,7 +158,7 @@ AnyBrief = TypeVar("AnyBrief", bound=NodeBrief)
 def shorten_orientation(
     orientation: Orientation, unlisted: Mapping[str, int], *, tokens_max: int, lean: bool
 ) -> Orientation:
-    """Return as much of an orientation as fits; `unlisted` counts the entries that its lists do not have."""
+    """Return an orientation shortened to fit. `unlisted` counts the entries that its lists never had."""
     lists = {name: len(getattr(orientation, name)) for name in LISTS_MAX if getattr(orientation, name) is not UNSET}
     limit = min(TOKENS_MAX, tokens_max or TOKENS_MAX)
     return fit_excerpts(
@@ -138,19 +173,27 @@ def _shorten_to(
     orientation: Orientation, unlisted: Mapping[str, int], chars: int, list_lengths: Mapping[str, int], *, lean: bool
 ) -> Orientation:
     parts: dict[str, Any] = {
-        name: [
-            _cut_line(entry, chars) if isinstance(entry, str) else _shorten_entry(entry, chars, lean=lean)
-            for entry in getattr(orientation, name)[:count]
-        ]
+        name: [_shorten(entry, chars, lean=lean) for entry in getattr(orientation, name)[:count]]
         for name, count in list_lengths.items()
     }
     if orientation.project is not UNSET:
         goal, goal_excerpt = _make_excerpt(orientation.project.goal, chars * GOAL_WIDTHS)
         parts["project"] = replace(orientation.project, goal=goal, goal_excerpt=goal_excerpt)
+    if orientation.purpose is not UNSET:
+        parts["purpose"] = _cut_line(orientation.purpose, chars * PURPOSE_WIDTHS)
     parts["left_out"] = _count_left_out(orientation, unlisted, list_lengths)
     if lean:
         parts = {name: part or UNSET for name, part in parts.items()}
     return replace(orientation, **parts)
+
+
+def _shorten(entry: str | AreaBrief | NodeBrief, chars: int, *, lean: bool) -> str | AreaBrief | NodeBrief:
+    match entry:
+        case str():
+            return _cut_line(entry, chars)
+        case AreaBrief():
+            return replace(entry, name=UNSET if entry.name is UNSET else _cut_line(entry.name, chars))
+    return _shorten_entry(entry, chars, lean=lean)
 
 
 def _shorten_entry(entry: AnyBrief, chars: int, *, lean: bool) -> AnyBrief:
@@ -166,6 +209,8 @@ def _shorten_entry(entry: AnyBrief, chars: int, *, lean: bool) -> AnyBrief:
             shortened.hold, shortened.hold_excerpt = _make_excerpt(shortened.hold, chars)
         case ClaimBrief() if lean:
             shortened.claimed_at = UNSET
+        case OtherClaimBrief():
+            shortened.claimed_by = _cut_line(shortened.claimed_by, chars)
     return shortened
 
 
@@ -174,7 +219,7 @@ def _cut_line(line: str, chars_max: int) -> str:
 
 
 def _make_excerpt(stored: str | UnsetType, chars_max: int) -> tuple[str | UnsetType, str | UnsetType]:
-    """Return a stored text if it is short enough, else as much of it as is allowed."""
+    """Return a stored text if it is short enough, else its beginning."""
     if stored is UNSET or len(stored) <= chars_max:
         return stored, UNSET
     return UNSET, stored[: chars_max - 1] + "…"
@@ -228,6 +273,15 @@ class TopLevelRow(Struct):
     open_children: int
 
 
+class OtherClaimRow(Struct):
+    """A live claim of somebody else, and the number of all of them."""
+
+    id: str
+    summary: str
+    claimed_by: str
+    total: int
+
+
 class BlockedNodeRow(Struct):
     """A blocked node."""
 
@@ -247,20 +301,29 @@ def load_overview_rows(tx: Transaction, project_ids: Iterable[str]) -> dict[str,
 
 
 def build_orientation(tx: Transaction) -> tuple[Orientation, dict[str, int]]:
-    """Return the unshortened orientation of the current project, and how many entries its lists leave out."""
+    """Return the full orientation of the current project, and the number of entries that its lists leave out."""
     project = tx.project
     row = load_overview_rows(tx, [project.id])[project.id]
     claims, tree = _load_claims(tx), _load_top_level(tx)
+    other_claims, claims_total = _load_other_claims(tx)
+    overview = providers.summarize_project(tx, LISTS_MAX["areas"])
     marks = _describe_marks(tx)
     blocked = _blocked_rows(tx) if row.blocked else []
     orientation = Orientation(
         project=ProjectBrief(
             id=project.id, name=project.name, goal=row.summary, archived_at=project.archived_at or UNSET
         ),
+        purpose=overview.purpose or UNSET,
         counts=WorkCounts(row.total, row.resolved, row.unresolved, row.blocked, row.actionable),
         next=_load_next(tx),
         marks=marks.lines or UNSET,
         my_claims=claims[: LISTS_MAX["my_claims"]],
+        claims=other_claims or UNSET,
+        claims_total=claims_total or UNSET,
+        missing=overview.missing or UNSET,
+        questions=overview.questions or UNSET,
+        drafts=_describe_drafts(overview),
+        areas=[AreaBrief(area.name or UNSET, area.notes) for area in overview.areas] or UNSET,
         blocked=[_explain_blocked(tx, blocked_row) for blocked_row in blocked],
         tree=tree,
         recent=_load_recent(tx),
@@ -270,6 +333,7 @@ def build_orientation(tx: Transaction) -> tuple[Orientation, dict[str, int]]:
     return orientation, {
         **({"marks": marks.left_out} if marks.lines else {}),
         "my_claims": max(len(claims) - LISTS_MAX["my_claims"], 0),
+        **({"areas": overview.other_areas} if overview.areas else {}),
         "tree": row.open_children - open_in_tree,
     }
 
@@ -293,6 +357,20 @@ def _load_claims(tx: Transaction) -> list[ClaimBrief]:
     return [ClaimBrief(id=id_, summary=summary, claimed_at=claimed_at) for id_, summary, claimed_at in rows]
 
 
+def _load_other_claims(tx: Transaction) -> tuple[list[OtherClaimBrief], int]:
+    """Return the latest claims of others, and how many there are."""
+    rows = tx.all(sql.claims_of_others, OtherClaimRow, project_id=tx.project.id, at_most=LISTS_MAX["claims"])
+    claims = [OtherClaimBrief(id=row.id, summary=row.summary, claimed_by=row.claimed_by) for row in rows]
+    return claims, rows[0].total if rows else 0
+
+
+def _describe_drafts(overview: ProjectOverview) -> DraftsBrief | UnsetType:
+    if overview.purpose_draft is None and not overview.fact_drafts:
+        return UNSET
+    purpose = UNSET if overview.purpose_draft is None else overview.purpose_draft
+    return DraftsBrief(purpose, overview.fact_drafts or UNSET)
+
+
 def _load_top_level(tx: Transaction) -> list[BranchBrief]:
     parameters = {"project_id": tx.project.id, "looked_through": TOP_LEVEL_SCANNED_MAX, "at_most": LISTS_MAX["tree"]}
     return [
@@ -304,7 +382,7 @@ def _load_top_level(tx: Transaction) -> list[BranchBrief]:
 
 
 def _name_loop(tx: Transaction, blocked: list[BlockedNodeRow]) -> str | UnsetType:
-    """Name a loop in which one of the blocked nodes is stuck."""
+    """Return the names of the nodes in a loop that one of the blocked nodes waits for."""
     for row in blocked:
         if (loop := find_stored_loop(tx, row.n)) is not None:
             return f"this plan can never be finished: {describe_stored_loop(loop)}"
@@ -377,21 +455,22 @@ SEVERAL_PROJECTS = "call again with project set to the id or name of one of thes
 
 
 class Onboard(Struct, forbid_unknown_fields=True):
-    """The project to look at."""
+    """The project to show."""
 
     project: Name | None = None
     lean: bool | None = None
 
 
 def onboard(tx: Transaction, request: Onboard) -> Orientation:
-    """Return an overview of one project; without a name, of the only one, or the projects to choose from."""
+    """Return an overview of a project; without a name, of the configured or only one, else a list of the projects."""
     if tx.has_project:
         return _fit_to_session(tx, request, *build_orientation(tx))
     projects = list_projects(tx, ListProjects()).projects
     if not projects:
         return Orientation(projects=[], hint=f"there is no project yet; {tx.describe(FIRST_PROJECT)}")
-    if len(projects) == 1:
-        tx.set_project(authorize_project(tx, projects[0].id, Permission.WORK_READ, by_id=True))
+    chosen = [project for project in projects if tx.preferences.project in (project.name, project.id)] or projects
+    if len(chosen) == 1:
+        tx.set_project(authorize_project(tx, chosen[0].id, Permission.WORK_READ, by_id=True))
         return onboard(tx, request)
     latest = nlargest(LISTS_MAX["projects"], projects, key=lambda project: (project.updated_at, project.id))
     rows = load_overview_rows(tx, (project.id for project in latest))

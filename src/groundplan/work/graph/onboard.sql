@@ -23,6 +23,18 @@ SELECT held.id, held.summary, held.claimed_at
          LIMIT :looked_through) AS held
  ORDER BY held.claimed_at DESC, held.n DESC;
 
+-- name: claims_of_others
+-- The latest live claims of other actors, and how many there are.
+SELECT c.id, c.summary, c.claimed_by, count(*) OVER () AS total
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.claimed_by IS NOT NULL
+   AND c.claimed_by <> :actor_id
+   AND (c.claimed_until IS NULL OR c.claimed_until > :now)
+ ORDER BY c.claimed_at DESC, c.n DESC
+ LIMIT :at_most;
+
 -- name: top_level
 -- Children of the root, the open ones first; of very many, only the oldest and the newest are considered.
 SELECT c.id, c.summary, c.resolved, c.open_children

@@ -42,7 +42,7 @@ OWNER_POLICIES = ("agents", "publish_role", "profile_min")
 
 
 class OpenProject(Struct, forbid_unknown_fields=True):
-    """A project by id or name, or none to list all; the goal of a new one; policies to set or change."""
+    """A project by id or name, or none to list all; the goal of a new project; policies to set or change."""
 
     project: Name | None = None
     goal: Goal | None = None
@@ -53,7 +53,7 @@ class OpenProject(Struct, forbid_unknown_fields=True):
 
 
 class OpenedProject(Struct):
-    """The root of a project, and the numbers of its nodes."""
+    """The root of a project, and its numbers of nodes by state."""
 
     trimming: ClassVar[Trimming] = Trimming(*(DropField(f"root.{part}") for part in TRIMMABLE_FIELDS))
 
@@ -64,7 +64,7 @@ class OpenedProject(Struct):
 
 
 class ProjectProgressRow(Struct):
-    """The goal of a project, and the numbers of its nodes."""
+    """The goal of a project, and its numbers of nodes by state."""
 
     project_id: str
     summary: str
@@ -94,7 +94,7 @@ class ProjectLines(Struct):
 
 
 def open_project(tx: Transaction, request: OpenProject) -> OpenedProject | ProjectLines:
-    """Return the root and the counts of an existing project, or without a name all projects the caller sees."""
+    """Return the root and the counts of an existing project; without a name, all projects of the caller."""
     if not tx.has_project:
         return _list_projects(tx)
     return _build_answer(tx, tx.project.id, get_policies(tx), lean=request.lean)
@@ -113,7 +113,7 @@ def _list_projects(tx: Transaction) -> ProjectLines:
 
 
 def begin(tx: Transaction, request: OpenProject) -> OpenedProject:
-    """Create a project, which the caller then owns.
+    """Create a project, whose owner is the caller.
 
     Raises:
         ProjectExists: a project that the caller may not see has this name.
@@ -134,7 +134,7 @@ def begin(tx: Transaction, request: OpenProject) -> OpenedProject:
 
 
 def _refuse_owner_policies(policies: Policies, defaults: Policies) -> None:
-    """Raise AgentNotAllowed when an agent sets a policy about who decides."""
+    """Raise AgentNotAllowed if an agent sets a policy that limits agents."""
     for name in OWNER_POLICIES:
         if getattr(policies, name) != getattr(defaults, name):
             raise AgentNotAllowed(
@@ -144,7 +144,7 @@ def _refuse_owner_policies(policies: Policies, defaults: Policies) -> None:
 
 
 def _open_concurrently_created(tx: Transaction, name: str, request: OpenProject) -> OpenedProject:
-    """Open a project that another actor created after this request looked for it."""
+    """Open a project that another actor created after this request had looked for it."""
     try:
         project = authorize_project(tx, name, Permission.WORK_READ)
     except NotFound:

@@ -1,4 +1,4 @@
-"""List the children of a node, one column of a board, what a filter finds, or one node: each with its state."""
+"""List the children of a node, a column of a board, the matches of a filter, or one node, each with its state."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from groundplan.work.claims import limit_lease_end
 from groundplan.work.graph.search import (
     ORDERS,
     Filter,
-    Position,
     Sort,
     TagFilter,
     build_search,
     count_total,
     fetch_page,
     from_cursor,
+    get_position,
     to_cursor,
 )
 from groundplan.work.kinds import PRIORITY_ABSENT
@@ -44,7 +44,7 @@ sql = load_queries(__file__)
 
 
 class Lane(StrEnum):
-    """The columns of a board. Every node but the root, and those that only wait for their children, is in one."""
+    """The columns of a board. Each node is in one, except the root and nodes that only wait for their children."""
 
     BLOCKED = "blocked"
     READY = "ready"
@@ -78,7 +78,7 @@ LANES: Mapping[Lane, LaneSearch] = {
 
 
 class ListOutline(Struct, forbid_unknown_fields=True):
-    """The node whose children to list, by default the root; the column of the board; a filter; or one node."""
+    """The node whose children to list (by default the root), a column of the board, a filter, or one node."""
 
     project: Name
     parent: NodeRef | None = None
@@ -121,7 +121,7 @@ class OutlineRow(Struct):
 
 
 class OutlineNode(Struct, kw_only=True):
-    """A listed node: its state, who has claimed it, and how many of its children are open."""
+    """A listed node with its state, its claim, and the number of its open children."""
 
     id: str
     summary: str
@@ -142,14 +142,14 @@ class OutlineNode(Struct, kw_only=True):
 
 
 class ClaimCountsRow(Struct):
-    """How many nodes are claimed now, and how many of them could be started otherwise."""
+    """The number of claimed nodes, and the number of them that would be ready without the claim."""
 
     live: int
     ready: int
 
 
 class Outline(Struct):
-    """A page of nodes, the number of nodes on all pages, and the cursor of the next page."""
+    """A page of nodes, the number of all nodes, and the cursor of the next page."""
 
     nodes: list[OutlineNode]
     total: int
@@ -185,7 +185,7 @@ def outline(tx: Transaction, request: ListOutline) -> Outline:
     page = take_page(
         tx.budget.reserve(answer),
         load_rows(tx, ns[: request.limit]),
-        cursor_after=lambda row: encode_cursor(tx, NAME, belongs_to, *to_cursor(_get_position(lane_search.sort, row))),
+        cursor_after=lambda row: encode_cursor(tx, NAME, belongs_to, *to_cursor(get_position(lane_search.sort, row))),
         item=lambda row: to_outline_node(tx, row, with_parent=with_parent),
         has_more=len(ns) > request.limit,
     )
@@ -197,7 +197,7 @@ def outline(tx: Transaction, request: ListOutline) -> Outline:
 
 
 def _add_counts_below(tx: Transaction, rows: Sequence[OutlineRow], nodes: Sequence[OutlineNode]) -> None:
-    """Add the numbers of nodes below each, unless that would take long."""
+    """Add the number of nodes below each node, unless counting would take long."""
     parents = [row.n for row in rows if row.children]
     if not parents:
         return
@@ -208,7 +208,7 @@ def _add_counts_below(tx: Transaction, rows: Sequence[OutlineRow], nodes: Sequen
 
 
 def _count_ready(tx: Transaction) -> int:
-    """Return how many nodes are ready and not claimed, from the stored count: counting them takes long."""
+    """Return the number of ready and unclaimed nodes, from the stored count, because counting takes long."""
     return int(tx.scalar(sql.ready_count, project_id=tx.project.id)) - _count_claims(tx).ready
 
 
@@ -238,7 +238,7 @@ def _list_claimed(tx: Transaction, limit: int) -> Outline:
 
 
 def load_rows(tx: Transaction, ns: Sequence[int]) -> list[OutlineRow]:
-    """Return the stored fields of some nodes, in this order."""
+    """Return the rows of some nodes, in the given order."""
     if not ns:
         return []
     rows = tx.all(sql.outline_rows, OutlineRow, project_id=tx.project.id, ns=to_json_array(ns))
@@ -247,7 +247,7 @@ def load_rows(tx: Transaction, ns: Sequence[int]) -> list[OutlineRow]:
 
 
 def to_outline_node(tx: Transaction, row: OutlineRow, *, with_parent: bool = True) -> OutlineNode:
-    """Return a node as it is listed."""
+    """Return a node as the list shows it."""
     is_claimed = row.claimed_by is not None and (row.claimed_until is None or row.claimed_until > tx.now)
     node = OutlineNode(id=row.id, summary=row.summary, state=_find_state(row, is_claimed=is_claimed))
     node.parent = UNSET if row.parent is None else row.parent
@@ -277,17 +277,6 @@ def _find_state(row: OutlineRow, *, is_claimed: bool) -> NodeState:
     return NodeState.READY if row.is_ready else NodeState.PARENT
 
 
-def _get_position(sort: Sort, row: OutlineRow) -> Position:
-    values = {
-        "after_ready": row.is_ready,
-        "after_priority": row.priority,
-        "after_depth": row.depth,
-        "after_changed_rev": row.changed_rev,
-        "after_n": row.n,
-    }
-    return {name: values[name] for name in ORDERS[sort].start}
-
-
 OPERATION = declare(
     outline,
     name=NAME,
@@ -313,7 +302,7 @@ PageKey = tuple[str, str, int, str, tuple[int, ...]]  # organization, project, i
 
 
 class BelowRow(Struct, frozen=True):
-    """The number of nodes of a tree with its top, and how many of them below the top are open."""
+    """The number of nodes in a subtree with its root, and the number of open nodes below the root."""
 
     top: int
     walked: int
@@ -321,7 +310,7 @@ class BelowRow(Struct, frozen=True):
 
 
 class CountedPages:
-    """The counts of the pages that were read last."""
+    """A cache of the counts of the pages that were read last."""
 
     def __init__(self, pages_max: int = CACHED_PAGES_MAX) -> None:
         self.pages_max = pages_max
@@ -337,7 +326,7 @@ class CountedPages:
             return self._pages.get(key)
 
     def put(self, key: PageKey, counts: Mapping[int, BelowRow]) -> None:
-        """Keep the counts of a page, and drop the oldest page if there are too many."""
+        """Store the counts of a page, and drop the oldest page if there are too many."""
         with self._lock:
             self._pages[key] = counts
             while len(self._pages) > self.pages_max:
@@ -345,7 +334,7 @@ class CountedPages:
 
 
 def count_below(tx: Transaction, tops: Sequence[int]) -> Mapping[int, BelowRow]:
-    """Return the counts of trees by the number of the top; empty if counting would take long. Only for reads."""
+    """Return the counts of subtrees by the number of their root; empty if counting would take long. Only for reads."""
     cache: CountedPages = tx.cache.get(CACHE_KEY) or tx.cache.setdefault(CACHE_KEY, CountedPages())
     key = (tx.actor.organization, tx.project.id, tx.project.rev, tx.project.updated_at, tuple(tops))
     counts = cache.get(key)

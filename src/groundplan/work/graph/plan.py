@@ -1,4 +1,4 @@
-"""Create many nodes at once, with their parents and dependencies; all of them or none."""
+"""Create many nodes with their parents and dependencies. Either all are created, or none."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ sql = load_queries(__file__)
 
 
 class DuplicateRef(Invalid):
-    """Two nodes of one plan have the same ref."""
+    """Two nodes of the plan have the same ref."""
 
     code = "duplicate_ref"
 
@@ -68,9 +68,10 @@ class DuplicateRef(Invalid):
 
 
 class MissingParent(Invalid):
-    """A node has no parent and the call names no project."""
+    """A node has no parent, and the request has no project."""
 
     code = "no_parent"
+    lacks_project = True
 
     def __init__(self, index: int) -> None:
         super().__init__(
@@ -80,7 +81,7 @@ class MissingParent(Invalid):
 
 
 class PlanNodes(Struct, forbid_unknown_fields=True):
-    """Nodes to create. A node without `parent_ref` goes under the root of `project`."""
+    """The nodes to create. A node without `parent_ref` goes under the root of `project`."""
 
     nodes: Annotated[list[PlanNode], Meta(min_length=1, max_length=NODES_MAX)]
     project: Name | None = None
@@ -90,14 +91,14 @@ class PlanNodes(Struct, forbid_unknown_fields=True):
 
 
 class CreatedNode(Struct):
-    """The id that was assigned to a ref."""
+    """A ref, and the id of the created node."""
 
     ref: str
     id: str
 
 
 class Planned(Struct):
-    """The nodes that were created, and the ancestors that were reopened because of them."""
+    """The created nodes, and the ancestors that were reopened for them."""
 
     created: list[CreatedNode]
     reopened: list[NodeSummary] | UnsetType = UNSET
@@ -190,7 +191,7 @@ def _iter_refs(nodes: Sequence[PlanNode]) -> Iterator[str]:
 
 
 def _load_existing(tx: Transaction, request: PlanNodes) -> dict[str, ExistingNode]:
-    """Return the existing nodes that the request refers to, by ref."""
+    """Return the existing nodes in the request, by ref."""
     refs: dict[str, int] = {}
     for index, node in enumerate(request.nodes):
         if node.ref in refs:
@@ -248,7 +249,7 @@ def _parse_tags(tags: list[str], index: int) -> list[str]:
 
 
 def _sort_parents_first(nodes: Sequence[NewNode]) -> list[NewNode]:
-    """Return the nodes ordered so that each comes after its parent."""
+    """Return the nodes in an order in which each comes after its parent."""
     children: dict[int, list[NewNode]] = {}
     in_order: list[NewNode] = []
     for node in nodes:
@@ -267,7 +268,7 @@ def _sort_parents_first(nodes: Sequence[NewNode]) -> list[NewNode]:
 
 
 def _refuse_loops_within(tx: Transaction, nodes: Sequence[NewNode]) -> None:
-    """Raise CycleDetected when new nodes wait for each other, without any existing node."""
+    """Raise CycleDetected if new nodes wait for each other, even without existing nodes."""
     if all(isinstance(node.parent, ExistingNode) and all(to.n < node.n for to in node.targets) for node in nodes):
         return  # none is below another one, and each depends on earlier ones alone
     moments = find_cycle(build_planned_waits(tx, nodes))
@@ -278,7 +279,7 @@ def _refuse_loops_within(tx: Transaction, nodes: Sequence[NewNode]) -> None:
 def _find_loop_suspects(
     tx: Transaction, nodes: Sequence[NewNode], existing: Mapping[str, ExistingNode]
 ) -> Iterator[int]:
-    """Yield the new nodes through which a loop with existing nodes could run.
+    """Yield the new nodes through which a loop with existing nodes can lead.
 
     Existing nodes wait for new ones as parents. A loop needs a way back: a dependency of a new node on an open existing
     one, or a new node that inherits the waiting of an existing ancestor.
@@ -291,7 +292,7 @@ def _find_loop_suspects(
 
 
 def _compute_readiness(tx: Transaction, in_order: Sequence[NewNode], now: Mapping[int, ExistingNode]) -> None:
-    """Set the depth, feature and readiness of each node from the current state of its parent and targets."""
+    """Set the depth, feature and readiness of each node from the state of its parent and dependencies."""
     for node in in_order:
         parent = node.parent if isinstance(node.parent, NewNode) else now[node.parent.n]
         if isinstance(parent, NewNode):
@@ -374,7 +375,7 @@ OPERATION = declare(
 
 
 class AddNodes(PlanNodes, forbid_unknown_fields=True):
-    """Nodes to create, with tags."""
+    """The nodes to create, which may have tags."""
 
     nodes: Annotated[list[TaggedPlanNode], Meta(min_length=1, max_length=NODES_MAX)]  # type: ignore[assignment] # only read
 

@@ -1,4 +1,4 @@
-"""The nodes of a plan: as they are given, those that exist, and those that are being created with their order keys."""
+"""The nodes of a plan: requested nodes, existing nodes, and new nodes with their order keys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from groundplan.work.waiting.order import make_key_below, make_keys_between
 
 
 class PlanNode(Struct, forbid_unknown_fields=True):
-    """A node to create. `parent_ref` and `depends_on` name refs of the same plan, in any order, or existing nodes."""
+    """A node to create. `parent_ref` and `depends_on` are refs of the same plan, in any order, or existing nodes."""
 
     ref: NodeRef
     summary: Summary
@@ -30,13 +30,13 @@ class PlanNode(Struct, forbid_unknown_fields=True):
 
 
 class TaggedPlanNode(PlanNode, forbid_unknown_fields=True):
-    """A node to create, with tags. Tools do not have them, because every conversation pays for their parameters."""
+    """A node to create, with tags. Tools do not have tags, because each conversation pays for their parameters."""
 
     tags: list[str] = []
 
 
 class ExistingNode(Struct):
-    """A stored node that the plan refers to."""
+    """A stored node to which the plan refers."""
 
     project_id: str
     id: str
@@ -51,7 +51,7 @@ class ExistingNode(Struct):
 
 
 class NewNode(Struct):
-    """A node that is being created."""
+    """A node while it is created."""
 
     request: PlanNode
     index: int
@@ -81,7 +81,7 @@ class NewNode(Struct):
 
 
 def build_planned_waits(tx: Transaction, nodes: Sequence[NewNode]) -> dict[int, list[int]]:
-    """Return for each moment of new nodes the moments of new nodes that it waits for directly."""
+    """Return the moments of new nodes that each moment of a new node waits for directly."""
     inherits = get_policies(tx).inherit_dependencies
     parents = [(node.n, node.parent.n if isinstance(node.parent, NewNode) else None) for node in nodes]
     rows = [(n, parent, parent if inherits else None) for n, parent in parents]
@@ -90,7 +90,7 @@ def build_planned_waits(tx: Transaction, nodes: Sequence[NewNode]) -> dict[int, 
 
 
 def assign_order_keys(in_order: Sequence[NewNode], now: Mapping[int, ExistingNode]) -> list[int]:
-    """Give each new node a key, and return the ends of waits that may be against the order.
+    """Assign a key to each new node. Return the ends of waits that may violate the order.
 
     Parents come first, and the nodes must not wait for each other. `now` has the current state of existing nodes. Below
     an ancestor without a key they get none.
@@ -116,7 +116,7 @@ def assign_order_keys(in_order: Sequence[NewNode], now: Mapping[int, ExistingNod
 
 
 def _assign_key(node: NewNode, number: int, above: str | None, awaited: Sequence[NewNode | ExistingNode]) -> bool:
-    """Give a node a key less than `above`, and return whether it is greater than those of what the node waits for."""
+    """Assign a key below `above` to a node. Return True if it is greater than the keys of its dependencies."""
     if above is None:
         return False
     low = max((node_awaited.order_key or "" for node_awaited in awaited), default="")

@@ -18,12 +18,12 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.graph.search import (
     ORDERS,
     Filter,
-    Position,
     Sort,
     build_search,
     count_total,
     fetch_page,
     from_cursor,
+    get_position,
     to_cursor,
 )
 from groundplan.work.nodes import add_claim_properties
@@ -60,7 +60,7 @@ class FoundNode(Struct, kw_only=True):
 
 
 class FoundNodes(Struct):
-    """A page of nodes, the number of nodes on all pages, and the cursor of the next page."""
+    """A page of nodes, the number of all nodes, and the cursor of the next page."""
 
     trimming: ClassVar[Trimming] = Trimming(DropField("nodes[].properties"), DropField("nodes[].state"))
 
@@ -89,7 +89,7 @@ class MatchRow(Struct):
 
 
 def query(tx: Transaction, request: QueryNodes) -> FoundNodes:
-    """Return a page of the nodes that pass the filter.
+    """Return a page of the nodes that match the filter.
 
     Raises:
         NotFound: a node that the filter names does not exist.
@@ -113,7 +113,7 @@ def query(tx: Transaction, request: QueryNodes) -> FoundNodes:
     listed_page = take_page(
         tx.budget.reserve(answer),
         [(row, _to_found_node(row, now=tx.now, lean=lean)) for row in _load_rows(tx, ns[: request.limit])],
-        cursor_after=lambda pair: encode_cursor(tx, NAME, belongs_to, *to_cursor(_get_position(request.sort, pair[0]))),
+        cursor_after=lambda pair: encode_cursor(tx, NAME, belongs_to, *to_cursor(get_position(request.sort, pair[0]))),
         item=itemgetter(1),
         has_more=len(ns) > request.limit,
     )
@@ -140,17 +140,6 @@ def _to_found_node(row: MatchRow, *, now: str, lean: bool) -> FoundNode:
         depth=row.depth,
         properties=properties if properties or not lean else UNSET,
     )
-
-
-def _get_position(sort: Sort, row: MatchRow) -> Position:
-    values = {
-        "after_ready": row.is_ready,
-        "after_priority": row.priority,
-        "after_depth": row.depth,
-        "after_changed_rev": row.changed_rev,
-        "after_n": row.n,
-    }
-    return {name: values[name] for name in ORDERS[sort].start}
 
 
 OPERATION = declare(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from math import inf
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, Protocol
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -35,7 +35,7 @@ sql = load_queries(__file__)
 
 
 class Filter(Struct, forbid_unknown_fields=True):
-    """Conditions on a node; all that are given must hold."""
+    """Conditions on a node. All given conditions must hold."""
 
     resolved: bool | None = None
     properties: dict[str, Any] | None = None
@@ -53,13 +53,13 @@ class Filter(Struct, forbid_unknown_fields=True):
 
 
 class TagFilter(Filter, forbid_unknown_fields=True):
-    """A filter that also knows tags. Tools do not have it, because every conversation pays for their parameters."""
+    """A filter with tags. Tools do not have tags, because each conversation pays for their parameters."""
 
     tag: str | None = None
 
 
 class Source(StrEnum):
-    """Where a search starts: the nodes that one condition finds by itself. The other conditions filter them."""
+    """The start of a search: the nodes that one condition finds alone. The other conditions filter them."""
 
     BELOW = "below"
     WAITING = "waiting"
@@ -93,7 +93,7 @@ IMPLIED: Mapping[str, Mapping[str, bool]] = {
 
 
 class SearchCountsRow(Struct):
-    """The project's number in the text index, and the numbers of its nodes by state."""
+    """The number of the project in the text index, and its numbers of nodes by state."""
 
     number: int
     last_n: int
@@ -145,7 +145,7 @@ def build_search(tx: Transaction, filter_: Filter) -> NodeSearch:
 
 
 class _TextSearch(Struct, frozen=True):
-    """Where a search for a text starts, with the query for the index or the number of nodes with the text."""
+    """The start of a text search, and either the query for the index or the number of nodes with the text."""
 
     source: Source
     match: str | None = None
@@ -154,7 +154,7 @@ class _TextSearch(Struct, frozen=True):
 
 
 def _plan_text_search(tx: Transaction, text: str, counts: SearchCountsRow, keys: Mapping[str, int]) -> _TextSearch:
-    """Return the cheapest search for a text: by its rarest trigrams, or without them if all are frequent."""
+    """Return the cheapest search for a text: by its rarest trigrams, or without the index if all are frequent."""
     if len(text) < TRIGRAM_CHARS:
         return _TextSearch(Source.PROJECT)
     trigrams = list_trigrams(text)
@@ -172,7 +172,7 @@ def _plan_text_search(tx: Transaction, text: str, counts: SearchCountsRow, keys:
 
 
 def _build_conditions(tx: Transaction, filter_: Filter) -> dict[str, Any]:
-    """Return each condition by its name in the queries; None if it is not set."""
+    """Return each condition by its name in the queries. Conditions that are not set are None."""
     text = lower_ascii(filter_.text) if filter_.text else None
     ancestor_n = _resolve_number(tx, filter_.ancestor)
     is_below_root = ancestor_n == ROOT_N  # true for every other node, so no walk is needed
@@ -211,7 +211,7 @@ def _build_conditions(tx: Transaction, filter_: Filter) -> dict[str, Any]:
 
 
 def _build_fragment(properties: Mapping[str, Any]) -> str:
-    """Return a text that the stored JSON must contain for the first of these properties to match."""
+    """Return a text that the stored JSON must contain if the first of these properties matches."""
     key, value = next(iter(properties.items()))
     is_number = isinstance(value, int | float) and not isinstance(value, bool)  # stored as 1 or as 1.0
     pair = msgspec.json.encode({key: value}).decode()[1:-1]
@@ -223,7 +223,7 @@ def _resolve_number(tx: Transaction, ref: str | None) -> int | None:
 
 
 def _resolve_claimant(claimed_by: str | UnsetType | None, as_property: Any) -> str | UnsetType | None:
-    """Return the wanted claimant, None for unclaimed nodes, or UNSET for any. A filter can give it in two ways."""
+    """Return the wanted claimant; None for unclaimed nodes; UNSET for any. A filter can give it in two ways."""
     path = ("filter", "properties", CLAIMANT_PROPERTY) if claimed_by is UNSET else ("filter", "claimed_by")
     if claimed_by is not UNSET and as_property not in (UNSET, claimed_by):
         raise invalid_argument(path, f"contradicts filter.properties.{CLAIMANT_PROPERTY}; leave one of them out")
@@ -244,7 +244,7 @@ MATCHED_SPREAD = 16  # a trigram that is this much more frequent than the rarest
 
 
 class Trigram(NamedTuple):
-    """A trigram of a text, and where it is."""
+    """A trigram of a text, and its position."""
 
     at: int
     chars: str
@@ -256,7 +256,7 @@ def lower_ascii(text: str) -> str:
 
 
 def list_trigrams(text: str) -> list[Trigram]:
-    """Return the distinct trigrams of a text, some of them if it is long, none if it is too short."""
+    """Return the distinct trigrams of a text: some of them if it is long, and none if it is too short."""
     first = {text[at : at + TRIGRAM_CHARS]: at for at in reversed(range(len(text) - TRIGRAM_CHARS + 1))}
     trigrams = sorted(Trigram(at, chars) for chars, at in first.items())
     count = min(len(trigrams), COMPARED_MAX)
@@ -269,7 +269,7 @@ def index_term(trigram: Trigram) -> str:
 
 
 def build_index_query(trigrams: Sequence[Trigram], frequencies: Sequence[float]) -> str:
-    """Return an index query for the rarest of these trigrams. It also finds summaries without the text.
+    """Return an index query for the rarest of these trigrams. It can also find summaries without the text.
 
     Trigrams that share characters are mostly found in the same summaries, so only one of them is used.
     """
@@ -323,7 +323,7 @@ ORDERS: Mapping[Sort, Order] = {
 def fetch_page(
     tx: Transaction, search: NodeSearch, sort: Sort, position: Position, *, at_most: int
 ) -> tuple[list[int], int | None]:
-    """Return the numbers of the nodes after a position, and how many there are in all if that costs nothing extra."""
+    """Return the numbers of the nodes after a position, and the number of all if it needs no extra query."""
     order = ORDERS[sort]
     parameters = {**search.parameters, **position}
     if sort is Sort.READINESS and search.source is Source.PROJECT:
@@ -341,7 +341,7 @@ def fetch_page(
 def _fetch_ready_with_text(
     tx: Transaction, search: NodeSearch, parameters: Mapping[str, Any], *, at_most: int
 ) -> tuple[list[int], int | None]:
-    """Return the page of a search for nothing but a text if the best ready nodes fill it, and how many have the text.
+    """Return the page of a search for only a text, and the number of ready nodes with it, if ready nodes fill the page.
 
     For a frequent text this is faster than to fetch and sort every match.
     """
@@ -358,7 +358,7 @@ def _fetch_ready_with_text(
 
 
 def _compute_looked_at(last_n: int, matches: float, *, at_most: int) -> int | None:
-    """Return how many ready nodes to look at to meet so many matches; None if fetching every match costs less."""
+    """Return the number of ready nodes to read for so many matches; None if reading every match costs less."""
     looked_at = int(LOOKED_AT_SPREAD * at_most * last_n / matches) if matches else 0
     return looked_at if 0 < looked_at <= matches * COSTS_OF_A_MATCH else None
 
@@ -385,8 +385,39 @@ def count_total(tx: Transaction, search: NodeSearch) -> int:
     return int(tx.scalar(query, **search.parameters))
 
 
+class SortKeys(Protocol):
+    """The sort keys of a listed node."""
+
+    @property
+    def is_ready(self) -> bool: ...
+
+    @property
+    def priority(self) -> float: ...
+
+    @property
+    def depth(self) -> int: ...
+
+    @property
+    def changed_rev(self) -> int: ...
+
+    @property
+    def n(self) -> int: ...
+
+
+def get_position(sort: Sort, row: SortKeys) -> Position:
+    """Return the position of a node in a sort order."""
+    values = {
+        "after_ready": row.is_ready,
+        "after_priority": row.priority,
+        "after_depth": row.depth,
+        "after_changed_rev": row.changed_rev,
+        "after_n": row.n,
+    }
+    return {name: values[name] for name in ORDERS[sort].start}
+
+
 def to_cursor(position: Position) -> list[CursorValue]:
-    """Return a position as the values of a cursor."""
+    """Return a position in the form for a cursor."""
     return [None if value == PRIORITY_ABSENT else value for value in position.values()]
 
 
@@ -411,7 +442,7 @@ READ_PER_PROJECT_MIN = 1_000
 
 
 def find_nodes(tx: Transaction, projects: Sequence[str], words: SearchWords) -> list[TextMatch]:
-    """Return nodes of some projects that match, newest first. For words without trigrams only new nodes are read."""
+    """Return matching nodes of some projects, newest first. For words without trigrams, only new nodes are read."""
     parameters = build_parameters(projects, words)
     matches = tx.all(sql.nodes_with_id, TextMatch, **parameters)
     if match := _build_match(words):
@@ -426,7 +457,7 @@ def find_nodes(tx: Transaction, projects: Sequence[str], words: SearchWords) -> 
 
 
 def _build_match(words: SearchWords) -> str:
-    """Return an index query that every matching summary fulfills; empty if no word has a trigram."""
+    """Return an index query that every matching summary satisfies; empty if no word has a trigram."""
     terms: dict[str, None] = {}
     for word in words.words:
         # The index folds characters in its own way, so those of ASCII are preferred.

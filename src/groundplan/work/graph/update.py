@@ -24,13 +24,12 @@ from groundplan.work.events import WorkOp
 from groundplan.work.evidence_check import Checks, check_evidence, describe_missing, get_default_check
 from groundplan.work.kinds import PRIORITY, PRIORITY_IGNORED, TASK, get_complexity, get_priority, ranks_as_absent
 from groundplan.work.link_targets import KnownTargets, Pointers, PurposeKeys
-from groundplan.work.links import Requested, load_targets, read_requested, set_links
+from groundplan.work.links import Requested, find_unset_facts_of_nodes, load_targets, read_requested, set_links
 from groundplan.work.nodes import (
     EvidenceRow,
     WorkNodeRow,
     add_evidence,
     fetch_node,
-    is_claimed_by_another,
     save_node,
     save_progress,
 )
@@ -57,7 +56,7 @@ sql = load_queries(__file__)
 
 
 class UnresolvedChildren(RuleViolated):
-    """A node with open children cannot be resolved."""
+    """The node has open children and cannot be resolved."""
 
     code = "unresolved_children"
     contract_code = "INVALID_OPERATION"
@@ -73,7 +72,7 @@ class UnresolvedChildren(RuleViolated):
 
 
 class EvidenceRequired(RuleViolated):
-    """The project requires evidence to resolve a node."""
+    """The node has no evidence, and the project requires evidence to resolve a node."""
 
     code = "evidence_required"
     contract_code = "INVALID_OPERATION"
@@ -87,14 +86,14 @@ class EvidenceRequired(RuleViolated):
 
 
 class AddEvidence(Struct, forbid_unknown_fields=True):
-    """Evidence to add. The actor and the time are recorded automatically."""
+    """Evidence to add. Its actor and time are set automatically."""
 
     type: TypeName
     ref: EvidenceRef
 
 
 class Update(Struct, forbid_unknown_fields=True):
-    """Changes to one node. Properties are merged; null removes a property."""
+    """Changes of one node. Properties are merged, and null removes a property."""
 
     ELSEWHERE: ClassVar[Mapping[str, NextStep]] = dict.fromkeys(
         ("status", "done", "completed", "closed"), NextStep("work.update", "finishes a node with resolved: true")
@@ -122,7 +121,7 @@ class Update(Struct, forbid_unknown_fields=True):
 
 
 class UpdateNodes(Struct, forbid_unknown_fields=True):
-    """Changes to nodes of one project, applied in order, all of them or none."""
+    """Changes of nodes in one project, applied in order. Either all are applied, or none."""
 
     updates: Annotated[list[Update], Meta(min_length=1, max_length=UPDATES_MAX)]
     lean: bool | None = None
@@ -138,7 +137,7 @@ class UpdatedNode(Struct):
 
 
 class Updated(SideEffects, kw_only=True, rename={"graph_hints": "graphHints"}):
-    """The nodes that were updated, and the side effects; with reminders if the call completed a task."""
+    """The updated nodes and the side effects; with reminders if the call completed a task."""
 
     updated: list[UpdatedNode]
     graph_hints: GraphHints | UnsetType = UNSET
@@ -163,6 +162,7 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
     readiness = Readiness(tx, decision=request.decision, postpones_counts=True, changes_one_node=is_single)
     warnings = Warnings()
     early = []  # nodes that were resolved before their dependencies
+    finished: dict[int, str] = {}  # the ids of the nodes that were resolved
     updated = []
     completes_task = False
     requested = [read_requested(item) for item in request.updates]
@@ -175,6 +175,7 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
         _check_revision_and_claim(tx, node, item)
         if item.resolved is True and not node.resolved:
             completes_task = completes_task or node.kind in (None, TASK)
+            finished[node.n] = node.id
             if node.open_deps:
                 early.append(node.n)
         links = _set_links(tx, node, requested[index], targets, index)
@@ -188,6 +189,8 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
             warnings.add(node_id, "resolved while its dependencies are open")
     if missing := describe_missing(tx.prepared or {}):
         warnings.add(updated[0].node_id, missing)
+    for n, pointers in find_unset_facts_of_nodes(tx, finished).items():
+        warnings.add_unset_facts(finished[n], pointers)
     answer = Updated(updated=updated)
     if completes_task and has_knowledge(tx):
         answer.graph_hints = build_graph_hints()
@@ -195,7 +198,7 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
 
 
 def _refresh_revisions(tx: Transaction, updated: list[UpdatedNode]) -> None:
-    """Set the final revision of each node, because a later update may have changed an earlier node."""
+    """Set the final revision of each node in the answer, because a later update may change an earlier node."""
     ids = {entry.node_id for entry in updated}
     revs: dict[str, int] = dict(tx.all(sql.revisions, ids=to_json_array(ids)))
     for entry in updated:
@@ -232,7 +235,7 @@ def _apply_update(
     links: Iterable[Change],
     decision: str | None,
 ) -> int:
-    """Apply one update, of which the links are set already, and return the revision of the node."""
+    """Apply one update and return the revision of its node. Its links are set already."""
     fields = _update_fields(tx, node, item, index, warnings)
     changes = [*fields, *links]
     entries = [] if item.add_evidence is UNSET else list(item.add_evidence)
@@ -243,7 +246,7 @@ def _apply_update(
         changes.insert(0, changed("resolved", node.resolved, item.resolved))
         if item.resolved:
             _check_evidence(tx, node, len(entries), warnings)
-            if is_claimed_by_another(tx, node.claimed_by, node.claimed_until):
+            if claims.is_claimed_by_another(tx, node.claimed_by, node.claimed_until):
                 readiness.ended_claims[node.id] = str(node.claimed_by)
             node.resolve()
         else:
@@ -273,7 +276,7 @@ def _apply_update(
 
 
 def _update_fields(tx: Transaction, node: WorkNodeRow, item: Update, index: int, warnings: Warnings) -> list[Change]:
-    """Apply the fields of an update to the node and return the changes."""
+    """Change the fields of the node, and return the changes."""
     changes: list[Change] = []
     if item.summary is not UNSET and item.summary != node.summary:
         changes.append(changed("summary", node.summary, item.summary))
@@ -308,7 +311,7 @@ def _merge_properties(
 
 
 def is_same_json(before: Any, after: Any) -> bool:
-    """Return whether two values are the same JSON; Python's == treats true, 1 and 1.0 as equal."""
+    """Return True if two values are equal as JSON; in Python, true equals 1 and 1.0."""
     return msgspec.json.encode(before) == msgspec.json.encode(after)
 
 
@@ -333,7 +336,7 @@ def _set_links(
 
 
 def _append_evidence(tx: Transaction, node: WorkNodeRow, entries: Sequence[AddEvidence]) -> Change:
-    """Append evidence to a node. The change omits actor and time, because the event has them."""
+    """Add evidence to a node. The change leaves out actor and time, because the event has them."""
     numbered = enumerate(entries, node.evidence_total + 1)
     checks: Checks = tx.prepared or {}
     add_evidence(
@@ -372,7 +375,7 @@ def look_up_evidence(request: UpdateNodes, preferences: Preferences) -> Checks:
 
 
 def locate(tx: Transaction, request: UpdateNodes) -> str:
-    """Return the project of the first node; the others must be in the same project."""
+    """Return the project of the first node. The other nodes must be in the same project."""
     return resolve_node_project(tx, request.updates[0].node_id)
 
 

@@ -1,4 +1,4 @@
-"""Turn the items of a file into entries: new nodes, and changes of nodes that an earlier import made.
+"""Compare the items of a file with the nodes of earlier imports; the results are new nodes and changes of nodes.
 
 An item that was imported before is compared with the last import and with its node, field by field:
 
@@ -27,11 +27,11 @@ from groundplan.work.importing.items import (
     build_base,
     describe_fate,
     digest_evidence,
+    digest_if_long,
     digest_item,
     is_same,
     list_fields,
     list_sections,
-    shorten,
 )
 from groundplan.work.importing.state import (
     ImportConflict,
@@ -80,7 +80,7 @@ def add_new_entries(state: ImportState, items: Sequence[SourceItem], ids: Sequen
 
 
 def list_edges(item: SourceItem) -> list[tuple[str, str]]:
-    """Return the dependencies and links of an item, as types and source ids."""
+    """Return the dependencies and links of an item as types and source ids."""
     edges = [(DEPENDS_ON, target) for target in item.depends_on]
     return list(dict.fromkeys(edges + [(link.type, link.source_id) for link in item.links]))
 
@@ -94,7 +94,7 @@ def _find_parent(state: ImportState, source_id: str, parent: str) -> int:
 
 
 def _add_edges(state: ImportState, entry: ImportEntry, edges: Iterable[tuple[str, str]]) -> None:
-    """Add edges of an item to its entry; those to nothing are reported, and those to itself are no edges."""
+    """Add the edges of an item to its entry. Edges to unknown items are reported, and edges to itself are dropped."""
     assert entry.source_id is not None  # noqa: S101 - the entry of an item
     known = entry.stored.edges if entry.stored else set()
     for type_, target in edges:
@@ -117,7 +117,7 @@ def _set_fate(entry: ImportEntry, fate: str) -> None:
 
 
 def add_missing_evidence(state: ImportState, file: str) -> None:
-    """Give new items that were finished in their tool without evidence the file as evidence, if it is required."""
+    """Give the file as evidence to new finished items without evidence, if the project requires evidence."""
     if not state.requires_evidence:
         return
     finished = []
@@ -143,7 +143,7 @@ def add_changed_entries(
     bases: Mapping[str, ImportBase],
     nodes: Mapping[int, StoredNode],
 ) -> None:
-    """Compare the items that changed in the file with their nodes, and add entries for the changes."""
+    """Compare the items that changed in the file with their nodes, and add entries for the differences."""
     for item in items:
         n = state.last[item.source_id].node_n
         base = bases[item.source_id]
@@ -173,12 +173,12 @@ def add_changed_entries(
             continue
         has_conflicts = _compare_fields(state, entry, {**bases[gone.source_id].fields, "fate": DROPPED})
         entry.digest = ""
-        if not has_conflicts and gone.reason and entry.is_closed:
-            entry.new_evidence.append(SourceEvidence(DROPPED, gone.reason))
+        if not has_conflicts and entry.is_closed:
+            entry.new_evidence.append(SourceEvidence(DROPPED, gone.reason or f"deleted in {state.tool}"))
 
 
 def add_stored_entry(state: ImportState, source_id: str, stored: StoredNode, base: ImportBase) -> ImportEntry:
-    """Return the entry of an item that was imported before, and create it if it is missing."""
+    """Return the entry of an item that was imported before. It is created if it is missing."""
     entry = state.touch(stored.row.n)
     entry.source_id, entry.stored = source_id, stored
     entry.set_last_base(base)
@@ -195,7 +195,7 @@ def read_fate(stored: StoredNode) -> str:
 
 
 def _list_here(state: ImportState, stored: StoredNode) -> dict[str, Any]:
-    """Return the fields of a stored node under the names that an item has for them."""
+    """Return the fields of a stored node under the field names of an item."""
     row = stored.row
     fields: dict[str, Any] = {"title": row.summary, "fate": read_fate(stored), "state": row.state_value}
     if row.parent_n != ROOT_N and row.parent_n is not None:
@@ -206,7 +206,7 @@ def _list_here(state: ImportState, stored: StoredNode) -> dict[str, Any]:
 
 
 def _compare_fields(state: ImportState, entry: ImportEntry, there: Mapping[str, Any]) -> bool:
-    """Take over the fields that changed only in the file, and return whether there are conflicts."""
+    """Apply the fields that changed only in the file. Return True if there are conflicts."""
     source_id, stored, base = entry.get_stored_item()
     merged = merge_fields(source_id, base, there, _list_here(state, stored))
     base.fields = merged.base
@@ -261,7 +261,7 @@ def _take_section(state: ImportState, entry: ImportEntry, title: str, text: str 
 
 
 def _compare_lists(state: ImportState, entry: ImportEntry, item: SourceItem) -> None:
-    """Take over the entries of lists that are new in the file, and those that are gone from it."""
+    """Apply the list entries that are new in the file, and remove those that the file no longer has."""
     _, stored, base = entry.get_stored_item()
     fresh = build_base(item, state.tool)
     edges = compare_lists(
@@ -306,7 +306,7 @@ def _compare_context_links(entry: ImportEntry, base: list[str], there: list[str]
 
 @dataclass(slots=True)
 class FieldMerge:
-    """The result of comparing the fields of an item: the values to take over, and the conflicts."""
+    """The result of comparing the fields of an item: the values to apply, and the conflicts."""
 
     taken: dict[str, Any] = field(default_factory=dict)  # None removes a field
     conflicts: list[ImportConflict] = field(default_factory=list)
@@ -328,13 +328,13 @@ def merge_fields(source_id: str, last: ImportBase, there: Mapping[str, Any], her
             merged.taken[name] = new
         merged.base.pop(name, None)
         if new is not None:
-            merged.base[name] = shorten(new)
+            merged.base[name] = digest_if_long(new)
     return merged
 
 
 @dataclass(slots=True)
 class ListChanges(Generic[T]):
-    """The entries that are new in a file, and those that are gone from it."""
+    """The entries that are new in a file, and those that the file no longer has."""
 
     added: list[T]
     removed: list[T]
@@ -344,7 +344,7 @@ class ListChanges(Generic[T]):
 
 
 def compare_lists(base: Collection[T], there: Collection[T]) -> ListChanges[T]:
-    """Return how a list of the file changed since the last import."""
+    """Return the changes of a list in the file since the last import."""
     before, after = set(base), set(there)
     return ListChanges(
         [entry for entry in dict.fromkeys(there) if entry not in before],

@@ -1,4 +1,4 @@
-"""Export the work of a project as items, from which the files of other tools are written."""
+"""Export the work of a project as items, which are then written as files of other tools."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.importing.items import ImportBase, SourceEvidence, SourceSection
+from groundplan.work.importing.items import SourceEvidence, SourceSection
 from groundplan.work.kinds import DROPPED, PRIORITY_ABSENT, ROOT_N, is_claim_live
 from groundplan.work.nodes import DEPENDS_ON
 
@@ -47,14 +47,14 @@ class ExportedNodeRow(Struct):
 
 
 class ExportedLink(Struct):
-    """An edge to another node that has no effect on the order of work."""
+    """An edge to another node without effect on the order of work."""
 
     type: str
     id: str
 
 
 class ExportedItem(Struct, kw_only=True):
-    """A node with all its parts. `sources` has its source id by the tool that it was imported from."""
+    """A node with all its parts. `sources` has its source id in each tool that it was imported from."""
 
     id: str
     title: str
@@ -74,15 +74,36 @@ class ExportedItem(Struct, kw_only=True):
     is_claimed: bool = False
     sources: dict[str, str] = {}
     loops: list[str] = []  # what it also waits for in the tool that it was imported from, in a loop
+    imported_fate: str | None = None  # as the last import from its source read it, with the reason of a hold
     created_at: str
     updated_at: str
 
 
 class ExportedWork(Struct):
-    """All nodes of a project but the root, in the order of creation."""
+    """All nodes of a project except the root, in the order of creation."""
 
     project: str
     items: list[ExportedItem]
+
+
+class _ImportRow(Struct):
+    """An item of an import that has a node."""
+
+    node_n: int
+    tool: str
+    source_id: str
+    base: str
+
+
+class _BaseFields(Struct):
+    fate: str | None = None
+
+
+class _ExportBase(Struct):
+    """The parts of an `ImportBase` that an export needs."""
+
+    fields: _BaseFields = msgspec.field(default_factory=_BaseFields)
+    loops: list[str] = []
 
 
 def export_work(tx: Transaction, request: ExportWork) -> ExportedWork:
@@ -108,13 +129,18 @@ def export_work(tx: Transaction, request: ExportWork) -> ExportedWork:
         if n != ROOT_N:
             items[n].evidence.append(SourceEvidence(type_, text))
     by_source: dict[tuple[str, str], str] = {}
-    for n, tool, source_id in tx.all(sql.imported_items, **place):
-        items[n].sources[tool] = source_id
-        by_source[tool, source_id] = ids[n]
-    for n, tool, base in tx.all(sql.bases_with_loops, **place):
-        if items[n].fate != "open":  # else the hold was released here
-            loops = msgspec.json.decode(base, type=ImportBase).loops
-            items[n].loops = [by_source[tool, target] for target in loops if (tool, target) in by_source]
+    loops: list[tuple[ExportedItem, str, list[str]]] = []
+    for row in tx.all(sql.imported_items, _ImportRow, **place):
+        item, tool = items[row.node_n], row.tool
+        item.sources[tool] = row.source_id
+        by_source[tool, row.source_id] = item.id
+        base = msgspec.json.decode(row.base, type=_ExportBase)
+        if tool == item.properties.get("source"):
+            item.imported_fate = base.fields.fate
+        if base.loops and item.fate != "open":  # else the hold was released here
+            loops.append((item, tool, base.loops))
+    for item, tool, targets in loops:
+        item.loops = [by_source[tool, target] for target in targets if (tool, target) in by_source]
     return ExportedWork(tx.project.name, list(items.values()))
 
 

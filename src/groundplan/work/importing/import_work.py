@@ -1,4 +1,4 @@
-"""Import the plan of another tool: all items of its file, or nothing.
+"""Import the plan of another tool. Either all items of its file are imported, or nothing.
 
     read the last import → compare → place in the tree → leave out loops → write nodes, edges, texts, aliases
 
@@ -34,13 +34,14 @@ from groundplan.policies import Policies, decode_policies, get_policies
 from groundplan.providers import KnowledgeDraft, KnowledgeImport, import_knowledge
 from groundplan.work.importing.compare import add_changed_entries, add_missing_evidence, add_new_entries
 from groundplan.work.importing.items import (
+    KNOWLEDGE_TASK,
     DeletedItem,
     ImportBase,
     SourceAtom,
     SourceItem,
     SourceMolecule,
+    digest_if_long,
     digest_item,
-    shorten,
 )
 from groundplan.work.importing.place import leave_out_loops, place, restore_loop_edges
 from groundplan.work.importing.state import (
@@ -71,7 +72,6 @@ from groundplan.work.requests import encode_properties
 from groundplan.work.waiting.order import ProjectOrder
 
 NAME_KEPT_CHARS = 245  # of a name that gets a number
-TASK = "#knowledge"  # the source id of the task that knowledge is created by
 
 sql = load_queries(__file__)
 
@@ -104,7 +104,7 @@ class ImportWork(Struct, forbid_unknown_fields=True):
 
 
 class ImportCounts(Struct):
-    """How many items became nodes, changed their nodes, or changed nothing; and how many fields are in conflict."""
+    """The numbers of items that became nodes, changed nodes or changed nothing, and of fields in conflict."""
 
     created: int
     updated: int
@@ -113,7 +113,7 @@ class ImportCounts(Struct):
 
 
 class ImportedWork(Struct):
-    """What became of the items of a file."""
+    """The result of an import for each item of the file."""
 
     project: str
     tool: str
@@ -138,7 +138,7 @@ def import_work(tx: Transaction, request: ImportWork) -> ImportedWork:
 
 
 def import_into_new_project(tx: Transaction, request: ImportWork) -> ImportedWork:
-    """Create a project, which the caller then owns, and import items into it.
+    """Create a project, whose owner is the caller, and import items into it.
 
     Raises:
         ProjectExists: a project that the caller may not see has this name.
@@ -163,7 +163,7 @@ def import_into_new_project(tx: Transaction, request: ImportWork) -> ImportedWor
 
 
 def preview(tx: Transaction, request: ImportWork) -> ImportedWork:
-    """Return what an import would do. It only reads.
+    """Return the result that an import would have, without writing.
 
     Raises:
         DuplicateItem: two items have the same source id.
@@ -178,7 +178,7 @@ def preview(tx: Transaction, request: ImportWork) -> ImportedWork:
 
 
 def describe_decision(request: ImportWork) -> str:
-    """Return the decision that the events of an import carry."""
+    """Return the decision in the events of an import."""
     return f"import from {request.tool}: {request.file}"
 
 
@@ -186,7 +186,7 @@ def describe_decision(request: ImportWork) -> str:
 
 
 def _prepare(tx: Transaction, request: ImportWork) -> ImportState:
-    """Compare the items with the last import, and place those that are new or changed in the tree."""
+    """Compare the items with the last import, and place new and changed ones in the tree."""
     items = _list_items(request)
     _refuse_duplicates(items, request.deleted)
     project_id = tx.project.id
@@ -218,7 +218,7 @@ def _prepare(tx: Transaction, request: ImportWork) -> ImportState:
 
 
 def _list_items(request: ImportWork) -> list[SourceItem]:
-    """Return the items of a request, with the task for its knowledge if it has any."""
+    """Return the items of a request, with a task for its knowledge if it has any."""
     return [*request.items, make_task(request.tool)] if request.molecules or request.atoms else request.items
 
 
@@ -235,15 +235,15 @@ def _differs(item: SourceItem, last: LastImport) -> bool:
 
 
 def _note_gone(state: ImportState, request: ImportWork) -> None:
-    """Note the items that are gone from the file; their nodes stay as they are."""
+    """Report the items that the file no longer has. Their nodes are not changed."""
     there = {item.source_id for item in _list_items(request)} | {deletion.source_id for deletion in request.deleted}
     for source_id, row in state.last.items():
-        if source_id not in there and row.node_n is not None:
+        if source_id not in there and source_id != KNOWLEDGE_TASK and row.node_n is not None:
             state.placed.append(ImportNote(source_id, "gone", "gone from the file; its node stays as it is"))
 
 
 def _choose_inheritance(tx: Transaction, request: ImportWork, state: ImportState, policies: Policies) -> None:
-    """Switch the policy inherit_dependencies on where the tool has that rule and the project has no other nodes."""
+    """Enable the policy inherit_dependencies if the tool has that rule and the project has no other nodes."""
     state.inherits = policies.inherit_dependencies
     if not request.inherits_dependencies or state.inherits or not state.entries:
         return
@@ -257,13 +257,13 @@ def _choose_inheritance(tx: Transaction, request: ImportWork, state: ImportState
 
 
 def _may_inherit(tx: Transaction, request: ImportWork, state: ImportState) -> bool:
-    """Return whether this is the first import into a project without other nodes, by an actor who may configure it."""
+    """Return True for the first import into a project without other nodes, if the actor may configure the project."""
     is_empty = not state.last and all(node.stored is None for node in state.graph.nodes.values() if node.n != ROOT_N)
     return request.inherits_dependencies and is_empty and allows(tx.project.role, Permission.PROJECT_CONFIGURE)
 
 
 def _warn_about_early_work(state: ImportState) -> None:
-    """Warn about items that are offered earlier than in their tool, because ancestors do not hold them back here."""
+    """Warn about items that are offered earlier than in their tool, because ancestors do not block them here."""
     plain, inherited = state.graph.derive(inherits=False), state.graph.derive(inherits=True)
     early = [
         n
@@ -285,8 +285,8 @@ def _finish(tx: Transaction, request: ImportWork, state: ImportState) -> Importe
         derived = state.graph.derive(inherits=state.inherits)
         written = write_entries(tx, state, derived, decision=describe_decision(request))
         _keep_order(tx, written)
-        created = sum(entry.is_new and entry.source_id != TASK for entry in written)
-        updated = sum(not entry.is_new and entry.source_id is not None for entry in written)
+        created = sum(entry.is_new and entry.source_id != KNOWLEDGE_TASK for entry in written)
+        updated = sum(not entry.is_new and entry.source_id is not None and bool(entry.changes) for entry in written)
         state.lost += add_aliases(tx, tx.project.id, _list_aliases(state))
     return _build_answer(tx, request, state, tx.project.name, created=created, updated=updated)
 
@@ -304,14 +304,14 @@ def _finish_preview(tx: Transaction, request: ImportWork, state: ImportState) ->
     if state.entries:
         leave_out_loops(state)
         _refuse_unstorable(state)
-        created = sum(entry.is_new and entry.source_id != TASK for entry in state.entries.values())
+        created = sum(entry.is_new and entry.source_id != KNOWLEDGE_TASK for entry in state.entries.values())
         updated = sum(has_effect(entry) for entry in state.entries.values())
         state.lost += check_aliases(tx, tx.project.id, _list_aliases(state))[1]
     return _build_answer(tx, request, state, tx.project.name, created=created, updated=updated)
 
 
 def _refuse_unstorable(state: ImportState) -> None:
-    """Raise the errors that writing new nodes would raise."""
+    """Raise the errors that writing the new nodes would raise."""
     for entry in state.entries.values():
         if entry.is_new:
             encode_properties(build_new_properties(state, entry), ("items", str(entry.source_id), "properties"))
@@ -373,15 +373,15 @@ OPERATION = declare(
 
 
 class KnowledgeCounts(NamedTuple):
-    """How many atoms and molecules were created, and how many updated."""
+    """The numbers of created and of updated atoms and molecules."""
 
     created: int
     updated: int
 
 
 def make_task(tool: str) -> SourceItem:
-    """Return the task that atoms and molecules of an import are created by, because each of them needs one."""
-    return SourceItem(source_id=TASK, title=f"Take over knowledge from {tool}", fate="done")
+    """Return the task that creates the atoms and molecules of an import, because each of them needs a task."""
+    return SourceItem(source_id=KNOWLEDGE_TASK, title=f"Take over knowledge from {tool}", fate="done")
 
 
 def take_over_knowledge(
@@ -410,14 +410,14 @@ def take_over_knowledge(
         else draft
         for draft in drafts
     ]
-    n = state.numbers.get(TASK)
+    n = state.numbers.get(KNOWLEDGE_TASK)
     task_id = None if dry_run or n is None else _get_node_id(tx, state, n)
     outcomes = import_knowledge(tx, KnowledgeImport(task_id, drafts))
     for draft, result in zip(drafts, outcomes, strict=True):
         if result.outcome == "conflict":
-            there = shorten(draft.knowledge)
+            there = digest_if_long(draft.knowledge)
             state.conflicts.append(
-                ImportConflict(result.name, "knowledge", _describe_base(draft), shorten(result.here), there)
+                ImportConflict(result.name, "knowledge", _describe_base(draft), digest_if_long(result.here), there)
             )
     if not dry_run:
         rows = [
@@ -439,12 +439,12 @@ def take_over_knowledge(
 
 
 def _is_new(draft: KnowledgeDraft, digest: str) -> bool:
-    """Return whether a draft differs from that of the last import."""
+    """Return True if a draft differs from the draft of the last import."""
     return digest != draft.last_digest or draft.related != draft.last_related
 
 
 def _describe_base(draft: KnowledgeDraft) -> str | None:
-    """Return the digest of the text at the last import for a report; the text itself is not kept."""
+    """Return the digest of the text at the last import for a report. The text itself is not stored."""
     return None if draft.last_digest is None else f"sha256:{draft.last_digest}"
 
 

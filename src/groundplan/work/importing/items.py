@@ -1,4 +1,4 @@
-"""The items of another tool's file, in the words of this one: a reader makes them, and the import makes nodes of them.
+"""The items of another tool's file in the terms of Groundplan. Readers make them, and the import turns them into nodes.
 
 An item is named by its `source_id`, which stays the same from one import to the next. All references between items are
 source ids. What a reader cannot express goes into the notes of its plan, never silently away.
@@ -27,6 +27,8 @@ KEPT_CHARS_MAX = 200  # of a text; a longer one is kept as a digest
 DIGEST = "sha256:"
 PROPERTIES = "properties."
 SECTIONS = "sections."
+KNOWLEDGE_TASK = "#knowledge"  # the source id of the task that the knowledge of an import is created by
+HELD = "held: "  # begins the text of a fate
 LOOP = "loop: "  # begins the reason of a hold for a loop of dependencies
 
 Fate = Literal["open", "done", "dropped", "held"]
@@ -38,14 +40,14 @@ Tag = Annotated[str, Meta(min_length=1, max_length=100)]
 
 
 class SourceLink(Struct, frozen=True, forbid_unknown_fields=True):
-    """A link to another item that has no effect on the order of work."""
+    """A link to another item without effect on the order of work."""
 
     type: TypeName
     source_id: SourceId
 
 
 class SourceSection(Struct, frozen=True, forbid_unknown_fields=True):
-    """A long text of an item, as Markdown. The title is the name of the field that it comes from."""
+    """A long text of an item, as Markdown. Its title is the name of the field in the file."""
 
     title: TypeName
     text: SectionText
@@ -59,7 +61,7 @@ class SourceEvidence(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SourceItem(Struct, kw_only=True, forbid_unknown_fields=True):
-    """One issue, task, heading or box of a file.
+    """An issue, a task, a heading or a box of a file.
 
     `depends_on` names items that this one waits for. Those that are missing in the file are the reader's to judge: it
     leaves them out, or holds the item, and says so.
@@ -88,21 +90,21 @@ class SourceItem(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class DeletedItem(Struct, frozen=True, forbid_unknown_fields=True):
-    """An item that was deleted in the tool. If it has a node here, the node is dropped."""
+    """An item that was deleted in the tool. Its node, if it has one, is dropped."""
 
     source_id: SourceId
     reason: EvidenceRef = ""
 
 
 class SourceRelation(Struct, frozen=True, forbid_unknown_fields=True):
-    """Another molecule of the same import, by name, and why they are related."""
+    """A relation to another molecule of the same import, by name, with a reason."""
 
     name: str
     reason: str = ""
 
 
 class SourceMolecule(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Knowledge of a file that becomes a molecule. Its name is its key."""
+    """Knowledge of a file that becomes a molecule. Its name identifies it."""
 
     name: str
     knowledge: str
@@ -112,7 +114,7 @@ class SourceMolecule(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class SourceAtom(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Knowledge about files that becomes an atom. Its name is its key."""
+    """Knowledge about files that becomes an atom. Its name identifies it."""
 
     name: str
     knowledge: str
@@ -125,7 +127,7 @@ class SourceAtom(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class ImportBase(Struct, omit_defaults=True):
-    """The fields of an item at the last import, and those that were written differently."""
+    """The fields of an item at the last import, and the fields that were written differently."""
 
     fields: dict[str, Any] = {}
     depends_on: list[str] = []
@@ -144,8 +146,13 @@ def compute_digest(value: Any) -> str:
 
 
 def digest_item(item: SourceItem) -> str:
-    """Return a digest of the contents of an item, without its place in the file and the order of its tags and links."""
-    sets = {"depends_on": sorted({*item.depends_on}), "tags": sorted({*item.tags}), "links": _sort_links(item)}
+    """Return a digest of the contents of an item, without its place in the file; the order of sets does not count."""
+    sets = {
+        "depends_on": sorted({*item.depends_on}),
+        "tags": sorted({*item.tags}),
+        "links": _sort_links(item),
+        "evidence": sorted(item.evidence, key=lambda evidence: (evidence.type, evidence.text)),
+    }
     return compute_digest(msgspec.structs.replace(item, file="", line=None, **sets))
 
 
@@ -153,7 +160,7 @@ def _sort_links(item: SourceItem) -> list[SourceLink]:
     return sorted({*item.links}, key=lambda link: (link.type, link.source_id))
 
 
-def shorten(value: Any) -> Any:
+def digest_if_long(value: Any) -> Any:
     """Return a value, or its digest if it is long."""
     if isinstance(value, str) and len(value) <= KEPT_CHARS_MAX:
         return value
@@ -164,13 +171,19 @@ def shorten(value: Any) -> Any:
 
 
 def is_same(first: Any, second: Any) -> bool:
-    """Return whether two values are equal JSON; either may be a digest."""
-    return bool(compute_digest(shorten(first)) == compute_digest(shorten(second)))
+    """Return True if two values are equal JSON. Either may be a digest."""
+    return bool(compute_digest(digest_if_long(first)) == compute_digest(digest_if_long(second)))
 
 
 def describe_fate(fate: str, hold_reason: str | None) -> str:
     """Return a fate as one text, with the reason of a hold."""
-    return f"held: {hold_reason}" if fate == "held" else fate
+    return f"{HELD}{hold_reason}" if fate == "held" else fate
+
+
+def parse_fate(text: str) -> tuple[str, str | None]:
+    """Return the fate and the reason of a hold that `describe_fate` made a text of; a long reason is only a digest."""
+    is_held = text.startswith((HELD, DIGEST))
+    return ("held", text.removeprefix(HELD)) if is_held else (text, None)
 
 
 def build_properties(item: SourceItem, tool: str) -> dict[str, Any]:
@@ -186,7 +199,7 @@ def build_properties(item: SourceItem, tool: str) -> dict[str, Any]:
 
 
 def list_fields(item: SourceItem, tool: str) -> dict[str, Any]:
-    """Return the fields of an item that have one value each; those that are empty are left out."""
+    """Return the fields of an item with one value each. Empty fields are left out."""
     fields: dict[str, Any] = {
         "title": item.title,
         "fate": describe_fate(item.fate, item.hold_reason),
@@ -201,7 +214,7 @@ def list_fields(item: SourceItem, tool: str) -> dict[str, Any]:
 
 
 def list_sections(item: SourceItem) -> dict[str, str]:
-    """Return the sections of an item by title; one that repeats a title is numbered."""
+    """Return the sections of an item by title. A repeated title gets a number."""
     texts: dict[str, str] = {}
     numbers: dict[str, int] = {}  # the last number of each title, so that many equal ones are not counted again
     for section in item.sections:
@@ -215,17 +228,17 @@ def list_sections(item: SourceItem) -> dict[str, str]:
 
 
 def digest_evidence(evidence: Iterable[SourceEvidence]) -> list[str]:
-    """Return a short digest for each entry of evidence, to tell which ones are new."""
+    """Return a short digest of each entry of evidence, by which new entries are found."""
     return [compute_digest([entry.type, entry.text])[:16] for entry in evidence]
 
 
 def build_base(item: SourceItem, tool: str) -> ImportBase:
-    """Return the fields of an item that the next import compares with."""
+    """Return the fields of an item for the comparison at the next import."""
     return ImportBase(
-        fields={name: shorten(value) for name, value in list_fields(item, tool).items()},
+        fields={name: digest_if_long(value) for name, value in list_fields(item, tool).items()},
         depends_on=sorted({*item.depends_on}),
         links=[(link.type, link.source_id) for link in _sort_links(item)],
         tags=sorted({*item.tags}),
         context_links=list(dict.fromkeys(item.context_links)),
-        evidence=digest_evidence(item.evidence),
+        evidence=sorted(digest_evidence(item.evidence)),
     )

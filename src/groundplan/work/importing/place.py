@@ -1,4 +1,4 @@
-"""Where the nodes of an import go: below open parents, groups with their items, and no node that waits for itself."""
+"""The places of imported nodes: below open parents, groups with their items, and without loops."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from groundplan.work.waiting.moments import find_cycle
 
 
 def place(state: ImportState) -> None:
-    """Give every node of the import a parent that can have it: open ancestors for open nodes, and no loops."""
+    """Give every node of the import an allowed parent (an open one for an open node), and break all loops."""
     _break_parent_loops(state)
     _refuse_closing_local_work(state)
     _refuse_closing_without_evidence(state)
@@ -64,7 +64,7 @@ def _hold_in_loop(state: ImportState, entry: ImportEntry, path: list[int], edge:
 
 
 def _refuse_closing_local_work(state: ImportState) -> None:
-    """Keep a node open that is finished in the file, if open nodes were planned below it here."""
+    """Keep a node open that is finished in the file, if it has open nodes that were planned here."""
     closed = [entry for entry in state.entries.values() if entry.is_closed]
     children = state.graph.list_children() if closed else {}
     depth = {entry.node.n: entry.node.stored.depth if entry.node.stored else 0 for entry in closed}
@@ -92,7 +92,7 @@ def _refuse_closing_without_evidence(state: ImportState) -> None:
 
 
 def _refuse_fate(state: ImportState, entry: ImportEntry) -> None:
-    """Keep a node open that is finished in the file; every import tries it again."""
+    """Keep a node open that is finished in the file. Every import tries again to finish it."""
     _keep_fate(state, entry, "dropped" if entry.node.is_dropped else "done")
     if entry.base is not None and entry.last_base is not None:
         entry.base.fields["fate"], entry.digest = entry.last_base.fields["fate"], ""
@@ -100,7 +100,7 @@ def _refuse_fate(state: ImportState, entry: ImportEntry) -> None:
 
 
 def _keep_fate(state: ImportState, entry: ImportEntry, there: str) -> None:
-    """Restore the fate that a stored node had, and report the conflict."""
+    """Restore the former fate of a stored node, and report the conflict."""
     node, before = entry.node, entry.before
     assert before is not None  # noqa: S101 - the node is stored
     node.resolved, node.is_dropped = before.resolved, before.is_dropped
@@ -114,7 +114,7 @@ def _keep_fate(state: ImportState, entry: ImportEntry, there: str) -> None:
 
 
 def _keep_parent(state: ImportState, entry: ImportEntry) -> None:
-    """Restore the parent that a stored node had, and report the conflict."""
+    """Restore the former parent of a stored node, and report the conflict."""
     node, before = entry.node, entry.before
     assert before is not None  # noqa: S101 - the node is stored
     there, here = state.name(node.parent_n or ROOT_N), state.name(before.parent_n or ROOT_N)
@@ -147,7 +147,7 @@ def _open_groups(state: ImportState) -> None:
 
 
 def _set_group_status(state: ImportState, groups: Iterable[PlanNodeState]) -> None:
-    """Set whether new groups were begun, if they are open, or dropped, if they are not."""
+    """Set new groups to begun if they are open, and to dropped if they are not."""
     done_above = _find_features_with_done_items(state)
     for group in groups:
         if not group.resolved:
@@ -169,7 +169,7 @@ def _find_features_with_done_items(state: ImportState) -> set[int]:
 
 
 def _return_below_parents(state: ImportState) -> None:
-    """Move nodes back that an import moved away from a finished parent, if the file opens that parent again.
+    """Move nodes back below a parent that the file opens again, if an import had moved them away from it.
 
     A node that is no longer where the import put it was moved here since, and stays. So does one whose way up leads to
     itself by now.
@@ -203,7 +203,7 @@ def _return_below_parents(state: ImportState) -> None:
 
 
 def _move_below_open_parents(state: ImportState) -> None:
-    """Move open nodes below their nearest open ancestor: a finished parent stays finished."""
+    """Move open nodes below their nearest open ancestor. A finished parent is not opened."""
     nodes = state.graph.nodes
     for node in list(nodes.values()):
         if node.resolved or node.parent_n is None or not nodes[node.parent_n].resolved:
@@ -228,7 +228,7 @@ def _move_below_open_parents(state: ImportState) -> None:
 
 
 def _note_parent(state: ImportState, source_id: str, detail: str | None) -> None:
-    """Replace the note about the parent of a node; a node that stays where it was has none."""
+    """Replace the note about the parent of a node. A node that was not moved has none."""
     state.placed = [note for note in state.placed if (note.source_id, note.what) != (source_id, "parent")]
     if detail is not None:
         state.placed.append(ImportNote(source_id, "parent", detail))
@@ -256,7 +256,7 @@ def _close_features(state: ImportState) -> None:
 
 
 def restore_loop_edges(state: ImportState, nodes: Mapping[int, StoredNode]) -> None:
-    """Add the dependencies again that closed a loop at the last import: another item may have left the loop since.
+    """Restore the dependencies that closed a loop at the last import, because another item may have left the loop.
 
     Those that still close one are left out again. A node that was released here stays released.
     """
@@ -274,7 +274,7 @@ def restore_loop_edges(state: ImportState, nodes: Mapping[int, StoredNode]) -> N
 
 
 def _restore_entry(state: ImportState, source_id: str, stored: StoredNode, base: ImportBase) -> ImportEntry | None:
-    """Return the entry of an item in a loop without its hold; None if it no longer waits for anything."""
+    """Return the entry of an item in a loop without its hold; None if it has no open dependency any more."""
     entry = state.entries.get(stored.row.n)
     if entry is None:
         if stored.row.held_reason is None:
@@ -290,7 +290,7 @@ def _restore_entry(state: ImportState, source_id: str, stored: StoredNode, base:
 
 
 def leave_out_loops(state: ImportState) -> None:
-    """Leave out dependencies of the import that would close a loop, and hold their nodes."""
+    """Leave out imported dependencies that would close a loop, and put their nodes on hold."""
     _set_back_loops_of_stored_edges(state)
     new_edges = []
     for entry in state.entries.values():
@@ -321,7 +321,7 @@ def _leave_out(state: ImportState, entry: ImportEntry, to_n: int) -> None:
 
 
 def _set_back_loops_of_stored_edges(state: ImportState) -> None:
-    """Undo moves and reopened items of the file that would turn stored dependencies into a loop."""
+    """Undo moves and reopened items of the file if stored dependencies would form a loop with them."""
     if not any(entry.is_moved or entry.is_reopened for entry in state.entries.values()):
         return
     new = {(n, to_n) for n, entry in state.entries.items() for type_, to_n in entry.new_edges if type_ == DEPENDS_ON}

@@ -264,18 +264,9 @@ SELECT e.node_n, e.type, e.ref
    AND e.project_id = :project_id
  ORDER BY e.node_n, e.k;
 
--- name: bases_with_loops
--- What the last import of each tool said about the items whose dependencies closed a loop.
-SELECT i.node_n, i.tool, i.base
-  FROM work_imports AS i
- WHERE i.tenant_id = :tenant_id
-   AND i.project_id = :project_id
-   AND i.node_n IS NOT NULL
-   AND i.base LIKE '%"loops":%';
-
 -- name: imported_items
--- Under which source ids the nodes of a project were imported.
-SELECT i.node_n, i.tool, i.source_id
+-- The source ids of the nodes of a project, and what the last import of each tool said about them.
+SELECT i.node_n, i.tool, i.source_id, i.base
   FROM work_imports AS i
  WHERE i.tenant_id = :tenant_id
    AND i.project_id = :project_id

@@ -1,4 +1,4 @@
-"""What the steps of an import share: the plan of the project in memory, and the nodes that are created or changed.
+"""The data that the steps of an import share: the plan of the project in memory, and new and changed nodes.
 
 An import can change any part of a project at once, so what follows from the tree and the dependencies is computed anew
 for all nodes, in one pass, and only what differs is written.
@@ -21,7 +21,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.importing.items import ImportBase, SourceEvidence, SourceItem
 from groundplan.work.kinds import ACTIVE, DROPPED, FEATURE, ROOT_N
 from groundplan.work.nodes import WorkNodeRow
-from groundplan.work.waiting.moments import MomentGraph, finish_moment, start_moment
+from groundplan.work.waiting.moments import MomentGraph, finish_moment, group_steps, iter_waits, start_moment
 
 T = TypeVar("T")
 
@@ -66,12 +66,12 @@ class PlanNodeState:
         return self.is_task and not self.resolved and not waits and self.status in (None, ACTIVE)
 
     def is_blocked(self, derived: DerivedColumns) -> bool:
-        """Return whether the node is open, and it or an ancestor waits for a dependency."""
+        """Return True if the node is open and it or an ancestor waits for a dependency."""
         return not self.resolved and bool(self.is_held or derived.open_deps or derived.blocked_above)
 
 
 class LoopEdge(NamedTuple):
-    """A dependency that would close a loop, and the nodes of the loop, the first one repeated at the end."""
+    """A dependency that would close a loop, and the nodes of the loop, with the first one repeated at the end."""
 
     source: int
     target: int
@@ -80,21 +80,21 @@ class LoopEdge(NamedTuple):
 
 @dataclass(slots=True)
 class PlanGraph:
-    """The nodes of a project by number, and for each node those that it depends on."""
+    """The nodes of a project by number, and the dependencies of each node."""
 
     nodes: dict[int, PlanNodeState]
     waits: dict[int, list[int]] = field(default_factory=dict)
 
     def is_open(self, n: int) -> bool:
-        """Return whether a node is open."""
+        """Return True if a node is open."""
         return not self.nodes[n].resolved
 
     def iter_open_targets(self, n: int) -> Iterator[int]:
-        """Yield the open nodes that a node depends on."""
+        """Yield the open nodes on which a node depends."""
         return (target for target in self.waits.get(n, ()) if self.is_open(target))
 
     def list_children(self) -> dict[int, list[int]]:
-        """Return the children of each node that has some."""
+        """Return the children of each node with children."""
         children: dict[int, list[int]] = {}
         for node in self.nodes.values():
             if node.parent_n is not None:
@@ -120,28 +120,21 @@ class PlanGraph:
     # --- Loops ---
 
     def build_moments(self, *, inherits: bool) -> dict[int, list[int]]:
-        """Return which moments wait for which, as `engine/cycles.py` defines them, for the open nodes."""
-        waits: dict[int, list[int]] = {}
+        """Return the moments that each moment of an open node waits for directly."""
         features = self._find_features() if not inherits else {}
-        for node in self.nodes.values():
-            if node.resolved:
-                continue
-            start, finish = start_moment(node.n), finish_moment(node.n)
-            waits.setdefault(finish, []).append(start)
-            starts = waits.setdefault(start, [])
-            starts += [finish_moment(target) for target in self.iter_open_targets(node.n)]
-            if node.parent_n is not None:
-                waits.setdefault(finish_moment(node.parent_n), []).append(finish)
-                above = node.parent_n if inherits else features.get(node.n)
-                if above is not None:
-                    starts.append(start_moment(above))
-        return waits
+        open_nodes = [node for node in self.nodes.values() if not node.resolved]
+        return group_steps(
+            iter_waits(
+                ((node.n, node.parent_n, node.parent_n if inherits else features.get(node.n)) for node in open_nodes),
+                ((node.n, target) for node in open_nodes for target in self.iter_open_targets(node.n)),
+            )
+        )
 
     def _find_features(self) -> dict[int, int | None]:
         return {n: derived.feature_n for n, derived in self.derive(inherits=False).items()}
 
     def find_loop_edges(self, new_edges: list[tuple[int, int]], *, inherits: bool) -> list[LoopEdge]:
-        """Return those of the new dependencies that close a loop, in their order.
+        """Return the new dependencies that close a loop, in order.
 
         Only moments that can reach each other are searched, which are none in a plan without loops.
         """
@@ -180,7 +173,7 @@ class PlanGraph:
 
 
 def _to_nodes(moments: list[int]) -> list[int]:
-    """Return the nodes of a loop of moments, each once in a row."""
+    """Return the nodes of a loop of moments, without consecutive repetitions."""
     nodes = [moment // 2 for moment in moments]
     path = [n for at, n in enumerate(nodes) if at == 0 or n != nodes[at - 1]]
     return path if len(path) > 1 else path * 2
@@ -225,7 +218,7 @@ def find_components(steps: dict[int, list[int]]) -> dict[int, int]:
 
 
 class LastImport(NamedTuple):
-    """An item of an earlier import: its digest, and its node unless that was removed here."""
+    """An item of an earlier import: its digest, and its node unless that was removed."""
 
     node_n: int | None
     digest: str
@@ -275,7 +268,7 @@ def load_last_imports(tx: Transaction, project_id: str, tool: str) -> dict[str, 
 
 
 def load_bases(tx: Transaction, project_id: str, tool: str, source_ids: Collection[str]) -> dict[str, ImportBase]:
-    """Return the bases that the last import kept of some items."""
+    """Return the bases of some items from the last import."""
     bases: dict[str, ImportBase] = {}
     for chunk in split_rows(source_ids):
         rows = tx.all(sql.bases, project_id=project_id, tool=tool, source_ids=to_json_array(chunk))
@@ -311,7 +304,7 @@ def load_graph(tx: Transaction, project_id: str) -> PlanGraph:
 
 
 def load_nodes(tx: Transaction, project_id: str, ns: Sequence[int]) -> dict[int, StoredNode]:
-    """Return nodes with everything that an import may change."""
+    """Return nodes with all parts that an import may change."""
     nodes: dict[int, StoredNode] = {}
     for chunk in split_rows(ns):
         place: dict[str, Any] = {"project_id": project_id, "ns": to_json_array(chunk)}
@@ -327,7 +320,7 @@ def load_nodes(tx: Transaction, project_id: str, ns: Sequence[int]) -> dict[int,
 
 
 def run_in_chunks(tx: Transaction, query: Query, rows: Iterable[dict[str, Any]]) -> None:
-    """Run a change with many sets of parameters, some thousands at a time."""
+    """Run a change with many sets of parameters, a few thousand at a time."""
     for chunk in split_rows(rows):
         tx.run_many(query, chunk)
 
@@ -343,7 +336,7 @@ def split_rows(rows: Iterable[T]) -> Iterator[list[T]]:
 
 
 class ImportNote(Struct):
-    """A note about a field that came in differently from the file or was lost, with a sentence."""
+    """A note about a field that was imported differently from the file or lost, with a sentence."""
 
     source_id: str
     what: str
@@ -351,7 +344,7 @@ class ImportNote(Struct):
 
 
 class ImportConflict(Struct):
-    """A field that changed in the file and here; ours stays."""
+    """A field that changed both in the file and here. The value here is kept."""
 
     source_id: str
     field: str
@@ -402,7 +395,7 @@ class ImportEntry:
         return self.base != self.last_base
 
     def set_last_base(self, base: ImportBase) -> None:
-        """Set the base of the last import, which stays the base of the next one unless this import changes it."""
+        """Set the base of the last import. It remains the next base unless this import changes it."""
         self.last_base = base
         kept = {"fields": dict(base.fields), "written": dict(base.written), "loops": list(base.loops)}
         self.base = msgspec.structs.replace(base, **kept)
@@ -415,12 +408,12 @@ class ImportEntry:
 
     @property
     def has_same_loops(self) -> bool:
-        """Whether the same dependencies close a loop as at the last import."""
+        """True if the same dependencies close a loop as at the last import."""
         return self.base is not None and self.last_base is not None and self.base.loops == self.last_base.loops
 
     @property
     def is_opened_in_file(self) -> bool:
-        """Whether the node is new, or was finished in the file at the last import and no longer is."""
+        """True if the node is new, or was finished in the file at the last import and is open now."""
         if self.is_new or self.is_reopened:
             return True
         fates = [base.fields.get("fate") for base in (self.last_base, self.base) if base is not None]
@@ -465,16 +458,16 @@ class ImportState:
     sources: dict[int, str] = field(default_factory=dict)  # the reverse of `numbers`
 
     def touch(self, n: int) -> ImportEntry:
-        """Return the entry of a node, and create it if the import did not change the node so far."""
+        """Return the entry of a node. It is created if the import has not changed the node yet."""
         if n not in self.entries:
             node = self.graph.nodes[n]
             self.entries[n] = ImportEntry(node, self.sources.get(n), before=replace(node))
         return self.entries[n]
 
     def name_some(self, numbers: Sequence[int]) -> str:
-        """Return the names of the first nodes as a list for a sentence."""
+        """Return the names of the first of some nodes as text for a sentence."""
         return ", ".join(map(self.name, numbers[:NAMED_MAX])) + (", …" if len(numbers) > NAMED_MAX else "")
 
     def name(self, n: int) -> str:
-        """Return a node as a report names it: by its source id, else by its id."""
+        """Return the name of a node in reports: its source id, else its id."""
         return self.sources.get(n, self.graph.nodes[n].id)

@@ -1,4 +1,4 @@
-"""Write the nodes of an import: new ones first, then changed ones, and what follows for all others."""
+"""Write the nodes of an import: new nodes, then changed nodes, and then the derived values of all others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from groundplan.work.containers.sections.section import delete_sections
 from groundplan.work.events import WorkOp
 from groundplan.work.evidence_check import get_default_check
 from groundplan.work.importing.compare import read_fate, set_properties
-from groundplan.work.importing.items import build_properties, describe_fate, is_same, shorten
+from groundplan.work.importing.items import build_properties, describe_fate, digest_if_long, is_same
 from groundplan.work.importing.state import (
     DerivedColumns,
     ImportEntry,
@@ -46,7 +46,7 @@ Derived = Mapping[int, DerivedColumns]
 
 
 class FeatureTasksRow(NamedTuple):
-    """The stored task counters of a feature."""
+    """The stored counts of tasks of a feature."""
 
     n: int
     tasks: int
@@ -93,7 +93,7 @@ def write_entries(tx: Transaction, state: ImportState, derived: Derived, *, deci
 
 
 def has_effect(entry: ImportEntry) -> bool:
-    """Return whether an entry of a stored item changes its node."""
+    """Return whether an entry of a stored item would change its node."""
     if entry.is_new or entry.source_id is None:
         return False
     parts = (entry.new_edges, entry.gone_edges, entry.new_tags, entry.gone_tags, entry.new_evidence)
@@ -102,7 +102,7 @@ def has_effect(entry: ImportEntry) -> bool:
     if entry.stored is not None:
         before = entry.stored.row.properties_value.get(SOURCE_PARENT)
         is_placed |= entry.is_hold_changed or entry.source_parent not in (None, before or "")
-    return bool(entry.changes or entry.is_base_changed or is_placed or any(parts) or any(sections))
+    return bool(entry.changes or is_placed or any(parts) or any(sections))
 
 
 # --- New nodes --------------------------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ def _describe_new(state: ImportState, entry: ImportEntry) -> Iterator[Change]:
 
 
 def _describe_parts(state: ImportState, entry: ImportEntry) -> Iterator[Change]:
-    """Yield the changes of edges, tags, evidence and sections. The history of a section begins with its title."""
+    """Yield the changes of edges, tags, evidence and sections. The history of a section starts with its title."""
     nodes = state.graph.nodes
     for type_, by_type in _group_edges(entry.new_edges).items():
         ids = [nodes[to_n].id for to_n in by_type]
@@ -219,7 +219,7 @@ def _group_edges(edges: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
 
 
 def _load_rows(tx: Transaction, state: ImportState, entries: list[ImportEntry]) -> None:
-    """Load the rows and bases of the nodes that change only because others do."""
+    """Load the rows and bases of nodes that change only as a result of other changes."""
     missing = [entry for entry in entries if entry.stored is None]
     nodes = load_nodes(tx, tx.project.id, [entry.node.n for entry in missing])
     source_ids = [entry.source_id for entry in missing if entry.source_id is not None]
@@ -233,7 +233,7 @@ def _load_rows(tx: Transaction, state: ImportState, entries: list[ImportEntry]) 
 
 
 def _finish_changes(state: ImportState, entry: ImportEntry) -> None:
-    """Set the fate and the place of a stored node in its row, and complete the list of its changes."""
+    """Set the fate and the position of a stored node in its row, and complete the list of its changes."""
     assert entry.stored is not None  # noqa: S101 - loaded before
     row, node, nodes = entry.stored.row, entry.node, state.graph.nodes
     if node.resolved != row.resolved:
@@ -381,7 +381,7 @@ def _list_imports(tx: Transaction, state: ImportState, entries: list[ImportEntry
 
 
 def _note_written(state: ImportState, entry: ImportEntry, *, without: Collection[str]) -> None:
-    """Keep the written fate and parent in the base of an item where they differ from the file."""
+    """Store the written fate and parent in the base of an item if they differ from the file."""
     assert entry.base is not None  # noqa: S101 - the entry of an item
     base, node = entry.base, entry.node
     written: dict[str, Any] = {}
@@ -397,7 +397,7 @@ def _note_written(state: ImportState, entry: ImportEntry, *, without: Collection
             continue
         base.written.pop(name, None)
         if not is_same(value, base.fields.get(name)):
-            base.written[name] = shorten(value)
+            base.written[name] = digest_if_long(value)
 
 
 # --- Aliases: the ids of other tools. An alias never takes the place of an id of ours ---------------------------------
@@ -412,7 +412,7 @@ class WantedAlias(NamedTuple):
 
 
 def add_aliases(tx: Transaction, project_id: str, wanted: Sequence[WantedAlias]) -> list[ImportNote]:
-    """Add aliases to nodes, unless they are used already; return a note for each that is refused."""
+    """Add aliases to nodes unless they are in use. Return a note for each refused alias."""
     taken, refused = check_aliases(tx, project_id, wanted)
     rows = ({"project_id": project_id, "alias": alias.alias, "node_n": alias.n} for alias in taken)
     run_in_chunks(tx, sql.add_aliases, rows)
@@ -422,7 +422,7 @@ def add_aliases(tx: Transaction, project_id: str, wanted: Sequence[WantedAlias])
 def check_aliases(
     tx: Transaction, project_id: str, wanted: Sequence[WantedAlias]
 ) -> tuple[list[WantedAlias], list[ImportNote]]:
-    """Return the aliases to add, and a note for each refused one; aliases that a node has already are in neither."""
+    """Return the aliases to add, and a note for each refused one. Aliases that their nodes already have are ignored."""
     known: dict[str, int] = {}
     ours: set[str] = set()
     visible = find_visible_project_ids(tx)
@@ -447,7 +447,7 @@ def check_aliases(
 
 
 def _is_prefix(tx: Transaction, alias: str, visible_project_ids: frozenset[str] | None) -> bool:
-    """Return whether an alias is the beginning of an existing id."""
+    """Return True if an alias is the beginning of an existing id."""
     if len(alias) < PREFIX_CHARS_MIN or not _LETTERS.issuperset(alias):
         return False
     return bool(find_nodes_by_prefix(tx, alias, visible_project_ids, at_most=PREFIX_MATCHES_MAX))

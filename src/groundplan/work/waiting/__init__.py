@@ -1,1 +1,1 @@
-"""What waits for what: the order of a project, and the search for loops."""
+"""The waiting relation between nodes: the order of a project, and the search for loops."""

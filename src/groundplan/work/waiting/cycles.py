@@ -1,4 +1,4 @@
-"""Cycle detection: a plan that could never be finished is refused, and the error shows the loop.
+"""Cycle detection: a plan that could never be finished is refused, with the loop in the error.
 
 Each open node has two moments, its start and its finish, which wait for others as `moments.py` says: below a feature
 also for the start of the feature, and under the policy `inherit_dependencies` for the start of the parent. A loop among
@@ -45,7 +45,7 @@ HIDDEN_ID = "…"  # of a node in the middle of a loop that is too long to show
 
 
 class Loop(NamedTuple):
-    """Nodes that would wait for each other, each for the next one; the last id is the first one again."""
+    """A loop of nodes, each of which would wait for the next one. The first id is repeated at the end."""
 
     path: Sequence[str]
     dependencies: Sequence[tuple[str, str]] = ()  # the steps that are dependencies; the others follow from the tree
@@ -53,18 +53,18 @@ class Loop(NamedTuple):
     dependencies_hidden: int = 0  # how many more steps are dependencies
 
     def rename(self, names: Mapping[str, str]) -> Loop:
-        """Return the loop with other names for some of its nodes."""
+        """Return the loop with new names for some of its nodes."""
         renamed = [(names.get(source, source), names.get(target, target)) for source, target in self.dependencies]
         return self._replace(path=[names.get(node_id, node_id) for node_id in self.path], dependencies=renamed)
 
     @property
     def uses_tree(self) -> bool:
-        """Whether a step of the loop follows from the tree and not from a dependency."""
+        """True if a step of the loop follows from the tree and not from a dependency."""
         return len(self.dependencies) + self.dependencies_hidden < len(self.path) - 1
 
 
 class CycleDetected(RuleViolated):
-    """A node would have to wait for itself."""
+    """A node would wait for itself."""
 
     code = "cycle_detected"
     contract_code = "CIRCULAR_DEPENDENCY"
@@ -79,7 +79,7 @@ class CycleDetected(RuleViolated):
 
 
 def _explain_loop(loop: Loop) -> str:
-    """Return why a loop through the tree is one, and which dependencies to remove."""
+    """Return an explanation of a loop through the tree, with the dependencies to remove."""
     if not (loop.uses_tree and loop.dependencies):
         return ""
     source, target = loop.dependencies[0]
@@ -96,14 +96,14 @@ def _list_dependencies(loop: Loop) -> str:
 
 
 def describe_stored_loop(loop: Loop) -> str:
-    """Return a loop that the project holds, with what to do about it, as one phrase."""
+    """Return a phrase about a loop in a stored project, with a remedy."""
     return (
         f"{' -> '.join(shorten_path(loop.path))} wait for each other; remove a dependency: {_list_dependencies(loop)}"
     )
 
 
 def shorten_path(path: Sequence[str]) -> list[str]:
-    """Return a path, with the middle of a very long one replaced by a count."""
+    """Return a path. In a very long path, a number replaces the middle."""
     if len(path) <= PATH_SHOWN_MAX:
         return list(path)
     half = PATH_SHOWN_MAX // 2
@@ -139,7 +139,7 @@ class WaitingMoments:
         self._waits.remove(start, finish)
 
     def closes_loop(self, source: int, target: int) -> bool:
-        """Return whether `source` depending on `target` would close a loop."""
+        """Return True if a dependency of `source` on `target` would close a loop."""
         if source == target:
             return True
         start, finish = start_moment(source), finish_moment(target)
@@ -148,7 +148,7 @@ class WaitingMoments:
         return self._waiters.has_path(start, finish) if start in self._waiters else self._waits.has_path(finish, start)
 
     def find_loop_closed_by(self, source: int, target: int) -> Sequence[int] | None:
-        """Return the shortest loop that `source` depending on `target` would close, as moments, or None.
+        """Return the shortest loop that a dependency of `source` on `target` would close, as moments, or None.
 
         Each moment of the loop waits for the next one, and the last one is the first one again.
         """
@@ -164,7 +164,7 @@ class WaitingMoments:
         return None if path is None else [start, *path]
 
     def _load(self, source: int, target: int) -> bool:
-        """Load a graph that has every path from `target` to `source`, or return False if there is none for sure."""
+        """Load a graph with every path from `target` to `source`. Return False if there certainly is none."""
         if len(list_open_nodes(self._tx, (source, target))) < 2:
             return False  # a resolved node waits for nothing, and nothing waits for it
         start, finish = start_moment(source), finish_moment(target)
@@ -182,7 +182,7 @@ class WaitingMoments:
 
 
 def find_loop_through(tx: Transaction, ns: Collection[int]) -> Loop | None:
-    """Return a loop through one of these nodes as stored now, or None. Resolved nodes are ignored."""
+    """Return a loop through one of these stored nodes, or None. Resolved nodes are ignored."""
     open_ns = list_open_nodes(tx, ns)
     if not open_ns:
         return None
@@ -208,7 +208,7 @@ def find_loop_in_project(tx: Transaction) -> Loop | None:
 
 
 def find_stored_loop(tx: Transaction, n: int) -> Loop | None:
-    """Return the loop in which a node is stuck, or None.
+    """Return the loop that a node waits for, or None.
 
     Writes refuse loops, but data from before they did so may hold one. This follows one wait of each node, so it takes
     the same time at any size. If no node of the project is ready, claimed or on hold, it finds a loop, unless the path
@@ -231,7 +231,7 @@ def find_stored_loop(tx: Transaction, n: int) -> Loop | None:
 
 
 def _to_loop(tx: Transaction, moments: Sequence[int]) -> Loop:
-    """Return a loop of moments, each of which waits for the next, as a loop of ids; hidden nodes have none."""
+    """Return a loop of moments, each of which waits for the next, as a loop of ids. Hidden nodes have no id."""
     moments = _begin_with_dependency(moments)
     # Two moments in a row can belong to one node, so these are at least the nodes that an error shows.
     ends = moments[: 2 * PATH_SHOWN_MAX], moments[-2 * PATH_SHOWN_MAX :]
@@ -240,7 +240,7 @@ def _to_loop(tx: Transaction, moments: Sequence[int]) -> Loop:
 
 
 def describe_loop(moments: Sequence[int], ids: Mapping[int, str]) -> Loop:
-    """Return a loop of moments, each of which waits for the next, as a loop of ids that begins with a dependency."""
+    """Return a loop of moments, each of which waits for the next, as a loop of ids beginning with a dependency."""
     moments = _begin_with_dependency(moments)
     kinds = _get_kinds(moments)
     path = [ids.get(n, HIDDEN_ID) for n, _ in groupby([moment // 2 for moment in moments])]
@@ -254,27 +254,27 @@ def describe_loop(moments: Sequence[int], ids: Mapping[int, str]) -> Loop:
 
 
 def _begin_with_dependency(moments: Sequence[int]) -> Sequence[int]:
-    """Return a loop so that its first step is a dependency, if it has one."""
+    """Return a loop rotated so that its first step is a dependency, if it has one."""
     first = max(_get_kinds(moments).find(DEPENDENCY_STEP), 0)
     return [*moments[first:-1], *moments[: first + 1]]
 
 
 def _list_dependency_steps(moments: Sequence[int]) -> list[Sequence[int]]:
-    """Return the first steps of a loop that are dependencies, as many as an error shows."""
+    """Return the first dependencies in a loop, as many as an error shows."""
     kinds = _get_kinds(moments)
     matches = islice(re.finditer(DEPENDENCY_STEP, kinds), DEPENDENCIES_SHOWN_MAX)
     return [moments[match.start() : match.end()] for match in matches]
 
 
 def _get_kinds(moments: Sequence[int]) -> bytes:
-    """Return a byte for each moment, 0 for a start and 1 for a finish: a loop can have a hundred thousand moments."""
+    """Return a byte for each moment (0 for a start, 1 for a finish), because a loop can be very long."""
     return bytes([moment % 2 for moment in moments])
 
 
 def _load_smaller(
     tx: Transaction, *, above: Collection[int], below: Collection[int]
 ) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
-    """Load what waits for the moments `above`, or what the moments `below` wait for, whichever is less.
+    """Load the moments that wait for `above` or the moments that `below` wait for, whichever are fewer.
 
     A loop through a moment lies in both, so one of them is enough. Which one is small is not known beforehand: both are
     tried with a limit that grows, so the cost is a multiple of the smaller one.
@@ -288,7 +288,7 @@ def _load_smaller(
 
 
 def _load_waiters(tx: Transaction, moments: Iterable[int], *, limit: int | None = None) -> dict[int, list[int]]:
-    """Load the moments that wait for these, directly or not: for each of them those that wait for it directly.
+    """Load the moments that wait for the given ones, with their direct waiters.
 
     Returns nothing if they are more than the limit.
     """
@@ -301,7 +301,7 @@ def _load_waiters(tx: Transaction, moments: Iterable[int], *, limit: int | None 
 
 
 def _load_waits(tx: Transaction, moments: Iterable[int], *, limit: int | None = None) -> dict[int, list[int]]:
-    """Load the moments that these wait for, directly or not: for each of them those that it waits for directly.
+    """Load the moments that the given ones wait for, with the moments that each waits for directly.
 
     Returns nothing if they are more than the limit.
     """
@@ -314,7 +314,7 @@ def _load_waits(tx: Transaction, moments: Iterable[int], *, limit: int | None = 
 
 
 def _list_waits_among(tx: Transaction, moments: Sequence[int], dependencies: Query) -> Iterator[tuple[int, int]]:
-    """Yield the waits of the nodes that have these moments, with their dependencies as the query finds them."""
+    """Yield the waits of the nodes with these moments. The query finds their dependencies."""
     among = {"project_id": tx.project.id, "ns": to_json_array({moment // 2 for moment in moments})}
     inherits = get_policies(tx).inherit_dependencies
     nodes = [(n, parent, parent if inherits else feature) for n, parent, feature in tx.all(sql.parents_among, **among)]

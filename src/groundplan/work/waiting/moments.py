@@ -1,4 +1,4 @@
-"""The relation of waiting between moments, and its cycles and paths: for many questions about one graph.
+"""The waiting relation between moments, with its cycles and paths, for repeated questions about one graph.
 
 A node has two moments: it may start, and it is finished. `iter_waits` is the only place that says which moment waits
 for which.
@@ -19,7 +19,7 @@ Steps = Mapping[int, Sequence[int]]
 
 
 def start_moment(n: int) -> int:
-    """Return the moment at which a node may start: twice its number."""
+    """Return the moment at which a node may start, which is twice its number."""
     return n * 2
 
 
@@ -31,7 +31,7 @@ def finish_moment(n: int) -> int:
 def iter_waits(
     nodes: Iterable[tuple[int, int | None, int | None]], dependencies: Iterable[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """Yield each moment with a moment that it waits for directly.
+    """Yield pairs of a moment and a moment that it waits for directly.
 
     `nodes` has the number of each node, of its parent, and of the ancestor whose waiting it inherits. A node is
     finished after its start and after its children. It may start after its dependencies are finished, and after that
@@ -48,7 +48,7 @@ def iter_waits(
 
 
 def group_steps(steps: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
-    """Return the steps by the moment that they lead from; every moment is a key."""
+    """Return the steps by their first moment. Every moment is a key."""
     grouped: dict[int, list[int]] = {}
     for moment, after in steps:
         grouped.setdefault(moment, []).append(after)
@@ -57,7 +57,7 @@ def group_steps(steps: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
 
 
 def find_cycle(steps: Steps) -> list[int] | None:
-    """Return any cycle, with its first moment again at the end, or None. Each step is visited once."""
+    """Return any cycle, with its first moment repeated at the end, or None. Each step is visited once."""
     finished: set[int] = set()
     for first in steps:
         on_path: dict[int, None] = {}  # ordered from `first` on
@@ -78,7 +78,7 @@ def find_cycle(steps: Steps) -> list[int] | None:
 
 
 def sort_last_steps_first(steps: Steps) -> list[int] | None:
-    """Return everything with steps so that each comes after all that its steps lead to, or None if there is a cycle."""
+    """Return the moments with steps, each after all that its steps lead to; None if there is a cycle."""
     order: dict[int, None] = {}
     entered: set[int] = set()
     for first in steps:
@@ -110,7 +110,7 @@ def find_path(steps: Steps, source: int, goal: int) -> list[int] | None:
 
 
 def _walk(steps: Steps, source: int, ranks: Mapping[int, int], rank_max: int) -> Iterator[tuple[int, int]]:
-    """Yield the moments from the source on, nearest first and up to a rank, each with the one before it."""
+    """Yield the moments from the source up to a rank, nearest first, each with the one before it."""
     reached = {source}
     ahead = deque([source])
     yield source, source
@@ -131,7 +131,7 @@ def _trace_back(came_from: Mapping[int, int], source: int, goal: int) -> list[in
 
 
 class MomentGraph:
-    """A graph of moments, with every moment that its steps lead to."""
+    """A graph of moments. It contains every moment that its steps lead to."""
 
     def __init__(self) -> None:
         self._steps: dict[int, list[int]] = {}
@@ -146,7 +146,7 @@ class MomentGraph:
         return moment in self._steps
 
     def load(self, steps: Mapping[int, list[int]]) -> None:
-        """Add moments with all of their steps, and with everything that these lead to."""
+        """Add moments with all of their steps, and with all moments that these lead to."""
         new = [moment for moment in steps if moment not in self._steps]
         self._unranked += new
         for moment in new:
@@ -219,7 +219,7 @@ class MomentGraph:
         return not self._is_cyclic and goal in ranks and source in ranks and ranks[goal] <= ranks[source]
 
     def _rank_loaded(self) -> None:
-        """Rank the moments that were loaded below everything that they lead to."""
+        """Rank the loaded moments below the moments that they lead to."""
         ranks = self._ranks
         on_path: set[int] = set()
         todo = [(moment, False) for moment in self._unranked]
@@ -237,7 +237,7 @@ class MomentGraph:
         self._unranked.clear()
 
     def _raise_rank(self, moment: int, rank: int) -> None:
-        """Raise a moment to a rank, and what it leads to above it."""
+        """Raise the rank of a moment, and the ranks of the moments that it leads to."""
         todo = [(moment, rank)]
         while todo and not self._is_cyclic:
             moment, rank = todo.pop()

@@ -1,4 +1,4 @@
-"""The order of a project: keys of its nodes that prove, without a search, that nothing waits for itself.
+"""The order of a project: keys of its nodes that prove, without a search, that no node waits for itself.
 
 While a project is ordered, every open node has a greater key than its open children and its open dependencies. A loop
 would need a step from a lower key to a higher one. A write that adds such a step moves a few nodes in the order; if
@@ -43,12 +43,12 @@ sql = load_queries(__file__)
 
 
 def make_numbered_key(number: int) -> str:
-    """Return a key below that of the root; such keys compare by their numbers."""
+    """Return a key below the key of the root. Such keys compare by their numbers."""
     return _encode(number) + END
 
 
 def make_key_below(above: str, number: int) -> str | None:
-    """Return a key less than that of a parent; those of its other children compare by their numbers.
+    """Return a key below that of a parent. The keys of its children compare by their numbers.
 
     Deep in a tree, where such keys would be long, it is the next lower one instead, or None if that is long, too.
     """
@@ -60,7 +60,7 @@ def make_key_below(above: str, number: int) -> str | None:
 
 
 def make_keys_between(low: str, high: str, count: int = 1, *, near_low: bool = False) -> Sequence[str]:
-    """Return so many growing keys between two, near the higher one or near the lower one. The lower one may be empty.
+    """Return `count` growing keys between two, near the higher or the lower one. The lower one may be empty.
 
     Keys near each other leave room for more on the same side, where the next ones are likely to go. Returns nothing if
     the keys would be too long.
@@ -92,7 +92,7 @@ def _get_first_behind(key: str, length: int) -> int:
 
 
 def _encode(number: int) -> str:
-    """Return a number as digits that compare like numbers: their count comes first. The greatest digit is not used."""
+    """Return a number as digits that compare like numbers: their count comes first. The highest digit is unused."""
     digits = _write_digits(number, BASE - 1)
     return DIGITS[len(digits)] + digits
 
@@ -114,7 +114,7 @@ class OrderedNode(Struct):
 
 
 class WaitingStep(NamedTuple):
-    """A node that waits directly for another one, and the key of that one of the two at which a walk arrives."""
+    """A direct wait of one node for another, with the key of the end at which a walk arrives."""
 
     waiting: int
     awaited: int
@@ -122,7 +122,7 @@ class WaitingStep(NamedTuple):
 
 
 class AffectedRegion(Struct):
-    """The nodes that must move in the order, and the keys between which they go."""
+    """The nodes that must move in the order, and the keys around their new places."""
 
     ns: set[int]
     low: str
@@ -131,7 +131,7 @@ class AffectedRegion(Struct):
     waits: dict[int, list[int]] = field(default_factory=dict)  # the waits among them
 
     def assign_keys(self) -> dict[int, str] | None:
-        """Return a new key for each node, or None if they wait for each other or a key would be too long."""
+        """Return a new key for each node; None if they wait for each other or a key would be too long."""
         in_order = sort_last_steps_first({n: self.waits.get(n, ()) for n in sorted(self.ns)})
         keys = make_keys_between(self.low, self.high, len(self.ns), near_low=self.is_raised)
         return None if in_order is None or not keys else dict(zip(in_order, keys, strict=True))
@@ -146,21 +146,21 @@ class ProjectOrder:
 
     @cached_property
     def is_ordered(self) -> bool:
-        """Whether all nodes have keys that grow along every wait."""
+        """True if all nodes have keys that grow along every wait."""
         return bool(self._tx.scalar(sql.is_ordered, **self._place))
 
     @cached_property
     def is_complete(self) -> bool:
-        """Whether nodes wait for their children and dependencies only, so that an order excludes every loop."""
+        """True if nodes wait only for their children and dependencies, so that an order excludes every loop."""
         return not get_policies(self._tx).inherit_dependencies and not self._tx.scalar(sql.feature_count, **self._place)
 
     @property
     def excludes_loops(self) -> bool:
-        """Whether the keys prove that nothing waits for itself."""
+        """True if the keys prove that no node waits for itself."""
         return self.is_ordered and self.is_complete
 
     def may_wait(self, waiting: int, awaited: int) -> bool:
-        """Return False if the keys prove that an open node does not wait for another one, directly or not."""
+        """Return False if the keys prove that an open node does not wait for another one, directly or indirectly."""
         if not self.excludes_loops:
             return True
         keys = self._load_keys([waiting, awaited])
@@ -172,12 +172,12 @@ class ProjectOrder:
         return region is None or {waiting, awaited} <= region.ns
 
     def add_step(self, waiting: int, awaited: int) -> None:
-        """Keep the order after a node was made to wait for another one, or give it up."""
+        """Update the order after a node begins to wait for another one, or give the order up."""
         if self.is_ordered and not (self.is_complete and self._move(waiting, awaited)):
             self.give_up()
 
     def add_nodes(self, ns: Collection[int]) -> bool:
-        """Keep the order after nodes were opened, moved or connected, and return whether it excludes loops.
+        """Update the order after nodes were opened, moved or connected. Return True if it excludes loops.
 
         If it does not, the caller searches for loops.
         """
@@ -189,12 +189,12 @@ class ProjectOrder:
         return self.is_ordered
 
     def give_up(self) -> None:
-        """Mark the project as not ordered."""
+        """Mark the project as having no order."""
         if self.is_ordered:
             self._mark(is_ordered=False)
 
     def sort(self) -> None:
-        """Give every node a key by a sort of the whole project; one with a loop stays without an order."""
+        """Sort the whole project, and give every node a key. A project with a loop remains without an order."""
         in_order = self._sort_open_nodes() if self.is_complete else None
         if in_order is None:
             self.give_up()
@@ -223,7 +223,7 @@ class ProjectOrder:
     # --- Moves in the order ---
 
     def _move(self, waiting: int, awaited: int) -> bool:
-        """Move nodes so that the awaited one comes before the waiting one, and return whether that was possible."""
+        """Move nodes so that the awaited node comes before the waiting one. Return False if that is impossible."""
         keys = self._load_keys([waiting, awaited])
         if len(keys) < 2:  # a resolved node waits for nothing
             return self.is_ordered
@@ -236,7 +236,7 @@ class ProjectOrder:
         return True
 
     def _find_region(self, waiting: int, awaited: int, keys: Mapping[int, str]) -> AffectedRegion | None:
-        """Return the smaller of the two sets of nodes that could move, or None if both are large.
+        """Return the smaller of the two sets of nodes that could be moved; None if both are large.
 
         They are what the awaited node waits for and is not before the waiting one, or what waits for the waiting one
         and is not behind the awaited one. A set with both nodes has a path between them.
@@ -252,7 +252,7 @@ class ProjectOrder:
         return None
 
     def _collect(self, region: AffectedRegion, query: Query, at_most: int) -> bool:
-        """Add all nodes that a region leads to, or return False at the limit."""
+        """Add all nodes that a region leads to. Return False at the limit."""
         bound = region.low if region.is_raised else region.high
         ahead: Iterable[int] = list(region.ns)
         for _ in range(LEVELS_MAX):
@@ -283,13 +283,13 @@ class ProjectOrder:
     # --- Rows ---
 
     def _list_unordered_steps(self, ns: Collection[int]) -> list[tuple[int, int]]:
-        """Return the waits of these nodes, and for them, that are against the order."""
+        """Return the waits of these nodes, and for these nodes, that violate the order."""
         steps = self._tx.all(sql.waits_of_nodes, **self._place, ns=to_json_array(ns))
         keys = self._load_keys({n for step in steps for n in step if n is not None})  # the root has no parent
         return [step for step in dict.fromkeys(steps) if keys.keys() >= set(step) and keys[step[1]] >= keys[step[0]]]
 
     def _load_keys(self, ns: Collection[int]) -> dict[int, str]:
-        """Return the keys of the open nodes among these. If one has none, the project is not ordered."""
+        """Return the keys of the open nodes among the given ones. Give up the order if a node has no key."""
         rows = self._tx.all(sql.order_keys, OrderedNode, **self._place, ns=to_json_array(ns))
         keys = {row.n: row.order_key for row in rows if not row.resolved and row.order_key is not None}
         if len(keys) < sum(not row.resolved for row in rows):
@@ -303,6 +303,6 @@ class ProjectOrder:
 
 
 def make_child_key(tx: Transaction, parent_n: int, n: int) -> str | None:
-    """Return a key for a new child of a node, or None if the node has none itself."""
+    """Return a key for a new child of a node; None if the node has no key."""
     (parent,) = tx.all(sql.order_keys, OrderedNode, project_id=tx.project.id, ns=to_json_array([parent_n]))
     return None if parent.order_key is None else make_key_below(parent.order_key, n)

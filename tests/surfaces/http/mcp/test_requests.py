@@ -13,7 +13,7 @@ from groundplan.surfaces.http.exposure import Exposure
 from groundplan.surfaces.mcp.protocol import HANDSHAKE_REVISIONS, HEADER_MISMATCH, STATELESS_REVISIONS
 from tests.engines import Engine
 from tests.surfaces.http.client import Reply, make_scope, name_headers
-from tests.surfaces.http.mcp.client import STATELESS, McpClient, build, create_token
+from tests.surfaces.http.mcp.client import STATELESS, McpClient, build, build_handshake, create_token
 from tests.surfaces.mcp.connection import envelope
 
 METADATA = "/.well-known/oauth-protected-resource"
@@ -34,7 +34,7 @@ def read_error(reply: Reply) -> str:
 def test_without_a_token_the_answer_names_where_to_learn_about_them(mcp: McpClient) -> None:
     refused = mcp.exchange(LIST, **OF_LIST, authorization=None)
 
-    assert (refused.status, refused.code) == (401, "unauthenticated")
+    assert (refused.status, refused.code, refused.json["name"]) == (401, "unauthenticated", "PcivAuthRequiredError")
     described = f"http://localhost:8321{METADATA}/mcp"
     assert refused.headers["www-authenticate"] == f'Bearer resource_metadata="{described}"'
 
@@ -247,6 +247,30 @@ def test_a_client_chooses_its_tools_by_the_address(mcp: McpClient, query: str, n
 
     assert names <= {tool["name"] for tool in listed}
     assert "graph_open" not in {tool["name"] for tool in listed}
+
+
+def test_a_tool_of_a_group_that_is_off_names_the_address_that_has_it(mcp: McpClient) -> None:
+    called = build("tools/call", envelope(name="toc_open", arguments={"project": "atlas"}))
+    headers = {**OF_CALL, "mcp_name": "toc_open"}
+
+    refused = mcp.exchange(called, target="/mcp?tools=work", **headers)
+
+    assert read_error(refused) == "tool_off"
+    details = json.loads(refused.json["result"]["content"][0]["text"])["error"]["details"]
+    assert (details["group"], details["how"]) == ("purpose", "connect to /mcp?tools=work,purpose")
+    _, _, target = details["how"].rpartition(" ")
+    assert read_error(mcp.exchange(called, target=target, **headers)) == "not_found"
+
+
+def test_the_instructions_are_about_the_tools_of_the_address(mcp: McpClient) -> None:
+    def ask(target: str) -> list[str]:
+        opened = mcp.exchange(build_handshake(), target=target).json["result"]["instructions"]
+        headers = {"mcp_protocol_version": STATELESS, "mcp_method": "server/discover"}
+        found = mcp.exchange(build("server/discover", envelope()), target=target, **headers).json["result"]
+        return [opened, found["instructions"]]
+
+    assert ["toc_edit" in text for text in ask("/mcp?tools=work")] == [False, False]
+    assert ["toc_edit" in text for text in ask("/mcp")] == [True, True]
 
 
 def test_an_unknown_group_of_tools_is_refused(mcp: McpClient) -> None:

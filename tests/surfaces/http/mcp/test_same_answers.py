@@ -18,16 +18,17 @@ from groundplan.kernel.answers import ANSWER_TOKENS_MAX
 from groundplan.kernel.operations.registry import Effect, Group
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.store import Store
-from groundplan.kernel.tokens.authenticate import authenticate_token
 from groundplan.session import Session
 from groundplan.setting_values import TOOL_GROUPS
 from groundplan.skills import SKILL_NAMES
 from groundplan.surfaces.mcp.connection import Connection
+from groundplan.surfaces.mcp.instructions import build_instructions
 from groundplan.surfaces.mcp.tools import RegistryTools
 from groundplan.surfaces.vocabularies import McpVocabulary
 from tests.access.examples import ROWS, example
 from tests.access.test_matrix import placeholder_values, populate_with_purpose
 from tests.engines import Engine, SqliteEngine, fill_once
+from tests.kernel.tokens.holders import authenticate_token
 from tests.manual_clock import ManualClock
 from tests.surfaces.http.mcp.client import HANDSHAKE, McpClient, build, create_token
 from tests.surfaces.mcp.connection import envelope
@@ -46,7 +47,7 @@ class StdioClient:
     def result(self, method: str, params: dict[str, Any], *, stateless: bool) -> Any:
         """Return the result of a request on a new connection."""
         sent: list[Any] = []
-        connection = Connection(__version__)
+        connection = Connection(__version__, instructions=build_instructions(self._tools.groups))
         if not stateless:
             connection.receive(build("initialize", {"protocolVersion": HANDSHAKE}, "first"), sent.append)
         for call in connection.receive(build(method, envelope(**params) if stateless else params), sent.append):

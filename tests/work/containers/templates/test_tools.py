@@ -58,9 +58,7 @@ def test_the_tools_take_the_arguments_of_their_contract() -> None:
 
     assert {tool["name"]: set(tool["inputSchema"]["properties"]) for tool in listed} == ARGUMENTS
     selectors = {tool["name"]: tool["inputSchema"]["properties"].get("operation") for tool in listed}
-    assert selectors["manage_template"] == {
-        "enum": ["create", "update", "delete", "enable", "disable", "addSection"],
-    }
+    assert selectors["manage_template"]["enum"] == ["create", "update", "delete", "enable", "disable", "addSection"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Read roles and the Groundplan schema from the catalog of PostgreSQL, for set-up, opening and the doctor."""
+"""Read roles and the Groundplan schema from the catalog of PostgreSQL, for set-up, opening and checks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from groundplan.kernel.store.schema import SCHEMA_NAME
 
 
 class RolePrivileges(NamedTuple):
-    """Privileges that bypass row level security, of a role itself or of a role that it is a member of."""
+    """The privileges that bypass row level security, of a role or of roles that it is a member of."""
 
     is_superuser: bool
     bypasses_policies: bool
@@ -37,7 +37,7 @@ SELECT EXISTS (SELECT 1 FROM pg_roles AS o WHERE o.rolsuper AND pg_has_role(r.oi
 
 
 def find_schema_owner(connection: Connection) -> str | None:
-    """Return the role that set up the database; None if it is not set up."""
+    """Return the role that owns the schema; None if the database is not set up."""
     row = connection.execute(
         "SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = %s", (SCHEMA_NAME,)
     ).fetchone()
@@ -45,7 +45,7 @@ def find_schema_owner(connection: Connection) -> str | None:
 
 
 def find_app_role(connection: Connection) -> str | None:
-    """Return the role that the policies are for; None if there are no policies."""
+    """Return the role of the policies; None if there are no policies."""
     row = connection.execute(_APP_ROLE, {"schema": SCHEMA_NAME}).fetchone()
     return row[0] if row else None
 
@@ -60,7 +60,7 @@ SELECT roles[1]
 
 
 def compute_fingerprint(connection: Connection) -> str:
-    """Return a digest of everything that protects the rows: policies, grants, triggers, functions and constraints.
+    """Return a digest of all objects that protect rows: policies, grants, triggers, functions and constraints.
 
     It is stored at set-up and compared later, to detect changes that no other check looks for.
     """
@@ -116,7 +116,7 @@ SELECT encode(sha256(convert_to(string_agg(fact, E'\n' ORDER BY fact COLLATE "C"
 
 
 def read_stored_fingerprint(connection: Connection) -> str | None:
-    """Return the digest stored at set-up, a comment on the schema that only the owner can change."""
+    """Return the digest from set-up. It is in a comment on the schema, which only the owner can change."""
     row = connection.execute(
         "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = %s", (SCHEMA_NAME,)
     ).fetchone()

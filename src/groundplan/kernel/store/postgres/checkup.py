@@ -56,7 +56,7 @@ SELECT p.proname
 
 
 def run_checks(url: str, schema: Schema) -> Iterator[Finding]:
-    """Yield the finding of every check. Stops when later checks are not possible."""
+    """Yield the finding of every check, and stop if the following checks are impossible."""
     options = f"-c search_path={SCHEMA_NAME},pg_temp -c default_transaction_read_only=on"
     with (
         translate_errors(),

@@ -1,4 +1,4 @@
-"""A pool of connections to PostgreSQL, in which every caller connects for itself.
+"""A pool of connections to PostgreSQL. Each caller opens its own connection if none is free.
 
 There is no background thread and no growing pause between attempts: while the server is down, each caller tries for a
 few seconds, and the first attempt after the server is back succeeds. A server that hangs is limited by the timeout of
@@ -30,12 +30,12 @@ _OPEN_TRANSACTION = (TransactionStatus.INTRANS, TransactionStatus.INERROR)
 
 
 def is_login_refused(error: Exception) -> bool:
-    """Return whether the server answered but refused the login, which a second attempt does not change."""
+    """Return True if the server answered but refused the login, so that another attempt is useless."""
     return any(phrase in str(error) for phrase in REFUSED_LOGIN_PHRASES)
 
 
 def limit_idle_time(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings with which the server closes a connection that nobody used for long."""
+    """Return connection settings that let the server close idle connections."""
     return {**settings, "options": f"{settings.get('options', '')} -c idle_session_timeout={int(IDLE_S_MAX * 1000)}"}
 
 
@@ -68,7 +68,7 @@ class ConnectionPool:
 
     @contextmanager
     def connection(self, check: Callable[[], None] | None = None) -> Iterator[Connection]:
-        """Yield a connection outside of a transaction; it is rolled back and kept for the next caller.
+        """Yield a connection outside of a transaction. Afterwards it is rolled back and returned to the pool.
 
         `check` is called from time to time while the caller waits; it raises to end the wait.
         """
@@ -84,14 +84,14 @@ class ConnectionPool:
             self._slots.release()
 
     def drain(self) -> None:
-        """Close all unused connections, because the server has probably closed them."""
+        """Close all unused connections, after a sign that the server has closed them."""
         with self._lock:
             idle, self._idle = self._idle, deque()
         for pooled in idle:
             pooled.connection.close()
 
     def close(self) -> None:
-        """Close all connections; those in use are closed when they are put back."""
+        """Close all connections. A connection in use is closed when it is returned."""
         with self._lock:  # so that no connection is put back afterwards
             self._is_closed = True
         self.drain()
@@ -153,7 +153,7 @@ class ConnectionPool:
 
 
 class _PooledConnection(NamedTuple):
-    """A connection, and when it was opened and last used."""
+    """A connection, the time of its opening, and the time of its last use."""
 
     connection: Connection
     opened_at: float

@@ -1,4 +1,4 @@
-"""What a session of PostgreSQL has for one transaction: who acts, which limits the server keeps, and through what.
+"""Settings of a PostgreSQL session for one transaction: its actor, its time limits, and its schema behind a pooler.
 
 The policies of every table read who acts. The server itself ends long statements, long waits for a lock, and clients
 that stop in a transaction.
@@ -67,7 +67,7 @@ def set_statement_timeout(connection: Connection, seconds: float) -> None:
 
 
 def to_milliseconds(seconds: float) -> int:
-    """Return a timeout of the server, where 0 is none. It is later than ours, so that ours is the reason."""
+    """Return a timeout for the server; 0 means none. It is later than our own, so that our error is reported."""
     return 0 if seconds == NO_LIMIT_S else min(math.ceil(seconds * 1000) + 20, MILLISECONDS_MAX)
 
 
@@ -107,7 +107,7 @@ def identify(connection: Connection, actor: Actor, limits: ServerLimits) -> str:
 
 
 def format_limits(actor: Actor) -> dict[str, str]:
-    """Return the limits of the actor's token as settings of the database; an empty text means no limit."""
+    """Return the limits of the actor's token as settings of the database. An empty text means no limit."""
     return {
         "role_max": actor.role_max or "",
         "projects": "" if actor.projects is None else to_json_array(sorted(actor.projects)),
@@ -116,13 +116,13 @@ def format_limits(actor: Actor) -> dict[str, str]:
 
 
 def is_behind_pooler(connection: Connection) -> bool:
-    """Return whether a pooler answers: it names another process than the one that runs the statements."""
+    """Return True if a pooler is between us and the server, because another process runs the statements."""
     row = connection.execute("SELECT pg_backend_pid()").fetchone()
     return row != (connection.info.backend_pid,)
 
 
 def format_settings(connection: Connection, lock_wait_s: float) -> str:
-    """Return the statements that set for one transaction what a connection of our own has from its start."""
+    """Return the statements that give one transaction the settings that our own connections have from their start."""
     return (
         sql.SQL("SET LOCAL search_path = {}, pg_temp; SET LOCAL lock_timeout = {}")
         .format(sql.Identifier(SCHEMA_NAME), sql.Literal(to_milliseconds(lock_wait_s)))

@@ -48,7 +48,7 @@ class UnsafeAppRole(Invalid):
 
 
 class OtherOwner(Conflict):
-    """The database was set up by another role. Policies and functions must have the same owner to work together."""
+    """The database was set up by another role. Policies and functions need the same owner."""
 
     code = "store_other_owner"
 
@@ -60,7 +60,7 @@ class OtherOwner(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class SetupResult:
-    """The result of the set-up, for the owner."""
+    """The result of the set-up, as the owner sees it."""
 
     app_role: str
     app_url: str  # without a password if the role keeps its password, which is unknown here
@@ -78,7 +78,7 @@ def set_up(
     steps: Sequence[Migration] | None = None,
     cancellation: Cancellation | None = None,
 ) -> SetupResult:
-    """Migrate the database and give the app role exactly its rights. Safe to repeat at any time.
+    """Migrate the database and give the app role its rights, and no others. It may be repeated at any time.
 
     It takes as long as it needs, unless `cancellation` has a limit or another thread cancels it.
     """

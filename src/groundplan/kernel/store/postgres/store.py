@@ -70,7 +70,7 @@ class PostgresStore(Store):
         lock_wait_s: float = LOCK_WAIT_S_MAX,
         as_owner: bool = False,
     ) -> None:
-        """`as_owner` is for administration: the role owns the schema, and no policy limits what it sees."""
+        """With `as_owner`, the store is for administration: it connects as owner of the schema, without policies."""
         self._clock = clock  # None: the clock of the database, which all clients share
         self._idle_s = idle_s
         self._idle_in_write_s = idle_in_write_s
@@ -108,7 +108,7 @@ class PostgresStore(Store):
             return run(tx)
 
     def read_as_nobody(self, run: Callable[[Transaction], T]) -> T:
-        """Run one statement as the base class says; without a transaction it is one round trip instead of four."""
+        """Run one statement for an unknown caller. Without a transaction it needs one round trip instead of four."""
         if self._is_pooled:  # there each transaction sets where the tables are
             return super().read_as_nobody(run)
         return retry(lambda: self._run_statement_as_nobody(run))
@@ -231,7 +231,7 @@ class PostgresTransaction(Transaction):
         return self.connection.execute(_get_sql(query), parameters | self._ambient)
 
     def _check_time(self) -> None:
-        """Raise if the request is over; let the server stop the next statement at the end of the request."""
+        """Raise if the request is over, and limit the next statement to the remaining time of the request."""
         remaining_s = self.cancellation.ends_at - monotonic()
         if remaining_s < 0:
             raise self.cancellation.build_error()
@@ -263,7 +263,7 @@ class CommitUncertain(Unavailable):
 
 
 def check_connection(connection: Connection, *, as_owner: bool = False) -> None:
-    """Raise if the role bypasses row level security, or the schema is missing, outdated or newer.
+    """Raise if the role bypasses row level security, or if the schema is missing, outdated or newer.
 
     With `as_owner`, raise if the role does not own the schema instead.
     """
@@ -320,7 +320,7 @@ class NoSchema(Unavailable):
 
 
 class OutdatedSchema(Unavailable):
-    """The schema is older than this Groundplan needs, and the app role may not migrate it."""
+    """The schema is older than this Groundplan, and the app role may not migrate it."""
 
     code = "store_outdated"
 

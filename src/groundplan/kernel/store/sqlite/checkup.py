@@ -38,7 +38,7 @@ NAMES_SHOWN_MAX = 5
 
 
 def run_checks(db: str, schema: Schema) -> Iterator[Finding]:
-    """Yield the finding of every check, from the engine to the rows. Stops when later checks are not possible."""
+    """Yield the finding of every check, from the engine to the rows; stop if the following checks are impossible."""
     yield _check_engine()
     path = Path(db)
     if not path.exists():
@@ -91,7 +91,7 @@ class _FileStat(NamedTuple):
 
 
 def _stat_files(path: Path) -> Iterator[_FileStat]:
-    """Yield the file and its companion files, which are beside the target of a symbolic link."""
+    """Yield the status of the file and of its companion files, beside the target of a symbolic link."""
     real = path.resolve() if path.is_symlink() else path
     for file in (path, *(real.with_name(real.name + suffix) for suffix in COMPANION_SUFFIXES)):
         with suppress(FileNotFoundError):  # SQLite removes its files when the last program closes
@@ -100,7 +100,7 @@ def _stat_files(path: Path) -> Iterator[_FileStat]:
 
 
 def _check_header(path: Path, files: list[_FileStat], access: Finding) -> Finding | None:
-    """Return a finding if the header shows that the file is not a Groundplan database; None if it is or may be."""
+    """Return a finding if the header proves that the file is not a Groundplan database; else None."""
     if not files[0].size_bytes:
         return None
     try:
@@ -120,7 +120,7 @@ def _check_header(path: Path, files: list[_FileStat], access: Finding) -> Findin
 
 
 def _check_access(files: list[_FileStat]) -> Finding:
-    """Check that the user may read and write the files. For root, check this for their owner, too."""
+    """Check that the user may read and write the files. If the user is root, check it for their owner, too."""
     first, owner = files[0], files[0].owner
     if others := [file for file in files if file.owner != owner]:
         message = f"{_join_names([file.path.name for file in others])} and {first.path.name} have different owners"
@@ -300,7 +300,7 @@ def _check_objects(connection: sqlite3.Connection, schema: Schema) -> Iterator[F
 
 
 def _read_definitions(connection: sqlite3.Connection) -> dict[tuple[str, str], str | None]:
-    """Return the text of each definition, without comments and line breaks."""
+    """Return the text of each definition without comments and line breaks, for comparisons."""
     rows = connection.execute("SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
     return {(kind, name): text and " ".join(re.sub("--.*", "", text).split()) for kind, name, text in rows}
 

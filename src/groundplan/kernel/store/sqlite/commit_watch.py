@@ -36,7 +36,7 @@ Revisions = tuple[int | None, int]  # of the project, if it is about one, and of
 
 
 class SqliteCommitWatch(CommitWatch):
-    """Compares the revisions in one file after each commit."""
+    """A watch that compares the revisions in one file after each commit."""
 
     def __init__(self, held: HeldConnection, pause: Callable[[float], None] = time.sleep) -> None:
         self._held = held

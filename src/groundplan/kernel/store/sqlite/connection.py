@@ -24,12 +24,12 @@ def build_uri(path: FilePath, options: str) -> str:
 
 
 def quote_name(path: FilePath) -> str:
-    """Return the name of a file in quotation marks, without its folder."""
+    """Return the quoted name of a file without its folder."""
     return repr(os.path.basename(path))
 
 
 def connect(path: FilePath) -> sqlite3.Connection:
-    """Return a connection with all settings that keep data safe.
+    """Return a connection with all settings for safe storage.
 
     synchronous=FULL, because NORMAL loses committed writes in a power failure; recursive_triggers, because without it
     REPLACE deletes rows without running delete triggers.
@@ -57,7 +57,7 @@ def connect(path: FilePath) -> sqlite3.Connection:
 
 
 def is_foreign(connection: sqlite3.Connection) -> bool:
-    """Return whether a file is a database of another program. An empty one is not."""
+    """Return True if a file is a database of another program. An empty file is not."""
     # In this order: another process may create the database between the two reads. If the id was read first, its tables
     # would be seen without the id.
     if connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone() is None:
@@ -71,7 +71,7 @@ def read_version(connection: sqlite3.Connection) -> int:
 
 
 def has_log(connection: sqlite3.Connection) -> bool:
-    """Return whether changes of a file go to a log first. Those of a restored backup may not."""
+    """Return True if the file uses a write-ahead log. A restored backup may not."""
     (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
     return bool(mode == "wal")
 

@@ -12,7 +12,7 @@ from groundplan.kernel.store.store import TryAgain
 
 
 class translate_errors:  # noqa: N801 - used like a function: `with translate_errors():`
-    """A context manager that translates errors of SQLite; it knows why `cancellation` interrupted a statement."""
+    """Within the block, translate errors of SQLite. `cancellation` has the reason why a statement was interrupted."""
 
     def __init__(self, cancellation: Cancellation | None = None) -> None:
         self._cancellation = cancellation
@@ -27,7 +27,7 @@ class translate_errors:  # noqa: N801 - used like a function: `with translate_er
 
 
 def translate_interrupted(error: sqlite3.Error, cancellation: Cancellation | None) -> BaseException:
-    """Return why a statement was interrupted, or the translation of any other error."""
+    """Return the error of the cancellation if a statement was interrupted; else the translated error."""
     if cancellation is not None and is_interrupt(error):
         # Else a signal handler has raised in the progress handler, where SQLite drops the exception.
         return cancellation.build_error() if cancellation.is_over else KeyboardInterrupt()
@@ -35,12 +35,12 @@ def translate_interrupted(error: sqlite3.Error, cancellation: Cancellation | Non
 
 
 def is_interrupt(error: sqlite3.Error) -> bool:
-    """Return whether the progress handler has ended the statement."""
+    """Return True if the progress handler ended the statement."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_INTERRUPT
 
 
 def translate_error(error: sqlite3.Error) -> Exception:
-    """Return the error of a guard, TryAgain, Unavailable, or the error itself if it is unknown."""
+    """Return the error of a trigger, TryAgain, Unavailable, or the given error if it is unknown."""
     if isinstance(error, sqlite3.IntegrityError):
         from groundplan.kernel.store.schema import find_refusal  # few statements are refused
 

@@ -1,4 +1,4 @@
-"""The SQLite file: created with safe modes, opened with safe settings, migrated to the current schema."""
+"""The SQLite file: created with safe permissions, opened with safe settings, and migrated to the current schema."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def resolve_path(path: FilePath) -> str:
 def open_database(
     path: FilePath, schema: Callable[[], Schema], turnstile: WriteQueue, cancellation: Cancellation
 ) -> sqlite3.Connection:
-    """Return a connection to the file, which is created or migrated if necessary.
+    """Return a connection to the file. It is created or migrated if necessary.
 
     A migration takes as long as it needs, unless `cancellation` has a limit or another thread cancels it.
     """
@@ -85,7 +85,7 @@ def open_database(
 
 @contextmanager
 def hold_without_checkpoint(path: FilePath, *, needed: bool) -> Iterator[None]:
-    """Keep SQLite from writing the log to the file when the other connections of this block close.
+    """Within the block, prevent SQLite from writing the log to the file when other connections close.
 
     The last connection writes the log to the file; here that is one that may only read, and it fails to.
     """
@@ -141,7 +141,7 @@ def migrate(
     *,
     cancellation: Cancellation | None = None,
 ) -> None:
-    """Apply every pending step, then generate the guards again. A cancelled migration continues at the next opening."""
+    """Apply every pending step, then generate the triggers again. If it is cancelled, the next opening continues it."""
     # Not at import: most files that are opened have the current schema.
     from groundplan.kernel.operations.progress import count_progress
     from groundplan.kernel.store.migrations import Dialect, load_migrations
@@ -233,7 +233,7 @@ def _ensure_file(path: FilePath, schema: Callable[[], Schema], turnstile: WriteQ
 
 
 def _check_file(path: FilePath) -> bool:
-    """Return whether the file exists and can be opened. It is not opened here: a FIFO would block."""
+    """Return False if the file does not exist; raise if it cannot be opened. Opening it here could block on a FIFO."""
     try:
         status = os.stat(path)
     except FileNotFoundError:
@@ -277,7 +277,7 @@ def _ensure_log(path: FilePath, turnstile: WriteQueue) -> None:
 
 
 def _make_file(path: FilePath, schema: Schema) -> None:
-    """Create a database that only its owner can open; the files beside it get the same mode.
+    """Create a database that only its owner can open. Its companion files get the same permissions.
 
     It is complete before it gets its name, so nobody sees a part of it. An existing database is never opened here:
     closing a file drops all locks of this process on it.

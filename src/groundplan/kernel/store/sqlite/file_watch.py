@@ -1,4 +1,4 @@
-"""Notice that the files of an open database were removed, replaced or overwritten.
+"""Detect that the files of an open database were removed, replaced or overwritten.
 
 SQLite keeps its descriptors: it would go on writing to files that no path leads to, where nobody finds what was
 acknowledged. While a connection is open, no program that uses SQLite removes or replaces one of the three files, and
@@ -30,7 +30,7 @@ FilesInPlace = tuple[os.stat_result, os.stat_result]  # the database and its log
 
 
 class FileReplaced(Unavailable):
-    """The open file, or one of the two beside it, was removed, replaced or overwritten."""
+    """The open file or one of its companion files was removed, replaced or overwritten."""
 
     code = "store_replaced"
 
@@ -55,7 +55,7 @@ class WriteUncertain(Unavailable):
 
 
 class FileWatch:
-    """The identity of the database, its log and the index of the log, as they were when the database was opened."""
+    """The identities of the database file, of its log and of the index of the log, from the opening of the database."""
 
     def __init__(self, path: FilePath, connection: sqlite3.Connection) -> None:
         self._path = path
@@ -86,7 +86,7 @@ class FileWatch:
         return database, log
 
     def mark_log(self, connection: sqlite3.Connection, files: FilesInPlace) -> None:
-        """Write a mark within a transaction if the log may have none for the file as it is now."""
+        """Write a mark of the current file into the log, within a transaction, if the log may have none."""
         self._pending = None
         database, log = files
         now_ns = database.st_mtime_ns
@@ -105,7 +105,7 @@ class FileWatch:
         self._pending = (now_ns, nonce)
 
     def confirm_commit(self) -> None:
-        """Check after a commit that it went to the files in their places."""
+        """Check after a commit that the database files are still the same, so that the commit is in them."""
         try:
             database, log = self.check()
         except FileReplaced:
@@ -121,7 +121,7 @@ class FileWatch:
 
     @contextmanager
     def changing_file(self) -> Iterator[None]:
-        """Expect that the file changes by a checkpoint of this process, beside its writes."""
+        """Within the block, expect changes of the file by a checkpoint of this process."""
         self._is_changing = True
         try:
             yield
@@ -130,7 +130,7 @@ class FileWatch:
             self._is_changing = False
 
     def must_not_checkpoint(self) -> bool:
-        """Return whether the log must not be written to the file, as when the last connection closes.
+        """Return True if the log must not be written to the file, for example when the last connection closes.
 
         If only the log was removed, its descriptors still have it, and a checkpoint saves what it holds.
         """
@@ -145,7 +145,7 @@ class FileWatch:
         return identity is None or self._is_overwritten()
 
     def _is_overwritten(self) -> bool:
-        """Return whether a change of the file was not a checkpoint."""
+        """Return True if the file changed other than by a checkpoint."""
         log = read_log(self._log)
         if log is not None and log.frames:
             return find_relation(self._path) is not LogRelation.BELONGS
@@ -157,7 +157,7 @@ class FileWatch:
         return content.nonce != self._nonce and not self._is_of_later_write(content)
 
     def _is_of_later_write(self, content: FileContent) -> bool:
-        """Return whether another program wrote the mark in the file, later than the last mark that is known here.
+        """Return True if another program wrote the mark in the file, later than the last mark that is known here.
 
         It names this file and this log, and the file was not changed after the log. A checkpoint changes the file, and
         then the log is emptied or begun anew; a backup that is copied over the file comes later.

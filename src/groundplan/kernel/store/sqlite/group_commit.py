@@ -1,4 +1,4 @@
-"""The store on one file for a server: the writes of its threads are committed together, with one sync of the disk.
+"""The store of a server on one file: writes of its threads share a commit, and so one sync of the disk.
 
     thread A   run A ── run B ── run C ── COMMIT ──▶ answer
     thread B   wait ·······························▶ answer
@@ -51,7 +51,7 @@ HoldFile = Callable[[Cancellation, float], AbstractContextManager[LockedFile]]  
 
 
 class GroupedWrite:
-    """A write that waits for its group, and how it ended."""
+    """A write that waits for its group, and its outcome."""
 
     def __init__(self, run: RunWrite, cancellation: Cancellation, give_up_at: float) -> None:
         self.run = run
@@ -64,26 +64,26 @@ class GroupedWrite:
         self._wake_ups: SimpleQueue[None] = SimpleQueue()  # not an Event: a signal handler may wake its own thread
 
     def wake(self) -> None:
-        """Let the thread of the write look at its state."""
+        """Wake the thread of the write, so that it reads its state."""
         self._wake_ups.put(None)
 
     @property
     def remaining_s(self) -> float:
-        """The seconds that it may still wait."""
+        """The remaining seconds of its waiting time."""
         return max(0.0, self.give_up_at - monotonic())
 
     def wait(self) -> None:
-        """Wait until `wake` is called, and not for longer than the write may wait."""
+        """Wait until `wake` is called, or until the waiting time of the write is over."""
         with suppress(Empty):
             self._wake_ups.get(timeout=self.remaining_s)
 
-    def settle(self, error: BaseException | None = None) -> None:
-        """Set how the write ended."""
+    def set_outcome(self, error: BaseException | None = None) -> None:
+        """Set the outcome of the write."""
         self.error, self.is_settled = error, True
 
 
 class _GroupLost(Exception):
-    """SQLite rolled back the whole transaction, not only the statement that failed."""
+    """SQLite rolled back the whole transaction, not only the failed statement."""
 
 
 class GroupCommit:
@@ -111,7 +111,7 @@ class GroupCommit:
         self._usual_commit_s = 0.0  # only the leader changes it
 
     def write(self, run: RunWrite, cancellation: Cancellation) -> None:
-        """Run a write in a group. When this returns, it is committed or had nothing to commit."""
+        """Run a write in a group. When this returns, the write is committed, or it had nothing to commit."""
         write = GroupedWrite(run, cancellation, monotonic() + self._wait_s)
         with self._lock:
             self._waiting.append(write)
@@ -131,7 +131,7 @@ class GroupCommit:
             raise write.error
 
     def _withdraw(self, write: GroupedWrite) -> bool:
-        """Take back a write that waits; return False if it runs, has ended, or must lead."""
+        """Remove a waiting write from the queue. Return False if it runs, has ended, or must lead a group."""
         with self._lock:
             if write.must_lead or write not in self._waiting:
                 return False
@@ -147,12 +147,12 @@ class GroupCommit:
             # The file could not be locked. The others try it themselves.
             if not group:
                 self._take_next(group)
-                first.settle(error)
+                first.set_outcome(error)
         finally:
             self._end(group)
 
     def _end(self, group: list[GroupedWrite]) -> None:
-        """Let the threads of a group go on, and the first of those that wait lead."""
+        """Wake the threads of a group, and make the first waiting write the leader of the next group."""
         with self._lock:
             successor = self._waiting[0] if self._waiting else None
             self._is_led = successor is not None
@@ -160,14 +160,14 @@ class GroupCommit:
                 successor.must_lead = True
         for write in group:
             if not write.is_settled:  # only after an error that nothing here expects
-                write.settle(Unavailable("this write was not committed; try again", code="store_busy"))
+                write.set_outcome(Unavailable("this write was not committed; try again", code="store_busy"))
             write.has_ended = True
             write.wake()
         if successor is not None:
             successor.wake()
 
     def _take_next(self, group: list[GroupedWrite]) -> GroupedWrite | None:
-        """Move the first write that waits into the group."""
+        """Move the first waiting write into the group."""
         with self._lock:
             if not self._waiting or len(group) >= GROUP_WRITES_MAX:
                 return None
@@ -184,12 +184,12 @@ class GroupCommit:
             if has_changes:
                 self._commit(file)
             for write in group:
-                write.settle(write.error)
+                write.set_outcome(write.error)
         except (sqlite3.Error, _GroupLost) as error:
             _roll_back(file)
             self._on_lost()
             if len(group) == 1:
-                group[0].settle(group[0].error or error)
+                group[0].set_outcome(group[0].error or error)
             for write in group:
                 # Also those that were refused: perhaps because of a write that is now rolled back.
                 if not write.is_settled:
@@ -197,7 +197,7 @@ class GroupCommit:
         except Unavailable as error:
             # The commit is uncertain.
             for write in group:
-                write.settle(write.error or error)
+                write.set_outcome(write.error or error)
         finally:
             _roll_back(file)
 
@@ -214,9 +214,9 @@ class GroupCommit:
             file.begin()
             if write.run(file.connection):
                 file.commit()
-            write.settle()
+            write.set_outcome()
         except Exception as error:
-            write.settle(error)
+            write.set_outcome(error)
             self._on_lost()
         _roll_back(file)
 
@@ -227,7 +227,7 @@ def _roll_back(file: LockedFile) -> None:
 
 
 def _run_in_savepoint(connection: sqlite3.Connection, write: GroupedWrite) -> bool:
-    """Run one write of a group; return whether it has changes to commit."""
+    """Run one write of a group. Return True if it has changes to commit."""
     connection.execute("SAVEPOINT grouped_write")
     has_changes = False
     try:
@@ -236,7 +236,7 @@ def _run_in_savepoint(connection: sqlite3.Connection, write: GroupedWrite) -> bo
         write.error = error
         if not connection.in_transaction:
             # A statement that is interrupted, a full disk and an I/O error end the transaction of all.
-            write.settle(error)
+            write.set_outcome(error)
             raise _GroupLost from error
     if not has_changes:
         connection.execute("ROLLBACK TO grouped_write")
@@ -252,12 +252,12 @@ log = logging.getLogger(__name__)
 
 
 def limit_checkpoints(connection: sqlite3.Connection) -> None:
-    """Let commits of a connection write the log to the file only if it is very long."""
+    """Set that commits of a connection write the log to the file only if the log is very long."""
     connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES_MAX}")
 
 
 class Checkpoints:
-    """The thread. `connect` opens its connection, and `check_files` raises if a file was replaced."""
+    """The thread that writes the log to the file. `connect` opens its connection; `check_files` may raise."""
 
     def __init__(
         self, watch: FileWatch, connect: Callable[[], HeldConnection], check_files: Callable[[], object]
@@ -280,7 +280,7 @@ class Checkpoints:
             self._is_due.set()
 
     def stop(self) -> None:
-        """End the thread after what it does just now."""
+        """End the thread after its current checkpoint."""
         self._is_stopped = True
         self._is_due.set()
         self._thread.join(STOP_S)
@@ -295,7 +295,7 @@ class Checkpoints:
                 log.warning("the log was not written to the file: %s", type(error).__name__)
 
     def write_log(self) -> None:
-        """Write what the log holds to the file, as far as no reader needs the older state."""
+        """Write the log to the file, up to the oldest state that a reader still needs."""
         self._check_files()
         if self._watch.must_not_checkpoint():
             return
@@ -351,7 +351,7 @@ class GroupCommitStore(SqliteStore):
         return connection
 
     def _connect_for_checkpoints(self) -> HeldConnection:
-        """Return a connection without the authorizer, which allows no checkpoint; it is closed with the store."""
+        """Return a connection that may make checkpoints, because it has no authorizer. It is closed with the store."""
         held = HeldConnection(connect(self.path))
         with self._connections_lock:
             self._open_connections.add(held)

@@ -1,4 +1,4 @@
-"""Whether a write-ahead log belongs to the database file that it lies beside.
+"""Check that a write-ahead log belongs to the database file beside it.
 
 SQLite applies whatever log lies beside a file. It does not notice that the file was replaced by a backup, and mixes the
 pages of two databases. So the database has one row, its mark, and the log gets a new one with its first transaction and
@@ -46,7 +46,7 @@ _CELL_POINTER_OFFSET = 8  # after the header of a leaf page
 
 
 class FileMark:
-    """The content of the row."""
+    """The content of the row that marks a file."""
 
     __slots__ = ("inode", "log_inode", "modified_ns", "nonce", "previous", "schema_cookie")
 
@@ -65,7 +65,7 @@ class FileMark:
 
 
 class FileContent:
-    """The mark and the schema cookie of the file itself, without its log. A file without a mark has no nonce."""
+    """The mark and the schema cookie in the file without its log. Without a mark, the nonce is empty."""
 
     __slots__ = ("mark", "schema_cookie")
 
@@ -78,7 +78,7 @@ class FileContent:
 
 
 def read_mark(connection: sqlite3.Connection) -> FileMark | None:
-    """Return the mark of the database, as a transaction sees it."""
+    """Return the mark of the database in the snapshot of a transaction."""
     row = connection.execute("SELECT mark FROM file_mark WHERE id = 1").fetchone()
     return _build_mark(row[0].split(" ")) if row else None
 
@@ -101,7 +101,7 @@ def find_mark(page: bytes) -> FileMark | None:
 
 
 def read_content(path: FilePath) -> FileContent:
-    """Return what the file says without its log."""
+    """Return the mark and the schema cookie in the file, without its log."""
     with open_without_log(path) as connection:
         (cookie,) = connection.execute("PRAGMA schema_version").fetchone()
         if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (MARK_TABLE,)).fetchone():
@@ -110,7 +110,7 @@ def read_content(path: FilePath) -> FileContent:
 
 
 class open_without_log:  # noqa: N801 - used like a function; contextlib takes long to import
-    """A context manager that opens the file alone, without its log and without locks.
+    """Open the file for the block, without its log and without locks.
 
     SQLite opens it: closing a descriptor of our own would drop the locks of this process on the file.
     """
@@ -179,22 +179,22 @@ class LogContent:
 
     @property
     def base_nonce(self) -> str:
-        """The nonce in the file when the log began."""
+        """The nonce of the file at the beginning of the log."""
         return self.marks[0].previous
 
     @property
     def schema_cookies(self) -> set[int]:
-        """The schema cookies that the file can have."""
+        """The possible schema cookies of the file."""
         return self.cookies | {mark.schema_cookie for mark in self.marks}
 
     def is_marked_for(self, status: os.stat_result) -> bool:
-        """Return whether the last mark names the file with this status, as it is now, and this very log."""
+        """Return True if the last mark names this log and the file with this status, unchanged."""
         last = self.marks[-1]
         return (status.st_ino, status.st_mtime_ns, self.inode) == (last.inode, last.modified_ns, last.log_inode)
 
 
 def read_log(path: FilePath) -> LogContent | None:
-    """Return what a log says; None if there is no log."""
+    """Return the content of a log; None if there is no log."""
     file = _open(path)
     if file is None:
         return None
@@ -205,7 +205,7 @@ def read_log(path: FilePath) -> LogContent | None:
 
 
 def is_partly_in_file(path: FilePath, log: LogContent, database: int) -> bool:
-    """Return whether a page of the file is the same as in the log, because a checkpoint has written it."""
+    """Return True if a page in the file equals its version in the log, because a checkpoint has written it."""
     file = _open(path)
     if file is None:
         return False
@@ -278,7 +278,7 @@ class LogRelation(StrEnum):
 
 
 class LogInDoubt(Unavailable):
-    """The file was changed by another program after its log was written, and the log might still belong to it."""
+    """Another program changed the file after its log was written, and the log might still belong to it."""
 
     code = "store_log_in_doubt"
 
@@ -325,7 +325,7 @@ def _quote(text: str) -> str:
 
 
 def find_relation(path: FilePath) -> LogRelation:
-    """Return how the log beside a file is related to it."""
+    """Return the relation of a file and the log beside it."""
     log = read_log(_log_of(path))
     if log is None or not log.marks:
         return LogRelation.BELONGS  # nothing of ours to apply
@@ -355,7 +355,7 @@ def find_relation(path: FilePath) -> LogRelation:
 
 
 def check_log(path: FilePath) -> None:
-    """Set the log aside if it is unrelated to the file. Call it under the write lock."""
+    """Rename the log if it is unrelated to the file. Call it under the write lock."""
     relation = find_relation(path)
     # Twice: a program that closes the file does not wait for our lock, and its checkpoint may be half read.
     if relation is LogRelation.BELONGS or (relation := find_relation(path)) is LogRelation.BELONGS:
@@ -372,7 +372,7 @@ def check_log(path: FilePath) -> None:
 
 
 def check_log_exists(path: FilePath) -> None:
-    """Check that nobody removed only the log.
+    """Check that the log was not removed without its index.
 
     SQLite creates the log before its index and removes it after, so an index without a log is never its own work.
     """
@@ -394,7 +394,7 @@ def set_aside(path: FilePath) -> str:
 
 
 def sync_folder(folder: FilePath) -> None:
-    """Make the names in a folder durable."""
+    """Sync a folder, so that the names in it are durable."""
     file = os.open(folder, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
     try:
         os.fsync(file)
@@ -410,7 +410,7 @@ def _content_fits(content: FileContent, log: LogContent) -> bool:
 
 
 def _checkpoint_has_begun(path: FilePath, status: os.stat_result, content: FileContent, log: LogContent) -> bool:
-    """Return whether a checkpoint of this log wrote pages to the file."""
+    """Return True if a checkpoint of this log wrote pages to the file."""
     if content.nonce in {mark.nonce for mark in log.marks}:
         return True
     # It leaves out pages that have a newer version than the oldest reader, and may have been interrupted.

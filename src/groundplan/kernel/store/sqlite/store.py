@@ -91,7 +91,7 @@ class SqliteStore(Store):
         self._first_connection = self._thread_local.held = self._register(connection)
 
     def read_as_nobody(self, run: Callable[[Transaction], T]) -> T:
-        """Run one statement as the base class says; without a transaction it is one statement instead of three."""
+        """Run one statement for an unknown caller. Without a transaction this is one statement instead of three."""
         return retry(lambda: self._run_statement_as_nobody(run))
 
     def _run_statement_as_nobody(self, run: Callable[[Transaction], T]) -> T:
@@ -153,7 +153,7 @@ class SqliteStore(Store):
         run: Callable[[Transaction], T],
         cancellation: Cancellation,
     ) -> tuple[T, bool]:
-        """Run in a transaction whose statements end when the request is over.
+        """Run a function in a transaction; its statements are interrupted when the request is cancelled or out of time.
 
         Returns:
             The answer, and whether there is something to commit.
@@ -227,7 +227,7 @@ class SqliteStore(Store):
 
 
 class LockedFile:
-    """The file while a thread holds its write lock, with the connection of the thread."""
+    """The file while a thread has its write lock, with the connection of the thread."""
 
     def __init__(
         self, connection: sqlite3.Connection, check_files: Callable[[], FilesInPlace], watch: FileWatch
@@ -237,7 +237,7 @@ class LockedFile:
         self._watch = watch
 
     def begin(self) -> None:
-        """Begin a transaction, if the files are in place."""
+        """Begin a transaction, after a check that the files were not replaced."""
         files = self._check_files()
         self.connection.execute("BEGIN IMMEDIATE")
         try:
@@ -252,12 +252,12 @@ class LockedFile:
         self._watch.confirm_commit()
 
     def roll_back(self) -> None:
-        """Roll back the transaction, unless it has ended: by a commit, a full disk or an I/O error."""
+        """Roll back the transaction, unless a commit, a full disk or an I/O error has ended it."""
         _end_transaction(self.connection, "ROLLBACK")
 
 
 class _StatementWatch:
-    """Ends a statement when its request is over. SQLite asks it during statements of a connection."""
+    """A progress handler that ends a statement when its request is over."""
 
     __slots__ = ("cancellation",)
 
@@ -265,12 +265,12 @@ class _StatementWatch:
         self.cancellation: Cancellation | None = None
 
     def must_stop(self) -> bool:
-        """Return whether the running statement must end."""
+        """Return True if the running statement must end."""
         return self.cancellation is not None and self.cancellation.is_over
 
 
 class StoreClosed(Unavailable):
-    """The store was closed, by another thread or before this call."""
+    """The store was closed."""
 
     code = "store_closed"
 
@@ -279,7 +279,7 @@ class StoreClosed(Unavailable):
 
 
 class HeldConnection:
-    """The connection of a thread. It is closed with its thread or with the store, whichever ends first."""
+    """The connection of a thread. It is closed with its thread or with the store, whichever comes first."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.in_use = threading.RLock()  # SQLite crashes if a connection is closed while a statement runs

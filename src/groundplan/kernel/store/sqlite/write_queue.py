@@ -38,7 +38,7 @@ class QueueStuck(Unavailable):
 
 
 class WriteQueue:
-    """The queue of writers; each thread has one place in it at a time."""
+    """The queue of writers. Each thread has one place in it at a time."""
 
     def __init__(self, database: FilePath, *, wait_s: float = WAIT_S_MAX) -> None:
         self._gate = f"{database}-gate"
@@ -48,7 +48,7 @@ class WriteQueue:
 
     @contextmanager
     def hold_lock(self, cancellation: Cancellation | None = None, wait_s: float | None = None) -> Iterator[None]:
-        """Hold the write lock, as `acquire` gives it."""
+        """Hold the write lock within the block."""
         lock = self.acquire(cancellation, wait_s)
         try:
             yield
@@ -56,7 +56,7 @@ class WriteQueue:
             lock.release()
 
     def acquire(self, cancellation: Cancellation | None = None, wait_s: float | None = None) -> LockFile:
-        """Return the write lock, held. The wait for it has its own limit, and ends when the request is cancelled.
+        """Return the write lock after acquiring it. The wait has a time limit, and a cancellation ends it.
 
         `wait_s` is what is left of the limit for a writer that has waited before.
         """
@@ -87,7 +87,7 @@ class WriteQueue:
         file.waiter = None
 
     def _get_files(self) -> tuple[LockFile, LockFile]:
-        """Return the gate and the lock of this thread."""
+        """Return the gate and the lock file of this thread."""
         # A flock belongs to the open file, so every thread needs its own files to exclude other threads.
         files: tuple[LockFile, LockFile] | None = getattr(self._thread_local, "files", None)
         if files is None:
@@ -104,7 +104,7 @@ class _Wait(msgspec.Struct, frozen=True):
 
 
 class _Waiter:
-    """A thread that blocks until it has the lock of a file, for another thread that waits with a timeout.
+    """A thread that blocks on the lock of a file, for another thread that waits with a timeout.
 
     Only a blocking flock queues in the operating system, and it has no timeout (measured fairness: 0.98, with polling
     0.69). It cannot be stopped either: a waiter that was given up stays in the queue, releases the lock as soon as it
@@ -122,17 +122,17 @@ class _Waiter:
         threading.Thread(target=self._block, args=(file,), daemon=True).start()
 
     def resume(self) -> bool:
-        """Want the lock again; return False if the waiter has ended without it."""
+        """Wait for the lock again. Return False if the waiter has ended without it."""
         with self._lock:
             self._is_wanted = not self._has_ended
             return self._is_wanted
 
     def wake(self) -> None:
-        """Let the other thread look whether its wait is over."""
+        """Wake the other thread, so that it checks the end of its wait."""
         self._events.put(None)
 
     def wait(self, file: LockFile, wait: _Wait) -> OSError | None:
-        """Return when the lock is held, or the error of the operating system."""
+        """Wait until the lock is held and return None, or return the error of the operating system."""
         try:
             while not self._has_ended:
                 if wait.cancellation.is_cancelled:
@@ -166,7 +166,7 @@ class _Waiter:
 
 
 class LockFile:
-    """A file to lock. It is closed with its thread or its queue, whichever ends first."""
+    """A file to lock. It is closed with its thread or with its queue, whichever comes first."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -191,7 +191,7 @@ class LockFile:
             os.fchown(self.fd, owner.st_uid, owner.st_gid)
 
     def release(self) -> None:
-        """Release the lock, which another writer may then get."""
+        """Release the lock for the next writer."""
         fcntl.flock(self.fd, fcntl.LOCK_UN)
 
     def close(self) -> None:

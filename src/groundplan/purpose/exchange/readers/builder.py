@@ -1,4 +1,4 @@
-"""Build the document of a file that is read: its items, the types of its nodes, and what was skipped and why.
+"""Build a document from a file: its items, the types of its nodes, and the skipped items with reasons.
 
 A reader adds a theory item by item. Everything that a plan can store is imported, also cycles, several causes and
 edges that point down; the gate reports them later. Items that it cannot store are skipped, counted and explained. An
@@ -59,7 +59,7 @@ _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufff
 
 
 class UnreadableFile(Invalid):
-    """A file does not have the given format, or is too irregular to import."""
+    """The file does not have the given format, or is too irregular to import."""
 
     code = "unreadable_file"
 
@@ -73,7 +73,7 @@ def too_many(items: str, limit: int) -> UnreadableFile:
 
 
 class SkippedItem(Struct):
-    """Items of a file that were skipped or changed: what, why, how many, and the first examples."""
+    """Items of a file that were skipped or changed: their kind, the reason, their number, and the first examples."""
 
     what: str
     why: str
@@ -89,7 +89,7 @@ class ReadDocument(Struct):
 
 
 class DocumentBuilder:
-    """Collects a theory while a file is read. Nodes have their names in the file; keys are assigned later."""
+    """A builder that collects a theory while a file is read. Nodes keep their names from the file; keys come later."""
 
     def __init__(self) -> None:
         self._nodes: dict[str, DocumentNode] = {}
@@ -111,7 +111,7 @@ class DocumentBuilder:
         owner: str | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> None:
-        """Add a node. A title that is too long is shortened, and the full title is put before the description."""
+        """Add a node. A title that is too long is shortened, and the full title goes before the description."""
         self._name(ref, "node", self._nodes)
         line = normalize_line(title)
         if len(line) > TITLE_CHARS_MAX:
@@ -137,7 +137,7 @@ class DocumentBuilder:
         mechanism: str | None = None,
         confidence: Confidence | None = None,
     ) -> bool:
-        """Add an edge between nodes that were added before; return whether it was added."""
+        """Add an edge between nodes that were added before. Return False if it was not added."""
         label = f"{source} -> {target}"
         for end in (source, target):
             if end not in self._nodes:
@@ -264,12 +264,12 @@ class DocumentBuilder:
 
 
 def remove_unstorable(raw: str) -> str:
-    """Remove the characters that no store keeps."""
+    """Remove characters that no store accepts."""
     return _UNSTORABLE.sub("", raw)
 
 
 def normalize_line(raw: str) -> str:
-    """Return text on one line in NFC. Whitespace is folded only if the text has several lines."""
+    """Return text on one line in NFC. White space is folded only if the text has several lines."""
     line = remove_unstorable(raw).strip()
     if len(line.splitlines()) > 1:
         line = " ".join(line.split())
@@ -324,7 +324,7 @@ _WORD = re.compile(r"[a-z]+")
 
 
 def parse_node_type(label: str) -> NodeType | None:
-    """Return the type that a label names: `GOAL`, `Outcomes`, `Long-term results`. None unless it names exactly one."""
+    """Return the node type of a label such as `GOAL`, `Outcomes` or `Long-term results`; None if it is unclear."""
     types = {_WORDS[word] for word in _WORD.findall(label.casefold()) if word in _WORDS}
     return types.pop() if len(types) == 1 else None
 
@@ -332,7 +332,7 @@ def parse_node_type(label: str) -> NodeType | None:
 def infer_node_types(
     builder: DocumentBuilder, declared_types: Mapping[str, NodeType | None], causal: Iterable[tuple[str, str]]
 ) -> dict[str, NodeType]:
-    """Return the type of every node, by name. Inferred types are recorded as skipped items.
+    """Return the type of every node, by name. Inferred types are recorded among the skipped items.
 
     Edges to missing nodes and self edges are ignored.
     """
@@ -344,7 +344,7 @@ def infer_node_types(
 
 
 def _infer_by_distance(refs: Iterable[str], causal: Iterable[tuple[str, str]]) -> dict[str, NodeType]:
-    """Infer types by the longest path to a last node. Visits each edge once."""
+    """Infer types by the longest path to a node without effects. Each edge is visited once."""
     numbers = {ref: number for number, ref in enumerate(refs)}
     ends = [(numbers[source], numbers[target]) for source, target in causal if source in numbers and target in numbers]
     ends = [(source, target) for source, target in ends if source != target]

@@ -1,4 +1,4 @@
-"""Read a theory from JSON Canvas: cards become nodes, arrows become edges, and groups give the type of their cards.
+"""Read a theory from JSON Canvas: cards are nodes, arrows are edges, and groups give the types of their cards.
 
 An exported canvas keeps its keys, types, texts, edges and assumptions; a copied card becomes another node with its own
 key. On any other canvas a card is a node named by its first line, a file by its name, a link by its address. A group
@@ -178,7 +178,7 @@ def _gather_assumption(
     between: dict[tuple[str, str], list[EdgeType]],
     builder: DocumentBuilder,
 ) -> None:
-    """Attach an assumption: one line connects it to a node; a line to it and a line from it connect it to an edge."""
+    """Attach an assumption: to a node by a single line, or to an edge by a line to it and a line from it."""
     before, after = canvas.lines_from.get(id_, []), canvas.lines_to.get(id_, [])
     node, edge = None, None
     if len(before) == len(after) == 1:
@@ -196,7 +196,7 @@ def _gather_assumption(
 
 
 def _infer_types_by_group(canvas: _Canvas, builder: DocumentBuilder) -> dict[str, NodeType]:
-    """Return the type of each card inside typed groups; the smallest group decides."""
+    """Return the type of each card in typed groups. The smallest group decides."""
     types: dict[str, NodeType] = {}
     looks_left = COMPARISONS_MAX
     outside = canvas.middles
@@ -217,7 +217,7 @@ def _infer_types_by_group(canvas: _Canvas, builder: DocumentBuilder) -> dict[str
 
 
 def _parse_box(card: dict[str, Any]) -> tuple[float, float, float, float] | None:
-    """Return left, top, right and bottom, if they are given."""
+    """Return left, top, right and bottom of a card; None if they are not given."""
     values: list[Any] = [card.get(name) for name in ("x", "y", "width", "height")]
     if not all(isinstance(value, int | float) for value in values):
         return None

@@ -1,4 +1,4 @@
-"""Read the files of one import: a file of any format, or several files that are CSV sheets."""
+"""Read the files of one import: one file of any format, or several CSV sheets."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _READERS: dict[FileFormat, Callable[[bytes], ReadDocument]] = {
 
 
 class SourceFile(NamedTuple):
-    """A file to import. `read(bytes_max)` returns its content, and of a larger one at least `bytes_max` + 1 bytes."""
+    """A file to import. `read(bytes_max)` returns its content; of a larger file at least `bytes_max` + 1 bytes."""
 
     name: str
     label: str  # the name in messages
@@ -63,7 +63,7 @@ def read_files(format_: FileFormat, files: Sequence[SourceFile]) -> ReadDocument
 
 @contextmanager
 def _name_files_in_errors(files: Sequence[SourceFile], raw: bytes, format_: FileFormat) -> Iterator[None]:
-    """Add to errors the names of the files, and the formats that they may have instead."""
+    """Add the names of the files to errors, and the formats that they may have instead."""
     try:
         yield
     except Invalid as error:
@@ -97,7 +97,7 @@ def read_native(raw: bytes) -> ReadDocument:
 
 
 def remove_waivers(reading: ReadDocument, why: str) -> None:
-    """Remove the waivers from a document, which only an owner may import, and record them as skipped."""
+    """Remove the waivers from a document and record them as skipped, because only an owner may import waivers."""
     codes = [waiver.code for waiver in reading.document.waivers]
     reading.document.waivers = []
     if codes:

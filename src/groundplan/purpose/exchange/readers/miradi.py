@@ -1,4 +1,4 @@
-"""Read a theory from a Miradi project (XMPZ2): factors become nodes, links become edges.
+"""Read a theory from a Miradi project (XMPZ2): factors are nodes, and links are edges.
 
     Strategy, Activity                                           ACTIVITY
     IntermediateResult                                           OUTPUT
@@ -118,7 +118,7 @@ class MiradiItem:
         return self.name[:LABEL_CHARS_MAX] or f"{self.kind} {self.id}"
 
     def get_text(self, field: str) -> str:
-        """Return a formatted text as plain text with the same lines."""
+        """Return a formatted text as plain text with the same line breaks."""
         element = self._fields.get(field)
         return "" if element is None else extract_text(element)
 
@@ -126,7 +126,7 @@ class MiradiItem:
         return self.get_text(field) in ("1", "true")
 
     def get_ids(self, *fields: str) -> list[str]:
-        """Return the Ids of the first list that exists under these names."""
+        """Return the Ids in the first list that exists under one of these names."""
         lists = (self._fields[field].children for field in fields if field in self._fields)
         return [item.text.strip() for item in next(lists, [])]
 
@@ -142,7 +142,7 @@ class MiradiItem:
 
 
 class MiradiProject:
-    """A project as XML: pools of items, each with an Id and fields prefixed with its kind.
+    """A project as XML: pools of items. Each item has an Id, and the names of its fields begin with its kind.
 
         ConservationProject
           StrategyPool/Strategy Id="12"           StrategyName, StrategyDetails, StrategyIndicatorIds/IndicatorId …
@@ -167,7 +167,7 @@ class MiradiProject:
         self._pools: dict[str, dict[str, MiradiItem]] = {}
 
     def get_pool(self, kind: str) -> dict[str, MiradiItem]:
-        """Return all items of a kind, by Id."""
+        """Return all items of a kind by Id."""
         if kind not in self._pools:
             items: dict[str, MiradiItem] = {}
             for item in self._iter_items(kind):
@@ -180,7 +180,7 @@ class MiradiProject:
         return self._pools[kind]
 
     def list_unread(self) -> Iterator[tuple[str, str]]:
-        """Yield kind and label of each item in the pools that were not read."""
+        """Yield kind and label of each item in pools that were not read."""
         for kind, elements in self._elements.items():
             if kind not in self._pools:
                 yield from ((kind, _label_element(element)) for element in elements)
@@ -190,7 +190,7 @@ class MiradiProject:
 
 
 def to_words(kind: str) -> str | None:
-    """Return a kind in words: `sub target`, `IUCN red list species`. None if it is not a valid name."""
+    """Return a kind in words: `sub target`, `IUCN red list species`. None if the name is not valid."""
     if len(kind) > KIND_CHARS_MAX or not kind.isascii() or not kind.isalpha():
         return None
     return " ".join(word if word.isupper() and len(word) > 1 else word.lower() for word in _WORD.findall(kind))
@@ -296,7 +296,7 @@ class _MiradiReader:
                     self._builder.skip(called.lower(), "no imported item lists it", item.label)
 
     def _describe_details(self, factor: _Factor, described_refs: set[str]) -> Iterator[str]:
-        """Yield descriptions of the items that belong to a factor and were not described before."""
+        """Yield descriptions of the items of a factor that were not described before."""
         for kind, (called, lists) in _DESCRIBED_KINDS.items():
             for identifier in factor.item.get_ids(*lists):
                 item = self._get_pool(kind).get(identifier)
@@ -331,7 +331,7 @@ class _MiradiReader:
         return links
 
     def _get_end(self, link: MiradiItem, field: str) -> tuple[str, str]:
-        """Return the kind and Id of the factor at an end of a link."""
+        """Return the kind and Id of the factor at one end of a link."""
         return self._placed.get(link.get_reference(field)[1], NO_REFERENCE)
 
     def _explain_unlinkable(self, link: MiradiItem, kinds: set[str]) -> str | None:
@@ -422,7 +422,7 @@ VIEWS_PER_NODE_MAX = 40  # their names must fit into the metadata of the node
 def read_views(
     project: MiradiProject, placed: dict[str, tuple[str, str]], builder: DocumentBuilder
 ) -> dict[tuple[str, str], list[str]]:
-    """Return the names of the views of each factor, by its kind and Id. `placed` is the factor of each diagram factor.
+    """Return the names of the views of each factor, by kind and Id. `placed` maps diagram factors to factors.
 
     Two diagrams with one name get numbers, because a view is called by its name.
     """
@@ -454,14 +454,14 @@ _DAY_CHARS = len("2026-11-15")
 
 
 class FutureStatus(NamedTuple):
-    """A future status of an indicator: its day, and the text of its value."""
+    """A future status of an indicator: its day, and its value as text."""
 
     day: str
     text: str
 
 
 class MiradiIndicators:
-    """Adds indicators with their unit, methods, future status as target, and measurements.
+    """A reader of indicators with their unit, methods, target (from the future status) and measurements.
 
         Indicator    IndicatorMethodIds/MethodId …  IndicatorFutureStatusIds/FutureStatusId …  IndicatorMeasurementIds/…
         Method       MethodName, MethodDetails
@@ -494,7 +494,7 @@ class MiradiIndicators:
                 self._add_measurement(ref, indicator, measurement)
 
     def skip_others(self) -> None:
-        """Report the measurements that no imported indicator lists."""
+        """Report the measurements whose indicator was not imported."""
         for measurement in self._measurements.values():
             self._builder.skip("measurement", "its indicator was not imported", measurement.label)
 
@@ -525,7 +525,7 @@ class MiradiIndicators:
 
 
 def parse_number(text: str) -> float | None:
-    """Return the number that a text is, such as `45`, `45 %` or `1,200 boats`; None if it has none or several."""
+    """Return the number in a text such as `45`, `45 %` or `1,200 boats`; None if it has none or several."""
     match = _NUMBER.match(text.strip())
     return None if match is None else float(re.sub("[, ]", "", match[1]))
 

@@ -1,4 +1,4 @@
-"""Read a theory from CSV: exported sheets completely, and other sheets by common synonyms of the columns.
+"""Read a theory from CSV: all fields of exported sheets, and of other sheets the columns with common names.
 
 Sheets may be in any order, and only the sheet of factors is required. A spreadsheet that saves an exported file pads
 rows with empty cells, which are ignored.
@@ -58,7 +58,7 @@ Row = list[str]
 
 
 def parse_blocks(text: str) -> Iterator[list[Row]]:
-    """Yield the rows of a text by block; no block is empty. Empty lines and rows of empty cells end a block."""
+    """Yield the rows of each block of a text. Empty lines and rows of empty cells separate blocks."""
     cells = _CellReader(text)
     separator, declared = SEPARATORS[0], ""
     for _ in range(BLOCKS_MAX + 1):
@@ -83,7 +83,7 @@ def parse_blocks(text: str) -> Iterator[list[Row]]:
 
 
 def _choose_separator(line: str, declared: str, before: str) -> str:
-    """Return the declared separator if the line has it, else the most frequent one, else the previous one."""
+    """Return the declared separator if the line has it, else its most frequent one, else the previous one."""
     bare = _QUOTED.sub("", line)
     return declared if declared and declared in bare else max((before, *SEPARATORS), key=bare.count)
 
@@ -255,7 +255,7 @@ def read_csv(raw: bytes) -> ReadDocument:
 
 
 def _read_sheets(text: str, builder: DocumentBuilder) -> Sheets:
-    """Return the rows of each sheet, by our column names."""
+    """Return the rows of each sheet, under our names of the columns."""
     sheets: Sheets = {sheet: [] for sheet in Sheet}
     has_factors = False
     for header, *rows in parse_blocks(text):
@@ -278,7 +278,7 @@ def _read_sheets(text: str, builder: DocumentBuilder) -> Sheets:
 
 
 def _recognise_sheet(header: Row) -> tuple[Sheet | None, dict[int, str]]:
-    """Return the sheet of a header, and our names of the known columns by index."""
+    """Return the sheet with this header, and our names of its known columns by index."""
     best: tuple[Sheet | None, dict[int, str]] = (None, {})
     names = [_normalize_name(name) for name in header]
     for sheet, synonyms in _SYNONYMS.items():
@@ -447,7 +447,7 @@ def _remove_guard(cell: str) -> str:
 
 
 def _normalize_name(name: str) -> str:
-    """Normalize a name for comparison: ignore case and spaces."""
+    """Return a name in the form for comparisons, without differences of case and spaces."""
     return _NON_LETTERS.sub("", _remove_guard(name)).casefold()
 
 

@@ -1,4 +1,4 @@
-"""Read an untrusted zip archive and untrusted XML, within limits that hold before anything large is built.
+"""Read an untrusted zip archive and untrusted XML. Limits hold before anything large is built.
 
 Zip: one member is read.
 
@@ -48,7 +48,7 @@ _END = Struct("<4s4H2IH")
 
 
 def read_member(raw: bytes, name: str) -> bytes:
-    """Return the content of a member."""
+    """Return the content of a member of the archive."""
     end, members = _read_directory(raw)
     matches = [member for member in members if member.orig_filename == name]
     if not matches:
@@ -86,7 +86,7 @@ def _read_directory(raw: bytes) -> tuple[int, list[ZipInfo]]:
 
 
 def _find_end_of_directory(raw: bytes) -> int:
-    """Return the position of the end record. Only a comment may follow, which can contain the mark again."""
+    """Return the position of the end record. A comment may follow it, and can contain the same signature."""
     at = len(raw)
     while (at := raw.rfind(_END_MARK, max(0, len(raw) - _END.size - _COMMENT_BYTES_MAX), at)) >= 0:
         if at + _END.size <= len(raw) and at + _END.size + unpack_from("<H", raw, at + 20)[0] == len(raw):
@@ -104,7 +104,7 @@ def _refuse_overlaps(members: list[ZipInfo], end: int) -> None:
 
 
 def _encode_name(member: ZipInfo) -> bytes:
-    """Return the name as it is in the archive."""
+    """Return the name in the encoding of the archive."""
     return member.orig_filename.encode("utf-8" if member.flag_bits & _HAS_UTF8_NAME else "cp437")
 
 
@@ -129,7 +129,7 @@ def _extract(raw: bytes, member: ZipInfo, next_start: int) -> bytes:
 
 
 def _find_data_start(raw: bytes, member: ZipInfo) -> int:
-    """Return the start of the data, after a local header that matches the directory entry."""
+    """Return the position of the data, which follows a local header that matches the directory entry."""
     place = member.header_offset
     mark, _, flags, method, _, _, crc, packed, size, name_bytes, extra_bytes = _LOCAL.unpack_from(raw, place)
     name_at = place + _LOCAL.size
@@ -202,7 +202,7 @@ class Element:
 
     @property
     def text(self) -> str:
-        """The text of the element, without that of its children."""
+        """The text of the element, without the text of its children."""
         return "".join(piece for piece in self.pieces if isinstance(piece, str))
 
 
@@ -230,7 +230,7 @@ def read_xml(raw: bytes) -> Element:
 
 
 class _TreeBuilder:
-    """Builds the tree with a stack of open elements, so depth needs no recursion."""
+    """A builder of the tree. It keeps a stack of open elements, so that deep XML needs no recursion."""
 
     def __init__(self) -> None:
         self._open: list[Element] = []

@@ -1,4 +1,4 @@
-"""Write a theory as JSON Canvas 1.0, for Obsidian: a group per band, a card per node, an arrow per edge.
+"""Write a theory as JSON Canvas 1.0, for Obsidian: a group per band, a card per node, and an arrow per edge.
 
 Assumptions are small cards in the colour of their risk below their node, connected to it by a line without an arrow.
 Lines cannot be connected to lines, so an assumption on an edge is placed below the cause, between two lines: one from
@@ -58,7 +58,7 @@ def write_canvas(theory: Theory) -> str:
 
 
 def _place_cards(content: Content) -> _CanvasPositions:
-    """Place nodes as in the picture, with room below each for its assumptions and those of its outgoing edges."""
+    """Place nodes as in the picture. Below each is room for its assumptions and those of its outgoing edges."""
     below: dict[str, list[Assumption]] = {key: [] for key in content.nodes}
     for assumption in content.assumptions.values():
         home = assumption.node if assumption.edge is None else assumption.edge.source
@@ -105,7 +105,7 @@ def _compute_height(text: str) -> int:
 
 
 def _find_complete_edges(content: Content) -> list[PurposeEdge]:
-    """Return the edges with both ends in the version."""
+    """Return the edges whose ends are both in the version."""
     return [edge for edge in content.edges if edge.source in content.nodes and edge.target in content.nodes]
 
 
@@ -158,11 +158,11 @@ def _build_lines(content: Content, positions: _CanvasPositions) -> Iterator[dict
 
 
 def _build_line(source: str, target: str) -> dict[str, Any]:
-    """Return a line on the left of the cards, so that it passes the cards between."""
+    """Return a line on the left of the cards, where it passes the cards between its ends."""
     ends = {"fromNode": source, "fromSide": "left", "toNode": target, "toSide": "left"}
     return {"id": f"{source}->{target}", **ends, "toEnd": "none"}
 
 
 def _build_type_label(name: EdgeName) -> dict[str, str]:
-    """Return the label that tells parallel edges apart."""
+    """Return the label that distinguishes parallel edges."""
     return {} if name.edge_type is EdgeType.CONTRIBUTES_TO else {"label": str(name.edge_type)}

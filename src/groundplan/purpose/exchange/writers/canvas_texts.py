@@ -99,7 +99,7 @@ def format_edge_label(edge: PurposeEdge) -> str | None:
 
 
 def parse_card(text: str) -> NodeCard | AssumptionCard:
-    """Parse a card: an exported one exactly, any other by its first line and the rest."""
+    """Parse a card: an exported card exactly, and any other by its first line and the rest."""
     ours = _OWN_KEY.match(text)
     if ours is not None:
         head, _, rest = text[ours.end() :].partition("\n")
@@ -142,7 +142,7 @@ def _unescape(text: str) -> str:
 
 
 def _strip_markdown(line: str) -> str:
-    """Remove the markup of a line; keep it if nothing else remains or if the line is too long for a title."""
+    """Return a line without markup, or unchanged if nothing would remain or if it is too long for a title."""
     if len(line) > _PLAIN_CHARS_MAX:
         return line.strip()
     plain = _LEADING_MARKS.sub("", line.strip(), count=1)

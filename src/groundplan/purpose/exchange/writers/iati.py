@@ -63,7 +63,7 @@ def write_iati(theory: Theory) -> str:
 
 
 def find_left_out(theory: Theory) -> list[str]:
-    """Return the keys of the nodes that are not in the file, because they have no indicator."""
+    """Return the keys of the nodes without indicators, which are not in the file."""
     indicators = theory.group_indicators_by_node()
     return sort_keys(key for key in theory.content.nodes if key not in indicators)
 
@@ -114,7 +114,7 @@ def _format_indicator(indicator: Indicator, latest: Measurement | None) -> Itera
 
 
 def _describe_indicator(indicator: Indicator) -> Iterator[str]:
-    """Yield the fields that the standard does not have, one per line."""
+    """Yield the fields that the standard lacks, one per line."""
     if indicator.unit is not None:
         yield f"Unit: {indicator.unit}"
     for name, text in (("Method", indicator.method), ("Frequency", indicator.frequency), ("Owner", indicator.owner)):
@@ -148,5 +148,5 @@ def _format_narrative(tag: str, text: str | None, indent: str) -> Iterator[str]:
 
 
 def _format_number(value: float) -> str:
-    """Format a number without an exponent, which not every reader accepts."""
+    """Return a number without an exponent, because some readers do not accept one."""
     return f"{Decimal(repr(normalize_numbers(value))):f}"

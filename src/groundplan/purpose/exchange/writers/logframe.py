@@ -78,7 +78,7 @@ def _format_table(theory: Theory, nodes: list[PurposeNode]) -> Iterator[str]:
 
 
 def _group_assumptions(theory: Theory) -> dict[str, list[Assumption]]:
-    """Return the assumptions by row: that of their node, or of the source of their edge."""
+    """Return the assumptions by row: the row of their node, or of the source of their edge."""
     by_row: dict[str, list[Assumption]] = {}
     for assumption in theory.content.assumptions.values():
         row = assumption.node if assumption.edge is None else assumption.edge.source

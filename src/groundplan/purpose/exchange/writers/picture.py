@@ -1,4 +1,4 @@
-"""Write the picture of a version as SVG, or convert a picture to PNG for programs that cannot show SVG.
+"""Write the picture of a version as SVG, or convert it to PNG.
 
 The font of a PNG is the shipped one, so text is as wide as it was measured. Letters that it does not have come from the
 fonts of the machine. No files but fonts are opened: a picture references no file.
@@ -49,12 +49,12 @@ class Png(NamedTuple):
 
 
 def choose_theme(theme: Literal["light", "dark", "auto"]) -> Literal["light", "dark"]:
-    """Return the theme of a PNG: pixels cannot follow the reader's screen."""
+    """Return the theme of a PNG. It is `light` instead of `auto`, because a PNG cannot adapt to the screen."""
     return "light" if theme == "auto" else theme
 
 
 def rasterize(drawn: Rendered, scale: int) -> Png:
-    """Return a picture as PNG, with `scale` pixels for each of its own."""
+    """Return a picture as PNG, with `scale` pixels for each pixel of the picture."""
     require_extra("png")
     from resvg_py import svg_to_bytes
 

@@ -62,7 +62,7 @@ def _write_rows(sheet: WriteOnlyWorksheet, header: tuple[str, ...], rows: list[R
 
 
 def _compute_width(cells: Iterable[Cell]) -> int:
-    """Return the width of a column in characters: that of its longest line, within limits."""
+    """Return the width of a column in characters: the length of its longest line, within limits."""
     longest = max(len(line) for cell in cells if cell is not None for line in str(cell).split("\n"))
     return min(max(longest + 2, COLUMN_CHARS_MIN), COLUMN_CHARS_MAX)
 
@@ -79,7 +79,7 @@ def _make_cell(sheet: WriteOnlyWorksheet, value: Cell) -> SheetCell | float | No
 
 
 def _save(book: Workbook) -> bytes:
-    """Return the bytes of a workbook without the times that a usual save puts into it and into its ZIP entries."""
+    """Return the bytes of a workbook without the times of saving, so that equal content gives equal bytes."""
     book.properties = DocumentProperties(creator="Groundplan", created=FIXED_TIMESTAMP, modified=FIXED_TIMESTAMP)
     dated, undated = BytesIO(), BytesIO()
     ExcelWriter(book, ZipFile(dated, "w")).save()

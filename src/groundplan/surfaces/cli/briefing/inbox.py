@@ -19,12 +19,16 @@ def _draw_items(answer: Inbox) -> Iterator[Part]:
         yield from (GAP, f"{item.kind}  {item.ref}{where}  since {format_time(item.since)}")
         yield f"{INDENT}{item.text}"
         yield f"{INDENT}{_format_command(item)}"
+        if item.alternative:
+            yield f"{INDENT}or {item.alternative.call or item.alternative.operation}"
 
 
 def _format_command(item: InboxItem) -> str:
     """Return the command line; what a person adds is in capitals."""
     given = item.action.arguments
     match item.kind:
+        case InboxKind.FACT_MISSING:
+            return f"groundplan context set {shlex.join([given['runId'], item.ref])} VALUE"
         case InboxKind.REVIEW_DUE:
             words = shlex.join([given["reviews"][0]["assumption"], "STATUS", "--project", given["project"]])
             return f"groundplan purpose review {words} --reason TEXT"

@@ -47,13 +47,21 @@ def _format_mark(one: Any) -> str:
     return f"{one.ref} is {one.status.replace('_', ' ')}: {' -> '.join(one.path)}"
 
 
+def _format_question(question: Any) -> str:
+    asked_of = f" asks {to_one_line(question.to)}" if question.to else " asks"
+    return f"{question.id}  {to_one_line(question.by)}{asked_of}: {to_one_line(question.question or question.excerpt)}"
+
+
 def _format_before(one: Any) -> Iterator[str]:
-    yield format_title(one.id, one.summary)
+    yield format_title(one.id, f"{one.summary or ''}{f' ({one.outcome})' if one.outcome else ''}")
+    if one.state is not UNSET:
+        yield f"{INDENT}state: {to_one_line(str(format_value(one.state)))}"
     yield from (f"{INDENT}{entry.type}: {to_one_line(entry.ref)}" for entry in one.evidence or ())
 
 
 def _format_knowledge(one: Any) -> Iterator[str]:
-    yield format_title(one.name, one.freshness.state if one.freshness else "")
+    remarks = (one.molecule, one.type, one.freshness.state if one.freshness else None)
+    yield format_title(one.name, ", ".join(to_one_line(remark) for remark in remarks if remark))
     yield from (f"{INDENT}{line}" for line in str(one.text or one.excerpt or "").splitlines())
 
 
@@ -74,14 +82,15 @@ def _note_left_out(briefing: Any) -> Iterator[Part]:
 
 BRIEFING = ForEach(
     "briefing",
-    Lines("why", _format_step, title="Why:"),
-    Lines("marks", _format_mark, title="In doubt or changed:"),
-    Lines("facts", _format_fact, title="Facts:"),
-    Lines("missing", title="Missing:"),
-    Lines("constraints", _format_constraint, title="Constraints:"),
-    Lines("before", _format_before, title="Before:"),
     Lines("knowledge", _format_knowledge, title="Knowledge:"),
+    Lines("missing", title="Missing:"),
+    Lines("marks", _format_mark, title="In doubt or changed:"),
+    Lines("constraints", _format_constraint, title="Constraints:"),
+    Lines("facts", _format_fact, title="Facts:"),
+    Lines("questions", _format_question, title="Questions:"),
+    Lines("before", _format_before, title="Before:"),
     Lines("overlap", _format_overlap, title="Overlap:"),
+    Lines("why", _format_step, title="Why:"),
     Lines("decisions", _format_decision, title="Decisions:"),
     _note_left_out,
 )

@@ -74,7 +74,7 @@ def _format_name(atom: Atom | MatchedAtom) -> str:
     return f"{atom.name} [{_format_state(atom.freshness)}]" if atom.freshness else atom.name
 
 
-def _format_tasks(entity: Atom | Molecule) -> str:
+def _format_first_and_last_task(entity: Atom | Molecule) -> str:
     first, last = entity.created_by_task_id, entity.last_task_id
     return first if first == last else f"{first}, last {last}"
 
@@ -124,12 +124,17 @@ ATOM = (
         "id, version, paths, molecule: molecule_id",
         _list_relations,
         ("freshness", _format_freshness),
-        ("task", _format_tasks),
+        ("task", _format_first_and_last_task),
     ),
     GAP,
     Lines("knowledge"),
 )
-MOLECULE = ("{name}", Fields("id, version", _list_relations, ("task", _format_tasks)), GAP, Lines("knowledge"))
+MOLECULE = (
+    "{name}",
+    Fields("id, version", _list_relations, ("task", _format_first_and_last_task)),
+    GAP,
+    Lines("knowledge"),
+)
 ENTITY = (ForEach("atom", *ATOM), ForEach("molecule", *MOLECULE))
 CONTEXT = (
     format_context,

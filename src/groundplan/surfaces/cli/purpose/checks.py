@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from groundplan.purpose.analysis import Analysis, AssumptionImpact, GoalAnalysis
 from groundplan.purpose.compliance.checklist import Compliance
@@ -53,6 +54,20 @@ def _format_measure(name: str, value: float | None) -> str | None:
     if value is not None and name.endswith("_days"):
         return pluralize(int(value), "day")
     return f"{value:g} %" if isinstance(value, float) else value
+
+
+def _format_checklist(checklist: Compliance) -> Iterator[str]:
+    if checklist.markdown is not UNSET:
+        yield from checklist.markdown.splitlines()
+        return
+    yield str(checklist.status)
+    for title, lines in (
+        ("Failed:", [f"{item.section}. {item.text}" for item in checklist.failed or ()]),
+        ("Reasons:", checklist.reasons if checklist.failed else []),
+        ("Required actions:", checklist.required_actions),
+    ):
+        if lines:
+            yield from ("", title, *(f"  {line}" for line in lines))
 
 
 def _format_goal_health(goal: Any) -> Iterator[str]:
@@ -136,5 +151,5 @@ ANALYSIS = (
 )
 # Some requests get the answer of another of these operations.
 CHECK = View(
-    TypeSwitch({GateResult: GATE, Health: HEALTH, Analysis: ANALYSIS, Compliance: (Lines("markdown"),)}), footer=()
+    TypeSwitch({GateResult: GATE, Health: HEALTH, Analysis: ANALYSIS, Compliance: (_format_checklist,)}), footer=()
 )

@@ -43,6 +43,10 @@ def check_compliance(
         typer.Option("--project", metavar="TEXT", help="The project, by name or id.", show_default=False),
     ] = None,
     lean: Annotated[bool | None, typer.Option("--lean/--no-lean", show_default=False)] = None,
+    detail: Annotated[
+        str | None,
+        typer.Option("--detail", metavar="[short|full]", help="short: only the items that fail.", show_default=False),
+    ] = None,
     code: Annotated[
         list[str] | None,
         typer.Option(
@@ -59,18 +63,28 @@ def check_compliance(
     if code:
         if project is not None:
             raise UsageError("--code checks files and takes no --project")
+        if detail is not None:
+            raise UsageError("--code checks files and takes no --detail")
         return _check_code([*code, *(words or [])])
     if project is None or not words or len(words) > 1:
         raise UsageError("give an OPERATION and --project, or files and folders with --code; see --help")
-    return _check_operation(invocation, project, words[0], lean=lean)
+    return _check_operation(invocation, project, words[0], lean=lean, detail=detail)
 
 
-def _check_operation(invocation: Invocation, project: str, operation: str, *, lean: bool | None) -> CommandResult:
+def _check_operation(
+    invocation: Invocation, project: str, operation: str, *, lean: bool | None, detail: str | None
+) -> CommandResult:
     from groundplan.surfaces.cli.renderers import RENDERERS
 
     name = "purpose.compliance"
     given = parse_json_options({"operation": operation}, {"operation"})
-    arguments = {"project": project, "gate": "compliance", "operation": given["operation"], "lean": lean}
+    arguments = {
+        "project": project,
+        "gate": "compliance",
+        "operation": given["operation"],
+        "detail": detail,
+        "lean": lean,
+    }
     with invocation.session(reads_only=True) as session:
         validate_value(arguments)
         result = session.execute(session.operations[name], arguments)

@@ -6,8 +6,10 @@ It never creates, changes or migrates the database.
 from __future__ import annotations
 
 from groundplan.catalog import build_schema
+from groundplan.kernel.actors import Access, local_actor
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.errors import NotFound, Unavailable
+from groundplan.kernel.organizations.people import check_entry
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.projects import check_clocks, check_owners
 from groundplan.kernel.store.checkup import CheckStatus, Finding, check_store, fail, ok, warn
@@ -29,6 +31,9 @@ def doctor(invocation: Invocation) -> CommandResult:
     if not any(finding.status is CheckStatus.FAIL for finding in findings):
         with invocation.session(reads_only=True) as session:
             findings.append(_check_organization(session))
+            if invocation.settings.access == Access.MEMBERS:
+                owner = local_actor("doctor", organization=invocation.settings.org)
+                findings.append(session.store.read(owner, check_entry))
             findings += session.store.read(
                 session.actor,
                 lambda tx: _check_content(tx, session.preferences),
@@ -55,7 +60,8 @@ def _check_organization(session: Session) -> Finding:
     try:
         view = session.call("organization.view").organization
     except NotFound as error:
-        return fail("organization", error.message, "choose one with --org, or create it with groundplan org create")
+        wrong, _, fix = error.message.partition("; ")
+        return fail("organization", wrong, f"{fix}; or choose another one with --org")
     name = "" if view.name == view.id else f" ({view.name})"
     return ok("organization", f"{view.id}{name} is in force")
 

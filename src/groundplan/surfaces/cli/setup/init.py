@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from groundplan.catalog import build_schema
+from groundplan.configuration import get_user_name
 from groundplan.discovery import PLAN_FOLDER
+from groundplan.kernel.actors import local_actor
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.store.open_store import is_postgres, open_store, strip_password
 from groundplan.kernel.wording import join_alternatives, quote_text
@@ -150,7 +152,9 @@ def init(
         from groundplan.surfaces.cli.setup.postgres_database import set_up_postgres
 
         with _make_cancellable(invocation, timeout) as cancellation:
-            made = set_up_postgres(db, app_role, cancellation, new_password=new_password)
+            settings = invocation.settings
+            caller = local_actor(settings.agent or get_user_name(), organization=settings.org)
+            made = set_up_postgres(db, app_role, cancellation, new_password=new_password, caller=caller)
     elif app_role is not None or new_password:
         raise UsageError("--app-role and --new-password are for PostgreSQL; a file has no roles")
     else:

@@ -38,7 +38,7 @@ Options:
   --tools all|GROUP,...  The tools: {", ".join(TOOL_GROUPS[:4])},
                          {", ".join(TOOL_GROUPS[4:])}. Default: all but containers.
   --access open|members  open: every person is an owner; members: the stored
-                         roles decide. Default: open.
+                         roles decide. Default: open, with a URL members.
   --kind agent|person    The kind of actor; an agent acts at most with the role
                          that the policy "agents" of a project allows.
                          Default: agent.
@@ -69,9 +69,9 @@ def run(argv: Sequence[str]) -> int:
         return report(error, as_json=False)
     except Exception:
         from groundplan.surfaces.cli.failures import report
-        from groundplan.surfaces.exception_log import log_to_file
+        from groundplan.surfaces.exception_log import log_exception_to_file
 
-        return report(log_to_file(), as_json=False)
+        return report(log_exception_to_file(), as_json=False)
 
 
 def _serve(given: dict[str, str]) -> int:
@@ -85,6 +85,7 @@ def _serve(given: dict[str, str]) -> int:
     settings = load_settings(Flags(**{name: given.get(name) for name in Flags._fields}))
     if sys.stdin is None or sys.stdout is None:
         raise _usage_error("MCP needs standard input and output, and one of them is closed")
+    from groundplan.surfaces.mcp.instructions import build_instructions
     from groundplan.surfaces.mcp.methods import DeferredTools
     from groundplan.surfaces.mcp.stdio import serve
 
@@ -104,7 +105,14 @@ def _serve(given: dict[str, str]) -> int:
     if sys.stdin.isatty():
         print("groundplan: waiting for an MCP client on standard input; press Ctrl-D to stop", file=sys.stderr)
     try:
-        return serve(tools, sys.stdin.buffer, sys.stdout.buffer, version=__version__, on_ready=tools.load)
+        return serve(
+            tools,
+            sys.stdin.buffer,
+            sys.stdout.buffer,
+            version=__version__,
+            instructions=build_instructions(settings.tools),
+            on_ready=tools.load,
+        )
     finally:
         for session in sessions:
             session.close()
@@ -132,7 +140,7 @@ def _open_session(
         open_store(settings.db, build_schema),
         settings.build_actor(lambda: AGENT_DEFAULT, ActorKind(kind), responsible=owner),
         preferences=settings.preferences(
-            McpVocabulary(OPERATIONS),
+            McpVocabulary(OPERATIONS, settings.tools),
             answer_tokens_max=cap,
             working_copy=WorkingCopy(
                 repo or ".",
@@ -149,7 +157,14 @@ def _build_tools(session: Session, settings: Settings) -> Tools:
     from groundplan.surfaces.mcp.tools import RegistryTools, read_published_tools
 
     groups = [Group(name) for name in settings.tools]
-    return RegistryTools(session.operations, groups, session.execute, entries=read_published_tools())
+    return RegistryTools(
+        session.operations, groups, session.execute, entries=read_published_tools(), explain_groups=_explain_groups
+    )
+
+
+def _explain_groups(groups: Sequence[str]) -> str:
+    """Return how a client of this server gets the tools of some groups."""
+    return f"a person starts the server with --tools {','.join(groups)}, or sets tools in groundplan.yaml"
 
 
 # --- Flags --------------------------------------------------------------------------------------------------------

@@ -6,10 +6,13 @@ import shlex
 from typing import Any
 
 from groundplan.catalog import build_schema
+from groundplan.kernel.access import OrganizationRole
+from groundplan.kernel.actors import Actor
 from groundplan.kernel.cancellation import Cancellation
-from groundplan.kernel.errors import Forbidden
-from groundplan.kernel.store.open_store import NoDriver
+from groundplan.kernel.errors import Forbidden, GroundplanError
+from groundplan.kernel.store.open_store import NoDriver, open_store
 from groundplan.migrations import get_latest_version
+from groundplan.session import Session
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.invocation import CommandResult
 
@@ -17,9 +20,12 @@ ROLE_BYTES_MAX = 63  # PostgreSQL truncates longer names, and two roles could be
 
 
 def set_up_postgres(
-    owner_url: str, app_role: str | None, cancellation: Cancellation, *, new_password: bool
+    owner_url: str, app_role: str | None, cancellation: Cancellation, *, new_password: bool, caller: Actor
 ) -> CommandResult:
-    """Create or update the database of an owner's URL, and print the URL for everybody else."""
+    """Create or update the database of an owner's URL, and print the URL for everybody else.
+
+    The caller becomes an administrator of the organization, because stored roles decide on a server.
+    """
     if app_role is not None and not 0 < len(app_role.encode("utf-8", "surrogatepass")) <= ROLE_BYTES_MAX:
         raise UsageError(f"--app-role must be a name of at most {ROLE_BYTES_MAX} bytes")
     try:
@@ -35,7 +41,9 @@ def set_up_postgres(
             "this role may not set up a database; run groundplan init with the URL of the database's owner, "
             "who must be allowed to create roles"
         ) from None
+    refusal = _appoint(owner_url, caller)
     data: dict[str, Any] = {
+        "administrator": None if refusal else caller.id,
         "app_role": done.app_role,
         "app_url": done.app_url,
         "role_is_new": done.role_is_new,
@@ -58,6 +66,10 @@ def set_up_postgres(
                 f"Role {done.app_role} existed already and keeps its password: add it to the URL after the name,",
                 "or run this again with --new-password.",
             )
+        if refusal:
+            echo(f"{caller.id} was not made an administrator of organization {caller.organization}: {refusal}.")
+        else:
+            echo(f"{caller.id} administers organization {caller.organization}, in which stored roles decide.")
         echo(
             "",
             "Next steps:",
@@ -66,3 +78,16 @@ def set_up_postgres(
         )
 
     return CommandResult(data, draw)
+
+
+def _appoint(owner_url: str, caller: Actor) -> str | None:
+    """Make the caller an administrator of the organization, and return why not if that is refused.
+
+    It is no error: the new password has been set, and is shown only once.
+    """
+    with Session(open_store(owner_url, build_schema, as_owner=True), caller) as session:
+        try:
+            session.call("organization.add_member", name=caller.id, role=OrganizationRole.ADMINISTRATOR)
+        except GroundplanError as error:
+            return error.message
+    return None

@@ -112,8 +112,8 @@ def serve(
     from groundplan.kernel.store.open_store import open_store
     from groundplan.surfaces.cli.setup.serve_demo import OWNER, BackgroundPlay, list_demo_lines
     from groundplan.surfaces.cli.setup.serve_issuer import build_provider
+    from groundplan.surfaces.http.event_streams import StreamLimits
     from groundplan.surfaces.http.exposure import check_exposure
-    from groundplan.surfaces.http.live_events import StreamLimits
     from groundplan.surfaces.http.log_lines import start_logging
     from groundplan.surfaces.http.mcp import SessionLimits
     from groundplan.surfaces.vocabularies import HttpVocabulary

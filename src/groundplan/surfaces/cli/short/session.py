@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from groundplan.catalog import OPERATIONS, build_schema
@@ -36,9 +36,9 @@ class LateVocabulary(Vocabulary):
         """Return the word with its arguments."""
         return _load_names().spell(operation, arguments)
 
-    def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def call(self, operation: str, arguments: Mapping[str, Any], fill: Sequence[str] = ()) -> dict[str, Any]:
         """Return the word as data."""
-        return _load_names().call(operation, arguments)
+        return _load_names().call(operation, arguments, fill)
 
     def tell(self, steps: Iterable[NextStep]) -> str:
         """Return one sentence with the effect of each step."""

@@ -23,6 +23,7 @@ from groundplan.surfaces.cli.drawing import (
     format_left_out,
     read,
 )
+from groundplan.surfaces.cli.purpose.formatting import pluralize
 from groundplan.surfaces.cli.terminal import INDENT, format_time, format_title, format_value, to_one_line
 from groundplan.surfaces.cli.work import history
 from groundplan.surfaces.cli.work.links import list_links
@@ -70,6 +71,25 @@ def _format_policies(answer: OpenedProject) -> Iterator[str]:
     given = {name: value for name, value in policies.items() if value not in (UNSET, None)}
     if given:
         yield "policies: " + ", ".join(f"{name.replace('_', ' ')} {format_value(v)}" for name, v in given.items())
+
+
+def _mention_claimant(claim: Any) -> str:
+    return f"{_mention(claim)} ({to_one_line(claim.claimed_by)})"
+
+
+def _format_area(area: Any) -> str:
+    return f"{to_one_line(area.name or 'in no area')}: {area.notes}"
+
+
+def _list_what_waits(answer: Any) -> Iterator[str]:
+    """Yield what a newcomer may settle or go on with: missing facts, open questions and drafts."""
+    waiting = [f"{pluralize(answer.missing, 'required fact')} without a value"] if answer.missing else []
+    waiting += [pluralize(answer.questions, "open question")] if answer.questions else []
+    if answer.drafts:
+        waiting += [f"draft {answer.drafts.purpose} of the purpose"] if answer.drafts.purpose else []
+        waiting += [f"{pluralize(answer.drafts.facts, 'draft')} of facts"] if answer.drafts.facts else []
+    if waiting:
+        yield f"{', '.join(waiting)}."
 
 
 def _format_goal(project: ProjectBrief) -> str:
@@ -248,9 +268,13 @@ RENDERERS = {
     "work.onboard": View(
         ForEach("project", _format_goal, When("archived_at", "Status: archived")),
         Lines("counts", format_counts),
+        _list_what_waits,
+        Lines("purpose", title="Purpose:"),
         Lines("next", _mention, title="Ready to start:"),
         Lines("marks", title="In doubt:"),
         Lines("my_claims", _mention, title="Claimed by you:"),
+        Lines("claims", _mention_claimant, title="Claimed by others ({claims_total}):"),
+        Lines("areas", _format_area, title="Knowledge:"),
         Lines("blocked", _format_blocked, title="Blocked:"),
         Lines("tree", _format_branch, title="Plan:"),
         Lines("recent", _format_event, title="Recent changes:"),

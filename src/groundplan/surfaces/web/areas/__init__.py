@@ -1,1 +1,1 @@
-"""The areas of a project on the page: what each reads, and the template that shows it."""
+"""The areas of a project on the page: the data that each reads, and its template."""

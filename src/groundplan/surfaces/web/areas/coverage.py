@@ -1,4 +1,4 @@
-"""Coverage: which files of the last check the atoms cover, as a treemap or as a list."""
+"""Coverage: the files of the last check and the atoms that cover them, as a treemap or a list."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class Rectangle(NamedTuple):
     height: float
 
     def shrink(self, *, margin: float, top: float = 0.0) -> Rectangle:
-        """Return the rectangle inside, after a margin on all sides and a strip at the top; never a negative one."""
+        """Return the rectangle inside of a margin on all sides and a strip at the top. Its sides are never negative."""
         width = max(self.width - 2 * margin, 0.0)
         height = max(self.height - 2 * margin - top, 0.0)
         return Rectangle(self.x + margin, self.y + margin + top, width, height)
 
 
 def lay_out(sizes: Sequence[float], within: Rectangle) -> list[Rectangle]:
-    """Return a rectangle for each size, in their order; the sizes must be positive, the largest first.
+    """Return a rectangle for each size, in order. The sizes must be positive, and the largest must come first.
 
     Sizes are taken into a strip along the shorter side as long as this makes its rectangles more square; then the rest
     of the area is divided in the same way.
@@ -60,7 +60,7 @@ def lay_out(sizes: Sequence[float], within: Rectangle) -> list[Rectangle]:
 
 
 def _get_worst(areas: Sequence[float], side: float) -> float:
-    """Return the largest ratio of sides in a strip along a side. The areas are sorted, so it is that of an end."""
+    """Return the largest aspect ratio of the rectangles in a strip along a side. The areas must be sorted."""
     thickness = sum(areas) / side
     if not thickness:
         return 0.0
@@ -68,7 +68,7 @@ def _get_worst(areas: Sequence[float], side: float) -> float:
 
 
 def _place_strip(areas: Sequence[float], rest: Rectangle, *, is_last: bool) -> tuple[list[Rectangle], Rectangle]:
-    """Return the rectangles of a strip along the shorter side, and what is left of the area."""
+    """Return the rectangles of a strip along the shorter side, and the rest of the area."""
     is_column = rest.width >= rest.height
     side, depth = (rest.height, rest.width) if is_column else (rest.width, rest.height)
     # The last strip takes what is left, so that rounding leaves no gap.
@@ -87,7 +87,7 @@ def _place_strip(areas: Sequence[float], rest: Rectangle, *, is_last: bool) -> t
 
 
 class CellPart(NamedTuple):
-    """A rectangle inside another one: what is in the folder."""
+    """A rectangle inside of a cell, for a part of its folder."""
 
     place: Rectangle
     state: str
@@ -95,7 +95,7 @@ class CellPart(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A rectangle of the treemap: a folder or a file in the folder that is shown."""
+    """A rectangle of the treemap, for a folder or a file in the shown folder."""
 
     place: Rectangle
     path: str
@@ -107,7 +107,7 @@ class Cell(NamedTuple):
 
 
 class UncoveredRow(NamedTuple):
-    """A folder with files that no atom covers, and the files in it that recent work names."""
+    """A folder with files that no atom covers, and those of its files that recent work names."""
 
     path: str
     files: int
@@ -116,7 +116,7 @@ class UncoveredRow(NamedTuple):
 
 
 def read_coverage(visit: Visit) -> Mapping[str, Any]:
-    """Return the folder in the address, as a picture and as a list."""
+    """Return the folder in the address as a picture and as a list."""
     shown: dict[str, Any] = {"coverage": None, "cells": [], "states": STATES, "picture": PICTURE, "problem": ""}
     try:
         coverage = visit.session.call(
@@ -138,7 +138,7 @@ def read_coverage(visit: Visit) -> Mapping[str, Any]:
 
 
 def get_state(entry: Any) -> str:
-    """Return how much of a folder or a file is covered."""
+    """Return the coverage of a folder or a file: uncovered, partly, covered or overlapping."""
     if not entry.covered:
         return "uncovered"
     if entry.covered < entry.files:
@@ -207,13 +207,13 @@ def _count(entry: Any) -> str:
 
 
 def _list_trail(folder: str) -> list[tuple[str, str]]:
-    """Return the folders on the way to a folder, each with its path."""
+    """Return the folders above a folder, each with its path."""
     names = folder.split("/") if folder else []
     return [(name, "/".join(names[: depth + 1])) for depth, name in enumerate(names)]
 
 
 def _sort_by_work(visit: Visit, coverage: Any) -> list[UncoveredRow]:
-    """Return the folders without knowledge: those that recent work names first, then those with most files."""
+    """Return the folders without knowledge: first those in recent work, then those with most files."""
     recent = visit.call("briefing.coverage").uncovered_files
     by_folder: dict[str, list[str]] = {}
     for path in recent:

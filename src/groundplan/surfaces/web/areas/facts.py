@@ -1,4 +1,4 @@
-"""Facts: what the plan stands on, with provenance, sources, what is missing, and one fact in the inspector."""
+"""Facts: the facts that the plan rests on, with provenance, sources and gaps, and one fact in the inspector."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MARK_CHARS = 16
 
 
 class FactRow(NamedTuple):
-    """A line of a table: an input or a constraint, and what is suggested instead."""
+    """A row of the table: an input or a constraint, and its pending suggestion."""
 
     name: str
     fact: Any
@@ -64,7 +64,7 @@ class Conflicts(NamedTuple):
 
 
 def read_facts(visit: Visit) -> Mapping[str, Any]:
-    """Return the facts of the run that the address names, else of the one in force, else of the draft."""
+    """Return the facts of the run in the address, else of the run in force, else of the draft."""
     scope = {"scopeId": visit.project.name}
     runs = visit.session.call("context.list", **scope, limit=RUNS).runs
     drafts = [run for run in runs if run.status is RunStatus.DRAFT]
@@ -137,12 +137,12 @@ def _describe_side(conflict: Mapping[str, Any], side: MergeSide) -> str:
 
 
 def mark_row(row: Any) -> str:
-    """Return a digest of a row, by which a form says what its page showed."""
+    """Return a digest of a row, so that a form can tell which state its page showed."""
     return sha256(msgspec.json.encode(row)).hexdigest()[:MARK_CHARS]
 
 
 def rebase_edit(session: Session, project: str, fields: Mapping[str, str]) -> Mapping[str, str] | None:
-    """Return the fields of an edit with the present revision of the run, if its row is still as the page showed it.
+    """Return the fields of an edit with the current revision of the run if its row is as the page showed it.
 
     The revision of a run counts every change in it; without this, an agent that fills in other facts would keep a
     person from saving one.
@@ -163,7 +163,7 @@ def rebase_edit(session: Session, project: str, fields: Mapping[str, str]) -> Ma
 
 
 def _choose_run(visit: Visit, runs: list[Any], drafts: list[Any], in_force: Any) -> Any:
-    """Return the run to show. One that is older than those of the list is asked for by its id."""
+    """Return the run to show. If it is older than the listed runs, it is read by its id."""
     wanted = visit.query.get("run")
     if wanted == DRAFT and drafts:
         return drafts[0]
@@ -174,7 +174,7 @@ def _choose_run(visit: Visit, runs: list[Any], drafts: list[Any], in_force: Any)
 
 
 def is_address(uri: str) -> bool:
-    """Return whether an address may become a link: only pages of the web, never a script."""
+    """Return True if an address may become a link: only pages of the web, never a script."""
     return uri.lower().startswith(LINKED_SCHEMES)
 
 
@@ -204,7 +204,7 @@ def _find_next_missing(missing: list[str], selected: str | None) -> str | None:
 
 
 def _find_base(chosen: Any, committed: list[Any], in_force: Any) -> Any:
-    """Return the run to compare with: for a draft the one in force, else the one that was committed before."""
+    """Return the run to compare with: for a draft the run in force, else the run committed before."""
     if chosen.status is RunStatus.DRAFT:
         return in_force
     earlier = [run for run in committed if run.committed_at < chosen.committed_at]
@@ -234,7 +234,7 @@ def _describe_state(state: Any) -> tuple[FactValue, str] | None:
 
 
 def _read_selected(visit: Visit, view: Any, rows: list[FactRow], constraints: list[FactRow]) -> dict[str, Any]:
-    """Return what the inspector shows: a fact, a constraint, a source or an artifact that the run has."""
+    """Return the item of the inspector: a fact, a constraint, a source or an artifact of the run."""
     shown: dict[str, Any] = {"fact": None, "constraint": None, "source": None, "artifact": None}
     shown |= {"trace": None, "history": ()}
     fact, key, source, artifact = (visit.query.get(name) for name in ("fact", "constraint", "source", "artifact"))

@@ -1,4 +1,4 @@
-"""History: everything that happened, by actor, item and day, in plain words."""
+"""History: all events, by actor, item and day, in plain words."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WRITE_EVENTS_SHOWN = 20
 
 
 class UndoOffer(NamedTuple):
-    """The newest change of the actor, which can be undone, and the operation that does it."""
+    """The last change of the actor, and the operation that undoes it."""
 
     line: EventLine
     rev: int
@@ -39,14 +39,14 @@ class UndoOffer(NamedTuple):
 
 
 class Day(NamedTuple):
-    """What happened on one day."""
+    """The events of one day."""
 
     date: str
     lines: Sequence[EventLine]
 
 
 def read_history(visit: Visit) -> Mapping[str, Any]:
-    """Return a page of events that pass the filters in the address, and one of them in the inspector."""
+    """Return a page of events that match the filters in the address, and one of them for the inspector."""
     wanted = {name: visit.query.get(name, "").strip() for name in FILTERS}
     arguments = {name: wanted[name] for name in ("actor", "subject", "until", "op") if wanted[name]}
     if wanted["day"]:
@@ -80,7 +80,7 @@ def read_history(visit: Visit) -> Mapping[str, Any]:
 
 
 def _find_days_beside(day: str) -> tuple[str, str] | None:
-    """Return the day before and the day after a day, if it is one."""
+    """Return the day before and the day after a text that is a day; else nothing."""
     try:
         date_shown = date.fromisoformat(day)
         return (date_shown - timedelta(days=1)).isoformat(), (date_shown + timedelta(days=1)).isoformat()
@@ -103,14 +103,14 @@ def _offer_undo(visit: Visit, events: Sequence[EventRecord], lines: Sequence[Eve
 
 
 class PastValue(NamedTuple):
-    """A field of an item as it was after an event."""
+    """A field of an item after an event."""
 
     field: str
     value: str
 
 
 def read_event(visit: Visit, event_id: str) -> Mapping[str, Any] | None:
-    """Return everything about one event; None if there is no such event."""
+    """Return the details of an event; None if it does not exist."""
     if parse_position(event_id) is None:
         return None
     events = visit.call("event.list", until=event_id, limit=WRITE_EVENTS_SHOWN).events
@@ -135,7 +135,7 @@ def read_event(visit: Visit, event_id: str) -> Mapping[str, Any] | None:
 
 
 def find_inverse(visit: Visit, event_id: str) -> Any:
-    """Return the operation that would undo the write of an event; None if there is none or the actor may not."""
+    """Return the operation that would undo the write of an event; None if there is none or the actor may not run it."""
     if not visit.is_writer:
         return None
     try:
@@ -145,7 +145,7 @@ def find_inverse(visit: Visit, event_id: str) -> Any:
 
 
 def _read_past(visit: Visit, event: EventRecord) -> tuple[list[PastValue], bool]:
-    """Return the fields of an item after an event, and whether all of its earlier events were read."""
+    """Return the fields of an item after an event, and True if all of its earlier events were read."""
     page = visit.call("event.list", subject=event.subject, until=event.id, limit=EVENTS_READ)
     values = fold_changes(earlier.changes or () for earlier in page.events)
     shown = [PastValue(field.replace("_", " "), write_value(value)) for field, value in values.items()]

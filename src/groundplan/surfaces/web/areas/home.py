@@ -24,7 +24,7 @@ DATE_CHARS = 10
 
 
 class ChangesOfDay(NamedTuple):
-    """What changed on the last day on which something did."""
+    """The changes of the last day that has any."""
 
     day: str
     is_today: bool
@@ -33,7 +33,7 @@ class ChangesOfDay(NamedTuple):
 
 
 def read_home(visit: Visit) -> Mapping[str, Any]:
-    """Return what the area shows."""
+    """Return the data of the area."""
     waiting = visit.waiting.items
     in_doubt = [item for item in waiting if item.kind is InboxKind.AT_RISK]
     return {

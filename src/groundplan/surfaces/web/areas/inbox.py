@@ -1,4 +1,4 @@
-"""Inbox: what waits for a person, each with the one form or link that settles it."""
+"""Inbox: the items that wait for a person, each with the form or link that settles it."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ KINDS = {
     InboxKind.GATE_BLOCKS: ("Blocks publishing", "purpose"),
     InboxKind.AT_RISK: ("In doubt", "purpose"),
     InboxKind.REQUEST: ("Question", "purpose"),
+    InboxKind.FACT_MISSING: ("Fact missing", "context"),
     InboxKind.SUGGESTION: ("Suggestion", "context"),
     InboxKind.REVIEW_DUE: ("Review due", "purpose"),
     InboxKind.CLAIM_LAPSING: ("Claim ends", "work"),
@@ -36,13 +37,19 @@ BUTTONS = {
     ("purpose.record", "decisions"): "Record a decision",
     ("purpose.record", "reviews"): "Record the review",
     ("purpose.record", "waivers"): "Renew the waiver",
+    ("context.edit", "inputs"): "Set the value",
     ("context.edit", "accept"): "Accept",
+    ("context.edit", "reject"): "Reject",
+    ("context.create_draft", "copyFrom"): "Decide in a new draft",
     ("work.update", "renew"): "Renew the claim",
     ("work.update", "release"): "Release",
     ("work.next", "claim"): "Take it over",
 }
 SETTLING = frozenset(operation for operation, _ in BUTTONS)
 LABELS = {
+    "inputs.value": "Its value",
+    "inputs.valueEnum": "Its value",
+    "inputs.valueJson": "Its value, as JSON",
     "decisions.text": "What is decided",
     "decisions.rationale": "Why",
     "reviews.status": "It is",
@@ -58,7 +65,7 @@ WRITING_VARIANTS = {"work.next": "work.claim"}
 
 
 class FormField(NamedTuple):
-    """A field that a person fills."""
+    """A field of a form that a person fills."""
 
     name: str  # the path of the argument: decisions.0.text
     label: str
@@ -80,18 +87,20 @@ class InboxEntry(NamedTuple):
     fixed: Mapping[str, str]
     fields: Sequence[FormField]
     button: str  # empty where there is only something to look at
+    alternative: Mapping[str, str] | None = None  # the arguments that settle it the other way
+    other_button: str = ""
     parts: Sequence[str] = ()  # the texts of several items that are one
 
 
 def read_inbox(visit: Visit) -> Mapping[str, Any]:
-    """Return a page of what waits."""
+    """Return a page of waiting items."""
     cursor = visit.query.get("cursor")
     page = visit.call("briefing.inbox", limit=ROWS, **({"cursor": cursor} if cursor else {}))
     return {"entries": build_entries(visit, page.items, with_checks=not cursor), "page": page}
 
 
 def build_entries(visit: Visit, items: Sequence[InboxItem], *, with_checks: bool = True) -> list[InboxEntry]:
-    """Return items with their forms. The checks that block publishing, of all pages, are one of them, the first."""
+    """Return items with their forms. All checks that block publishing are combined in the first entry."""
     checks = [item for item in visit.waiting.items if item.kind is InboxKind.GATE_BLOCKS]
     others = [build_entry(visit, item) for item in items if item.kind is not InboxKind.GATE_BLOCKS]
     if not checks or not with_checks:
@@ -105,7 +114,7 @@ def build_entries(visit: Visit, items: Sequence[InboxItem], *, with_checks: bool
 
 
 def build_entry(visit: Visit, item: InboxItem) -> InboxEntry:
-    """Return an item with its form, if the actor may send it, and its place."""
+    """Return an item with its address and, if the actor may send it, its form."""
     label, slice_ = KINDS[item.kind]
     action = item.action
     base = get_base(visit.project.name)
@@ -114,7 +123,12 @@ def build_entry(visit: Visit, item: InboxItem) -> InboxEntry:
     place = find_place(base, "context" if is_fact else slice_, item.ref)
     if view:
         place = f"{base}/plan?{urlencode({'view': view})}#{quote(item.ref)}"
+    if item.kind is InboxKind.SUGGESTION:  # it waits in this run
+        run_id = action.arguments.get("runId") or action.arguments["copyFrom"]
+        fact = {"fact" if is_fact else "constraint": item.ref}
+        place = f"{base}/facts?{urlencode({'run': run_id, **fact})}"
     fixed = dict(_flatten("", action.arguments))
+    alternative = dict(_flatten("", item.alternative.arguments)) if item.alternative else None
     unique = json.dumps([item.kind, item.ref, fixed], sort_keys=True).encode()
     return InboxEntry(
         item.kind,
@@ -128,11 +142,13 @@ def build_entry(visit: Visit, item: InboxItem) -> InboxEntry:
         fixed,
         [_to_field(path) for path in action.needs or ()],
         _choose_button(visit, action.operation, fixed),
+        alternative,
+        _choose_button(visit, action.operation, alternative) if alternative else "",
     )
 
 
 def _describe(item: InboxItem) -> str:
-    """Return the text of an item as a person reads it."""
+    """Return the text of an item in plain words."""
     if item.kind is InboxKind.GATE_BLOCKS and (words := CHECKS.get(item.ref)):
         return f"{words.title}. {words.advice}"
     return _INSTANT.sub(r"\1 \2 UTC", item.text).replace(" -> ", " → ")
@@ -150,11 +166,12 @@ def _to_field(path: str) -> FormField:
     name = path.replace("[", ".").replace("]", "")
     known = ".".join(part for part in name.split(".") if not part.isdigit())
     label = LABELS.get(known, known.rpartition(".")[2].capitalize())
-    return FormField(name, label, CHOICES.get(known, ()), known in DATES)
+    reader = "|json" if known == "inputs.valueJson" else ""
+    return FormField(f"{name}{reader}", label, CHOICES.get(known, ()), known in DATES)
 
 
 def _flatten(path: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Yield the fields of a form that stand for arguments."""
+    """Yield the form fields for arguments."""
     match value:
         case dict():
             for name, inner in value.items():

@@ -1,4 +1,4 @@
-"""Knowledge: the tree of atoms and molecules with its filters, and one of them in the inspector."""
+"""Knowledge: a tree of atoms and molecules with filters, and one of them in the inspector."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PATTERNS_FIELD = "paths|list"
 
 
 def read_knowledge(visit: Visit) -> Mapping[str, Any]:
-    """Return what the view in the address shows."""
+    """Return the data of the view in the address."""
     view = visit.query.get("view") if visit.query.get("view") in VIEWS else "notes"
     typed = read_typed_patterns(visit)
     lines = [line.strip() for line in typed.splitlines() if line.strip()]
@@ -56,14 +56,14 @@ def read_knowledge(visit: Visit) -> Mapping[str, Any]:
 
 
 class MoleculeGroup(NamedTuple):
-    """A molecule with those of its atoms that pass the filters; no molecule for loose atoms."""
+    """A molecule with its atoms that match the filters. The molecule is None for atoms without one."""
 
     molecule: Any
     atoms: Sequence[Any]
 
 
 def read_notes(visit: Visit) -> Mapping[str, Any]:
-    """Return the tree of what passes the filters in the address."""
+    """Return the tree of atoms and molecules that match the filters in the address."""
     text, path = (visit.query.get(name, "").strip() for name in ("text", "path"))
     kind = visit.query.get("kind") if visit.query.get("kind") in KINDS else ""
     states = [name for name in visit.query.get("fresh", "").split(",") if name in FRESHNESS]
@@ -92,12 +92,12 @@ def read_notes(visit: Visit) -> Mapping[str, Any]:
 
 
 def get_state(atom: Any) -> str:
-    """Return the freshness of an atom at the last check."""
+    """Return the freshness of an atom from the last check."""
     return str(atom.freshness.state) if atom.freshness else FreshnessState.NOT_CHECKED.value
 
 
 def list_molecules(visit: Visit) -> list[Any]:
-    """Return the molecules of the project, sorted by name; of very many only the first."""
+    """Return the first molecules of the project, sorted by name."""
     molecules: list[Any] = []
     for _ in range(MOLECULE_PAGES_MAX):
         page = _search_page(visit, "molecule", offset=len(molecules))
@@ -117,7 +117,7 @@ def _search(visit: Visit, entity_type: str, text: str) -> list[Any]:
 
 
 def _list_atoms(visit: Visit, text: str, path: str, states: Sequence[str]) -> tuple[list[Any], str | None]:
-    """Return a page of the atoms that pass the filters, and the cursor of the next page."""
+    """Return a page of the atoms that match the filters, and the cursor of the next page."""
     filters: dict[str, Any] = {"freshness": states}
     if path:
         filters["paths"] = path
@@ -135,7 +135,7 @@ def _list_atoms(visit: Visit, text: str, path: str, states: Sequence[str]) -> tu
 
 
 def _group(atoms: Sequence[Any], molecules: Sequence[Any], shown: Sequence[Any]) -> list[MoleculeGroup]:
-    """Return each molecule that is shown or has atoms, then the loose atoms."""
+    """Return each molecule that is listed or has atoms, and then the atoms without a molecule."""
     by_molecule: dict[str | None, list[Any]] = {}
     ids = {molecule.id for molecule in molecules}
     for atom in atoms:
@@ -148,14 +148,14 @@ def _group(atoms: Sequence[Any], molecules: Sequence[Any], shown: Sequence[Any])
 
 
 class Matches(NamedTuple):
-    """The files of the last check that patterns match, or why they cannot be matched."""
+    """The files of the last check that patterns match, or the reason why the patterns are invalid."""
 
     found: Any = None
     problem: str = ""
 
 
 def read_note(visit: Visit, note_id: str) -> Mapping[str, Any] | None:
-    """Return an atom or a molecule with everything about it; None if the project has none with this id."""
+    """Return the details of an atom or a molecule; None if the project does not have it."""
     for kind in ("atom", "molecule"):
         details = _get(visit, kind, note_id)
         if details is not None:
@@ -207,7 +207,7 @@ def _read_offset(text: str | None) -> int:
 
 
 def _list_others(visit: Visit, kind: str, note_id: str) -> list[Any]:
-    """Return atoms or molecules that it could be related to."""
+    """Return the atoms or molecules that the given one can be related to."""
     project = {"projectId": visit.project.name}
     if kind == "atom":
         others = visit.session.call("knowledge.list", **project, limit=RELATED_CHOICES).atoms
@@ -218,19 +218,19 @@ def _list_others(visit: Visit, kind: str, note_id: str) -> list[Any]:
 
 
 def list_tasks(visit: Visit) -> list[tuple[str, str]]:
-    """Return the tasks that changed last, as choices: knowledge is written for a task."""
+    """Return the tasks that changed last as choices, because knowledge belongs to a task."""
     nodes = visit.call("work.query", sort="recent", limit=TASKS, lean=True).nodes
     return [(node.id, node.summary) for node in nodes if node.id != visit.project.id]
 
 
 def read_typed_patterns(visit: Visit) -> str:
-    """Return the patterns that a person is typing: of a refused form, or in the address."""
+    """Return the patterns that a person has typed: from a refused form, else from the address."""
     refused = visit.refusal.fields.get(PATTERNS_FIELD) if visit.refusal else None
     return refused if refused is not None else visit.query.get("patterns", "")
 
 
 def match_patterns(visit: Visit, patterns: list[str]) -> Matches:
-    """Return which files of the last check match some patterns."""
+    """Return the files of the last check that some patterns match."""
     if not patterns:
         return Matches()
     try:

@@ -1,4 +1,4 @@
-"""Members: people and agents with their roles, the policies of the project, and tokens."""
+"""Members: people and agents with their roles, policies of the project, and tokens."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ KINDS = tuple(kind.value for kind in ActorKind)
 
 
 class PolicyRow(NamedTuple):
-    """A policy: its value in words, the values that it can have, and what it means."""
+    """A policy: its value in words, its allowed values, and its meaning."""
 
     name: str
     title: str
@@ -56,7 +56,7 @@ class PolicyRow(NamedTuple):
 
 
 def read_members(visit: Visit) -> Mapping[str, Any]:
-    """Return what the view shows that the address names."""
+    """Return the data of the view in the address."""
     view = visit.query.get("view") if visit.query.get("view") in VIEWS else "members"
     shown: dict[str, Any] = {"views": VIEWS, "view": view, "roles": ROLES, "kinds": KINDS}
     if view == "policies":
@@ -129,7 +129,7 @@ def _format(value: Any) -> str:
 
 
 def _list_tokens(visit: Visit) -> list[Any]:
-    """Return the tokens that the actor may see; none for somebody who is not in the organization."""
+    """Return the tokens that the actor may see; empty for an actor outside of the organization."""
     try:
         return list(visit.session.call("token.list").tokens)
     except GroundplanError as error:
@@ -147,7 +147,7 @@ def _find_last_seen(tokens: list[Any]) -> dict[str, str]:
 
 
 def _find_last_changes(visit: Visit, actors: list[str]) -> dict[str, str]:
-    """Return when each actor last changed the project, as far as the newest events say; for those without a token."""
+    """Return the time of each actor's last change in the newest events, for actors without a token."""
     changed_at = {}
     for actor in actors[:ACTIVITY_READ]:
         if events := visit.call("event.list", actor=actor, limit=1).events:
@@ -156,7 +156,7 @@ def _find_last_changes(visit: Visit, actors: list[str]) -> dict[str, str]:
 
 
 def _find_other_actors(visit: Visit, members: set[str]) -> dict[str, str]:
-    """Return when those who are not members last changed the project, as far as the newest events say."""
+    """Return the times of the last changes by actors who are not members, in the newest events."""
     changed_at: dict[str, str] = {}
     for event in visit.call("event.list", limit=EVENTS_READ).events:
         if event.actor not in members:

@@ -1,4 +1,4 @@
-"""Search: what contains the words in tasks, plan, facts and notes."""
+"""Search: find words in tasks, plan, facts and notes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SLICES = {"work": "Tasks", "purpose": "Plan", "context": "Facts", "knowledge": "
 
 
 def read_search(visit: Visit) -> Mapping[str, Any]:
-    """Return the hits by slice, the slice with the best hit first."""
+    """Return the hits by slice. The slice with the best hit comes first."""
     text = visit.query.get("text", "").strip()
     shown: dict[str, Any] = {"text": text, "problem": "", "groups": [], "total": 0}
     if not text:

@@ -1,4 +1,4 @@
-"""Through-line: from any item up to the goals and down to work and evidence, and the work that serves nothing.
+"""Through-line: from any item up to the goals and down to work and evidence, and work without a purpose.
 
 A line begins at a task or a node of the plan. Other items are tied to some of them:
 
@@ -38,7 +38,7 @@ IN_DOUBT = (AssumptionStatus.AT_RISK, AssumptionStatus.REFUTED)
 
 
 class Item(NamedTuple):
-    """Something in the project: what it is, what it is called, and where the page shows it."""
+    """An item of the project: its kind, its name, and its address."""
 
     ref: str
     kind: str  # work, goal, outcome, output, activity, fact, note, assumption or indicator
@@ -47,14 +47,14 @@ class Item(NamedTuple):
 
 
 class LinkedItem(NamedTuple):
-    """An item that is no step of a line, and the refs of the tasks or nodes that it is tied to."""
+    """An item that is not a step of a line, and the refs of the tasks or nodes that it belongs to."""
 
     item: Item
     starts: list[str]
 
 
 class PathStep(NamedTuple):
-    """An item on the way from a goal down to what the line begins at, and the assumptions in doubt on it."""
+    """A step of the path from a goal down to the start of the line, and its assumptions in doubt."""
 
     item: Item
     is_draft: bool
@@ -62,7 +62,7 @@ class PathStep(NamedTuple):
 
 
 class ItemLine(NamedTuple):
-    """An item, and what it is for."""
+    """An item, and its line to the goals."""
 
     item: Item
     path: list[PathStep]  # the shortest way, the goal first and the item last; without the item it serves nothing
@@ -74,7 +74,7 @@ class ItemLine(NamedTuple):
 
 
 class StepView(NamedTuple):
-    """A step of the whole line, and the steps that it leads to."""
+    """A step of the whole line, and the steps after it."""
 
     item: Item
     step: ChainStep
@@ -83,7 +83,7 @@ class StepView(NamedTuple):
 
 
 class EndView(NamedTuple):
-    """Where a line ends without a goal or without work, in words."""
+    """An end of a line without a goal or without work, in words."""
 
     title: str
     reason: str
@@ -91,7 +91,7 @@ class EndView(NamedTuple):
 
 
 class UnlinkedTask(NamedTuple):
-    """An open task that serves nothing."""
+    """An open task without a purpose."""
 
     id: str
     title: str
@@ -99,7 +99,7 @@ class UnlinkedTask(NamedTuple):
 
 
 def read_page(visit: Visit) -> Mapping[str, Any]:
-    """Return the line of the item that the address names, and the work that serves nothing."""
+    """Return the line of the item in the address, and the work without a purpose."""
     ref = visit.query.get("ref", "").strip()
     shown: dict[str, Any] = {"ref": ref, "line": None, "is_unknown": False, "near": [], **_read_gaps(visit)}
     if not ref:
@@ -160,7 +160,7 @@ def _read_facts(visit: Visit, lines: Sequence[Throughline]) -> dict[str, Any]:
 
 
 def _draw(visit: Visit, title: str, lines: Sequence[Throughline]) -> str:
-    """Return the line as a picture, from the work to the goals; nothing if it has a single step."""
+    """Return the line as a picture, from the work to the goals; nothing if it has only one step."""
     steps: dict[str, ChainStep] = {}
     for line in lines:
         for step in line.chain:
@@ -177,7 +177,7 @@ def _draw(visit: Visit, title: str, lines: Sequence[Throughline]) -> str:
 
 
 def _read_gaps(visit: Visit) -> dict[str, Any]:
-    """Return the open work that serves nothing and the plan that no work serves, with the nodes to link to."""
+    """Return open work without a purpose and purpose without work, with the nodes to link to."""
     gaps = visit.call("briefing.coverage")
     theory = visit.try_call("purpose.open", detail="full", version="published")
     theory = theory or visit.try_call("purpose.open", detail="full", version="draft")
@@ -197,7 +197,7 @@ def _read_gaps(visit: Visit) -> dict[str, Any]:
 
 
 def read_throughline(visit: Visit, ref: str) -> ItemLine | None:
-    """Return what an item of any area is for; None if the versions in force do not have it."""
+    """Return the line of an item of any area to the goals; None if the versions in force do not have it."""
     try:
         return find_throughline(visit, ref)
     except GroundplanError as error:
@@ -207,7 +207,7 @@ def read_throughline(visit: Visit, ref: str) -> ItemLine | None:
 
 
 def find_throughline(visit: Visit, ref: str) -> ItemLine:
-    """Return what an item of any area is for."""
+    """Return the line of an item of any area to the goals."""
     try:
         up = follow(visit, ref, "up")
     except NotFound:
@@ -225,7 +225,7 @@ def follow(visit: Visit, ref: str, direction: str) -> Throughline:
 
 
 def find_start(line: Throughline) -> ChainStep:
-    """Return the step at which a line begins."""
+    """Return the first step of a line."""
     return next(step for step in line.chain if step.ref == line.start)
 
 
@@ -235,7 +235,7 @@ def make_address(visit: Visit, ref: str) -> str:
 
 
 def _build_linked_line(visit: Visit, linked: LinkedItem) -> ItemLine:
-    """Return the line of an item that is no step itself: the line of the first that it is tied to."""
+    """Return the line of an item that is not a step: the line of the first step that it belongs to."""
     lines = [line for ref in linked.starts[:STARTS_MAX] if (line := _try_follow(visit, ref)) is not None]
     starts = [to_item(visit, find_start(line)) for line in lines]
     best = next((line for line in lines if line.goals), lines[0] if lines else None)
@@ -261,7 +261,7 @@ def _build_line(visit: Visit, item: Item, up: Throughline) -> ItemLine:
 
 
 def find_path(line: Throughline) -> list[ChainStep]:
-    """Return the shortest way from the start to a goal; without a goal the way to the step that is farthest up."""
+    """Return the shortest path from the start to a goal; without a goal, the path to the farthest step upwards."""
     steps = {step.ref: step for step in line.chain}
     before: dict[str, str | None] = {line.start: None}
     queue = [line.start]
@@ -285,7 +285,7 @@ def _walk_back(steps: Mapping[str, ChainStep], before: Mapping[str, str | None],
 
 
 def _find_doubts(step: ChainStep, path: Iterable[ChainStep]) -> list[ChainAssumption]:
-    """Return the assumptions in doubt of a step, and of its links that are on the path."""
+    """Return the assumptions in doubt of a step and of its links on the path."""
     refs = {other.ref for other in path}
     links: list[ChainLink] = [link for link in step.to if link.ref in refs]
     assumptions = [*(step.assumptions or ()), *(assumption for link in links for assumption in link.assumptions or ())]
@@ -295,12 +295,12 @@ def _find_doubts(step: ChainStep, path: Iterable[ChainStep]) -> list[ChainAssump
 
 
 def to_item(visit: Visit, step: ChainStep) -> Item:
-    """Return a step with the address at which the page shows it."""
+    """Return a step as an item with its address."""
     return make_item(visit, "work" if step.is_work else "purpose", step.ref, step.type.lower(), step.title)
 
 
 def find_linked_item(visit: Visit, ref: str) -> LinkedItem | None:
-    """Return a fact, a note, an assumption or an indicator; None if the ref can only name a task or a node."""
+    """Return a fact, a note, an assumption or an indicator; None if the ref can only belong to a task or a node."""
     if ref.startswith("/"):
         return _find_fact(visit, ref)
     if parse_uuid(ref) is not None:
@@ -309,7 +309,7 @@ def find_linked_item(visit: Visit, ref: str) -> LinkedItem | None:
 
 
 def make_item(visit: Visit, slice_: str, ref: str, kind: str, title: str) -> Item:
-    """Return an item with the address at which it is shown."""
+    """Return an item with its address."""
     return Item(ref, kind, title, find_place(get_base(visit.project.name), slice_, ref))
 
 

@@ -1,4 +1,4 @@
-"""Work: the tree, the graph or the board of tasks, a search with filters, and one task in the inspector."""
+"""Work: tasks as a tree, a graph or a board, a search with filters, and one task in the inspector."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ LINKS = ("serves", "rests_on")
 
 
 class TreeRow(NamedTuple):
-    """A line of the tree: a node with its depth, or the link to more nodes of a branch."""
+    """A row of the tree: a node with its depth, or a link to more nodes of a branch."""
 
     level: int
     node: Any = None
@@ -69,7 +69,7 @@ class TreeRow(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column of the board: its cards, how many there are in all, and the address of the whole list."""
+    """A column of the board: its cards, their total number, and the address of the full list."""
 
     name: str
     cards: list[Any]
@@ -78,7 +78,7 @@ class Column(NamedTuple):
 
 
 class TaskRow(NamedTuple):
-    """A task of a list by status, with the fields that a found node has."""
+    """A task in a list by status, with the fields of a search result."""
 
     id: str
     summary: str
@@ -95,7 +95,7 @@ class TaskPage(NamedTuple):
 
 
 def read_work(visit: Visit) -> Mapping[str, Any]:
-    """Return what the area shows for the state in the address."""
+    """Return the data of the area for the state in the address."""
     view = visit.query.get("view") if visit.query.get("view") in VIEWS else "tree"
     chosen = [name for name in visit.query.get("filter", "").split(",") if name in FILTERS]
     given = {name: visit.query[name].strip() for name in FIELDS if visit.query.get(name, "").strip()}
@@ -145,7 +145,7 @@ def _build_filter(visit: Visit, text: str, chosen: list[str], given: Mapping[str
 
 
 def _search(visit: Visit, wanted: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what was found, or why nothing can be: a filter may name a task that does not exist."""
+    """Return the search results, or the reason why there are none: a filter may name an unknown task."""
     page = {name: visit.query[name] for name in ("cursor", "sort") if visit.query.get(name)}
     try:
         return {"found": visit.call("work.query", filter=wanted, limit=ROWS, **page)}
@@ -163,7 +163,7 @@ def _read_lanes(visit: Visit) -> list[Column]:
 
 
 def _read_statuses(visit: Visit) -> list[Column]:
-    """Return the steps of the pipeline of tasks as columns."""
+    """Return the statuses of the pipeline of tasks as columns."""
     project = visit.session.call("container.get", containerType="project", id=visit.project.name).project
     steps = [*(project.pipelines or DEFAULT_PIPELINES).task, WILL_NOT_IMPLEMENT]
     place = {"containerType": "task", "projectId": visit.project.name, "limit": ROWS}
@@ -175,7 +175,7 @@ def _read_statuses(visit: Visit) -> list[Column]:
 
 
 def _list_status(visit: Visit, status: str) -> Mapping[str, Any]:
-    """Return a page of the tasks with a status; its cursor is the number of tasks before it."""
+    """Return a page of the tasks with a status. Its cursor is the number of tasks before the page."""
     cursor = visit.query.get("cursor", "")
     place = {"containerType": "task", "projectId": visit.project.name, "status": status, "limit": ROWS}
     try:
@@ -189,14 +189,14 @@ def _list_status(visit: Visit, status: str) -> Mapping[str, Any]:
 
 
 def _list_opened(visit: Visit, task: Mapping[str, Any] | None) -> list[str]:
-    """Return the branches that the address opens; if it does not say, those that lead to the selected task."""
+    """Return the branches that the address opens; by default those that lead to the selected task."""
     if task is not None and "open" not in visit.query:
         return [node.id for node in task["context"].ancestors or () if node.id != visit.project.id]
     return [ref for ref in visit.query.get("open", "").split(",") if ref not in ("", NOTHING_OPEN)][:OPEN_MAX]
 
 
 def _read_tree(visit: Visit, opened: list[str]) -> list[TreeRow]:
-    """Return the lines of the tree: the children of the root, and of every open branch."""
+    """Return the rows of the tree: the children of the root and of every open branch."""
     after = visit.query.get("after", "").partition(":")  # branch:cursor, to show more of one branch
     rows: list[TreeRow] = []
     waiting: list[tuple[int, str | None, list[Any]]] = []
@@ -225,7 +225,7 @@ def _read_tree(visit: Visit, opened: list[str]) -> list[TreeRow]:
 
 
 def read_task(visit: Visit, node_id: str) -> Mapping[str, Any]:
-    """Return everything that the inspector shows about a task."""
+    """Return the details of a task for the inspector."""
     session = visit.session
     context = session.call("work.context", node_id=node_id, depth=1, lean=False)
     node = context.node
@@ -257,7 +257,7 @@ def read_task(visit: Visit, node_id: str) -> Mapping[str, Any]:
 
 
 def host_of(text: str) -> str | None:
-    """Return the host of an address that may be shown as a link: only http and https, whatever else it contains."""
+    """Return the host of an address that may be shown as a link, which is one with http or https."""
     try:
         parts = urlsplit(text.strip())
     except ValueError:
@@ -266,7 +266,7 @@ def host_of(text: str) -> str | None:
 
 
 def _read_container(visit: Visit, node_id: str, kind: str) -> Mapping[str, Any]:
-    """Return the status, the tags and the sections of a task, and what is known about the files in them."""
+    """Return the status, the tags and the sections of a task, and the knowledge about its files."""
     place = {"containerType": kind, "id": node_id}
     with_knowledge = {"includeGraphContext": True} if kind == "task" else {}
     details = visit.session.call("container.get", **place, includeSections=True, **with_knowledge)
@@ -287,7 +287,7 @@ def _read_container(visit: Visit, node_id: str, kind: str) -> Mapping[str, Any]:
 
 
 def _find_tasks(visit: Visit, text: str, *, without: str) -> list[Any]:
-    """Return tasks by a text in their summaries, or by an id."""
+    """Find tasks by a text in their summaries, or by an id."""
     if not text:
         return []
     nodes = list(visit.call("work.query", filter={"text": text}, limit=FOUND_SHOWN, lean=True).nodes)
@@ -297,7 +297,7 @@ def _find_tasks(visit: Visit, text: str, *, without: str) -> list[Any]:
 
 
 def _read_target(visit: Visit, node_id: str) -> Any:
-    """Return the task to merge into that the address names; it is asked about before anything happens."""
+    """Return the task in the address as the target of a merge, which the page asks to confirm."""
     target = visit.query.get("into")
     if not target or target == node_id:
         return None

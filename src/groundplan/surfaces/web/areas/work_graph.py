@@ -1,4 +1,4 @@
-"""The graph of dependencies: what waits, the tasks around one, what blocks it, or the critical path."""
+"""The graph of dependencies: waiting tasks, the tasks around one task, its blockers, or the critical path."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _read_part(visit: Visit, **place: Any) -> DependencyGraph:
 
 
 def _describe(graph: DependencyGraph, **shown: Any) -> dict[str, Any]:
-    """Return what every picture says: its links, and how many are left out."""
+    """Return the description of any picture: its links, and the number of links that are left out."""
     titles = {node.id: node.summary for node in graph.nodes}
     left_out = graph.left_out or {}
     return {
@@ -90,7 +90,7 @@ def _read_critical_path(visit: Visit) -> Mapping[str, Any]:
 
 
 def _read_blockers(visit: Visit, selected: str, ancestors: list[str]) -> Mapping[str, Any]:
-    """Return what blocks a task. One that waits for nothing itself may be within one that does."""
+    """Return the blockers of a task. If it waits for nothing itself, those of its ancestors are returned."""
     graph = _read_part(visit, node=selected, direction="waits_for")
     waiting, blockers = selected, find_blockers(graph.nodes, graph.links, selected)
     if not blockers and graph.nodes[0].state is NodeState.BLOCKED:
@@ -112,7 +112,7 @@ def _read_blockers(visit: Visit, selected: str, ancestors: list[str]) -> Mapping
 
 
 class TaskArrow(NamedTuple):
-    """A link of the picture, from what is waited for to what waits."""
+    """A link of the picture, from the awaited task to the waiting task."""
 
     before: str
     after: str
@@ -123,7 +123,7 @@ class TaskArrow(NamedTuple):
 
 
 class TaskCard(NamedTuple):
-    """A card of the picture: where it is, what is written on it, and where the arrow keys lead."""
+    """A card of the picture: its position, its texts, and the cards that the arrow keys lead to."""
 
     node: GraphNode
     box: Box
@@ -139,7 +139,7 @@ class TaskCard(NamedTuple):
 
     @property
     def hints(self) -> str:
-        """What a screen reader says after the title."""
+        """The text of a screen reader after the title."""
         parts = [self.node.state.value]
         if self.node.claimed_by:
             parts.append(f"claimed by {self.node.claimed_by}")
@@ -163,7 +163,7 @@ def draw_graph(
     lit: frozenset[str] | None = None,
     steps: Sequence[tuple[str, str]] = (),
 ) -> GraphDrawing:
-    """Return a picture of tasks. All are lit unless `lit` names some; `steps` are drawn beside the links."""
+    """Return a picture of tasks. If `lit` is given, only its tasks are lit. `steps` are drawn beside the links."""
     pairs = [(link.waits_for, link.node) for link in links if not link.implied]
     extra = [pair for pair in steps if pair not in pairs]
     edges = [EdgeName(*pair, EdgeType.DEPENDS_ON) for pair in (*pairs, *extra)]
@@ -192,13 +192,13 @@ def draw_graph(
 
 
 def find_lineage(links: Sequence[GraphLink], start: str) -> frozenset[str]:
-    """Return a task with everything that it waits for and holds up, directly or not."""
+    """Return a task with all tasks that it waits for and all that wait for it, directly or indirectly."""
     pairs = [(link.waits_for, link.node) for link in links]
     return frozenset(_reach(pairs, start) | _reach([(after, before) for before, after in pairs], start))
 
 
 def find_blockers(nodes: Sequence[GraphNode], links: Sequence[GraphLink], start: str) -> list[GraphNode]:
-    """Return the open tasks that a task waits for through open tasks, those that it waits for itself first."""
+    """Return the open tasks that block a task, directly or through other open tasks; direct blockers first."""
     by_id = {node.id: node for node in nodes}
     is_open = {node.id for node in nodes if node.state not in CLOSED}
     reached: dict[str, None] = {}

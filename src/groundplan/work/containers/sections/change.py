@@ -66,7 +66,7 @@ class _OfContainer(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class ListSections(_OfContainer, forbid_unknown_fields=True):
-    """The container, and filters: sections with any of the tags, or with one of the ids."""
+    """The container, and filters by tags (one must match) or by ids."""
 
     include_content: bool = True
     tags: StringList = ""
@@ -98,7 +98,7 @@ def list_sections(tx: Transaction, request: ListSections) -> Sections:
 
 
 class AddSection(_OfContainer, forbid_unknown_fields=True):
-    """A container and its new section; without an ordinal it goes after the last one."""
+    """A container and its new section. Without an ordinal the section goes to the end."""
 
     title: Title
     usage_description: Usage = ""
@@ -136,7 +136,7 @@ def add(tx: Transaction, request: AddSection) -> Section:
 
 
 def bulk_create(tx: Transaction, request: AddSections) -> Sections:
-    """Add several sections to a container: all of them, or none.
+    """Add several sections to a container. Either all are added, or none.
 
     Raises:
         OrdinalTaken: two sections would have the same ordinal.
@@ -151,7 +151,7 @@ def bulk_create(tx: Transaction, request: AddSections) -> Sections:
 
 
 class UpdateSection(Struct, rename="camel", forbid_unknown_fields=True):
-    """Changes to one section; omitted fields stay."""
+    """Changes of one section. Omitted fields are kept."""
 
     section_id: str
     version: Version
@@ -189,7 +189,7 @@ UPDATABLE_FIELDS = {
 
 
 def update(tx: Transaction, request: UpdateSection) -> Section:
-    """Update a section and raise its version by one.
+    """Update a section and increase its version by one.
 
     Raises:
         StaleVersion: its version changed; `currentVersion` is the new one.
@@ -206,7 +206,7 @@ def update(tx: Transaction, request: UpdateSection) -> Section:
 
 
 def update_text(tx: Transaction, request: UpdateText) -> Section:
-    """Replace the text of a section and raise its version by one.
+    """Replace the text of a section and increase its version by one.
 
     Raises:
         StaleVersion: its version changed; `currentVersion` is the new one.
@@ -307,7 +307,7 @@ class DeleteSection(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class DeleteSections(Struct, rename="camel", forbid_unknown_fields=True):
-    """Sections to delete, at any version."""
+    """The sections to delete. Their versions are not checked."""
 
     section_ids: StringList
     entity_type: EntityType | None = None
@@ -345,7 +345,7 @@ def delete(tx: Transaction, request: DeleteSection) -> DeletedSection:
 
 
 def bulk_delete(tx: Transaction, request: DeleteSections) -> DeletedSections:
-    """Delete several sections of one project: all of them, or none.
+    """Delete several sections of one project. Either all are deleted, or none.
 
     Raises:
         OtherContainer: one belongs to another container than the named one.

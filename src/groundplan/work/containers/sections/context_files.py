@@ -56,7 +56,7 @@ FILES = re.compile(
 
 
 class TitledText(Protocol):
-    """A section, or its title and content alone."""
+    """A text with a title: a section, or only its title and content."""
 
     @property
     def title(self) -> str: ...
@@ -65,7 +65,7 @@ class TitledText(Protocol):
 
 
 def extract_context_files(sections: Iterable[TitledText]) -> list[str]:
-    """Return the paths in the sections with the title Context Files, without duplicates, in order."""
+    """Return the distinct paths in the sections with the title Context Files, in order."""
     paths: dict[str, None] = {}
     for section in sections:
         if _is_context_files_title(section.title) and section.content:
@@ -77,7 +77,7 @@ def extract_context_files(sections: Iterable[TitledText]) -> list[str]:
 
 
 def parse_link(link: str) -> str | None:
-    """Return the path of a context link, or None if it is not certainly one: a URL, a commit, a sentence."""
+    """Return the path of a context link; None for anything else, such as a URL, a commit or a sentence."""
     path = _parse_single(link)
     if path is None or not path.isprintable() or len(path) > PATH_CHARS_MAX:
         return None
@@ -90,7 +90,7 @@ def _is_context_files_title(title: str) -> bool:
 
 
 def _extract_paths(content: str) -> Iterator[str]:
-    """Yield the paths in a text, with duplicates."""
+    """Yield the paths in a text. They may repeat."""
     listed = _parse_json_array(content)
     texts = (_parse_single(text) for text in listed) if listed is not None else _parse_lines(content)
     for text in texts:
@@ -138,7 +138,7 @@ def _parse_line(line: str) -> Iterator[str | None]:
 
 
 def _replace_link(link: re.Match[str]) -> str:
-    """Replace a Markdown link by its target, or by its text if the target is outside the repository."""
+    """Return the target of a Markdown link, or its text if the target is outside the repository."""
     text, target = link.groups()
     return f" `{target}` " if not _is_url(target) and not target.startswith("#") else f" {text} "
 
@@ -160,7 +160,7 @@ def _split_parts(line: str) -> list[str]:
 
 
 def _parse_single(text: str) -> str | None:
-    """Return the path of a list entry, which need not look like a path; None for a label, a tag or a URL."""
+    """Return the path of a list entry, which may look like any word; None for a label, a tag or a URL."""
     path = _strip_emphasis(text.strip().strip("`'").rstrip(",;").rstrip("`'"))
     if path.endswith(":") or path.startswith("#") or _is_url(path):
         return None
@@ -184,7 +184,7 @@ def _parse_prose(text: str) -> Iterator[str | None]:
 
 
 def _is_one_path(words: list[str]) -> bool:
-    """Return whether words in back-ticks are one path with blanks, as `docs/read me.md`, and not a command."""
+    """Return True if words in back-ticks are one path with blanks, as `docs/read me.md`, and not a command."""
     first, last = _strip_word(words[0]), _strip_word(words[-1])
     return "/" in first and not _has_extension(first.rpartition("/")[2]) and _has_extension(last.rpartition("/")[2])
 
@@ -206,12 +206,12 @@ def _strip_word(word: str) -> str:
 
 
 def _strip_trailing(word: str, character: str, at_most: int) -> str:
-    """Return a word without up to `at_most` trailing occurrences of a character."""
+    """Return a word without trailing occurrences of a character, of which at most `at_most` are removed."""
     return word[: len(word) - min(at_most, len(word) - len(word.rstrip(character)))]
 
 
 def _strip_emphasis(word: str) -> str:
-    """Return a word without the stars of Markdown emphasis; stars of a pattern stay."""
+    """Return a word without the stars of Markdown emphasis. Stars of a pattern are kept."""
     inner = word.strip("*")
     stars = len(word) - len(word.lstrip("*"))
     is_even = 0 < stars <= 3 and len(word) == len(inner) + 2 * stars
@@ -219,7 +219,7 @@ def _strip_emphasis(word: str) -> str:
 
 
 def _strip_location(path: str) -> str:
-    """Return a path without a location in the file: `:12`, `::test`, `#L10-L20`, `(12)`."""
+    """Return a path without a location in the file, such as `:12`, `::test`, `#L10-L20` or `(12)`."""
     before, _, after = path.partition("#")
     if LINKED_LINES.fullmatch(after) or (ANCHOR.fullmatch(after) and _has_extension(before.rpartition("/")[2])):
         path = before
@@ -233,7 +233,7 @@ def _strip_location(path: str) -> str:
 
 
 def _looks_like_path(word: str) -> bool:
-    """Return whether a word in a sentence is certainly a path."""
+    """Return True if a word in a sentence is certainly a path."""
     if SLASHED_WORDS.fullmatch(word) or PRODUCTS.fullmatch(word) or not any(map(str.isalpha, word)):
         return False
     if CODE_CHARACTERS.search(word) or ":" in word[2:] or _is_url(word):
@@ -247,7 +247,7 @@ def _looks_like_path(word: str) -> bool:
 
 
 def _has_extension(name: str) -> bool:
-    """Return whether a name has a file extension: `a.ts`, `.env`; not `e.g`, `v1.2`, `done.Then` or `example.com`."""
+    """Return True if a name has a file extension, as `a.ts` and `.env` do; `e.g`, `v1.2` and `example.com` do not."""
     stem, dot, ending = name.rpartition(".")
     if not dot or not FILE_EXTENSION.fullmatch(ending) or ending not in (ending.lower(), ending.upper()):
         return False
@@ -262,7 +262,7 @@ def _is_url(text: str) -> bool:
 
 
 def _normalize(path: str) -> str | None:
-    """Return a path with `/` as separator and without a leading `./`; None if no letter or digit is left."""
+    """Return a path with `/` as separator and without a leading `./`; None if it has no letter or digit."""
     plain = ESCAPED.sub(r"\1", path)
     if "\\" in plain:
         plain = (plain if "/" in path else path).replace("\\", "/")  # Windows

@@ -1,4 +1,4 @@
-"""Sections: the ordered parts of the text about a project, a feature or a task; how they are found, added and kept."""
+"""Sections: the ordered parts of the text of a project, a feature or a task; finding, adding and storing them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class ContentFormat(StrEnum):
 
 
 class NewSection(Struct, rename="camel", forbid_unknown_fields=True):
-    """A new section; without an ordinal it goes after the last one."""
+    """A new section. Without an ordinal it goes to the end."""
 
     title: Title
     usage_description: Usage = ""
@@ -119,7 +119,7 @@ class SectionRow(SectionText):
 
 
 class OtherContainer(Invalid):
-    """The section belongs to another container than the named one."""
+    """The section belongs to another container than the request says."""
 
     code = "other_container"
 
@@ -135,7 +135,7 @@ class OtherContainer(Invalid):
 
 
 def parse_id(text: str, path: ArgumentPath = ("sectionId",)) -> str:
-    """Parse an id into its canonical spelling; dashes are optional."""
+    """Return an id in its canonical spelling. Dashes are optional."""
     parsed = parse_uuid(text.strip())
     if parsed is None:
         wrong = f"must be a UUID, not {quote_text(text)}"
@@ -144,7 +144,7 @@ def parse_id(text: str, path: ArgumentPath = ("sectionId",)) -> str:
 
 
 def parse_ids(values: Sequence[str] | str, field: str = "sectionIds", *, are_required: bool = False) -> list[str]:
-    """Parse ids into their canonical spelling, without duplicates, in the given order."""
+    """Return ids in their canonical spelling, without duplicates, in the given order."""
     texts = parse_list(values, (field,), items_max=SECTIONS_MAX, chars_max=ID_CHARS_MAX)
     if are_required and not texts:
         step = NextStep("section.list", "lists ids")
@@ -167,7 +167,7 @@ def resolve_container(tx: Transaction, entity_type: EntityType, entity_id: str) 
 
 
 def resolve_section_project(tx: Transaction, id_: str, path: ArgumentPath = ("sectionId",)) -> str:
-    """Return the project of a section, even a deleted one, so that a retried request finds its stored answer."""
+    """Return the project of a section, even of a deleted one, so that a retry finds its stored answer."""
     project_id = tx.scalar(sql.project_of_section, id=id_) or tx.scalar(sql.project_of_deleted_section, id=id_)
     if project_id is None or not _can_see(tx, project_id):
         raise missing_section(id_, path)
@@ -184,13 +184,13 @@ def load_section_row(tx: Transaction, section_id: str) -> SectionRow:
 
 
 def load_section_rows(tx: Transaction, ids: Sequence[str]) -> dict[str, SectionRow]:
-    """Return those of some sections that are in the current project, by id."""
+    """Return the rows of sections of the current project, by id; other ids are left out."""
     rows = tx.all(sql.sections_by_id, SectionRow, project_id=tx.project.id, ids=to_json_array(ids))
     return {row.id: row for row in rows}
 
 
 def refuse_unknown_ids(tx: Transaction, ids: Sequence[str], known_ids: Collection[str]) -> None:
-    """Reject ids that were not found in the current project."""
+    """Refuse ids that are not in the current project."""
     for index, id_ in enumerate(ids):
         if id_ in known_ids:
             continue
@@ -205,7 +205,7 @@ def refuse_unknown_ids(tx: Transaction, ids: Sequence[str], known_ids: Collectio
 def refuse_other_container(
     tx: Transaction, row: SectionRow, node: WorkNodeRow, entity_type: EntityType | None, entity_id: str | None
 ) -> None:
-    """Reject a named container that is not the container of the section. Naming one is optional."""
+    """Refuse a container in the request that is not the container of the section. The argument is optional."""
     own_type, own_id = _name_container(tx, node)
     if entity_type not in (None, own_type):
         raise OtherContainer("entityType", row.id, own_type, own_id)
@@ -229,7 +229,7 @@ def _can_see(tx: Transaction, project_id: str) -> bool:
 
 
 def _name_container(tx: Transaction, node: WorkNodeRow) -> tuple[EntityType, str]:
-    """Return the type and the id of a container as sections spell them."""
+    """Return the type and the id of a container in the spelling of sections."""
     container_type = get_container_type(node)
     id_ = tx.project.id if container_type is ContainerType.PROJECT else node.id
     return EntityType[container_type.name], id_
@@ -245,7 +245,7 @@ class OrdinalTaken(Invalid):
 
 
 class TooManySections(Invalid):
-    """A container has the maximum number of sections."""
+    """A container would have more than the maximum number of sections."""
 
     code = "too_many_sections"
 
@@ -275,7 +275,7 @@ class UsedOrdinals:
             raise self._build_error(path, ordinal, f"section {id_} ({quote_text(title)})", sectionId=id_)
 
     def assign(self, sections: Sequence[NewSection], paths: Sequence[ArgumentPath]) -> list[int]:
-        """Return the ordinals of new sections: the requested one, otherwise the next after all others."""
+        """Return the ordinals of new sections: the requested ordinal, else the next one after all others."""
         requested: dict[int, ArgumentPath] = {}
         for section, path in zip(sections, paths, strict=True):
             if section.ordinal is None:
@@ -306,7 +306,7 @@ class UsedOrdinals:
 
 
 def refuse_malformed(content: str, content_format: ContentFormat, path: ArgumentPath) -> None:
-    """Reject content in the format JSON that is not JSON; empty content is allowed."""
+    """Refuse content in the format JSON that is not JSON. Empty content is allowed."""
     if content_format is not ContentFormat.JSON or not content:
         return
     try:
@@ -338,7 +338,7 @@ def add_sections(
     *,
     base_path: ArgumentPath | None = ("sections",),
 ) -> list[Section]:
-    """Add sections to a container of the current project and record them in its history: all of them, or none.
+    """Add sections to a container of the current project and record an event. Either all are added, or none.
 
     `base_path` is the argument that lists them, for error messages; None if the request itself is the only section.
     """
@@ -391,7 +391,7 @@ def remove_sections(tx: Transaction, ids: Collection[str]) -> None:
 
 
 def delete_sections(tx: Transaction, ids: Collection[str]) -> None:
-    """Delete sections for good: their ids stay taken."""
+    """Delete sections. Their ids remain in use."""
     remove_sections(tx, ids)
     tx.run(sql.record_deleted_sections, project_id=tx.project.id, ids=to_json_array(ids))
 
@@ -415,7 +415,7 @@ def load_section_tags(tx: Transaction, ids: Collection[str]) -> dict[str, list[s
 def build_section(
     tx: Transaction, node: WorkNodeRow, row: SectionRow, tags: list[str], *, include_content: bool = True
 ) -> Section:
-    """Build the answer for a section from its row."""
+    """Return a section as callers see it, from its row."""
     entity_type, entity_id = _name_container(tx, node)
     shown = {name: getattr(row, name) for name in Section.__struct_fields__ if hasattr(row, name)}
     section = Section(entity_type=entity_type, entity_id=entity_id, tags=tags, **shown)
@@ -425,5 +425,5 @@ def build_section(
 
 
 def to_event_fields(row: SectionRow, tags: list[str]) -> dict[str, Any]:
-    """Return all fields of a section, for its history."""
+    """Return all fields of a section for an event."""
     return {**{name: getattr(row, name) for name in SectionText.__struct_fields__}, "tags": tags}

@@ -6,7 +6,7 @@ An operation without a word, and one that only the long command can express, is 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from groundplan.kernel.errors import NextStep, Vocabulary
@@ -55,15 +55,15 @@ _NODE_ARGUMENTS = ("node_id", "id", "containerId")
 
 
 class WordVocabulary(Vocabulary):
-    """The vocabulary of the short words, under the name that the program was started by."""
+    """A vocabulary of short words, which begin with the name under which the program was started."""
 
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
         """Return the word with its arguments, else the command."""
         hint = HINTS.get("work.claim" if operation == "work.next" and arguments.get("claim") else operation)
         return load_vocabulary().spell(operation, arguments) if hint is None else _fill(hint, arguments)
 
-    def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the line as data."""
+    def call(self, operation: str, arguments: Mapping[str, Any], fill: Sequence[str] = ()) -> dict[str, Any]:
+        """Return the command line as data."""
         return {"command": self.spell(operation, arguments)}
 
     def tell(self, steps: Iterable[NextStep]) -> str:
@@ -78,7 +78,7 @@ class WordVocabulary(Vocabulary):
 
 
 def load_word_vocabulary() -> Vocabulary:
-    """Return how the short words name operations."""
+    """Return the vocabulary of the short words."""
     return WordVocabulary()
 
 

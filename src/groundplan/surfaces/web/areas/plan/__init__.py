@@ -1,1 +1,1 @@
-"""Plan: the theory of change, with a view for each thing that people do with it."""
+"""Plan: the theory of change, with a view for each kind of work on it."""

@@ -1,4 +1,4 @@
-"""The canvas, the theory of change as a picture that is edited in place; and the list, the same as a table.
+"""The canvas, an editable picture of the theory of change; and the list, which has the same content as a table.
 
 The list is for phones, screen readers and browsers without script.
 """
@@ -24,7 +24,7 @@ from groundplan.surfaces.web.areas.plan.canvas_cards import (
 from groundplan.surfaces.web.areas.plan.canvas_drawing import CanvasAddress, CanvasState, draw_canvas
 from groundplan.surfaces.web.areas.plan.item import CHOICES, find_subject
 from groundplan.surfaces.web.areas.plan.plan_visit import PlanView, PlanVisit, read_cached
-from groundplan.surfaces.web.areas.plan.quick_entry import find_plan_line
+from groundplan.surfaces.web.areas.plan.quick_entry import NO_ITEMS, DraftItems, find_plan_line
 from groundplan.surfaces.web.areas.plan.theory import TheoryItems, format_edge
 from groundplan.surfaces.web.visit import Visit
 
@@ -36,7 +36,7 @@ PART_CHARS_MAX = 300
 
 
 def read_canvas(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
-    """Return the values of the canvas template: the drawn canvas, its part, and those of the forms."""
+    """Return the values of the canvas template: the drawn canvas, its part, and the forms."""
     visit, query = plan.visit, plan.visit.query
     wanted = CanvasQuery(
         _find_item(theory, query),
@@ -55,30 +55,32 @@ def read_canvas(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
 
 
 def read_part(plan: PlanVisit, theory: TheoryItems, wanted: CanvasQuery) -> CanvasPart:
-    """Return the part of the version that the address asks for."""
+    """Return the part of the version that the address names."""
     cards, links = list_items(plan, theory)
     return read_cached(plan, ("part", wanted), lambda: select_part(theory.opened, cards, links, wanted))
 
 
 def _find_item(theory: TheoryItems, query: Mapping[str, str]) -> str:
-    """Return the node that the address names; for a link, its source."""
+    """Return the node that the address names; for a link, the source of the link."""
     name, _ = find_subject(theory, query.get("key", ""), query.get("edge", ""))
     return theory.edges[name].source if name in theory.edges else name
 
 
 def read_tools(plan: PlanVisit) -> Mapping[str, Any]:
-    """Return the values of the forms above the canvas and the list."""
+    """Return the values for the forms above the canvas and the list."""
     visit = plan.visit
     line = None
     if visit.refusal is not None and visit.refusal.form == QUICK_FORM:
         text = visit.refusal.fields.get("operations|plan", "").replace("\r\n", "\n")
-        line = find_plan_line(text, visit.refusal.at_field)
+        items = plan.items
+        draft = NO_ITEMS if items is None else DraftItems(items.nodes.values(), items.edges.values())
+        line = find_plan_line(text, visit.refusal.at_field, draft)
     risk = visit.query.get("risk", "").upper()
     return {"choices": CHOICES, "quick_line": line, "risk": risk if risk in RISK_LEVELS else ""}
 
 
 def make_address(visit: Visit) -> CanvasAddress:
-    """Return the address of the page, to which each card adds a choice."""
+    """Return the address of the page without a choice on the canvas; each card adds one."""
     # The address is in every card and kept with it: unknown or long parts would fill the memory.
     kept = {name: visit.query[name][:PART_CHARS_MAX] for name in KEPT if visit.query.get(name)}
     above = {name: value for name, value in kept.items() if name not in OF_PART}
@@ -86,7 +88,7 @@ def make_address(visit: Visit) -> CanvasAddress:
 
 
 def find_highlighted(visit: Visit, cards: list[CanvasCard], links: list[CanvasLink]) -> set[str] | None:
-    """Return the items to highlight, which have assumptions of the chosen risk; None if no risk is chosen."""
+    """Return the items to highlight: those with assumptions of the chosen risk. None if no risk is chosen."""
     risk = visit.query.get("risk", "").upper()
     if risk not in RISK_LEVELS:
         return None
@@ -119,7 +121,7 @@ def read_list(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
 
 
 def _find_dead_ends(theory: TheoryItems) -> set[str]:
-    """Return the items, other than goals, that lead to nothing."""
+    """Return the items, except goals, without an effect."""
     causes = {edge.source for edge in theory.edges.values() if edge.edge_type is not EdgeType.FEEDBACK}
     return {node.key for node in theory.nodes.values() if node.node_type is not NodeType.GOAL} - causes
 

@@ -1,4 +1,4 @@
-"""The cards and links of a canvas: all of a plan, a named view, a pathway, an overview of groups, or one group.
+"""The cards and links of a canvas: of a whole plan, a view, a pathway, an overview of groups, or one group.
 
 A plan of more than 120 items opens as an overview. Groups, and what stands around an opened one, are those of the
 pictures that `purpose.render` draws.
@@ -58,7 +58,7 @@ ALL = "all"
 
 
 class LinkedWork(NamedTuple):
-    """The number of tasks that serve a card, and how many of them are resolved."""
+    """The number of tasks that serve the node of a card, and the number of resolved ones."""
 
     total: int
     resolved: int
@@ -152,7 +152,7 @@ def list_badges(assumptions: Sequence[AssumptionView]) -> tuple[Badge, ...]:
 
 
 def find_worst_risk(badges: Sequence[Badge]) -> RiskLevel | None:
-    """Return the highest risk among assumptions."""
+    """Return the highest risk of some assumptions."""
     order = (RiskLevel.HIGH, RiskLevel.MEDIUM, RiskLevel.LOW)
     return next((risk for risk in order if any(badge.risk is risk for badge in badges)), None)
 
@@ -180,7 +180,7 @@ def list_items(plan: PlanVisit, theory: TheoryItems) -> tuple[list[CanvasCard], 
 
 
 class CanvasQuery(NamedTuple):
-    """The part of the plan that an address names. `item` is the key of a node that must be visible."""
+    """The part of the plan that an address names. `item` is the key of a node that must be shown."""
 
     item: str = ""
     group: str = ""
@@ -190,7 +190,7 @@ class CanvasQuery(NamedTuple):
 
 
 class CanvasPart(NamedTuple):
-    """The cards and links of a canvas."""
+    """The cards and links on a canvas."""
 
     cards: list[CanvasCard]
     links: list[CanvasLink]
@@ -245,7 +245,7 @@ def select_part(
 
 
 def _crop_to_pathway(part: CanvasPart, theory: Theory, wanted: CanvasQuery) -> CanvasPart:
-    """Return the causes and effects of a node, with a problem if the wanted item is not among them."""
+    """Return the causes and effects of a node, with a problem if the wanted item is not one of them."""
     pathway = _convert(part, build_pathway_picture(theory, wanted.pathway))
     if wanted.item in theory.content.nodes and all(card.key != wanted.item for card in pathway.cards):
         problem = f"{wanted.item} is not on the pathway of {wanted.pathway}. Close the pathway to see it."
@@ -254,7 +254,7 @@ def _crop_to_pathway(part: CanvasPart, theory: Theory, wanted: CanvasQuery) -> C
 
 
 def _convert(part: CanvasPart, picture: Picture) -> CanvasPart:
-    """Return a part with the cards and links of a picture."""
+    """Return a part of the canvas with the cards and links of a picture."""
     by_key = {card.key: card for card in part.cards}
     by_name = {link.edge: link for link in part.links}
     links = [
@@ -287,7 +287,7 @@ def _convert_card(card: Card, by_key: Mapping[str, CanvasCard]) -> CanvasCard:
 
 
 def _to_theory(opened: OpenedPurpose) -> Theory:
-    """Return a version in the form that pictures take, with only the fields that they read."""
+    """Return a version as a `Theory` with only the fields that pictures use."""
     assumptions: dict[str, Assumption] = {}
     statuses = {}
 
@@ -315,7 +315,7 @@ def _to_theory(opened: OpenedPurpose) -> Theory:
 
 
 def describe_part(part: CanvasPart) -> str:
-    """Return the number of items that a canvas shows, in words."""
+    """Return the numbers of the items on a canvas in words."""
     count = pluralize(sum(card.size for card in part.cards if not card.is_around), "item")
     groups = len({card.group for card in part.cards if card.group and not card.is_around})
     return f"{count} in {pluralize(groups, 'group')}" if groups else count

@@ -65,7 +65,7 @@ PLACEHOLDER = "new-"  # and a type: the empty card of a band without cards
 
 
 class LinkRoute(NamedTuple):
-    """The points of a link, and whether it leads back."""
+    """The points of a link, and whether it is a back edge."""
 
     points: tuple[Point, ...]
     is_back: bool
@@ -87,7 +87,7 @@ class CanvasPositions(NamedTuple):
 def compute_positions(
     cards: Iterable[tuple[str, NodeType]], edges: Iterable[EdgeName], kept_in_bands: Collection[str] = ()
 ) -> CanvasPositions:
-    """Return the positions of cards, each with its type, and of the edges between them.
+    """Return the positions of cards and of the links between them. Each card is given with its type.
 
     Cards that nothing links are in a tray below the bands, except those `kept_in_bands`.
     """
@@ -114,7 +114,7 @@ def _compute_positions(
 
 
 class CanvasState(NamedTuple):
-    """How a canvas is shown: the selected item, the highlighted ones, and whether it can be changed."""
+    """The state of a canvas: the selected item, the highlighted items, and whether it can be edited."""
 
     selected: str | None = None  # the key of a card, or the name of a link
     lit: Container[str] | None = None  # keys and names of links that stand out; None: all
@@ -123,13 +123,13 @@ class CanvasState(NamedTuple):
 
 
 class CanvasAddress(NamedTuple):
-    """The address of the page, to which a choice on the canvas is added."""
+    """The address of the page, which a choice on the canvas extends."""
 
     start: str
     above: str = "?"  # without the group that is open
 
     def choose(self, name: str, value: str) -> str:
-        """Return the address with something chosen."""
+        """Return the address with a choice."""
         return f"{self.start}{name}={quote(value)}"
 
     def open_group(self, group: str) -> str:
@@ -140,7 +140,7 @@ class CanvasAddress(NamedTuple):
 def draw_canvas(
     cards: list[CanvasCard], links: list[CanvasLink], state: CanvasState, address: CanvasAddress
 ) -> CanvasDrawing:
-    """Draw cards and links. A band without cards gets a placeholder if the whole plan is shown and can be changed."""
+    """Draw cards and links. Empty bands get a placeholder if the whole plan is shown and can be edited."""
     known = {card.key for card in cards}
     links = [link for link in links if link.edge.source in known and link.edge.target in known]
     empty = _list_empty_bands(cards, links) if state.can_edit and not state.is_part else []
@@ -178,14 +178,14 @@ def draw_canvas(
 
 
 def _list_empty_bands(cards: list[CanvasCard], links: list[CanvasLink]) -> list[NodeType]:
-    """Return the types whose band is empty. If there are links, cards without any are in the tray and not in a band."""
+    """Return the types with an empty band. If there are links, cards without links are in the tray, not in a band."""
     linked = {end for link in links for end in (link.edge.source, link.edge.target)}
     types = {card.node_type for card in cards if not links or card.key in linked}
     return [type_ for type_ in TYPE_NAMES if type_ not in types]
 
 
 def _draw_tray(tray: Tray, count: int) -> str:
-    """Draw the area of the cards that nothing links."""
+    """Draw the area of the cards without links."""
     top = format_number(tray.y - BAND_HEADER)
     return (
         f'<g class="band tray" data-id="band-tray"><rect x="0" y="{top}" width="{format_number(tray.width)}" '
@@ -286,7 +286,7 @@ def _draw_line(line: str, y: float) -> str:
 
 
 def _draw_bar(card: CanvasCard) -> str:
-    """Draw the share of linked work that is resolved."""
+    """Draw the share of the linked work that is resolved."""
     if card.work is None or not card.work.total:
         return ""
     done = round(BAR_WIDTH * card.work.resolved / card.work.total, 1)
@@ -298,7 +298,7 @@ def _draw_bar(card: CanvasCard) -> str:
 
 
 def _draw_badges(badges: Sequence[Badge]) -> str:
-    """Draw the worst assumption on the upper edge of a card, with the number of all."""
+    """Draw the most severe assumptions on the upper edge of a card, with the number of all."""
     if not badges:
         return ""
     many = str(len(badges)) if len(badges) > 1 else ""
@@ -334,7 +334,7 @@ def _draw_placeholder(node_type: NodeType, at: Point, address: CanvasAddress) ->
 
 
 def _paint(colour: str) -> str:
-    """Return the colour of a name as the style sheet of the page has it."""
+    """Return the CSS variable for the name of a colour."""
     return f"var({tokens.PREFIX}{colour})"
 
 

@@ -1,4 +1,4 @@
-"""Write a drawn canvas whole, or only the elements that a page does not show already.
+"""Write a drawn canvas completely, or only the elements that differ from those on the page.
 
 A page names the canvas that it shows by its digest. If that one is still known here, a group of the same elements is
 written with `data-patch` and only what differs in it; if something was added or went, with `data-same` instead of the
@@ -19,7 +19,7 @@ DIGEST_BYTES = 12
 
 
 class CanvasElement(NamedTuple):
-    """A card or a link: the name by which the page finds it, and its SVG."""
+    """A card or a link: the name of its element on the page, and its SVG."""
 
     name: str  # as in `data-id`, escaped
     svg: str
@@ -43,7 +43,7 @@ class CanvasDrawing(NamedTuple):
         return self._write(compute_digest(self), None)
 
     def write(self, shown: str = "") -> str:
-        """Return the canvas for a page that shows the canvas with the digest `shown`."""
+        """Return the canvas for a page that has the canvas with the digest `shown`."""
         digest = compute_digest(self)
         before = _kept.find(shown)
         _kept.keep(digest, self)

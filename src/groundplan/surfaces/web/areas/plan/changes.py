@@ -53,7 +53,7 @@ class Comparison(NamedTuple):
 
 
 def compare_versions(plan: PlanVisit, base: Version, after: TheoryItems) -> Comparison:
-    """Return the changes from `base` to `after`; assumptions whose risk rose come first."""
+    """Return the changes from `base` to `after`. Assumptions with an increased risk come first."""
     before = open_version(plan.visit, plan.today, {"version": base.number})
     diff = plan.visit.call("purpose.diff", **{"from": base.number, "to": after.version.number})
     changes = [
@@ -65,7 +65,7 @@ def compare_versions(plan: PlanVisit, base: Version, after: TheoryItems) -> Comp
 
 
 def group_changes(changes: Sequence[VersionChange]) -> list[tuple[str, list[VersionChange]]]:
-    """Return the changes in titled groups without empty ones; the first group has the risks that rose or are new."""
+    """Return the changes in titled groups, without empty ones. The first group has increased and new risks."""
     groups = {"Risks that rose or are new": [change for change in changes if change.risk]}
     for part, title in GROUPS.items():
         groups[title] = [change for change in changes if change.part == part and not change.risk]
@@ -113,7 +113,7 @@ def _judge_risk(sign: str, assumption: Any) -> str:
 
 
 def read_comparison(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
-    """Return the values of the view Compare, from the version that the address names as `base` to the shown one."""
+    """Return the values of the view Compare, from the version that the address names as `base` to the shown version."""
     shown = theory.version
     base = _choose_base(plan, shown)
     if base is None:
@@ -137,7 +137,7 @@ def read_comparison(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
 
 
 def _choose_base(plan: PlanVisit, shown: Version) -> Version | None:
-    """Return the version in the address, else the one that the shown version began from, else the one before it."""
+    """Return the version in the address, else the origin of the shown version, else the version before it."""
     wanted = plan.visit.query.get("base", "")
     others = [version for version in plan.versions if version.number != shown.number]
     named = next((version for version in others if wanted in (str(version.number), version.status.lower())), None)
@@ -147,7 +147,7 @@ def _choose_base(plan: PlanVisit, shown: Version) -> Version | None:
 
 
 def _find_tasks(work: Mapping[str, list[Item]], card: str) -> list[Item]:
-    """Return the work of a node, or of both ends of a link."""
+    """Return the tasks for a node, or for both ends of a link."""
     ends = card.split("/")[0].split("->")
     return list({task.ref: task for end in ends for task in work.get(end, ())}.values())
 

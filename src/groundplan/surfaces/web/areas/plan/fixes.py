@@ -1,4 +1,4 @@
-"""The forms that fix, at one place of the plan, what a check or a figure found."""
+"""Forms that fix a finding of a check or of a health figure at one place of the plan."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RISKS = (("", "not said"), ("HIGH", "high"), ("MEDIUM", "medium"), ("LOW", "low"
 
 
 class FixField(NamedTuple):
-    """A field that a person fills."""
+    """A field of a form that a person fills."""
 
     name: str  # the argument; of an edit without its path
     label: str
@@ -43,7 +43,7 @@ Builder = Callable[[TheoryItems, str], FixForm | None]
 
 
 def offer_fix(plan: PlanVisit, code: str, ref: str) -> FixForm | None:
-    """Return the form for a place that a check or a figure found; None if the page offers none.
+    """Return the form that fixes a finding at a place; None if the page has none.
 
     An edit needs the draft, anything else only the role.
     """
@@ -62,7 +62,7 @@ def _edit(op: str, fixed: Mapping[str, str], fields: Sequence[FixField], button:
 
 
 def _update(*fields: FixField, button: str = "Save", only_missing: bool = False, **fixed: str) -> Builder:
-    """Return a builder of a form that changes an item; it sends `fixed` along and asks for the fields."""
+    """Return a builder of a form that changes an item. The form sends `fixed` and asks for the fields."""
 
     def build(theory: TheoryItems, ref: str) -> FixForm | None:
         kind, subject = theory.name_subject(ref)
@@ -74,7 +74,7 @@ def _update(*fields: FixField, button: str = "Save", only_missing: bool = False,
 
 
 def _add(kind: str, *fields: FixField, to: str, button: str) -> Builder:
-    """Return a builder of a form that adds an assumption or an indicator to an item of one of the kinds `to`."""
+    """Return a builder of a form that adds an assumption or an indicator to an item of a kind in `to`."""
 
     def build(theory: TheoryItems, ref: str) -> FixForm | None:
         subject_kind, subject = theory.name_subject(ref)
@@ -88,7 +88,7 @@ def _build_first(*builders: Builder) -> Builder:
 
 
 def _choose_effect(theory: TheoryItems, ref: str) -> FixForm | None:
-    """Return a form that adds an indicator to a node which the person chooses, where the check names none."""
+    """Return a form that adds an indicator to a node of the person's choice, for a check that names no node."""
     effects = [(node.key, node.title) for node in theory.list_nodes("OUTCOME", "GOAL")]
     if ref or not 0 < len(effects) <= CHOICES_MAX:
         return None
@@ -96,7 +96,7 @@ def _choose_effect(theory: TheoryItems, ref: str) -> FixForm | None:
 
 
 def _measure_subject(theory: TheoryItems, ref: str) -> FixForm | None:
-    """Return a form that adds an indicator to the node of an assumption, which the profile strict requires."""
+    """Return a form that adds an indicator to the node of an assumption, as the profile strict requires."""
     on = theory.find_card(ref)
     return _measure(theory, theory.edges[on].target if on in theory.edges else on)
 
@@ -114,7 +114,7 @@ def _link_onwards(theory: TheoryItems, ref: str) -> FixForm | None:
 
 
 def _add_missing_node(_theory: TheoryItems, ref: str) -> FixForm | None:
-    """Return a form that adds a node of a type that the theory lacks; a goal where the check names no type."""
+    """Return a form that adds a node of a missing type, or a goal if the check names no type."""
     if ref and ref not in NodeType.__members__:
         return None
     node_type = NodeType(ref or NodeType.GOAL)

@@ -1,4 +1,4 @@
-"""The words for each check of the gates: the problem as a heading, and the remedy."""
+"""The texts for each check of the gates: a heading for the problem, and the remedy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from groundplan.purpose.model import Profile
 
 
 class CheckWords(NamedTuple):
-    """The words for a failing check: a heading, and the remedy."""
+    """The texts for a failing check: a heading, and the remedy."""
 
     title: str
     advice: str
@@ -71,9 +71,11 @@ CHECKS = {
         "application.",
     ),
     "GA_SELF_EDGE": CheckWords("Links from an item to itself", "Remove the link."),
-    "GA_TITLE": CheckWords(
-        "Items without a title, or with the title of another", "Give each item of a level a title of its own."
+    "GA_STRUCTURE": CheckWords(
+        "Items whose metadata says where they belong",
+        "Link the items instead, and remove the parent, the children or the path from the metadata.",
     ),
+    "GA_TITLE": CheckWords("Items without a title, or with the title of another", "Give each item its own title."),
     "GA_TYPE_CHAIN": CheckWords(
         "Links that lead against the levels",
         "Causes come before effects: activity, output, outcome, goal. Remove the link, change the type of one end, "

@@ -1,4 +1,4 @@
-"""The views Gates and Publish: the findings that block a version with their places, and its publication."""
+"""The views Gates and Publish: the findings that block a version, with their places, and its publication."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ class Gate(NamedTuple):
 
     @property
     def findings(self) -> list[Check]:
-        """The checks that failed or are waived: what blocks first, then warnings, then what is waived."""
+        """The checks that failed or are waived: blocking ones first, then warnings, then waived ones."""
         findings = [check for check in self.result.checks if check.result in ("failed", "waived")]
         return sorted(findings, key=lambda check: (check.result == "waived", not check.is_blocking))
 
     @property
     def blocking(self) -> list[Check]:
-        """The findings that keep the version from being published."""
+        """The findings that prevent the publication of the version."""
         return [check for check in self.findings if self.is_required and check.is_blocking]
 
 
 def read_gates(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
-    """Return the values of the view Gates: both gates with their findings, the profile, and the checklist."""
+    """Return the values of the view Gates: both gates with findings, the profile, and the checklist."""
     asked = plan.visit.query.get("check")
     return {
         **_check_gates(plan),
@@ -69,7 +69,7 @@ def read_gates(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
 
 
 def _check_gates(plan: PlanVisit) -> dict[str, Any]:
-    """Return the gates of the version that is shown, with the words of their checks."""
+    """Return the gates of the shown version, with the texts for their checks."""
     policies = plan.visit.call("work.open").policies or Policies()
     required = list_required_gates(policies)
     gates = [Gate(plan.call("purpose.check", gate=gate), gate in required) for gate in ("A", "B")]
@@ -83,7 +83,7 @@ def _check_gates(plan: PlanVisit) -> dict[str, Any]:
 
 
 def list_places(theory: TheoryItems, check: Check) -> Sequence[str]:
-    """Return the refs of a check; if it misses nodes, their types; an empty ref if it names no place."""
+    """Return the refs of a check; the missing node types; or an empty ref if the check names no place."""
     if check.refs or check.result != "failed":
         return check.refs
     if check.code == "GA_MIN_TYPES":
@@ -92,13 +92,13 @@ def list_places(theory: TheoryItems, check: Check) -> Sequence[str]:
 
 
 def _read_compliance(plan: PlanVisit) -> Any:
-    """Return the checklist for publishing the draft, or for creating one if there is none."""
+    """Return the checklist for publishing the draft; without a draft, for creating one."""
     operation = {"kind": "publish" if plan.has_draft else "create_draft"}
     return plan.visit.call("purpose.compliance", gate="compliance", operation=operation)
 
 
 def read_publish(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
-    """Return the values of the view Publish: the summary of the draft, or the choices for a published version."""
+    """Return the values of the view Publish: a summary of the draft, or the choices for a published version."""
     visit, refusal = plan.visit, plan.visit.refusal
     draft = next((version for version in plan.versions if version.status is VersionStatus.DRAFT), None)
     shown = {
@@ -127,7 +127,7 @@ def read_publish(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
 
 
 def _may_publish(plan: PlanVisit, policies: Policies) -> bool:
-    """Return whether the actor's role may publish under the policies of the project."""
+    """Return True if the actor's role may publish under the policies of the project."""
     project = plan.visit.project
     stored = msgspec.json.encode(policies).decode()
     return project.archived_at is None and allows(project.role, Permission.PURPOSE_PUBLISH, stored)

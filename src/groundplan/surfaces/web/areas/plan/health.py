@@ -1,4 +1,4 @@
-"""The view Health: figures about the state of the theory, with their meanings and remedies."""
+"""The view Health: figures about the theory with their meanings and remedies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PLACES_MAX = 5
 
 
 class FigureWords(NamedTuple):
-    """The words for a figure: its title, unit and meaning, and the advice when it is not good."""
+    """The texts for a figure: title, unit and meaning, and advice for a bad value."""
 
     title: str
     unit: str
@@ -80,7 +80,7 @@ ELSEWHERE = {
 
 
 def read_health(plan: PlanVisit, _theory: TheoryItems) -> Mapping[str, Any]:
-    """Return the values of the view Health: the figures, and the weak spots of the structure."""
+    """Return the values of the view Health: the figures, and the weak points of the structure."""
     health, analysis = plan.call("purpose.health", gate="health"), plan.call("purpose.analysis", gate="analysis")
     bands = structs.asdict(health.bands)
     return {

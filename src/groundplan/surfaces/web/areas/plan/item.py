@@ -1,4 +1,4 @@
-"""The selected item of the plan in the inspector: a node or a link, with everything about it."""
+"""The selected node or link of the plan in the inspector."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ItemIndicator(NamedTuple):
 
 
 class PlanItem(NamedTuple):
-    """A node or a link, with everything that the inspector shows."""
+    """A node or a link with all data for the inspector."""
 
     name: str
     node: PurposeNodeView | None
@@ -81,6 +81,12 @@ class PlanItem(NamedTuple):
         return TYPE_NAMES[self.node.node_type] if self.node is not None else "Link"
 
     @property
+    def lost_assumptions(self) -> int:
+        """The number of assumptions that go with a node: its own, and those on its links."""
+        links = {link.name: link.edge for link in (*self.causes, *self.effects)}  # a loop is on both sides
+        return len(self.assumptions) + sum(len(edge.assumptions or ()) for edge in links.values())
+
+    @property
     def _level(self) -> int:
         return LEVELS[self.node.node_type if self.node is not None else NodeType.ACTIVITY]
 
@@ -95,7 +101,7 @@ CHOICES = {
 
 
 def read_item(plan: PlanVisit) -> PlanItem | None:
-    """Return the item that the address names, by its key or by the key of its assumption or indicator."""
+    """Return the item in the address, which may be the key of the item or of its assumption or indicator."""
     theory, query = plan.items, plan.visit.query
     if theory is None or not (query.get("key") or query.get("edge")):
         return None
@@ -132,7 +138,7 @@ def read_item(plan: PlanVisit) -> PlanItem | None:
 
 
 def find_subject(theory: TheoryItems, key: str, edge: str) -> tuple[str, str | None]:
-    """Return the node or link that shows the key, and the key itself if it is of an assumption or an indicator."""
+    """Return the node or link that shows a key, and the key if it belongs to an assumption or an indicator."""
     if edge or not key:
         return theory.find_edge(edge) or edge, None
     card = theory.find_card(key)
@@ -144,7 +150,7 @@ def _make_link(theory: TheoryItems, edge: PurposeEdgeView, end: str) -> ItemLink
 
 
 def _read_indicators(plan: PlanVisit, theory: TheoryItems, key: str) -> list[ItemIndicator]:
-    """Return the indicators of a node; measurements are read only if it has indicators."""
+    """Return the indicators of a node. Measurements are read only if there are indicators."""
     indicators = [indicator for indicator in theory.indicators.values() if indicator.node == key]
     measured = read_observations(plan).measurements if indicators else {}
     return [
@@ -158,7 +164,7 @@ def _read_indicators(plan: PlanVisit, theory: TheoryItems, key: str) -> list[Ite
 
 
 def _read_line(plan: PlanVisit, key: str) -> ItemLine | None:
-    """Return the line from a node to the goals. It follows the version in force, so a day in the past has none."""
+    """Return the line from a node to the goals; none for a day in the past, because lines use the version in force."""
     return None if plan.as_of else read_throughline(plan.visit, key)
 
 

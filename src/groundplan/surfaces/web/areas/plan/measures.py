@@ -1,4 +1,4 @@
-"""Measures: indicators with their numbers over time as charts, assumptions with their reviews, and open questions."""
+"""Measures: indicators with charts of their values, assumptions with reviews, and open questions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ POINTS_MAX = 120  # more than pixels show; the first and the last of equal steps
 
 
 class IndicatorCard(NamedTuple):
-    """An indicator with its measurements, the latest first."""
+    """An indicator with its measurements, newest first."""
 
     indicator: IndicatorView
     of: str  # the title of what it measures
@@ -79,7 +79,7 @@ def read_measures(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
 
 
 def read_observations(plan: PlanVisit) -> Observations:
-    """Return all measurements and reviews up to the day that the page shows."""
+    """Return all measurements and reviews up to the day of the page."""
     measurements: dict[str, list[MeasurementView]] = {}
     reviews: dict[str, list[ReviewView]] = {}
     asked: dict[str, Any] = {"as_of": plan.as_of} if plan.as_of else {}
@@ -95,13 +95,13 @@ def read_observations(plan: PlanVisit) -> Observations:
 
 
 def draw_indicator(indicator: IndicatorView, measurements: Sequence[MeasurementView]) -> LineChart | None:
-    """Return the chart of an indicator; None without measurements."""
+    """Return the chart of an indicator; None if it has no measurements."""
     points = [DayValue(measured.as_of, measured.value) for measured in measurements]
     return build_chart(points, baseline=indicator.baseline, target=indicator.target, unit=indicator.unit or "")
 
 
 def list_questions(plan: PlanVisit) -> list[InboxEntry]:
-    """Return the questions that wait for a decision, each with the form that answers it."""
+    """Return the questions that wait for a decision, each with the form for the answer."""
     items = plan.visit.waiting.items
     return [build_entry(plan.visit, item) for item in items if item.kind is InboxKind.REQUEST]
 
@@ -120,7 +120,7 @@ def _make_card(plan: PlanVisit, theory: TheoryItems, indicator: IndicatorView, r
 
 
 def _describe_progress(indicator: IndicatorView, latest: float | None) -> str:
-    """Return the progress from baseline to target in words; empty if it is unknown."""
+    """Return the progress from baseline to target in words; empty if it is not known."""
     if latest is None or indicator.target is None:
         return ""
     is_falling = indicator.direction is IndicatorDirection.DECREASE
@@ -154,7 +154,7 @@ def _is_reviewed_since(reviews: Sequence[ReviewView] | None, day: str) -> bool:
 
 
 def _select(rows: Sequence[Any], page: int) -> Sequence[Any]:
-    """Return the rows of a page; a selected row is always among them."""
+    """Return the rows of a page. The selected row is always included."""
     shown = rows[(page - 1) * ROWS : page * ROWS]
     return [*(row for row in rows if row.is_selected and row not in shown), *shown]
 
@@ -171,7 +171,7 @@ class DayValue(NamedTuple):
 
 
 class Dot(NamedTuple):
-    """A measurement in the picture."""
+    """A measurement as a point of the chart."""
 
     x: float
     y: float
@@ -179,7 +179,7 @@ class Dot(NamedTuple):
 
 
 class LineChart(NamedTuple):
-    """The shapes of a chart. A baseline or target that the indicator lacks is None."""
+    """The shapes of a chart. The baseline and the target are None if the indicator has none."""
 
     width: int
     height: int
@@ -193,7 +193,7 @@ class LineChart(NamedTuple):
 def build_chart(
     points: Sequence[DayValue], *, baseline: float | None = None, target: float | None = None, unit: str = ""
 ) -> LineChart | None:
-    """Return the chart of some measurements, oldest first; None if there are none."""
+    """Return the chart of measurements, which are given oldest first; None if there are none."""
     if not points:
         return None
     ordered = _thin_out(sorted(points, key=lambda point: point.day))
@@ -227,7 +227,7 @@ def build_chart(
 
 
 def format_number(value: float, unit: str = "") -> str:
-    """Return a number as people write it, with its unit."""
+    """Return a number as text for people, with its unit."""
     text = f"{value:,.0f}" if value == round(value) and abs(value) < 1e15 else f"{value:,.6g}"
     return f"{text} {unit}".strip()
 

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec import UNSET
+
+from groundplan.kernel.errors import NotFound
 from groundplan.purpose.model import Profile
+from groundplan.session import Session
 from groundplan.surfaces.web.areas.plan import canvas, changes, gates, health, measures, present
 from groundplan.surfaces.web.areas.plan.fixes import offer_fix
 from groundplan.surfaces.web.areas.plan.gate_words import PROFILES
 from groundplan.surfaces.web.areas.plan.item import read_item
 from groundplan.surfaces.web.areas.plan.plan_visit import PlanView, PlanVisit, choose_version, open_version, read_today
+from groundplan.surfaces.web.areas.plan.quick_entry import DraftItems, read_plan_lines
+from groundplan.surfaces.web.forms import Reader
 from groundplan.surfaces.web.visit import Area, Visit
 
 VIEWS: Mapping[str, PlanView] = {
@@ -34,7 +40,7 @@ PROFILE_CHOICES = [
 
 
 def read_plan(visit: Visit) -> Mapping[str, Any]:
-    """Return what the view in the address shows, and the item that is selected."""
+    """Return the data of the view in the address, and of the selected item."""
     view = VIEWS.get(visit.query.get("view", ""), FIRST_VIEW)
     plan = _open_version(visit)
     item = read_item(plan)
@@ -65,8 +71,21 @@ def _open_version(visit: Visit) -> PlanVisit:
     return PlanVisit(visit, versions, theory, today, chosen.as_of, chosen.problem)
 
 
+def make_readers(session: Session, project: str) -> Mapping[str, Reader]:
+    """Return the reader of a quick entry: `a > b` on a line, or rows of a spreadsheet, become edits of the draft."""
+
+    def read_lines(text: str) -> Any:
+        try:
+            opened = session.call("purpose.open", project=project, version="draft", detail="full")
+        except NotFound:
+            return read_plan_lines(text) or UNSET  # the edit is refused, because there is no draft
+        return read_plan_lines(text, DraftItems(opened.nodes or (), opened.edges or ())) or UNSET
+
+    return {"plan": read_lines}
+
+
 # The forms of plan_frame.html, which all views share, and those of each view.
 OPERATIONS = frozenset({"purpose.draft", "purpose.edit", "work.plan"}).union(
     *(view.operations for view in VIEWS.values())
 )
-AREA = Area("plan", "Plan", "p", "plan.html", read_plan, OPERATIONS)
+AREA = Area("plan", "Plan", "p", "plan.html", read_plan, OPERATIONS, make_readers=make_readers)

@@ -1,4 +1,4 @@
-"""A visit of the plan: the version that the address names, its items, and the cache of opened versions.
+"""A visit of the plan: the version in the address, its items, and the cache of versions.
 
 The cache is keyed by the project's revision and the day. A visit reads both, and its permission, before it asks the
 cache. A value that is read for it may belong to a newer revision; nobody asks for the older one from then on.
@@ -29,7 +29,7 @@ ENTRIES_MAX = 32  # four for each version that somebody looks at
 
 
 class VersionChoice(NamedTuple):
-    """The version to open, and the day whose observations it shows. `ref` None stands for the default version."""
+    """The version to open, and the day of its observations. `ref` is None for the default version."""
 
     ref: VersionRef | None = None
     as_of: str = ""
@@ -38,7 +38,7 @@ class VersionChoice(NamedTuple):
 
 
 class PlanVisit(NamedTuple):
-    """A visit of the plan, with the version that the address names: by default the draft, else the latest."""
+    """A visit of the plan with the version in the address, by default the draft, else the latest version."""
 
     visit: Visit
     versions: list[Version]
@@ -64,7 +64,7 @@ class PlanVisit(NamedTuple):
 
     @property
     def can_record(self) -> bool:
-        """True if the role may record measurements and reviews, which every version takes."""
+        """True if the role may record measurements and reviews, which is possible for every version."""
         return self.items is not None and self.may_write
 
     @property
@@ -78,13 +78,13 @@ class PlanVisit(NamedTuple):
         return any(version.status == DRAFT for version in self.versions)
 
     def call(self, operation: str, /, **arguments: Any) -> Any:
-        """Run an operation on the version that is shown, as of the day that is shown."""
+        """Run an operation on the shown version, as of the shown day."""
         number = self.items.version.number if self.items is not None else None
         day = {"as_of": self.as_of} if self.as_of else {}
         return self.visit.call(operation, version=number, **day, **arguments)
 
     def link(self, ref: str) -> str:
-        """Return the address that shows an item of the version in the inspector, or a fact in its area."""
+        """Return the address that shows an item of the version in the inspector, or a fact in the area Facts."""
         if ref.startswith("/"):
             return find_place(get_base(self.visit.project.name), "context", ref)
         edge = self.items.edges.get(ref) if self.items is not None else None
@@ -104,7 +104,7 @@ class PlanVisit(NamedTuple):
 
 
 class PlanView(NamedTuple):
-    """One way to look at the plan. It has a tab, and the address `plan?view=NAME`."""
+    """A view of the plan. It has a tab, and the address `plan?view=NAME`."""
 
     name: str
     title: str
@@ -115,12 +115,12 @@ class PlanView(NamedTuple):
 
 
 def read_today(visit: Visit) -> str:
-    """Return the day by the clock of the store."""
+    """Return the current day by the clock of the store."""
     return get_day(visit.session.store.read(visit.session.actor, lambda tx: tx.now))
 
 
 def choose_version(query: Mapping[str, str], versions: Sequence[Version], today: str) -> VersionChoice:
-    """Return the version that an address names; a day takes precedence over a version."""
+    """Return the version in an address. A day takes precedence over a version."""
     day = query.get("as_of", "").strip()
     if day:
         return _find_in_force(day, versions, today)
@@ -146,7 +146,7 @@ def _find_in_force(day: str, versions: Sequence[Version], today: str) -> Version
 
 
 def open_version(visit: Visit, today: str, wanted: Mapping[str, Any]) -> TheoryItems:
-    """Return a version of the plan with everything in it."""
+    """Return a version of the plan with its content."""
 
     def read() -> TheoryItems:
         opened = visit.call("purpose.open", detail="full", **wanted)
@@ -158,7 +158,7 @@ def open_version(visit: Visit, today: str, wanted: Mapping[str, Any]) -> TheoryI
 
 
 def read_cached(plan: PlanVisit, name: Hashable, read: Callable[[], T]) -> T:
-    """Return the result of `read` for the version of a visit, from the cache if possible; do not modify it."""
+    """Return the result of `read` for the version of a visit, which may come from the cache and must not be changed."""
     number = plan.items.version.number if plan.items is not None else None
     return _read_cached(plan.visit, plan.today, (name, number, plan.as_of), read)
 
@@ -172,7 +172,7 @@ def _read_cached(visit: Visit, today: str, name: Hashable, read: Callable[[], T]
 
 
 class ReadCache:
-    """A cache of the last answers."""
+    """A cache of the answers that were used last."""
 
     def __init__(self, kept_max: int = ENTRIES_MAX) -> None:
         self.kept_max = kept_max
@@ -188,7 +188,7 @@ class ReadCache:
             return list(self._kept)
 
     def read(self, key: Hashable, read: Callable[[], T]) -> T:
-        """Return the value of a key, and read it if it is not cached; two threads may read it at once."""
+        """Return the value of a key. It is read if it is not cached; two threads may read it at the same time."""
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)

@@ -1,4 +1,4 @@
-"""Present: one pathway at a time, one step on each slide; and the plan as a file to keep, to send and to print.
+"""Present: a pathway with one step per slide; and the plan as a file to keep, to send or to print.
 
 plan.html    one page that opens from disk; with `show` it opens in the browser, to be printed or saved as PDF
 plan.svg     the picture
@@ -45,7 +45,7 @@ class PlanPathways(NamedTuple):
 
 
 class Slide(NamedTuple):
-    """A step of a pathway, with the link from the step before and the indicators."""
+    """A step of a pathway, with the link from the previous step and the indicators."""
 
     way: list[PurposeNodeView]  # the whole pathway
     step: int  # from 1
@@ -55,12 +55,12 @@ class Slide(NamedTuple):
 
     @property
     def assumptions(self) -> list[Any]:
-        """The assumptions of the link that leads here, and of the step."""
+        """The assumptions of the step and of the link to it."""
         return [*((self.link.assumptions or ()) if self.link is not None else ()), *(self.node.assumptions or ())]
 
 
 def list_pathways(theory: TheoryItems) -> PlanPathways:
-    """Return the pathways of a plan, from the nodes that nothing leads to."""
+    """Return the pathways of a plan that begin at nodes without causes."""
     nodes = theory.nodes
     pairs = [
         (edge.source, edge.target)
@@ -82,7 +82,7 @@ def list_pathways(theory: TheoryItems) -> PlanPathways:
 
 
 def read_present(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
-    """Return the values of the view Present: the slide that the address names, or the start."""
+    """Return the values of the view Present: the slide in the address, or the start."""
     visit, nodes = plan.visit, theory.nodes
     pathways = list_pathways(theory)
     path = _read_number(visit, "path", len(pathways.ways))
@@ -130,7 +130,7 @@ def _read_number(visit: Visit, name: str, most: int) -> int:
 
 
 def send_file(session: Session, project: str, name: str, query: Mapping[str, str]) -> Answer:
-    """Return a file of the version in the address, by default the latest published one, else the draft."""
+    """Return a file of the version in the address; by default the latest published version, else the draft."""
     if name not in TYPES:
         raise NotFound("file", name)
     version = {"version": query["version"]} if query.get("version") else {}

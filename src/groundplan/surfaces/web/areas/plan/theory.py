@@ -1,17 +1,17 @@
-"""The items of a version of the plan by ref, as checks, comparisons and addresses name them."""
+"""The items of a version of the plan by ref, in the spelling of checks, comparisons and addresses."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from groundplan.purpose.model import EdgeName, EdgeType
+from groundplan.purpose.model import EdgeName, EdgeType, parse_edge_name
 from groundplan.purpose.open import AssumptionView, IndicatorView, OpenedPurpose, PurposeEdgeView, PurposeNodeView
 from groundplan.purpose.versions.versions import Version
 
 
 class PlacedAssumption(NamedTuple):
-    """An assumption, and the node or edge that it is about."""
+    """An assumption, and its node or edge."""
 
     assumption: AssumptionView
     on: str  # the key of a node, or the name of an edge
@@ -34,17 +34,17 @@ class TheoryItems:
         }
 
     def __contains__(self, ref: str) -> bool:
-        """Return whether the version has an item."""
+        """Return True if the version has an item."""
         return any(ref in items for items in (self.nodes, self.edges, self.assumptions, self.indicators))
 
     def find(self, ref: str) -> Any:
-        """Return a node, an edge, an assumption or an indicator; None if the version does not have it."""
+        """Return a node, an edge, an assumption or an indicator; None if the version does not contain it."""
         if ref in self.assumptions:
             return self.assumptions[ref].assumption
         return self.nodes.get(ref) or self.edges.get(ref) or self.indicators.get(ref)
 
     def describe(self, ref: str) -> str:
-        """Return the title of a node or an indicator, the text of an assumption, or both ends of a link."""
+        """Return the title of a node or an indicator, the text of an assumption, or the ends of a link."""
         if ref in self.nodes:
             return self.nodes[ref].title
         if ref in self.edges:
@@ -55,17 +55,24 @@ class TheoryItems:
         return self.indicators[ref].name if ref in self.indicators else ref
 
     def find_card(self, ref: str) -> str:
-        """Return the ref of the node or link on which an item is shown; an assumption is shown on its subject."""
+        """Return the ref of the node or link on which an item is shown; an assumption is shown on its subject.
+
+        A link that has another type by now is the only one between its ends.
+        """
         if ref in self.assumptions:
             return self.assumptions[ref].on
-        return self.indicators[ref].node if ref in self.indicators else ref
+        if ref in self.indicators:
+            return self.indicators[ref].node
+        name = parse_edge_name(ref) if ref not in self.edges else None
+        between = [found for found, edge in self.edges.items() if name and (edge.source, edge.target) == name[:2]]
+        return between[0] if len(between) == 1 else ref
 
     def find_edge(self, address: str) -> str | None:
-        """Return the name of the edge with an address such as `AC1-OP2`."""
+        """Return the name of the edge for an address such as `AC1-OP2`."""
         return next((name for name, edge in self.edges.items() if format_edge(name_edge(edge)) == address), None)
 
     def name_subject(self, ref: str) -> tuple[str, dict[str, str]]:
-        """Return the kind of an item and the arguments by which an edit names it; empty for an unknown ref."""
+        """Return the kind of an item and the arguments that name it in an edit; empty for an unknown ref."""
         for kind, items in (("node", self.nodes), ("assumption", self.assumptions), ("indicator", self.indicators)):
             if ref in items:
                 return kind, {kind: ref}
@@ -87,6 +94,6 @@ def name_edge(edge: PurposeEdgeView) -> EdgeName:
 
 
 def format_edge(name: EdgeName) -> str:
-    """Return the name of an edge as in addresses: `AC1-OP2`, with its type if that is not the usual one."""
+    """Return the name of an edge in addresses: `AC1-OP2`, with its type unless that is CONTRIBUTES_TO."""
     short = f"{name.source}-{name.target}"
     return short if name.edge_type is EdgeType.CONTRIBUTES_TO else f"{short}-{name.edge_type}"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from groundplan.purpose.compliance.metadata_structure import (
+from groundplan.purpose.metadata_structure import (
     NAME_CHARS_MAX,
     NAMES_SHOWN_MAX,
     find_structure,
@@ -34,6 +34,8 @@ TREES: list[tuple[dict[str, Any], str]] = [
     ({"tree": {"Health": {"children": {}}}}, "tree"),
     ({"subtree": [{"nodeType": "OUTPUT"}]}, "subtree"),
     ({"nested": [{"name": "Wells", "id": ID}]}, "nested"),
+    ({"children": [{"name": "a"}]}, "children"),
+    ({"tree": [{"species": "oak"}]}, "tree"),
     ({"path": "/G1/OC1/OP1"}, "path"),
     ({"path": "G1.OC1"}, "path"),
     ({"path": "G1 -> OC1 → OP12"}, "path"),
@@ -58,8 +60,8 @@ FREE: list[Any] = [
     {"children": {"girls": {"under_5": 3}, "boys": {"under_5": 4}}},
     {"tree": {"species": "oak", "height_m": 3}},
     {"tree": "oak"},
-    {"tree": [{"species": "oak"}]},
     {"parent": "Mrs Smith"},
+    {"parent": "teachers and parents"},
     {"parent": 2},
     {"parent": {}},
     {"parents": 120},

@@ -23,7 +23,7 @@ from groundplan.surfaces.http.answers import (
     HttpProblem,
     accepts,
 )
-from groundplan.surfaces.http.live_events import WHERE, EventStream, EventStreams, encode_named, encode_retry
+from groundplan.surfaces.http.event_streams import WHERE, EventStream, EventStreams, encode_named, encode_retry
 from groundplan.surfaces.http.log_lines import log_exception
 from groundplan.surfaces.vocabularies import PROJECT
 
@@ -45,7 +45,7 @@ class EventStreamHandler:
         self._streams = streams
 
     async def __call__(self, scope: Any, receive: Any, send: Any, in_path: Mapping[str, Any]) -> Answer | None:
-        """Send the stream to its end, or return the answer of a request that gets none."""
+        """Send a stream until it ends, or the answer that refuses it."""
         connection = HTTPConnection(scope)
         if not accepts(connection.headers.get("accept", "*/*"), ACCEPTED):
             raise HttpProblem(406, "not_acceptable", f"events are {EVENT_STREAM}; accept that, or leave out Accept")
@@ -91,7 +91,7 @@ class EventStreamHandler:
 
 
 def _greet(stream: EventStream) -> bytes:
-    """Return the first message: the revision of the project and, unless the client goes on, where the stream begins."""
+    """Return the first message: the revision of the project and, for a new client, the start of the stream."""
     rev = stream.start.last.rev
     if stream.is_reset:
         return encode_named("reset", rev=rev, position=stream.position)
@@ -100,7 +100,7 @@ def _greet(stream: EventStream) -> bytes:
 
 
 def _read_position(connection: HTTPConnection, query: bytes) -> EventPosition | None:
-    """Return the position after which the client goes on. A browser repeats the address, so the header counts."""
+    """Return the position after which the client continues. The header wins, because a browser repeats the address."""
     given: str | None = None
     for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True):
         if name != AFTER or given is not None:

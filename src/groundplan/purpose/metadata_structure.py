@@ -1,7 +1,9 @@
 """Find the structure of a theory in JSON: the parent of a node, a tree of nodes, or a path of them.
 
 Metadata is free, so a name alone proves little: a plan for schools counts its `children`, the `parent` of a child is a
-person, and a `path` is often that of a file. Only a name that says the id of a parent or child is enough.
+person, and a `path` is often that of a file. Only a name that says the id of a parent or child is enough, or a list of
+objects under the name of a tree. The editor refuses structure, the checklist blocks it, and gate A finds what was
+stored before.
 """
 
 from __future__ import annotations
@@ -42,19 +44,19 @@ _SEPARATORS = re.compile(r"(?:->|[\s/\\.,;:|>→])+")
 
 
 class MetadataStructure(NamedTuple):
-    """The names under which metadata links a node to its parent, or holds a tree or a path."""
+    """The names in metadata that link a node to its parent, or that hold a tree or a path."""
 
     links: list[str]
     trees: list[str]
 
 
 def fold_name(name: str) -> str:
-    """Return a name without case, dashes and underscores, so that parent_id and parentId are the same."""
+    """Return a name without case, dashes and underscores: parent_id and parentId become equal."""
     return _FOLDED.sub("", name).lower()
 
 
 def find_structure(metadata: Any) -> MetadataStructure:
-    """Return the names in JSON that hold structure, at any depth, as `outer.inner`.
+    """Return the names in JSON that hold structure, at any depth, in the form `outer.inner`.
 
     The names are shortened and limited in number, so that the answer to a large request stays small.
     """
@@ -94,17 +96,18 @@ def _join_name(above: str, name: str) -> str:
 
 
 def _is_link(folded: str, value: Any) -> bool:
-    """Return whether a value can name a parent or child. Null and booleans cannot."""
+    """Return True if a value can name a parent or child. Null and booleans cannot."""
     if folded == "parent":
         return (bool(value) and isinstance(value, dict)) or _names_nodes(value)
     return folded in _LINKS and not isinstance(value, bool) and (value == 0 or bool(value))
 
 
 def _is_tree(folded: str, value: Any) -> bool:
-    """Return whether a value under the name of a tree or path contains nodes, or keys or ids of nodes."""
+    """Return True if a value under the name of a tree or path contains nodes, or keys or ids of nodes."""
     if folded in TREE_NAMES:
         inner = value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
-        return any(map(_is_node, (value, *inner))) or _names_nodes(value)
+        has_objects = isinstance(value, list) and any(isinstance(item, dict) for item in value)
+        return has_objects or any(map(_is_node, (value, *inner))) or _names_nodes(value)
     return folded in PATH_NAMES and _names_nodes(value)
 
 
@@ -113,7 +116,7 @@ def _is_node(value: Any) -> bool:
 
 
 def _names_nodes(value: Any, levels: int = LEVELS_MAX) -> bool:
-    """Return whether a text consists of keys or ids of nodes, or a list or object contains such a text near its top."""
+    """Return True if a text consists of keys or ids of nodes, or a list or object has such a text near its top."""
     if not levels:
         return False  # what is deeper is looked at under its own name
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""All open streams of a server: what each sends next, and their limits.
+"""The open event streams of a server: their reads, messages and limits.
 
 A wake-up, or the next heartbeat, makes a stream read what came after its position, in one short transaction of its
 principal, and then authenticate again: whoever is still let in after the read was let in at each commit in it. Streams
@@ -44,7 +44,7 @@ _RETRY_AFTER = {"retry-after": "5"}
 
 @dataclass(frozen=True, slots=True)
 class StreamLimits:
-    """The largest numbers of streams, and their times."""
+    """The limits of the number of streams, and their time limits."""
 
     per_principal: int = 20
     per_server: int = 2_000
@@ -55,7 +55,7 @@ class StreamLimits:
 
 
 class AccessEnded(Exception):
-    """The principal may not follow the project any more."""
+    """The principal lost access to the project."""
 
 
 class SentPart(NamedTuple):
@@ -68,14 +68,14 @@ class SentPart(NamedTuple):
 
 
 class SharedRead(NamedTuple):
-    """A read that streams at the same position share, unless they were woken after its beginning."""
+    """A read that streams at the same position share if they were woken before it began."""
 
     began_at: float
     part: asyncio.Future[SentPart]
 
 
 class EventStream:
-    """The stream of one client. Used on the event loop only."""
+    """The stream of one client. It is used only on the event loop."""
 
     def __init__(
         self,
@@ -107,12 +107,12 @@ class EventStream:
         return WatchedProject(self.actor.organization, self.start.project_id or "")
 
     def wake(self) -> None:
-        """Read soon what is new."""
+        """Schedule a read of new changes."""
         self.woken_at = asyncio.get_running_loop().time()
         self._woken.set()
 
     async def wait(self) -> bool:
-        """Wait until there may be something new, and return whether a heartbeat is due instead."""
+        """Wait for possible changes. Return True if a heartbeat is due instead."""
         loop = asyncio.get_running_loop()
         await asyncio.sleep(max(0.0, self.read_at + PACE_S - loop.time()))
         try:
@@ -125,7 +125,7 @@ class EventStream:
 
 
 class EventStreams:
-    """The streams of a server. Its methods are called on the event loop."""
+    """The streams of a server. Its methods must be called on the event loop."""
 
     def __init__(self, server: Server, limits: StreamLimits) -> None:
         self.limits = limits
@@ -144,7 +144,7 @@ class EventStreams:
     async def open(
         self, connection: HTTPConnection, project: str | None, after: EventPosition | None
     ) -> EventStream | None:
-        """Return a new stream of a project, or of the organization if `project` is None.
+        """Return a new stream of a project; if `project` is None, of the organization.
 
         Returns None if the project is archived and the client has seen everything.
         """
@@ -164,7 +164,7 @@ class EventStreams:
         return stream
 
     async def next(self, stream: EventStream) -> tuple[bytes, bool]:
-        """Wait for what a stream sends next, and return it and whether it is the last."""
+        """Wait for the next message of a stream. Return it, and True if it is the last."""
         while True:
             is_beat = await stream.wait()
             if self.is_stopping:
@@ -192,7 +192,7 @@ class EventStreams:
                 return HEARTBEAT, False
 
     def leave(self, stream: EventStream) -> None:
-        """Forget a stream whose client is gone."""
+        """Remove a stream whose client has disconnected."""
         self._listener.unsubscribe(stream)
         self._streams.discard(stream)
         self._per_principal[stream.principal] -= 1
@@ -200,7 +200,7 @@ class EventStreams:
             del self._per_principal[stream.principal]
 
     def stop(self) -> None:
-        """End every stream with `bye`, and open no more."""
+        """End every stream with `bye`, and refuse new ones."""
         self.is_stopping = True
         for stream in self._streams:
             stream.wake()
@@ -211,7 +211,7 @@ class EventStreams:
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     async def _read_shared(self, stream: EventStream) -> SentPart:
-        """Return what came after the position of a stream."""
+        """Return the changes after the position of a stream."""
         loop = asyncio.get_running_loop()
         key = (stream.actor, stream.start.project_id, stream.position)
         shared = self._reads.get(key)
@@ -301,14 +301,14 @@ def encode_change(change: AreaChange) -> bytes:
 
 
 def encode_named(name: str, *, rev: int | None = None, position: EventPosition | None = None) -> bytes:
-    """Return a message about the stream itself. A client that connects again goes on after `position`."""
+    """Return a message about the stream itself. A client that reconnects continues after `position`."""
     data = {} if rev is None else {"rev": rev}
     place = b"" if position is None else b"id: %s\n" % str(position).encode()
     return b"event: %s\n%sdata: %s\n\n" % (name.encode(), place, encode(data))
 
 
 def encode_retry(retry_ms: int) -> bytes:
-    """Return after how many milliseconds a client shall connect again."""
+    """Return the message that sets the time in milliseconds before a client reconnects."""
     return b"retry: %d\n\n" % retry_ms
 
 
@@ -318,7 +318,7 @@ CLOSE_S = 1.0  # for the thread; PostgreSQL lets it wait for a quarter of that
 
 
 class CommitListener:
-    """Wakes the streams of a project or an organization when it has changed. One thread waits for all of them.
+    """A listener that wakes the streams of a changed project or organization. One thread serves all streams.
 
     Its methods are called on the event loop, and so is `EventStream.wake`.
     """
@@ -331,7 +331,7 @@ class CommitListener:
         self._closing = threading.Event()
 
     def subscribe(self, stream: EventStream) -> None:
-        """Wake a stream after each change, and once at the beginning."""
+        """Wake a stream after each change, and once immediately."""
         self._streams.add(stream)
         self._has_streams.set()
         if self._thread is None:
@@ -340,7 +340,7 @@ class CommitListener:
             self._thread.start()
 
     def unsubscribe(self, stream: EventStream) -> None:
-        """Wake a stream no more."""
+        """Stop waking a stream."""
         self._streams.discard(stream)
         if not self._streams:
             self._has_streams.clear()
@@ -353,7 +353,7 @@ class CommitListener:
             self._thread.join(CLOSE_S)
 
     def _listen(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Wait for commits until the listener is closed. It runs in a separate thread."""
+        """Wait for commits until the listener is closed. This runs in a separate thread."""
         watch: CommitWatch | None = None
         while not self._closing.is_set():
             self._has_streams.wait()

@@ -1,0 +1,324 @@
+"""Remove nodes of the work graph, keep what they held, and bring them back under the same ids.
+
+A container that is deleted is gone for good. What an undo removes comes back by a redo, as long as its parent is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import Change, changed
+from groundplan.kernel.links import LinkSource, LinkType, add_link, list_links_from, remove_links_of_many
+from groundplan.kernel.operations.registry import Effect, declare
+from groundplan.kernel.store.queries import load_queries, to_json_array
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.events import WorkOp
+from groundplan.work.kinds import DROPPED, FEATURE, get_feature_of_children, get_priority
+from groundplan.work.nodes import (
+    DEPENDS_ON,
+    WorkNodeRow,
+    add_edge,
+    add_tags,
+    fetch_node,
+    index_summary,
+    list_open_nodes,
+    load_nodes_by_id,
+    load_tags,
+    touch,
+)
+from groundplan.work.positions import blocks_descendants
+from groundplan.work.readiness import Readiness
+from groundplan.work.refs import fetch_node_in_project, remove_aliases
+from groundplan.work.waiting.order import make_child_key
+
+sql = load_queries(__file__)
+
+
+class SubtreeRow(Struct):
+    """A node that is deleted."""
+
+    n: int
+    id: str
+    resolved: bool
+    claimed_by: str | None
+    claimed_until: str | None
+
+
+class IncomingEdge(NamedTuple):
+    """An edge to a node that is deleted."""
+
+    from_n: int
+    id: str  # of the node at `from_n`
+    type: str
+    to_n: int
+
+
+class EdgeRow(NamedTuple):
+    """An edge from a node that is deleted."""
+
+    from_n: int
+    type: str
+    to_n: int
+
+
+class NodeContent(Struct):
+    """What a removed node held."""
+
+    row: WorkNodeRow
+    parent: str
+    tags: list[str] = []
+    edges: list[EdgeRow] = []
+    links: dict[LinkType, list[str]] = {}
+
+
+class RemovedContent(NamedTuple):
+    """The id of a removed node, and what it held as JSON."""
+
+    id: str
+    content: str
+
+
+def delete_nodes(
+    tx: Transaction, readiness: Readiness, rows: Sequence[SubtreeRow], open_children: Mapping[int, int]
+) -> set[int]:
+    """Delete nodes with all below them, and return the other nodes that depended on them.
+
+    `open_children` has the number of open nodes that each remaining parent loses.
+    """
+    ids = {row.n: row.id for row in rows}
+    readiness.snapshot(ids)
+    for parent_n, count in open_children.items():
+        if count:
+            readiness.remove_open_children(parent_n, count)
+    dependents = _disconnect(tx, readiness, ids, open_ns={row.n for row in rows if not row.resolved})
+    links = _remove_links(tx, ids.values())
+    remove_aliases(tx, ids)
+    nodes = {"project_id": tx.project.id, "ns": to_json_array(ids)}
+    for query in (
+        sql.record_deleted_sections,
+        sql.remove_section_tags_of,
+        sql.remove_sections_of,
+        sql.remove_tags_of,
+        sql.remove_evidence_of,
+        sql.remove_features_of,
+        sql.remove_merged_texts_of,
+        sql.remove_nodes,
+    ):
+        tx.run(query, **nodes)
+    tx.run_many(sql.record_deleted_nodes, [{"id": node_id, "project_id": tx.project.id} for node_id in ids.values()])
+    for node_id in ids.values():
+        tx.record(WorkOp.DELETED, node_id, changed("deleted", None, True), *links.get(node_id, ()))
+    return dependents
+
+
+def _disconnect(tx: Transaction, readiness: Readiness, ids: dict[int, str], *, open_ns: Collection[int]) -> set[int]:
+    """Delete every edge of these nodes, and return the other nodes that depended on them."""
+    touched: dict[int, list[tuple[str, int]]] = {}
+    outside: dict[int, str] = {}
+    for edge in sorted(tx.all(sql.edges_into, IncomingEdge, project_id=tx.project.id, ns=to_json_array(ids))):
+        if edge.from_n not in ids:
+            touched.setdefault(edge.from_n, []).append((edge.type, edge.to_n))
+            outside[edge.from_n] = edge.id
+    readiness.snapshot(touched)
+    tx.run(sql.remove_edges_from, project_id=tx.project.id, ns=to_json_array(ids))
+    tx.run(sql.remove_edges_to, project_id=tx.project.id, ns=to_json_array(ids))
+    for from_n, edges in touched.items():
+        touch(tx, from_n)
+        tx.record(WorkOp.DISCONNECTED, outside[from_n], *(changed(type_, ids[to_n], None) for type_, to_n in edges))
+        waited_for = sum(type_ == DEPENDS_ON and to_n in open_ns for type_, to_n in edges)
+        if waited_for:
+            readiness.adjust_open_dependencies([from_n], by=-waited_for)
+    return {from_n for from_n, edges in touched.items() if any(type_ == DEPENDS_ON for type_, _ in edges)}
+
+
+def _remove_links(tx: Transaction, node_ids: Collection[str]) -> dict[str, list[Change]]:
+    """Delete the links of these nodes, and return the changes by node."""
+    links_by_source: dict[str, dict[LinkType, list[str]]] = {}
+    for link in list_links_from(tx, node_ids):
+        links_by_source.setdefault(link.source, {}).setdefault(link.type, []).append(link.target)
+    if links_by_source:
+        remove_links_of_many(tx, links_by_source)
+    return {
+        source: [changed(type_.value, targets, []) for type_, targets in by_type.items()]
+        for source, by_type in links_by_source.items()
+    }
+
+
+def has_kept_contents(tx: Transaction, node_ids: Collection[str]) -> bool:
+    """Return whether what all of these nodes held is kept."""
+    kept = tx.all(sql.removed_contents, RemovedContent, project_id=tx.project.id, ids=to_json_array(node_ids))
+    return len(kept) == len(set(node_ids))
+
+
+def list_referring_nodes(tx: Transaction, node_ids: Iterable[str]) -> set[str]:
+    """Return the ids of the other nodes that are below some nodes, or have an edge to them."""
+    rows = load_nodes_by_id(tx, node_ids)
+    ns = to_json_array(row.n for row in rows.values())
+    return set(tx.scalars(sql.referring_nodes, project_id=tx.project.id, ns=ns)) - rows.keys()
+
+
+# --- What an undo runs ------------------------------------------------------------------------------------------------
+
+
+class RemoveNodes(Struct, forbid_unknown_fields=True):
+    """Nodes that nothing refers to; and the outcomes of nodes to resolve then, which these had reopened, by id."""
+
+    nodes: list[str]
+    outcomes: dict[str, str | None] = {}
+
+
+class RestoreNodes(Struct, forbid_unknown_fields=True):
+    """Nodes that an undo removed."""
+
+    nodes: list[str]
+
+
+class NodeIds(Struct):
+    """The nodes that were removed or restored."""
+
+    nodes: list[str]
+
+
+def remove(tx: Transaction, request: RemoveNodes) -> NodeIds:
+    """Remove nodes, and keep what they held."""
+    rows = load_nodes_by_id(tx, request.nodes)
+    readiness = Readiness(tx, decision=None)
+    _keep_contents(tx, rows)
+    lost: dict[int, int] = {}
+    removed_ns = {row.n for row in rows.values()}
+    for row in rows.values():
+        assert row.parent_n is not None  # noqa: S101 - the root is never made by a write that can be undone
+        if row.parent_n not in removed_ns and not row.resolved:
+            lost[row.parent_n] = lost.get(row.parent_n, 0) + 1
+    deleted = [SubtreeRow(row.n, row.id, row.resolved, row.claimed_by, row.claimed_until) for row in rows.values()]
+    delete_nodes(tx, readiness, deleted, lost)
+    _resolve_again(tx, readiness, request.outcomes)
+    readiness.settle()
+    return NodeIds(list(rows))
+
+
+def _keep_contents(tx: Transaction, rows: Mapping[str, WorkNodeRow]) -> None:
+    ns = [row.n for row in rows.values()]
+    tags = load_tags(tx, ns)
+    edges: dict[int, list[EdgeRow]] = {}
+    for edge in tx.all(sql.edges_from, EdgeRow, project_id=tx.project.id, ns=to_json_array(ns)):
+        edges.setdefault(edge.from_n, []).append(edge)
+    links: dict[str, dict[LinkType, list[str]]] = {}
+    for link in list_links_from(tx, rows):
+        links.setdefault(link.source, {}).setdefault(link.type, []).append(link.target)
+    for node_id, row in rows.items():
+        assert row.parent_n is not None  # noqa: S101 - it is not the root
+        parent = fetch_node(tx, row.parent_n).id
+        row.priority = 0.0  # follows from the properties; JSON has no -Infinity
+        content = NodeContent(row, parent, tags.get(row.n, []), edges.get(row.n, []), links.get(node_id, {}))
+        tx.run(sql.add_removed, project_id=tx.project.id, id=node_id, content=msgspec.json.encode(content).decode())
+
+
+def _resolve_again(tx: Transaction, readiness: Readiness, outcomes: Mapping[str, str | None]) -> None:
+    """Resolve nodes that were reopened, but for those that have other open children by now."""
+    readiness.write_counts()
+    rows = {row.n: row for row in load_nodes_by_id(tx, outcomes).values() if not row.resolved}
+    left = {n: row.open_children for n, row in rows.items()}
+    parents: dict[int, int | None] = {}
+    while done := [n for n in rows if not left[n] and n not in parents]:
+        for n in done:
+            parents[n] = parent_n = rows[n].parent_n
+            if parent_n in left:
+                left[parent_n] -= 1
+    readiness.snapshot(parents)
+    for outcome in (None, DROPPED):
+        ns = [n for n in parents if outcomes[rows[n].id] == outcome]
+        tx.run(sql.resolve_nodes, project_id=tx.project.id, ns=to_json_array(ns), outcome=outcome)
+        for n in ns:
+            changes = [changed("resolved", False, True)]
+            if outcome is not None:
+                changes.append(changed("outcome", None, outcome))
+            tx.record(WorkOp.RESOLVED if outcome is None else WorkOp.DROPPED, rows[n].id, *changes)
+    if parents:
+        readiness.propagate_resolved(parents)
+
+
+def restore(tx: Transaction, request: RestoreNodes) -> NodeIds:
+    """Bring removed nodes back.
+
+    Raises:
+        NotFound: the parent of a node is gone.
+        CycleDetected: a node would wait for itself.
+    """
+    rows = tx.all(sql.removed_contents, RemovedContent, project_id=tx.project.id, ids=to_json_array(request.nodes))
+    contents = sorted(
+        (msgspec.json.decode(row.content, type=NodeContent) for row in rows), key=lambda content: content.row.depth
+    )
+    readiness = Readiness(tx, decision=None)
+    for content in contents:
+        _insert_again(tx, readiness, content)
+    for content in contents:
+        _connect_again(tx, readiness, content)
+    readiness.check_for_loops([content.row.n for content in contents])
+    readiness.settle()
+    return NodeIds([content.row.id for content in contents])
+
+
+def _insert_again(tx: Transaction, readiness: Readiness, content: NodeContent) -> None:
+    row = content.row
+    parent = fetch_node_in_project(tx, content.parent)
+    readiness.add_open_children({parent.n: 1})
+    readiness.settle_positions()  # the node follows the position of its parent
+    parent = fetch_node(tx, parent.n)
+    row.parent_n, row.depth, row.feature_n = parent.n, parent.depth + 1, get_feature_of_children(parent)
+    row.open_children = row.open_deps = 0
+    row.blocked_above = parent.blocked_above + (parent.waits and blocks_descendants(tx, parent.kind))
+    row.priority = get_priority(row.properties_value)
+    row.order_key = make_child_key(tx, parent.n, row.n)
+    row.rev += 1
+    tx.run_with_record(sql.restore_node, row, project_id=tx.project.id)
+    index_summary(tx, row)
+    is_feature = row.kind == FEATURE
+    if is_feature:
+        tx.run(sql.restore_feature, project_id=tx.project.id, n=row.n)
+    readiness.count_new_nodes(
+        tasks_of={} if is_feature else {row.feature_n: 1},
+        features=int(is_feature),
+        blocked=int(row.blocked_above > 0),
+        actionable=int(not is_feature and not row.blocked_above),
+        are_restored=True,
+    )
+    readiness.snapshot([row.n])
+    if content.tags:
+        add_tags(tx, tx.project.id, {row.n: content.tags})
+    for type_, targets in content.links.items():
+        for target in targets:
+            add_link(tx, LinkSource(row.id, row.n), type_, target)
+    tx.record(WorkOp.RESTORED, row.id, changed("deleted", True, None))
+
+
+def _connect_again(tx: Transaction, readiness: Readiness, content: NodeContent) -> None:
+    for edge in content.edges:
+        add_edge(tx, edge.from_n, edge.type, edge.to_n)
+        if edge.type == DEPENDS_ON and list_open_nodes(tx, [edge.to_n]):
+            readiness.adjust_open_dependencies([edge.from_n], by=1)
+
+
+# An undo runs these. They have no names in the catalog: nothing else may remove a node that others know.
+REMOVE = declare(
+    remove,
+    name="work.remove",
+    summary="Remove nodes that nothing refers to.",
+    permission=Permission.WORK_PLAN,
+    effect=Effect.WRITE,
+    project=lambda _tx, _request: None,
+)
+
+RESTORE = declare(
+    restore,
+    name="work.restore",
+    summary="Bring removed nodes back.",
+    permission=Permission.WORK_PLAN,
+    effect=Effect.WRITE,
+    project=lambda _tx, _request: None,
+)
