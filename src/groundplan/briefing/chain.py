@@ -13,6 +13,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming
 from groundplan.purpose.model import AssumptionStatus, Confidence, RiskLevel
+from groundplan.work.evidence_check import EvidenceCheck
 
 Direction = Literal["up", "down"]
 
@@ -79,6 +80,7 @@ class ChainEvidence(Struct):
     type: str
     ref: str
     node: str | UnsetType = UNSET  # set if it is of a node below
+    checked: EvidenceCheck | UnsetType = UNSET  # of a commit or a file
 
 
 class ChainLink(Struct):

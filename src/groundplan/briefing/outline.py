@@ -26,6 +26,7 @@ from groundplan.purpose.markup import escape_inline
 from groundplan.purpose.model import EdgeType, NodeType, PurposeEdge, PurposeNode, edge_order, key_order
 from groundplan.purpose.picture.subjects import Arrow, Badge, Card, Emphasis, Picture, WorkSubject, pluralize
 from groundplan.purpose.picture.svg import draw
+from groundplan.work.evidence_check import format_check
 
 REASONS = {
     DeadEndReason.REACHES_NO_GOAL: "leads to no goal",
@@ -61,7 +62,7 @@ def describe_assumption(assumption: ChainAssumption) -> str:
 def describe_evidence(evidence: ChainEvidence) -> str:
     """Return evidence on one line."""
     node = "" if evidence.node is UNSET else f" of {evidence.node}"
-    return f"evidence{node}, {evidence.type}: {evidence.ref}"
+    return f"evidence{node}, {evidence.type}: {evidence.ref} {format_check(evidence.checked)}".rstrip()
 
 
 def describe_fact(fact: ChainFact) -> str:

@@ -248,7 +248,10 @@ def add_evidence_to_steps(
         entries = evidence.get(nodes[step.ref].n, [])
         if entries:
             step.evidence = [
-                ChainEvidence(entry.type, entry.ref, UNSET if entry.id == step.ref else entry.id) for entry in entries
+                ChainEvidence(
+                    entry.type, entry.ref, UNSET if entry.id == step.ref else entry.id, entry.checked or UNSET
+                )
+                for entry in entries
             ]
             if entries[0].total > len(entries):
                 step.evidence_total = entries[0].total

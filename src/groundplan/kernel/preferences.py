@@ -57,6 +57,12 @@ class RepositoryPaths(Protocol):
     def resolve_head(self) -> str | None:
         """Return the id of the commit that is checked out, or None if git cannot tell."""
 
+    def find_commits(self, ids: Collection[str]) -> Mapping[str, bool | None]:
+        """Return whether the repository has each of some commits; None if git cannot tell, or not in time."""
+
+    def has_file(self, path: str) -> bool | None:
+        """Return whether a path leads to a file or folder of the working copy; None if it is outside."""
+
     def compare_with_head(self, commits: Collection[str], folders: Collection[str]) -> RepositoryState | None:
         """Return what changed since some commits, and the files below some folders; None if git cannot tell in time.
 

@@ -19,6 +19,7 @@ from typing import IO, NamedTuple
 
 from msgspec import Struct
 
+from groundplan.git_folders import find_git_folders
 from groundplan.kernel.errors import Invalid, NotFound, Unavailable
 from groundplan.kernel.ids import ALPHABET
 from groundplan.kernel.preferences import ChangesSince, LaterCommit, RepositoryState
@@ -443,6 +444,28 @@ class WorkingCopy:
             return Repository(self.root, limit_s=self._limit_s).resolve_head().id if self.root else None
         except _UNKNOWN:
             return None
+
+    def find_commits(self, ids: Collection[str]) -> Mapping[str, bool | None]:
+        """Return whether the repository has each of some commits; None if git cannot tell, or not in time.
+
+        The history of a shallow clone is cut off, so it tells nothing about a commit that it does not have.
+        """
+        unknown: dict[str, bool | None] = dict.fromkeys(ids)
+        if not ids or not self.root:
+            return unknown
+        try:
+            found = Repository(self.root, limit_s=self._limit_s).resolve_commit_ids(ids)
+        except _UNKNOWN:
+            return unknown
+        folders = find_git_folders(Path(self.root))
+        is_shallow = folders is not None and (folders.shared / "shallow").exists()
+        return {id_: id_ in found or (None if is_shallow else False) for id_ in ids}
+
+    def has_file(self, path: str) -> bool | None:
+        """Return whether a path leads to a file or folder of the working copy; None if it is outside."""
+        located = self.locate(path)
+        is_outside = self._places is None or located.startswith(("/", "../")) or located == ".." or not located
+        return None if is_outside else self.is_folder(located) is not None
 
     def compare_with_head(self, commits: Collection[str], folders: Collection[str]) -> RepositoryState | None:
         """Return what changed since some commits, and the files below some folders; None if git cannot tell in time."""

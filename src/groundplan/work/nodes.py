@@ -18,6 +18,7 @@ from groundplan.kernel.ids import new_short_ids
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.events import WorkOp
+from groundplan.work.evidence_check import EvidenceCheck
 from groundplan.work.kinds import (
     ACTIVE,
     COMPLEXITY_ABSENT,
@@ -275,6 +276,7 @@ class Evidence(Struct):
     ref: str
     agent: str | UnsetType = UNSET
     timestamp: str | UnsetType = UNSET
+    checked: EvidenceCheck | UnsetType = UNSET  # of a commit or a file
 
 
 class MergedTextRow(Struct):
@@ -344,6 +346,7 @@ class EvidenceRow(Struct):
     ref: str
     agent: str
     at: str
+    checked: EvidenceCheck | None
 
 
 def load_nodes(tx: Transaction, ns: Iterable[int], *, lean: bool, project_id: str | None = None) -> dict[int, WorkNode]:
@@ -429,7 +432,7 @@ def format_evidence(evidence: list[Evidence], *, lean: bool) -> list[Evidence] |
     """Return evidence for an answer. With `lean`, entries have no agent and time, and an empty list is left out."""
     if not lean:
         return evidence
-    return [Evidence(entry.type, entry.ref) for entry in evidence] or UNSET
+    return [Evidence(entry.type, entry.ref, checked=entry.checked) for entry in evidence] or UNSET
 
 
 def load_evidence(tx: Transaction, numbers: str) -> dict[int, list[Evidence]]:
@@ -437,7 +440,7 @@ def load_evidence(tx: Transaction, numbers: str) -> dict[int, list[Evidence]]:
     at_most = EVIDENCE_SHOWN_MAX if tx.budget.is_limited else EVIDENCE_MAX
     evidence: dict[int, list[Evidence]] = {}
     for row in tx.all(sql.newest_evidence, EvidenceRow, project_id=tx.project.id, ns=numbers, at_most=at_most):
-        evidence.setdefault(row.node_n, []).append(Evidence(row.type, row.ref, row.agent, row.at))
+        evidence.setdefault(row.node_n, []).append(Evidence(row.type, row.ref, row.agent, row.at, row.checked or UNSET))
     return evidence
 
 

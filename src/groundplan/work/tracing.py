@@ -10,6 +10,7 @@ import msgspec
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.sections.context_files import extract_context_files, parse_link
+from groundplan.work.evidence_check import EvidenceCheck
 from groundplan.work.kinds import is_claim_live
 
 sql = load_queries(__file__)
@@ -54,6 +55,7 @@ class TracedEvidence(NamedTuple):
     id: str
     type: str
     ref: str
+    checked: EvidenceCheck | None
     total: int
 
 

@@ -172,10 +172,11 @@ class _Execution(msgspec.Struct, frozen=True):
             answer = self.store.read(self.actor, lambda tx: self._read(tx, operation), cancellation=self.cancellation)
             return self._fit(operation.finish(answer) if operation.finish else answer)
         secrets = find_secrets(self.request)  # before the lock
+        prepared = operation.prepare(self.request, self.preferences) if operation.prepare else None
         return self.store.write(
             self.actor,
             None if operation.project is None else lambda tx: self._locate(tx, operation) or "",
-            lambda tx: self._write(tx, operation, secrets),
+            lambda tx: self._write(tx, operation, secrets, prepared),
             needs=operation.permission,
             op_id=self._build_idempotent_request(operation),
             on_archived=operation.on_archived,
@@ -203,8 +204,11 @@ class _Execution(msgspec.Struct, frozen=True):
             authorize_organization(tx, operation.without_project or operation.permission)
         return self._handle(tx, operation)
 
-    def _write(self, tx: Transaction, operation: Operation[Any, Any], secrets: list[SecretMatch]) -> ExecutionResult:
+    def _write(
+        self, tx: Transaction, operation: Operation[Any, Any], secrets: list[SecretMatch], prepared: Any
+    ) -> ExecutionResult:
         tx.preferences = self.preferences
+        tx.prepared = prepared
         warnings = check_secrets(tx, self.request, secrets)
         answer = _warn_about_clock(tx, self._handle(tx, operation))
         if warnings and hasattr(answer, "warnings"):

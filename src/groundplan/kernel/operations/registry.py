@@ -15,6 +15,7 @@ from typing import Annotated, Any, Generic, TypedDict, TypeVar, Unpack, get_args
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.transaction import Transaction
 
 In = TypeVar("In", bound=Struct)
@@ -116,6 +117,8 @@ class Operation(Struct, Generic[In, Out], frozen=True):
     variants: tuple[Operation[In, Any], ...] = ()
     choose_variant: Callable[[In], Operation[In, Any] | None] | None = None
     when_project_missing: Operation[In, Any] | None = None  # serves the request if the project does not exist
+    # Runs before the transaction of a write, for what may take a while; its result is `tx.prepared`.
+    prepare: Callable[[In, Preferences], Any] | None = None
     # Runs on the result of the handler after the transaction has ended, for work that needs no database.
     finish: Callable[[Any], Any] | None = None
     # Returns an answer without its secrets, as it may be stored for its op_id.
@@ -153,6 +156,7 @@ class OperationOptions(TypedDict, Generic[In], total=False):
     variants: tuple[Operation[In, Any], ...]
     choose_variant: Callable[[In], Operation[In, Any] | None]
     when_project_missing: Operation[In, Any]
+    prepare: Callable[[In, Preferences], Any]
     finish: Callable[[Any], Any]
     redact: Callable[[Any], Any]
     tool: Tool

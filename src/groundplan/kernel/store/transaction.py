@@ -90,6 +90,7 @@ class Transaction(ABC):
         self.uptime = uptime  # of the machine that runs this; None: there is none, or no need for one
         self.clock_jump: ClockJump | None = None  # since the last write of the project
         self.preferences = NO_PREFERENCES  # session defaults of the caller
+        self.prepared: Any = None  # the result of the operation's `prepare`
         self.default_decision: str | None = None  # of events that have no decision of their own
         self.discarded = False  # the write changed nothing, so it is rolled back with its revision
         self.named_project: str | None = None  # the name or id that the caller gave beside what the request is about

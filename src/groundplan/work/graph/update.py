@@ -13,6 +13,7 @@ from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import NextStep, RuleViolated, StaleRevision
 from groundplan.kernel.links import LinkSource
 from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
@@ -20,6 +21,7 @@ from groundplan.providers import has_knowledge
 from groundplan.work import claims
 from groundplan.work.answers import DONE_WORDS, GraphHints, SideEffects, Warnings, add_side_effects, build_graph_hints
 from groundplan.work.events import WorkOp
+from groundplan.work.evidence_check import Checks, check_evidence, describe_missing, get_default_check
 from groundplan.work.kinds import PRIORITY, PRIORITY_IGNORED, TASK, get_complexity, get_priority, ranks_as_absent
 from groundplan.work.link_targets import KnownTargets, Pointers, PurposeKeys
 from groundplan.work.links import Requested, find_unset_facts_of_nodes, load_targets, read_requested, set_links
@@ -185,6 +187,8 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
         readiness.write_counts()
         for node_id in tx.scalars(sql.resolved_early, project_id=tx.project.id, ns=to_json_array(early)):
             warnings.add(node_id, "resolved while its dependencies are open")
+    if missing := describe_missing(tx.prepared or {}):
+        warnings.add(updated[0].node_id, missing)
     for n, pointers in find_unset_facts_of_nodes(tx, finished).items():
         warnings.add_unset_facts(finished[n], pointers)
     answer = Updated(updated=updated)
@@ -334,7 +338,22 @@ def _set_links(
 def _append_evidence(tx: Transaction, node: WorkNodeRow, entries: Sequence[AddEvidence]) -> Change:
     """Add evidence to a node. The change leaves out actor and time, because the event has them."""
     numbered = enumerate(entries, node.evidence_total + 1)
-    add_evidence(tx, [EvidenceRow(node.n, k, entry.type, entry.ref, tx.actor.id, tx.now) for k, entry in numbered])
+    checks: Checks = tx.prepared or {}
+    add_evidence(
+        tx,
+        [
+            EvidenceRow(
+                node.n,
+                k,
+                entry.type,
+                entry.ref,
+                tx.actor.id,
+                tx.now,
+                checks.get((entry.type, entry.ref), get_default_check(entry.type)),
+            )
+            for k, entry in numbered
+        ],
+    )
     return changed("evidence", None, [{"type": entry.type, "ref": entry.ref} for entry in entries])
 
 
@@ -346,6 +365,13 @@ def _check_evidence(tx: Transaction, node: WorkNodeRow, added: int, warnings: Wa
             raise EvidenceRequired(node)
         case "warn":
             warnings.add(node.id, "resolved without evidence")
+
+
+def look_up_evidence(request: UpdateNodes, preferences: Preferences) -> Checks:
+    """Look up the commits and files of the evidence in the repository beside the session."""
+    return check_evidence(
+        [(entry.type, entry.ref) for item in request.updates for entry in item.add_evidence or ()], preferences
+    )
 
 
 def locate(tx: Transaction, request: UpdateNodes) -> str:
@@ -360,6 +386,7 @@ OPERATION = declare(
     permission=Permission.WORK_UPDATE,
     effect=Effect.WRITE,
     project=locate,
+    prepare=look_up_evidence,
     tool=Tool("graph_update", Group.WORK),
     command=Command(("work", "update")),
     http=Route("PATCH", "/projects/{project}/work/nodes"),

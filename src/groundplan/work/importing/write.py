@@ -16,6 +16,7 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.sections.section import delete_sections
 from groundplan.work.events import WorkOp
+from groundplan.work.evidence_check import get_default_check
 from groundplan.work.importing.compare import read_fate, set_properties
 from groundplan.work.importing.items import build_properties, describe_fate, digest_if_long, is_same
 from groundplan.work.importing.state import (
@@ -313,7 +314,8 @@ def _list_evidence(tx: Transaction, entries: list[ImportEntry]) -> Iterator[Evid
     for entry in entries:
         first = entry.stored.row.evidence_total + 1 if entry.stored else 1
         for k, evidence in enumerate(entry.new_evidence, first):
-            yield EvidenceRow(entry.node.n, k, evidence.type, evidence.text, tx.actor.id, tx.now)
+            check = get_default_check(evidence.type)
+            yield EvidenceRow(entry.node.n, k, evidence.type, evidence.text, tx.actor.id, tx.now, check)
 
 
 def _list_new_sections(entries: list[ImportEntry]) -> Iterator[dict[str, Any]]:
