@@ -208,7 +208,7 @@ REFUSED: dict[str, Attempt] = {
         lambda d: d.update("Cart", knowledgeMode="prepend", knowledge="x"),
         ("Invalid", "invalid_argument", "knowledgeMode"),
     ),
-    "what is no commit": (lambda d: d.update("Cart", confirm="HEAD"), ("Invalid", "invalid_argument", "confirm")),
+    "what is no commit": (lambda d: d.update("Cart", confirm="HEAD"), ("Invalid", "head_unknown", "confirm")),
     "a molecule with paths": (lambda d: d.update("Shop", paths=["a"]), ("Invalid", "invalid_argument", "paths")),
     "a molecule in a molecule": (
         lambda d: d.update("Shop", moleculeId="Pages"),
@@ -220,7 +220,7 @@ REFUSED: dict[str, Attempt] = {
     ),
     "a molecule that is confirmed": (
         lambda d: d.update("Shop", confirm=COMMIT),
-        ("Invalid", "invalid_argument", "confirm"),
+        ("Invalid", "head_unknown", "confirm"),
     ),
     "an atom related to molecules": (
         lambda d: d.update("Cart", relatedMolecules={"Shop": "x"}),

@@ -22,7 +22,7 @@ NODES: list[dict[str, Any]] = [
 NO_FORMS = dict.fromkeys(AREAS, 0)
 FORMS_OF_EDITORS = {
     **NO_FORMS,
-    **{"home": 1, "plan": 3, "work": 21, "knowledge": 2, "facts": 6, "inbox": 1, "throughline": 2},
+    **{"home": 2, "plan": 3, "work": 21, "knowledge": 2, "facts": 6, "inbox": 2, "throughline": 2},
 }
 
 
@@ -127,12 +127,12 @@ def test_stored_text_is_text_in_every_area(browser: Browser, engine: Engine, are
             "ada",
             {
                 **NO_FORMS,
-                "home": 1,
+                "home": 2,
                 "plan": 3,
                 "work": 21,
                 "knowledge": 2,
                 "facts": 7,
-                "inbox": 1,
+                "inbox": 2,
                 "members": 5,
                 "throughline": 2,
             },

@@ -49,7 +49,6 @@ HINTS_OF_EFFECTS: Mapping[tuple[str, str], WordHint] = {
     ("work.update", "finishes a node with resolved: true"): WordHint("done {id}", "finishes a node"),
     ("work.update", "with resolved false reopens it"): WordHint("done {id} --off", "reopens it"),
     ("work.update", "ends it with release"): WordHint("take {id} --off", "ends it"),
-    ("work.restructure", "drops it with a reason"): WordHint("drop {id} -m WHY"),
 }
 _NODE_ARGUMENTS = ("node_id", "id", "containerId")
 

@@ -235,7 +235,7 @@ WORDS: tuple[Word, ...] = (
     Word("why", "Show what a task is for, up to the goals.", "reading:show_why", (NODE,), ()),
     Word(
         "undo",
-        "Undo your last change, the one before with the next call, or the write of an event.",
+        "Undo your last change, then the one before it, or the write of an event.",
         "reading:undo",
         (WordArgument("EVENT", "The event, such as 12.0. Default: your last change.", required=False),),
         (
