@@ -38,6 +38,8 @@ def test_a_write_of_another_process_reaches_a_stream(engine: Engine) -> None:
         arguments = (
             "--db",
             engine.db,
+            "--access",
+            "open",
             "--agent",
             "ben",
             "member",
