@@ -147,10 +147,11 @@ class PostgresStore(Store):
                 with cancellation.interruptible(partial(interrupt, connection)):
                     cancellation.check()
                     self._begin(connection, begin)
-                    database_now = identify(connection, actor, limits)
+                    identified = identify(connection, actor, limits)
                     clock = format_timestamp(self._clock()) if self._clock else None
-                    now = clock or database_now
+                    now = clock or identified.now
                     tx = PostgresTransaction(connection, actor, now, self.cache, cancellation, clock=clock)
+                    tx.identify(identified.stored_kind)
                     yield tx
                     if tx.discarded:
                         connection.execute("ROLLBACK")
