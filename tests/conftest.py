@@ -14,6 +14,7 @@ from _pytest.runner import runtestprotocol
 from typer.main import get_command
 
 from groundplan.catalog import OPERATIONS
+from groundplan.coding_agents import ANY_AGENT, CODING_AGENTS
 from groundplan.kernel.operations.registry import Registry
 from groundplan.kernel.store.store import Store
 from groundplan.surfaces.cli import program as command_line
@@ -40,6 +41,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.option.teeth = teeth.resolve_part(
         config.option.teeth
     )  # before the workers get it: the date may change meanwhile
+    for agent in (*CODING_AGENTS, ANY_AGENT):  # else what a test starts inside of one would act as that agent
+        os.environ.pop(agent.variable, None)
     use_hypothesis_profile()
     if folder := memory_directory():
         os.environ.setdefault(ROOT_OF_FILES, str(folder))

@@ -89,6 +89,11 @@ def identify(actor: Actor, stored: ActorKind | None) -> Actor:
     raise NameOfOtherKind(actor.id, stored, actor.kind)
 
 
+def trusted_reader(organization: str = LOCAL_ORGANIZATION) -> Actor:
+    """Return the actor with whom the program itself reads a whole organization. It has no name, so it never acts."""
+    return Actor(organization, "", ActorKind.PERSON, Access.OPEN)
+
+
 def local_actor(
     name: str,
     *,

@@ -1,5 +1,5 @@
 -- Whether a name is a person's, an agent's or a service's is stored when it first acts, and decides from then on.
-REFUSE actor_kind AS principals_kind_is_final
+REFUSE frozen AS principals_kind_is_final
 BEFORE UPDATE ON principals
 WHEN NEW.tenant_id <> OLD.tenant_id
   OR NEW.id <> OLD.id
@@ -7,7 +7,7 @@ WHEN NEW.tenant_id <> OLD.tenant_id
 
 -- only: sqlite
 -- On PostgreSQL the app role has no right to delete these rows.
-REFUSE actor_kind AS principals_are_never_deleted
+REFUSE frozen AS principals_are_never_deleted
 BEFORE DELETE ON principals;
 -- end
 

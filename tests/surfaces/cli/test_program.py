@@ -320,11 +320,11 @@ def test_every_command_takes_the_options_that_the_help_names(run: Run) -> None:
 
     options = re.findall(r"--\w+", everywhere)
     assert options == ["--db", "--org", "--agent", "--access", "--config"]
-    assert but_one.startswith("--json;")
+    assert but_one.startswith("--person and --json;")
     for words in (("init",), ("demo",), ("doctor",), ("project", "list"), ("mcp",)):
         shown = run(*words, "--help").out
         assert all(option in shown for option in options)
-        assert ("--json" in shown) is (words != ("mcp",))
+        assert ("--json" in shown, "--person" in shown) == (words != ("mcp",),) * 2
 
 
 def test_the_header_of_a_file_tells_whether_it_will_open(run: Run) -> None:

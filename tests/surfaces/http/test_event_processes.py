@@ -40,7 +40,7 @@ def test_a_write_of_another_process_reaches_a_stream(engine: Engine) -> None:
             engine.db,
             "--access",
             "open",
-            "--agent",
+            "--person",
             "ben",
             "member",
             "add",
