@@ -20,6 +20,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.answers import CutLists, LeftOut, Trimming, take_page
 from groundplan.kernel.audit import Change
 from groundplan.kernel.clock import format_timestamp
@@ -65,6 +66,7 @@ class EventHeader(Struct):
     actor: str
     op: str
     subject: str
+    actor_kind: ActorKind | None  # None: a person
 
     @property
     def position(self) -> EventPosition:
@@ -180,6 +182,7 @@ class EventRecord(Struct, kw_only=True):
     id: str
     at: str
     actor: str
+    actor_kind: ActorKind | UnsetType = UNSET  # as answers say it of members: not of persons
     op: str
     subject: str
     changes: list[Change] | UnsetType = UNSET
@@ -301,6 +304,7 @@ def to_record(event: StoredEvent) -> EventRecord:
         id=str(event.position),
         at=event.at,
         actor=event.actor,
+        actor_kind=event.actor_kind or UNSET,
         op=event.op,
         subject=event.subject,
         changes=event.changes or UNSET,
@@ -503,6 +507,7 @@ class AreaChange(NamedTuple):
     ids: list[str]  # at most `IDS_MAX`
     left_out: int  # how many more ids there are
     actor: str
+    actor_kind: ActorKind | None  # None: a person
 
 
 class FollowedPart(NamedTuple):
@@ -572,4 +577,5 @@ def _summarize(rows: Sequence[EventHeader]) -> AreaChange:
         ids[:IDS_MAX],
         max(0, len(ids) - IDS_MAX),
         rows[0].actor,
+        rows[0].actor_kind,
     )

@@ -1,5 +1,7 @@
 -- part: header
-rev, n, at, actor_id AS actor, op, subject
+rev, n, at, actor_id AS actor, op, subject,
+(SELECT p.kind FROM principals AS p WHERE p.tenant_id = :tenant_id AND p.id = actor_id AND p.kind <> 'person')
+    AS actor_kind
 
 -- part: event
 {header}, changes, decision

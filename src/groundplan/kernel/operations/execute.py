@@ -209,8 +209,9 @@ class _Execution(msgspec.Struct, frozen=True):
     ) -> ExecutionResult:
         tx.preferences = self.preferences
         tx.prepared = prepared
-        warnings = check_secrets(tx, self.request, secrets)
+        secret_warnings = check_secrets(tx, self.request, secrets)
         answer = _warn_about_clock(tx, self._handle(tx, operation))
+        warnings = [*secret_warnings, *tx.warnings]
         if warnings and hasattr(answer, "warnings"):
             answer.warnings = [*warnings, *(answer.warnings or ())]
         # Inside the transaction: an answer that is too large must fail before the change is committed.
