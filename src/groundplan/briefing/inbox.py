@@ -27,7 +27,7 @@ from groundplan.kernel.answers import LeftOut, encode, take_page
 from groundplan.kernel.clock import subtract_time
 from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, Route, Tool, declare
 from groundplan.kernel.projects import ListProjects, list_projects
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.transaction import Project, Transaction, set_time_of_read
@@ -561,7 +561,6 @@ OPERATION = declare(
     effect=Effect.READ,
     without_project=Permission.PROJECT_LIST,
     tool=Tool("inbox", Group.BRIEFING),
-    command=Command(("inbox",)),
     http=Route("GET", "/projects/{project}/inbox"),
     other_routes=(Route("GET", "/organization/inbox"),),
 )

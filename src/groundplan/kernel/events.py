@@ -26,7 +26,7 @@ from groundplan.kernel.clock import format_timestamp
 from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, Route, Tool, declare
 from groundplan.kernel.principals import find_principal
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
@@ -323,7 +323,6 @@ LIST = declare(
     permission=Permission.PROJECT_READ,
     effect=Effect.READ,
     tool=Tool("events", Group.BRIEFING),
-    command=Command(("events",)),
     http=Route("GET", "/projects/{project}/history"),
 )
 

@@ -232,8 +232,6 @@ def test_every_answer_can_be_drawn_whatever_is_stored_and_what_is_cut_says_so(fa
     draw("edit", copy, "--sources", json.dumps([{"kind": "url", "title": "New", "uri": "x"}]))
     assert "cleared" in draw("diff", facts.draft, copy)
     assert "added  New (x)" in draw("diff", facts.draft, copy)
-    draw("run", copy)
-    draw("touch", copy, "--ownership", "shared")
     assert draw("list", "--project", "atlas").count("(shared)") == 2
     draw("export", "--project", "atlas")
     assert draw("discard", copy) == f"Discarded {copy}.\n"

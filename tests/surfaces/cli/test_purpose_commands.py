@@ -329,7 +329,7 @@ def test_what_cannot_be_observed_is_refused_and_nothing_is_recorded(
         )
     }
 
-    codes = [(2, "usage"), (2, "usage"), (2, "invalid_number"), (3, "not_found"), (2, "invalid_argument")]
+    codes = [(2, "usage"), (2, "usage"), (2, "usage"), (3, "not_found"), (2, "invalid_argument")]
     codes += [(2, "invalid_date"), (2, "usage"), (3, "not_found"), (6, "not_waivable"), (2, "invalid_argument")]
     assert list(refused.values()) == [*codes, (3, "not_found"), (3, "not_found")]
     assert draft_with_theory.answer("observations")["measurements"] == []

@@ -12,7 +12,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import NextStep, RuleViolated, StaleRevision
 from groundplan.kernel.links import LinkSource
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -388,7 +388,6 @@ OPERATION = declare(
     project=locate,
     prepare=look_up_evidence,
     tool=Tool("graph_update", Group.WORK),
-    command=Command(("work", "update")),
     http=Route("PATCH", "/projects/{project}/work/nodes"),
     other_routes=(
         Route("PATCH", "/projects/{project}/work/nodes/{node_id}", item_of="updates", summary="Change one node."),

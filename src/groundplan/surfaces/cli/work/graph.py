@@ -211,7 +211,6 @@ OUTLINE_ROWS = Rows(
 RENDERERS = {
     "work.open": View(TypeSwitch({OpenedProject: OPENED, ProjectLines: PROJECTS})),
     "work.plan": PLANNED,
-    "work.add": PLANNED,
     "work.next": OFFERS,
     "work.claim": OFFERS,
     "work.context": View(
@@ -247,7 +246,6 @@ RENDERERS = {
         footer=(),
     ),
     "work.outline": View(OUTLINE_ROWS, _format_count, footer=()),
-    "work.lookup": View(OUTLINE_ROWS),
     "work.dependencies": View(
         Rows(
             "nodes",
