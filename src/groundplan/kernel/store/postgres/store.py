@@ -36,6 +36,7 @@ from groundplan.kernel.store.postgres.session import (
     identify,
     interrupt,
     is_behind_pooler,
+    rollback,
     set_statement_timeout,
     to_milliseconds,
 )
@@ -49,6 +50,7 @@ T = TypeVar("T")
 
 CONNECTIONS_MAX = 16
 CONNECT_S_MAX = 5
+PREPARE_AFTER = 1  # the calls of a statement after which it is prepared; a command that runs once prepares none
 ROWS_PARAMETER = "rows"  # a statement with this parameter takes many rows at once, as JSON
 GUARD_SQLSTATE = "GP001"  # raised by our triggers
 
@@ -88,11 +90,12 @@ class PostgresStore(Store):
             on_failure.callback(first.close)
             self._is_pooled = is_behind_pooler(first)
             # A pooler drops the options above, so each transaction sets them.
-            self._settings = format_settings(first, lock_wait_s) if self._is_pooled else ""
+            self._settings = format_settings(lock_wait_s) if self._is_pooled else ()
+            settings["prepare_threshold"] = None if self._is_pooled else PREPARE_AFTER
+            first.prepare_threshold = settings["prepare_threshold"]
             with first.transaction():
-                if self._is_pooled:
-                    first.execute(self._settings)
-                    settings["prepare_threshold"] = first.prepare_threshold = None
+                for setting in self._settings:
+                    first.execute(setting)
                 check_connection(first, as_owner=as_owner)
             on_failure.pop_all()
         # It logs lost connections to stderr, with host and user; callers get an error instead.
@@ -146,25 +149,31 @@ class PostgresStore(Store):
             try:
                 with cancellation.interruptible(partial(interrupt, connection)):
                     cancellation.check()
-                    self._begin(connection, begin)
-                    database_now = identify(connection, actor, limits)
+                    database_now = self._begin(connection, begin, actor, limits)
                     clock = format_timestamp(self._clock()) if self._clock else None
                     now = clock or database_now
                     tx = PostgresTransaction(connection, actor, now, self.cache, cancellation, clock=clock)
                     yield tx
                     if tx.discarded:
-                        connection.execute("ROLLBACK")
+                        rollback(connection)
                     else:
                         _commit(connection)
             except BaseException:
                 # Outside of the block above: a cancellation must not interrupt the rollback.
                 with suppress(psycopg.Error):
-                    connection.rollback()
+                    rollback(connection)
                 raise
 
-    def _begin(self, connection: Connection, begin: LiteralString) -> None:
+    def _begin(self, connection: Connection, begin: LiteralString, actor: Actor, limits: ServerLimits) -> str:
+        """Begin a transaction of the actor in one round trip, and return the time of the database."""
         try:
-            connection.execute(f"{begin}; {self._settings}" if self._is_pooled else begin)
+            with connection.pipeline():
+                connection.execute(begin)
+                for setting in self._settings:
+                    connection.execute(setting)
+                identified = identify(connection, actor, limits)
+            (*_, now) = identified.fetchall()[0]
+            return str(now)
         except psycopg.OperationalError as error:
             # The server closed the connection while it was in the pool, and probably the others, too. No statement ran
             # yet, so it is safe to retry with a new one.
@@ -175,7 +184,7 @@ class PostgresStore(Store):
         cast("PostgresTransaction", tx).connection.execute("SAVEPOINT before_lock")
 
     def _rollback_to_savepoint(self, tx: Transaction) -> None:
-        cast("PostgresTransaction", tx).connection.execute("ROLLBACK TO before_lock")
+        rollback(cast("PostgresTransaction", tx).connection, b"ROLLBACK TO before_lock")
 
     def watch_commits(self) -> CommitWatch:
         from groundplan.kernel.store.postgres.commit_watch import PostgresCommitWatch  # only a server needs it
