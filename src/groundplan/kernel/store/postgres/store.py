@@ -51,6 +51,8 @@ T = TypeVar("T")
 CONNECTIONS_MAX = 16
 CONNECT_S_MAX = 5
 PREPARE_AFTER = 1  # the calls of a statement after which it is prepared; a command that runs once prepares none
+ANALYZE_ROWS_MIN = 1_000  # of the statements of a write, after which it looks whether a table needs new statistics
+ANALYZE_S_MAX = 5.0
 ROWS_PARAMETER = "rows"  # a statement with this parameter takes many rows at once, as JSON
 GUARD_SQLSTATE = "GP001"  # raised by our triggers
 
@@ -135,12 +137,22 @@ class PostgresStore(Store):
         # READ COMMITTED, so that every statement after the lock sees the commit of its previous holder; under
         # REPEATABLE READ it would see the snapshot from before the wait.
         with self._transaction(actor, "BEGIN ISOLATION LEVEL READ COMMITTED", cancellation, limits) as tx:
-            return run(tx)
+            answer = run(tx)
+        if not tx.discarded and tx.rows >= ANALYZE_ROWS_MIN:
+            self._analyze()
+        return answer
+
+    def _analyze(self) -> None:
+        """Bring the statistics of tables that grew up to date. The write is committed, so nothing here fails it."""
+        with suppress(psycopg.Error), self._pool.connection() as connection, connection.transaction():
+            connection.execute(f"SET LOCAL lock_timeout = {to_milliseconds(ANALYZE_S_MAX)}")
+            set_statement_timeout(connection, ANALYZE_S_MAX)
+            connection.execute(f"SELECT {SCHEMA_NAME}.gp_analyze_grown_tables()")
 
     @contextmanager
     def _transaction(
         self, actor: Actor, begin: LiteralString, cancellation: Cancellation, limits: ServerLimits
-    ) -> Iterator[Transaction]:
+    ) -> Iterator[PostgresTransaction]:
         with (
             translate_errors(cancellation),
             self._pool.connection(cancellation.check_cancelled) as connection,
@@ -213,6 +225,7 @@ class PostgresTransaction(Transaction):
     ) -> None:
         super().__init__(actor, now, cache, cancellation, clock=clock)
         self.connection = connection
+        self.rows = 0  # that statements read or changed
         self._statement_s = self.cancellation.current_limit_s  # the server stops a statement after this time
 
     @property
@@ -229,6 +242,7 @@ class PostgresTransaction(Transaction):
         self._check_time()
         with self.connection.cursor() as cursor:
             cursor.executemany(_get_sql(query), [{**row, **self._ambient} for row in rows])
+            self.rows += max(cursor.rowcount, 0)
 
     def _fetch(self, query: Query, shape: type[T] | None, parameters: dict[str, Any]) -> list[Any]:
         cursor = self._query(query, parameters)
@@ -237,7 +251,9 @@ class PostgresTransaction(Transaction):
 
     def _query(self, query: Query, parameters: dict[str, Any]) -> psycopg.Cursor[Row]:
         self._check_time()
-        return self.connection.execute(_get_sql(query), parameters | self._ambient)
+        cursor = self.connection.execute(_get_sql(query), parameters | self._ambient)
+        self.rows += max(cursor.rowcount, 0)
+        return cursor
 
     def _check_time(self) -> None:
         """Raise if the request is over, and limit the next statement to the remaining time of the request."""
