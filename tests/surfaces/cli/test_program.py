@@ -221,7 +221,7 @@ def test_mcp_takes_paths_against_the_working_copy_it_is_told_or_was_started_in(
     _, elsewhere = serve_messages(messages=[INITIALIZE, ask])
 
     (atom,) = tool_answer(with_option)["data"]["orphanAtoms"]
-    assert atom["matchedPaths"] == ["src/pay", "src/pay/a.ts"]
+    assert atom["matchedPaths"] == ["src/pay/a.ts", "src/pay"]
     assert tool_answer(with_option)["data"]["unmatchedPaths"] == ["/etc/hosts"]
     assert len(tool_answer(with_option)["data"]["warnings"]) == 1
     assert tool_answer(elsewhere)["data"]["unmatchedPaths"] == sorted([absolute, "/etc/hosts"])
