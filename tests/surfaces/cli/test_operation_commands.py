@@ -38,7 +38,7 @@ def list_fields(operation: Operation[Any, Any], command: Entry) -> list[msgspec.
         return list(fields.values())
     item = choose_item(describe_type(fields[command.item_of].type))
     shared = [fields["project"], fields["op_id"]]
-    return [*msgspec.structs.fields(item.type), *shared]  # type: ignore[arg-type] # a struct
+    return [*msgspec.structs.fields(item.type), *shared]
 
 
 @for_each_command(CALLS)
