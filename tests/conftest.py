@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -41,6 +42,8 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.teeth
     )  # before the workers get it: the date may change meanwhile
     use_hypothesis_profile()
+    # A shell lets what it starts in the background ignore Ctrl-C, and so would the programs that tests start and end.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if folder := memory_directory():
         os.environ.setdefault(ROOT_OF_FILES, str(folder))
     # One server for all workers: the controller starts it and sends its address to the workers.
