@@ -220,7 +220,7 @@ REFUSED: dict[str, Attempt] = {
     ),
     "a molecule that is confirmed": (
         lambda d: d.update("Shop", confirm=COMMIT),
-        ("Invalid", "head_unknown", "confirm"),
+        ("Invalid", "invalid_argument", "confirm"),
     ),
     "an atom related to molecules": (
         lambda d: d.update("Cart", relatedMolecules={"Shop": "x"}),
