@@ -581,7 +581,7 @@ class Work:
             edge = Edge(link.source, link.type, link.target)
             self.edges = self.edges - {edge} if link.remove else self.edges | {edge}
             self._record(self.nodes[link.source], "disconnected" if link.remove else "connected", now)
-            if not link.remove and link.type not in (DEPENDS_ON, "relates_to"):
+            if not link.remove and link.type == "blocks":
                 self._warnings.append(Warned(link.source, f"edge type {link.type!r} has no effect on the order"))
         return self._answer(
             before, applied=len(links) - len(rejected), rejected=tuple(rejected[place] for place in sorted(rejected))

@@ -11,7 +11,7 @@ from groundplan.kernel.answers import CHARS_PER_TOKEN, Budget, CutLists, count_c
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import find_nearest, quote_text
 from groundplan.providers import BRIEFING_LISTS, collect_briefing
-from groundplan.work.nodes import DEPENDS_ON, RELATES_TO, NodeSummary, load_best
+from groundplan.work.nodes import DEPENDS_ON, NodeSummary, load_best
 from groundplan.work.readiness import Readiness
 
 WARNINGS_MAX = 5
@@ -19,12 +19,6 @@ NAMES_MAX = 5  # in one line
 
 # Words for a finished node, which people set as its state.
 DONE_WORDS = frozenset({"done", "complete", "completed", "finished", "resolved", "closed", "fixed", "shipped"})
-
-# Types that say how two nodes are related and promise no order, so that nobody is surprised.
-RELATIONS = frozenset(
-    {RELATES_TO, "related_to", "references", "see_also", "duplicates", "duplicate_of", "supersedes", "implements"}
-    | {"tests", "documents", "discovered_from", "serves", "rests_on", "supports", "refutes"}
-)
 
 # Types that promise an order, folded: from the node that waits, and from the node that comes first.
 WAITING_TYPES = frozenset(
@@ -93,8 +87,8 @@ def join_names(names: Sequence[str]) -> str:
 
 
 def describe_edge_type(type_: str) -> str | None:
-    """Return a warning if the name of an edge type suggests an effect that the type does not have; else None."""
-    if type_ == DEPENDS_ON or type_ in RELATIONS:
+    """Return a warning if an edge type looks like a mistaken `depends_on`; else None."""
+    if type_ == DEPENDS_ON:
         return None
     folded = "".join(filter(str.isalnum, type_[:64].casefold()))
     problem = f"edge type {quote_text(type_)} has no effect on the order"
@@ -102,7 +96,7 @@ def describe_edge_type(type_: str) -> str | None:
         return f"{problem}; use '{DEPENDS_ON}' with from and to swapped: from is the node that waits"
     if folded in WAITING_TYPES or find_nearest(type_, [DEPENDS_ON]):
         return f"{problem}; use '{DEPENDS_ON}'"
-    return f"{problem}; only '{DEPENDS_ON}' has"
+    return None
 
 
 class SideEffects(Struct, kw_only=True):
