@@ -14,7 +14,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import CutLists, LeftOut, Trimming, take_page
 from groundplan.kernel.audit import Change
-from groundplan.kernel.cursors import encode_cursor
+from groundplan.kernel.cursors import Cursor, encode_cursor
 from groundplan.kernel.events import AFTER_ALL_EVENTS, StoredEvent, decode_event_cursor, list_events_about
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
@@ -31,7 +31,7 @@ class ReadHistory(Struct, forbid_unknown_fields=True):
 
     node_id: NodeRef
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = 20
-    cursor: str | None = None
+    cursor: Cursor = None
     lean: bool | None = None
 
 
