@@ -340,7 +340,7 @@ _TRIM_EXTRAS = Trimming(DropField("nodes[].metadata"), DropField("nodes[].narrat
 _DEFAULTS: dict[str, Any] = {"assumptions": [], "metadata": {}, "edge_type": EdgeType.CONTRIBUTES_TO}
 _TRIM_LAST = Trimming(
     *(DropField(f"indicators[].{field}") for field in ("method", "frequency", "baseline_verified")),
-    *(DropField(f"versions[].{field}") for field in ("content_hash", "context_run")),
+    *(DropField(f"versions[].{field}") for field in ("content_hash", "context_run", "published_by", "published_at")),
     DropField("nodes[].description"),
     *(DropField(f"{rows}.owner") for rows in ("nodes[]", "indicators[]", *_ASSUMPTION_PATHS)),
     *(DropField(f"indicators[].{field}") for field in ("unit", "direction")),

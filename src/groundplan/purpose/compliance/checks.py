@@ -134,7 +134,7 @@ def _find_proposed_structure(proposal: ProposedOperation) -> MetadataStructure:
     writes_node = proposal.kind in (OperationKind.CREATE_NODE, OperationKind.UPDATE_NODE)
     stored = find_structure(proposal.metadata) if writes_node else MetadataStructure([], [])
     links, trees = (
-        [name for name in names if getattr(proposal, name) not in (UNSET, None)]
+        [name for name in names if getattr(proposal, name) is not None]
         for names in (("parent_id", "parent"), ("children", "path", "tree"))
     )
     return MetadataStructure([*links, *stored.links], [*trees, *stored.trees])
