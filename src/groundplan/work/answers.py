@@ -34,13 +34,6 @@ LISTED_NODES_MAX = 50  # nodes in one list; the rest are only counted
 # Each list gets at most this fraction of the answer's cap, so that it does not crowd out the main answer.
 LIST_BUDGET_DIVISOR = 8
 
-COMPLETION_HINT = "Task completed. Consider updating the knowledge graph."
-SUGGESTED_ACTIONS = (
-    "Update atom knowledge for areas affected by this task",
-    "Update atom paths if files were moved or new directories created",
-    "Append changelog entries for significant changes",
-)
-
 FIFTHS = 5
 ANSWER_FIFTHS = 2  # of the budget: an answer has more only where its briefing does not need it
 FIELD_CHARS = len(',"briefing":')
@@ -137,18 +130,6 @@ def list_within_budget(
     listed = tx.budget.share(1, of=LIST_BUDGET_DIVISOR).take_rows(entries[:LISTED_NODES_MAX])
     total = len(entries) if total is None else total
     return listed or UNSET, total if len(listed) < total else UNSET
-
-
-class GraphHints(Struct, rename="camel"):
-    """Reminders after a completed task."""
-
-    message: str
-    suggested_actions: list[str]
-
-
-def build_graph_hints() -> GraphHints:
-    """Return the reminders."""
-    return GraphHints(COMPLETION_HINT, list(SUGGESTED_ACTIONS))
 
 
 class AnswerBriefing:
