@@ -600,6 +600,9 @@ class Work:
             self._record(self.nodes[edge.source], "disconnected" if link.remove else "connected", now)
             if not link.remove and link.type == "blocks":
                 self._warnings.append(Warned(edge.source, f"edge type {link.type!r} has no effect on the order"))
+            ends = self.nodes[edge.source], self.nodes[edge.target]
+            if not link.remove and link.type == DEPENDS_ON and [end.resolved for end in ends] == [True, False]:
+                self._warnings.append(Warned(edge.source, "is resolved, so it waits for nothing"))
         return self._answer(
             before, applied=len(links) - len(rejected), rejected=tuple(rejected[place] for place in sorted(rejected))
         )

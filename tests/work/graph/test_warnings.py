@@ -55,6 +55,19 @@ def test_a_removed_edge_needs_no_warning(work: WorkClient) -> None:
     assert work.disconnect("a: b", type="blocks").warnings is UNSET
 
 
+def test_a_resolved_node_that_is_to_wait_for_an_open_one_waits_for_nothing_and_the_answer_says_so(
+    work: WorkClient,
+) -> None:
+    work.plan("a\nb\nc")
+    work.resolve("a", "b")
+
+    [warning] = work.connect("a: c").warnings
+
+    assert warning.startswith(f"{work['a']}: is resolved, so it waits for nothing")
+    assert work.connect("a: b").warnings is UNSET
+    assert work.disconnect("a: c").warnings is UNSET
+
+
 def test_resolving_before_a_dependency_warns_unless_the_same_call_resolves_it(work: WorkClient) -> None:
     work.plan("a\nb: a\nc\nd: c")
 
