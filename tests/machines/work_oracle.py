@@ -624,7 +624,7 @@ class Work:
         tried.edges |= {edge}
         return "cycle_detected" if tried.has_loop() else None
 
-    def restructure(self, operations: Sequence[Operation], *, agent: str, now: int) -> Answer:
+    def restructure(self, operations: Sequence[Operation], *, agent: str, now: int, is_owner: bool = True) -> Answer:
         before = self._begin(agent)
         named = []
         for operation in operations:
@@ -635,6 +635,8 @@ class Work:
                 case Merge(source, target):
                     self._merge(self.lead(source), self.lead(target), agent, now)
                 case Drop(n, reason):
+                    if self.lead(n) == ROOT and not is_owner:
+                        raise Refusal("root_stays")
                     self._drop(self.lead(n), reason, agent, now)
         self._refuse_loops()
         return self._answer(before, applied=len(operations), named=tuple(named))
@@ -701,11 +703,9 @@ class Work:
 
     def _drop(self, n: int, reason: str, agent: str, now: int) -> None:
         self._find(n)
-        if n == ROOT:
-            raise Refusal("root_stays")
         still_open = [node for node in self.subtree(n) if not self.nodes[node].resolved]
         if not still_open:
-            raise Refusal("already_resolved")
+            return
         for node in still_open:
             self._refuse_held(node, agent, now)
         for node in sorted(still_open):

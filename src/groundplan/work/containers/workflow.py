@@ -81,7 +81,7 @@ from groundplan.work.nodes import (
     remove_edge,
 )
 from groundplan.work.readiness import Readiness
-from groundplan.work.restructuring import drop, find_open_subtree
+from groundplan.work.restructuring import AlreadyResolved, drop, find_open_subtree
 from groundplan.work.waiting.cycles import WaitingMoments
 
 BLOCKERS_NAMED_MAX = 5  # in the message; the details list more
@@ -480,6 +480,8 @@ def terminate(tx: Transaction, request: Terminate) -> Terminated:
     """
     node = _find_at_version(tx, request)
     before = get_status(node, now=tx.now)
+    if node.resolved:
+        raise AlreadyResolved(node)
     reason = (request.reason or "").strip()
     ended = find_open_subtree(tx, node)
     readiness = Readiness(tx, decision=None)
