@@ -247,6 +247,9 @@ def some_operation(random: Random, work: Work, verb: str) -> Operation:
         case "move":
             return Move(n, some_node(random, work, [one for one in work.nodes if n not in (one, *work.ancestors(one))]))
         case "merge":
+            parent = work.nodes[n].parent if n in work.nodes else None
+            if parent is not None and sometimes(random):
+                return Merge(n, parent)
             return Merge(n, some_node(random, work, unrelated(n, work)))
         case _:
             return Drop(n, random.choice(REASONS))

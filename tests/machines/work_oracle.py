@@ -661,7 +661,7 @@ class Work:
         self._find(source, target)
         if ROOT in (source, target):
             raise Refusal("root_stays")
-        if source == target or source in self.ancestors(target) or target in self.ancestors(source):
+        if source == target or source in self.ancestors(target) or target in self.ancestors(source)[1:]:
             raise Refusal("cannot_merge")
         self._refuse_held(source, agent, now)
         old, kept = self.nodes[source], self.nodes[target]

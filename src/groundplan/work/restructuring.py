@@ -178,7 +178,7 @@ class WorkEdgeRow(Struct):
 
 
 class CannotMerge(RuleViolated):
-    """The two nodes are the same, one is an ancestor of the other, or only one is a feature."""
+    """The two nodes are the same, one is above the other and not its parent, or only one is a feature."""
 
     code = "cannot_merge"
 
@@ -233,7 +233,7 @@ def _refuse_unmergeable(readiness: Readiness, source: WorkNodeRow, target: WorkN
     if FEATURE in (source.kind, target.kind) and source.kind != target.kind:
         raise CannotMerge(source, target, "only one of them is a feature; move its tasks instead")
     for upper, lower in ((source, target), (target, source)):
-        if readiness.positions.is_above(upper, lower):
+        if source.parent_n != target.n and readiness.positions.is_above(upper, lower):
             why = f"{upper.id} is an ancestor of {lower.id}; move or drop one of them instead"
             raise CannotMerge(source, target, why)
 
@@ -431,7 +431,7 @@ def restructure(tx: Transaction, request: Restructure) -> Restructured:
         NotFound: the project has no such node.
         MixedProjects: the nodes are in several projects; a node never changes its project.
         CycleDetected: a node would be below itself, or wait for itself.
-        CannotMerge: the nodes are the same, one is above the other, or only one is a feature.
+        CannotMerge: the nodes are the same, one is above the other and not its parent, or only one is a feature.
         ClaimedByAnother: the project enforces claims and another actor has claimed a node.
         RootNotAllowed: a node to move or merge is the root, or one to drop is and the caller is no owner.
     """
