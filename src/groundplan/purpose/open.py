@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import Budget, CutLists, DropField, LeftOut, Trimming, count_chars, trim
-from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.cursors import Cursor, InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
@@ -58,7 +58,7 @@ class OpenPurpose(Struct, forbid_unknown_fields=True):
     version: VersionRef | None = None
     detail: Literal["summary", "full", "observations"] | None = None
     as_of: str | None = None
-    cursor: str | None = None
+    cursor: Cursor = None
     lean: bool | None = None
 
 

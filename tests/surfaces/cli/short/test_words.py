@@ -130,6 +130,17 @@ def test_dropped_looks_different_from_done_without_any_colour(pl: ShortWords) ->
     assert pl.lines("ls dropped")[0].split()[1] == dropped
 
 
+def test_a_finished_task_that_is_told_to_wait_is_shown_as_it_is_with_a_warning(pl: ShortWords) -> None:
+    done, waiting = pl.add("Sign in"), pl.add("Write the docs")
+    pl(f"done {done}")
+
+    told = pl(f"block {done} --on {waiting}")
+
+    assert told.code == 0
+    assert told.out.startswith(f"✓ {done}")
+    assert f"{done}: is resolved, so it waits for nothing; groundplan done {done} --off reopens it" in told.out
+
+
 def test_what_waits_is_blocked_and_a_loop_is_refused_with_its_path(pl: ShortWords) -> None:
     login, docs = pl.add("Login"), pl.add("Docs")
     assert pl(f"block {docs} --on {login}").code == 0
