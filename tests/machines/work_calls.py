@@ -38,6 +38,7 @@ EDGE_TYPES = (DEPENDS_ON, DEPENDS_ON, DEPENDS_ON, "relates_to", "blocks", "block
 PRIORITIES = (0, False, 1, True, 2.5, -3, 2**53, 1e300, "9", [1], None)
 COMPLEXITIES = (1, 7, 0, 11, True, "2", 2.0, None)  # the first two are priorities of the container dialect
 AREAS = (1, True, "ui", "1", None)
+DESCRIPTIONS = ("as agreed", "see the board", None)
 STATES = ("doing", "Done", 0, False, {"step": [1, None]}, None)
 EVIDENCE = (("test", "passed"), ("git", "0a1b2c3"), ("dropped", "only looks like it"))
 REASONS = ("out of scope", "no budget")
@@ -114,6 +115,8 @@ def some_properties(random: Random) -> dict[str, Any]:
         properties["area"] = random.choice(AREAS)
     if sometimes(random):
         properties["complexity"] = random.choice(COMPLEXITIES)
+    if sometimes(random):
+        properties["description"] = random.choice(DESCRIPTIONS)
     if rarely(random):
         properties["_claimed_by"] = "me"
     return properties

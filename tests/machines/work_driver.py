@@ -236,7 +236,7 @@ class WorkDriver(SteppingMachine):
         def check(answer: dict[str, Any], expected: Answer) -> None:
             assert answer["applied"] == expected.applied
             assert [(one["op"], one["node_id"]) for one in answer["details"]] == [
-                (one["op"], one.get("node_id", one.get("source"))) for one in told
+                (one["op"], self.ids[n]) for one, n in zip(told, expected.named, strict=True)
             ]
 
         arguments = {"operations": told}

@@ -207,7 +207,8 @@ def _build_restoration(tx: Transaction, events: Sequence[StoredEvent]) -> Invers
     removed = [event.subject for event in events if event.op == WorkOp.DELETED]
     if not has_kept_contents(tx, removed):
         raise CannotUndo(
-            removed[0], NoInverse("what was deleted is gone", NextStep("container.create", "creates it anew"))
+            removed[0],
+            NoInverse("what was deleted is gone", NextStep("container.create", "creates it anew", fill=("title",))),
         )
     return InverseCall(RESTORE, {"nodes": removed})
 

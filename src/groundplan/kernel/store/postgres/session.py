@@ -13,10 +13,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import psycopg
-from psycopg import Connection, sql
+from psycopg import Connection, Cursor, sql
 
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
@@ -88,8 +88,8 @@ SELECT set_config('groundplan.role_max', %(role_max)s, true),
 """ + _IDENTIFY.strip().removeprefix("SELECT")
 
 
-def identify(connection: Connection, actor: Actor, limits: ServerLimits) -> str:
-    """Set the actor and the limits of the open transaction, and return the time of the database."""
+def identify(connection: Connection, actor: Actor, limits: ServerLimits) -> Cursor[Any]:
+    """Set the actor and the limits of the open transaction. The last column of the row is the time of the database."""
     identity = {
         "tenant": actor.organization,
         "actor": actor.id,
@@ -99,11 +99,8 @@ def identify(connection: Connection, actor: Actor, limits: ServerLimits) -> str:
         "idle_timeout": str(to_milliseconds(limits.idle_s)),
     }
     if actor.is_limited:
-        identified = connection.execute(_IDENTIFY_LIMITED, identity | format_limits(actor))
-    else:
-        identified = connection.execute(_IDENTIFY, identity)
-    (*_, now) = identified.fetchall()[0]
-    return str(now)
+        return connection.execute(_IDENTIFY_LIMITED, identity | format_limits(actor))
+    return connection.execute(_IDENTIFY, identity)
 
 
 def format_limits(actor: Actor) -> dict[str, str]:
@@ -121,10 +118,14 @@ def is_behind_pooler(connection: Connection) -> bool:
     return row != (connection.info.backend_pid,)
 
 
-def format_settings(connection: Connection, lock_wait_s: float) -> str:
+def format_settings(lock_wait_s: float) -> tuple[sql.Composed, ...]:
     """Return the statements that give one transaction the settings that our own connections have from their start."""
     return (
-        sql.SQL("SET LOCAL search_path = {}, pg_temp; SET LOCAL lock_timeout = {}")
-        .format(sql.Identifier(SCHEMA_NAME), sql.Literal(to_milliseconds(lock_wait_s)))
-        .as_string(connection)
+        sql.SQL("SET LOCAL search_path = {}, pg_temp").format(sql.Identifier(SCHEMA_NAME)),
+        sql.SQL("SET LOCAL lock_timeout = {}").format(sql.Literal(to_milliseconds(lock_wait_s))),
     )
+
+
+def rollback(connection: Connection, statement: bytes = b"ROLLBACK") -> None:
+    """Roll back, and keep the prepared statements: after a rollback of its own, psycopg forgets all of them."""
+    connection.pgconn.exec_(statement)
