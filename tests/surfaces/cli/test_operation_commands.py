@@ -254,7 +254,7 @@ def test_a_common_option_that_is_given_twice_is_refused(run: Run) -> None:
 
 
 def test_the_actor_is_the_one_named_for_the_command(run: Run) -> None:
-    made = run("project", "create", "atlas", "--agent", "cleo", "--json")
+    made = run("project", "create", "atlas", "--person", "cleo", "--json")
 
     assert made.answer["project"]["created_by"] == "cleo"
 

@@ -46,6 +46,7 @@ class Parameter(NamedTuple):
     default: Any = None
     off: str = ""  # the name for the opposite of a switch
     section: str = ""  # of --help
+    may_be_empty: bool = False  # the value may be left out: the option alone stands for an empty one
 
     @property
     def is_switch(self) -> bool:
@@ -104,7 +105,17 @@ COMMON_OPTIONS: tuple[Parameter, ...] = (
         kind=Kind.FILE,
     ),
     option("--org", value="ID", text="The organization. Default: GROUNDPLAN_ORG, else local."),
-    option("--agent", value="NAME", text="The actor. Default: GROUNDPLAN_AGENT, else your user name."),
+    option(
+        "--agent",
+        value="NAME",
+        text="The agent that acts. Default: GROUNDPLAN_AGENT, else the coding agent that starts this.",
+    ),
+    option(
+        "--person",
+        value="[NAME]",
+        text="The person who acts; without NAME, and by default, your user name.",
+        may_be_empty=True,
+    ),
     option(
         "--access",
         value="open|members",
@@ -216,6 +227,8 @@ def _split_option(text: str) -> tuple[str, str | None]:
 def _take_value(
     command: Command, name: str, parameter: Parameter, rest: list[str], options: Mapping[str, Parameter]
 ) -> str:
+    if parameter.may_be_empty:
+        return "" if not rest or rest[0].startswith("-") else rest.pop(0)
     if not rest:
         raise usage_error(command.words, f"{name} needs a value, {parameter.value}")
     if rest[0].partition("=")[0] in options:

@@ -8,8 +8,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from groundplan.catalog import OPERATIONS, build_schema
-from groundplan.configuration import Flags, Settings, get_user_name, load_settings
-from groundplan.kernel.actors import ActorKind
+from groundplan.configuration import Flags, Settings, load_settings
 from groundplan.kernel.answers import encode
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.input_gate.strict_json import validate_value
@@ -18,6 +17,7 @@ from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.store.open_store import open_store
 from groundplan.session import Session
+from groundplan.surfaces.cli.command_settings import load_command_settings
 from groundplan.surfaces.cli.failures import UsageError, print_warning, write_line
 from groundplan.surfaces.cli.last_id import recall, remember
 from groundplan.surfaces.cli.missing_plan import FileMissing, NoPlanHere, choose_project, refuse_missing
@@ -75,18 +75,28 @@ class CommandSession(Session):
 class Invocation:
     """One run of one command."""
 
-    def __init__(self, flags: Flags, *, as_json: bool, project: str | None = None, vocabulary: Vocabulary) -> None:
+    def __init__(
+        self,
+        flags: Flags,
+        *,
+        as_json: bool,
+        vocabulary: Vocabulary,
+        project: str | None = None,
+        settings: Settings | None = None,
+    ) -> None:
         self.flags, self.as_json = flags, as_json
         self.named_project = project  # of --project
         self._vocabulary = vocabulary
-        self._settings: Settings | None = None
+        self._settings = settings
         self._session: CommandSession | None = None
         self._opened = ExitStack()
         self.answers: list[bytes] = []  # as JSON, of the calls that the command stands for
 
     def within(self, config_file: str) -> Invocation:
         """Return an invocation with another configuration."""
-        return Invocation(self.flags._replace(config=config_file), as_json=self.as_json, vocabulary=self._vocabulary)
+        flags = self.flags._replace(config=config_file)
+        settings = load_settings(flags)  # a person has been confirmed by now
+        return Invocation(flags, as_json=self.as_json, vocabulary=self._vocabulary, settings=settings)
 
     def __enter__(self) -> Invocation:
         return self
@@ -98,13 +108,13 @@ class Invocation:
     def settings(self) -> Settings:
         """The settings from file, environment and flags, loaded on first use: not every command needs them."""
         if self._settings is None:
-            self._settings = load_settings(self.flags)
+            self._settings = load_command_settings(self.flags)
         return self._settings
 
     @property
     def actor(self) -> Actor | None:
         """The user of this command."""
-        return self.settings.build_actor(get_user_name, ActorKind.PERSON)
+        return self.settings.build_actor()
 
     # --- The project ------------------------------------------------------------------------------------------------
 
@@ -219,5 +229,5 @@ class Invocation:
 
 def open_invocation(line: Line, vocabulary: Vocabulary) -> Invocation:
     """Return the invocation of a command line. Hints in answers spell commands with the vocabulary."""
-    flags = Flags(**{name: line.find(name) for name in ("db", "agent", "access", "config", "org")})
+    flags = Flags(**{name: line.find(name) for name in ("db", "agent", "person", "access", "config", "org")})
     return Invocation(flags, as_json=line.has("json"), project=line.find(PROJECT), vocabulary=vocabulary)

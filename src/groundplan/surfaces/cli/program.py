@@ -95,7 +95,8 @@ def _print(invocation: Invocation, line: Line, result: CommandResult) -> None:
 def split_words(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the words of the command, and the other arguments in their order.
 
-    Common options may stand before and between the words.
+    Common options may stand before and between the words. There, a word of a command is not the value of an option
+    that needs none.
     """
     options = index_options((PROJECT_OPTION, *COMMON_OPTIONS))
     words: list[str] = []
@@ -103,15 +104,25 @@ def split_words(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     rest = list(argv)
     while rest and (not words or tuple(words) in GROUPS):
         name, has_value, _ = rest[0].partition("=")
-        if name in options:
+        found = options.get(name)
+        if found is not None and found.may_be_empty and not has_value:
+            del rest[0]
+            is_name = bool(rest) and not rest[0].startswith("-") and not _can_follow(words, rest[0])
+            others.append(f"{name}={rest.pop(0) if is_name else ''}")
+        elif found is not None:
             others.append(rest.pop(0))
-            if rest and not (options[name].is_switch or has_value):
+            if rest and not (found.is_switch or has_value):
                 others.append(rest.pop(0))
         elif rest[0].startswith("-"):
             break
         else:
             words.append(rest.pop(0))
     return words, [*others, *rest]
+
+
+def _can_follow(words: Sequence[str], word: str) -> bool:
+    """Return whether a word continues the words of a command."""
+    return (*words, word) in GROUPS or find_command(" ".join((*words, word))) is not None
 
 
 def load_command(words: Sequence[str], *, with_help: bool = False) -> Command:

@@ -128,13 +128,13 @@ def _list_files(current: str) -> Iterator[Candidate]:
 
 
 def _read_plan(kind: Kind, current: str, given: dict[str, str]) -> Iterable[Candidate]:
-    from groundplan.configuration import Flags
+    from groundplan.configuration import Flags, load_settings
     from groundplan.kernel.errors import OPERATION_NAMES
     from groundplan.surfaces.cli.invocation import Invocation
 
-    flags = Flags(**{name: given.get(name) for name in ("db", "org", "agent", "access", "config")})
-    project = given.get("project")
-    with Invocation(flags, as_json=True, project=project, vocabulary=OPERATION_NAMES) as invocation:
+    flags = Flags(**{name: given.get(name) for name in ("db", "org", "agent", "person", "access", "config")})
+    settings, project = load_settings(flags), given.get("project")
+    with Invocation(flags, as_json=True, vocabulary=OPERATION_NAMES, project=project, settings=settings) as invocation:
         match kind:
             case Kind.PROJECT:
                 return [Candidate(one.name, one.goal or "") for one in invocation.read("project.list").projects]

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from groundplan.catalog import build_schema
-from groundplan.configuration import get_user_name
 from groundplan.discovery import PLAN_FOLDER
 from groundplan.kernel.actors import local_actor
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
@@ -138,8 +137,8 @@ def init(
         from groundplan.surfaces.cli.setup.postgres_database import set_up_postgres
 
         with _make_cancellable(invocation, timeout) as cancellation:
-            settings = invocation.settings
-            caller = local_actor(settings.agent or get_user_name(), organization=settings.org)
+            who = invocation.settings.identity
+            caller = local_actor(who.name, kind=who.kind, organization=invocation.settings.org)
             made = set_up_postgres(db, app_role, cancellation, new_password=new_password, caller=caller)
     elif app_role is not None or new_password:
         raise UsageError("--app-role and --new-password are for PostgreSQL; a file has no roles")

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from groundplan import __version__
-from groundplan.configuration import Flags, Settings, load_settings
+from groundplan.configuration import Flags, Identity, Settings, load_settings
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.wording import quote_text
 from groundplan.setting_values import TOOL_GROUPS
@@ -32,7 +32,12 @@ COMMAND = Command(
             "--db", value="PATH|URL", text="A file, or a postgresql:// URL. Default: GROUNDPLAN_DB, else the plan here."
         ),
         option("--org", value="ID", text="The organization. Default: GROUNDPLAN_ORG, else local."),
-        option("--agent", value="NAME", text=f"The actor. Default: GROUNDPLAN_AGENT, else {AGENT_DEFAULT}."),
+        option(
+            "--agent",
+            value="NAME",
+            text="The agent that acts. Default: GROUNDPLAN_AGENT, else the coding agent that starts this, else "
+            f"{AGENT_DEFAULT}.",
+        ),
         option(
             "--tools",
             value="all|GROUP,…",
@@ -47,9 +52,8 @@ COMMAND = Command(
             "--kind",
             value="agent|person",
             choices=KINDS,
-            default=KINDS[0],
-            text='The kind of actor; an agent acts at most with the role that the policy "agents" of a project allows. '
-            "Default: agent.",
+            text='What the name is, until it first acts. An agent acts at most with the role that the policy "agents" '
+            "of a project allows. Default: agent.",
         ),
         option(
             "--owner",
@@ -105,7 +109,11 @@ def _serve(line: Line) -> int:
     repo = given["repo"]
     if repo is not None:
         _refuse_missing_folder(repo)
-    settings = load_settings(Flags(**{name: given[name] for name in Flags._fields}))
+    settings = load_settings(Flags(**{name: given.get(name) for name in Flags._fields}))
+    if kind == "person" and settings.coding_agent is not None:
+        from groundplan.surfaces.cli.command_settings import PersonNotConfirmed
+
+        raise PersonNotConfirmed(settings.coding_agent, "--kind person")
     if sys.stdin is None or sys.stdout is None:
         raise usage_error(COMMAND.words, "MCP needs standard input and output, and one of them is closed")
     from groundplan.surfaces.mcp.instructions import build_instructions
@@ -148,10 +156,9 @@ def _will_open(settings: Settings) -> bool:
 
 
 def _open_session(
-    settings: Settings, kind: str, owner: str | None, tokens_max: int | None, repo: str | None
+    settings: Settings, kind: str | None, owner: str | None, tokens_max: int | None, repo: str | None
 ) -> Session:
     from groundplan.catalog import OPERATIONS, build_schema
-    from groundplan.kernel.actors import ActorKind
     from groundplan.kernel.answers import ANSWER_TOKENS_MAX
     from groundplan.kernel.store.open_store import open_store
     from groundplan.repository.git import WorkingCopy
@@ -161,7 +168,7 @@ def _open_session(
     cap = ANSWER_TOKENS_MAX if tokens_max is None else tokens_max
     return Session(
         open_store(settings.db, build_schema),
-        settings.build_actor(lambda: AGENT_DEFAULT, ActorKind(kind), responsible=owner),
+        settings.build_actor(_identify(settings, kind), responsible=owner),
         preferences=settings.preferences(
             McpVocabulary(OPERATIONS, settings.tools),
             answer_tokens_max=cap,
@@ -173,6 +180,16 @@ def _open_session(
             ),
         ),
     )
+
+
+def _identify(settings: Settings, kind: str | None) -> Identity:
+    """Return who acts, as `--kind` says until the name first acts."""
+    from groundplan.kernel.actors import ActorKind
+
+    who = settings.identity
+    if kind != ActorKind.PERSON and not who.is_named:
+        who = who._replace(name=AGENT_DEFAULT)
+    return who._replace(kind=ActorKind(kind or ActorKind.AGENT), takes_stored_kind=kind is not None)
 
 
 def _build_tools(session: Session, settings: Settings) -> Tools:
