@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from groundplan import setting_sources
 from groundplan.commands import COMMANDS, GROUPS, Entry
+from groundplan.configuration import SETTINGS
 from groundplan.discovery import CONFIG_NAMES, DB_NAME, PLAN_FOLDER, REPOSITORY_DB_NAME
 from groundplan.surfaces.cli.command_line import COMMON_OPTIONS, PROJECT_OPTION, Command, Parameter
 from groundplan.surfaces.cli.help import format_parameter, format_usage
@@ -17,7 +17,7 @@ ALIAS = ".so man1/groundplan.1\n"
 _MARKUP = re.compile(r"\[/?bold\]|`")
 
 
-def build_man_page(summary: str, settings: dict[str, str]) -> str:
+def build_man_page(summary: str) -> str:
     """Return the manual page: commands with their options, settings, files and exit status."""
     shown = [entry for entry in COMMANDS if not entry.is_hidden]
     words = [build_command(entry, with_help=True) for entry in shown if entry.in_project]
@@ -43,11 +43,7 @@ def build_man_page(summary: str, settings: dict[str, str]) -> str:
         ".SH COMMON OPTIONS",
         *(line for option in (PROJECT_OPTION, *COMMON_OPTIONS) for line in _describe_option(option)),
         ".SH ENVIRONMENT",
-        *(
-            line
-            for variable, setting in setting_sources.ENVIRONMENT.items()
-            for line in _describe(variable, settings[setting])
-        ),
+        *(line for row in SETTINGS.values() if row.variable for line in _describe(row.variable, row.help)),
         ".SH FILES",
         *_describe(f"{PLAN_FOLDER}/{CONFIG_NAMES[0]}", "the configuration of a repository's plan"),
         *_describe(f"{PLAN_FOLDER}/{REPOSITORY_DB_NAME}", "its database"),

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from itertools import product
 from typing import get_args, get_type_hints
 
-from groundplan import configuration, setting_sources, setting_values
+from groundplan import setting_values
 from groundplan.catalog import OPERATIONS, build_schema
 from groundplan.commands import COMMANDS, Entry
+from groundplan.configuration import SETTINGS, Settings
 from groundplan.discovery import CONFIG_NAMES, DB_NAME, PLAN_FOLDER
 from groundplan.kernel.access import (
     ADMINISTRATOR_PERMISSIONS,
@@ -42,33 +43,6 @@ from reference.http_page import build_http_page
 from reference.operation_pages import build_operation_pages, format_page, format_table, group_by_page, list_roles
 from tests.purpose.exchange.theory_strategies import make_published, make_waiver
 from tests.purpose.theories import whole_theory
-
-SETTINGS = {
-    "db": "The store: a file, or the `postgresql://` URL of a database.",
-    "org": "The organization of commands and of MCP over stdio, by id. A token has its own.",
-    "project": "The project of a command or tool call that names none. Without it, a command takes the only project.",
-    "agent": "The name of the actor. Default: your user name on the command line, `agent` over MCP.",
-    "access": "`open` trusts everybody who can open the store; `members` uses the stored roles, and is the default "
-    "with a `postgresql://` URL.",
-    "tools": "The groups of tools that the MCP server offers.",
-    "claim_ttl_minutes": "How long a claim on a work node lasts. A policy of the project overrides it.",
-    "lean": "Omit null, empty and bookkeeping fields from answers about work and purpose. A request can override it.",
-    "pipelines": "The steps of tasks and features in new projects: `{task: […], feature: […]}`, or one list for "
-    "both. Existing projects keep theirs.",
-    "write_timeout_s": "How many seconds a write may take, and other writers wait, before it is rolled back, "
-    "at most 600. Imports and migrations have no limit, except `--timeout`.",
-    "short_name": "Another name of the program, which `groundplan init --short` makes. A commit message may name a "
-    "task with it, as in `pl-q8cdfw`.",
-    "config_file": "The configuration file itself.",
-    "oidc_issuer": "The OpenID Connect issuer where people log in to `groundplan serve`, as an https address "
-    "([guide](../guides/single-sign-on.md)).",
-    "oidc_client_id": "The name of this server at the issuer.",
-    "oidc_client_secret": "Its secret there, better in the environment than in a file. A public client has none.",
-    "oidc_audience": "The names of this server in access tokens of the issuer. Default: `https://NAME` and "
-    "`https://NAME/mcp` for each `--allowed-host`.",
-    "oidc_hosts": "Hosts of the issuer's endpoints besides its own. The server connects to no others.",
-    "oidc_person_clients": "Clients at the issuer whose access tokens act as the person. All others act as agents.",
-}
 
 
 def build_pages() -> dict[str, str]:
@@ -266,18 +240,15 @@ def _get_summary(documented: type) -> str:
 
 
 def _build_configuration() -> str:
-    defaults = configuration.Settings._field_defaults
-    flags = configuration.Flags._fields
-    variables = {setting: name for name, setting in setting_sources.ENVIRONMENT.items()}
     rows = [
         (
-            f"`{key}`",
-            f"`{variables[setting]}`" if setting in variables else "",
-            f"`--{setting}`" if setting in flags else "",
-            _format_default(defaults[setting]),
-            SETTINGS[setting],
+            f"`{row.key}`" if row.key else "",
+            f"`{row.variable}`" if row.variable else "",
+            f"`--{name}`" if row.flag else "",
+            row.otherwise or _format_default(Settings._field_defaults[name]),
+            row.help,
         )
-        for key, setting in setting_sources.FILE_KEYS.items()
+        for name, row in SETTINGS.items()
     ]
     files = " or ".join(f"`{name}`" for name in CONFIG_NAMES)
     return format_page(

@@ -259,9 +259,9 @@ def test_mcp_works_by_the_preferences_of_its_configuration(run: Run, serve_messa
 
     node = tool_answer(claimed)["nodes"][0]["node"]
     assert "rev" not in node
-    event = run("work", "history", node["id"], "--json").answer["events"][0]
-    after = {change["field"]: change["after"] for change in event["changes"]}
-    held = datetime.fromisoformat(after["claimed_until"]) - datetime.fromisoformat(event["timestamp"])
+    whole = json.dumps({"node_id": node["id"], "lean": False})
+    claim = run("op", "work.context", whole).answer["node"]["properties"]
+    held = datetime.fromisoformat(claim["_claimed_until"]) - datetime.fromisoformat(claim["_claimed_at"])
     assert held == timedelta(minutes=5)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from groundplan.configuration import SETTINGS, Settings
 from groundplan.kernel.wording import find_nearest, join_alternatives, quote_text
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.program_name import get_program_name
@@ -92,43 +93,33 @@ class Command(NamedTuple):
         return [one for one in self.parameters if one.names]
 
 
+def make_flag(setting: str, otherwise: str = "") -> Parameter:
+    """Return the option of a setting; `otherwise` is what holds if it is given nowhere, if that differs here."""
+    row = SETTINGS[setting]
+    otherwise = otherwise or row.otherwise or str(Settings._field_defaults[setting] or "")
+    default = ", else ".join(filter(None, (row.variable, otherwise)))
+    text = f"{row.help} Default: {default}." if default else row.help
+    may_be_empty = row.flag.startswith("[")
+    return option(f"--{setting}", value=row.flag, text=text, choices=row.choices, may_be_empty=may_be_empty)
+
+
 PROJECT_OPTION = option(
     "--project", "-P", value="NAME", text="The project. Default: the configured, else the only one.", kind=Kind.PROJECT
 )
+CONFIG_OPTION = option(
+    "--config",
+    value="FILE",
+    text="Configuration file. Default: the nearest groundplan.yaml, here or above.",
+    kind=Kind.FILE,
+)
+HELP_OPTION = option("--help", "-h", text="Show this and exit.")
 COMMON_OPTIONS: tuple[Parameter, ...] = (
     option("--json", text="Print the answer as JSON, one line for each call."),
     option("--no-pager", text="Print long output at once."),
-    option(
-        "--db",
-        value="PATH|URL",
-        text="A file, or a postgresql:// URL. Default: GROUNDPLAN_DB, else the plan here or above.",
-        kind=Kind.FILE,
-    ),
-    option("--org", value="ID", text="The organization. Default: GROUNDPLAN_ORG, else local."),
-    option(
-        "--agent",
-        value="NAME",
-        text="The agent that acts. Default: GROUNDPLAN_AGENT, else the coding agent that starts this.",
-    ),
-    option(
-        "--person",
-        value="[NAME]",
-        text="The person who acts; without NAME, and by default, your user name.",
-        may_be_empty=True,
-    ),
-    option(
-        "--access",
-        value="open|members",
-        text="open: act as owner everywhere; members: the stored roles decide.",
-        choices=("open", "members"),
-    ),
-    option(
-        "--config",
-        value="FILE",
-        text="Configuration file. Default: the nearest groundplan.yaml, here or above.",
-        kind=Kind.FILE,
-    ),
-    option("--help", "-h", text="Show this and exit."),
+    make_flag("db")._replace(kind=Kind.FILE),
+    *map(make_flag, ("org", "agent", "person", "access")),
+    CONFIG_OPTION,
+    HELP_OPTION,
 )
 
 

@@ -229,5 +229,5 @@ class Invocation:
 
 def open_invocation(line: Line, vocabulary: Vocabulary) -> Invocation:
     """Return the invocation of a command line. Hints in answers spell commands with the vocabulary."""
-    flags = Flags(**{name: line.find(name) for name in ("db", "agent", "person", "access", "config", "org")})
+    flags = Flags(**{name: line.find(name) for name in Flags._fields})
     return Invocation(flags, as_json=line.has("json"), project=line.find(PROJECT), vocabulary=vocabulary)

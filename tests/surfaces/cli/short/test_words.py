@@ -278,7 +278,7 @@ def test_every_word_explains_itself(pl: ShortWords) -> None:
 def test_a_plain_configuration_is_read_as_yaml_reads_it() -> None:
     import yaml
 
-    from groundplan.setting_sources import read_plain_entries
+    from groundplan.configuration import read_plain_entries
 
     plain = "# a comment\ndb_path: plan.db\nproject: 'water plan'\n\naccess: open\n"
     entries = read_plain_entries(plain)

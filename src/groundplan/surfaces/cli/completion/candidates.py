@@ -132,7 +132,7 @@ def _read_plan(kind: Kind, current: str, given: dict[str, str]) -> Iterable[Cand
     from groundplan.kernel.errors import OPERATION_NAMES
     from groundplan.surfaces.cli.invocation import Invocation
 
-    flags = Flags(**{name: given.get(name) for name in ("db", "org", "agent", "person", "access", "config")})
+    flags = Flags(**{name: given.get(name) for name in Flags._fields})
     settings, project = load_settings(flags), given.get("project")
     with Invocation(flags, as_json=True, vocabulary=OPERATION_NAMES, project=project, settings=settings) as invocation:
         match kind:

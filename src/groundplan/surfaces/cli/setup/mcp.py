@@ -14,8 +14,16 @@ from groundplan import __version__
 from groundplan.configuration import Flags, Identity, Settings, load_settings
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.wording import quote_text
-from groundplan.setting_values import TOOL_GROUPS
-from groundplan.surfaces.cli.command_line import Command, Line, option, parse_line, usage_error
+from groundplan.surfaces.cli.command_line import (
+    CONFIG_OPTION,
+    HELP_OPTION,
+    Command,
+    Line,
+    make_flag,
+    option,
+    parse_line,
+    usage_error,
+)
 
 if TYPE_CHECKING:
     from groundplan.session import Session
@@ -28,26 +36,8 @@ COMMAND = Command(
     "Serve the plan to an AI client over standard input and output (MCP).",
     None,
     (
-        option(
-            "--db", value="PATH|URL", text="A file, or a postgresql:// URL. Default: GROUNDPLAN_DB, else the plan here."
-        ),
-        option("--org", value="ID", text="The organization. Default: GROUNDPLAN_ORG, else local."),
-        option(
-            "--agent",
-            value="NAME",
-            text="The agent that acts. Default: GROUNDPLAN_AGENT, else the coding agent that starts this, else "
-            f"{AGENT_DEFAULT}.",
-        ),
-        option(
-            "--tools",
-            value="all|GROUP,…",
-            text=f"The tools: {', '.join(TOOL_GROUPS)}. Default: all but containers.",
-        ),
-        option(
-            "--access",
-            value="open|members",
-            text="open: every person is an owner; members: the stored roles decide. Default: open, with a URL members.",
-        ),
+        *map(make_flag, ("db", "org", "access", "tools")),
+        make_flag("agent", f"the coding agent that starts this, else {AGENT_DEFAULT}"),
         option(
             "--kind",
             value="agent|person",
@@ -72,8 +62,8 @@ COMMAND = Command(
             low=0,
             text="Maximum size of an answer; 0: no limit. Default: 20000.",
         ),
-        option("--config", value="FILE", text="Configuration file. Default: groundplan.yaml here, if it exists."),
-        option("--help", "-h", text="Show this and exit."),
+        CONFIG_OPTION,
+        HELP_OPTION,
     ),
     """The client starts this command itself. Add this to its settings:
 
