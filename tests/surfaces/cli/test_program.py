@@ -261,7 +261,8 @@ def test_mcp_works_by_the_preferences_of_its_configuration(run: Run, serve_messa
     assert "rev" not in node
     whole = json.dumps({"node_id": node["id"], "lean": False})
     claim = run("op", "work.context", whole).answer["node"]["properties"]
-    held = datetime.fromisoformat(claim["_claimed_until"]) - datetime.fromisoformat(claim["_claimed_at"])
+    (taken,) = run("ls", "taken", "--json").answer["nodes"]
+    held = datetime.fromisoformat(taken["claimed_until"]) - datetime.fromisoformat(claim["_claimed_at"])
     assert held == timedelta(minutes=5)
 
 
