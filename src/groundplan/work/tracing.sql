@@ -61,11 +61,11 @@ WITH RECURSIVE stops (n) AS MATERIALIZED (
 ),
 below (start_n, n, resolved, outcome, is_claimed) AS (
     SELECT c.n, c.n, c.resolved, c.outcome, c.claimed_by IS NOT NULL AND (c.claimed_until IS NULL OR c.claimed_until > :now)
-      FROM each(:starts) AS k
+      FROM each_number(:starts) AS k
      CROSS JOIN work_nodes AS c
      WHERE c.tenant_id = :tenant_id
        AND c.project_id = :project_id
-       AND c.n = CAST(k.value AS bigint)
+       AND c.n = k.value
     UNION ALL
     SELECT b.start_n, c.n, c.resolved, c.outcome,
            c.claimed_by IS NOT NULL AND (c.claimed_until IS NULL OR c.claimed_until > :now)
@@ -92,11 +92,11 @@ WITH RECURSIVE stops (n) AS MATERIALIZED (
 ),
 below (start_n, n, id) AS (
     SELECT c.n, c.n, c.id
-      FROM each(:starts) AS k
+      FROM each_number(:starts) AS k
      CROSS JOIN work_nodes AS c
      WHERE c.tenant_id = :tenant_id
        AND c.project_id = :project_id
-       AND c.n = CAST(k.value AS bigint)
+       AND c.n = k.value
     UNION ALL
     SELECT b.start_n, c.n, c.id
       FROM below AS b
@@ -124,12 +124,12 @@ SELECT start_n, id, type, ref, checked, total
   FROM (SELECT c.n AS start_n, c.id, e.type, e.ref, e.checked, e.k,
                row_number() OVER (PARTITION BY c.n ORDER BY e.k DESC) AS place,
                count(*) OVER (PARTITION BY c.n) AS total
-          FROM each(:starts) AS k
+          FROM each_number(:starts) AS k
          CROSS JOIN work_nodes AS c
          CROSS JOIN work_evidence AS e
          WHERE c.tenant_id = :tenant_id
            AND c.project_id = :project_id
-           AND c.n = CAST(k.value AS bigint)
+           AND c.n = k.value
            AND e.tenant_id = :tenant_id
            AND e.project_id = :project_id
            AND e.node_n = c.n) AS found
