@@ -1,8 +1,9 @@
 """Measure the calls of agents on PostgreSQL, over stdio as the app role, for a member with a stored role.
 
 The floor is bare psycopg in a child process, on a table of the same size under a policy that only compares settings: a
-read by key, and BEGIN, UPDATE, INSERT, COMMIT. Set GROUNDPLAN_TEST_PG to a server with `fsync` and
-`synchronous_commit`; the one that starts by itself is made for tests, and keeps nothing.
+read by key; BEGIN, UPDATE, INSERT, COMMIT; and a hundred rows for tasks with as many for their events. Set
+GROUNDPLAN_TEST_PG to a server with `fsync` and `synchronous_commit`; the one that starts by itself is made for tests,
+and keeps nothing.
 
 The superuser copies the graphs from SQLite row by row. Events are not copied, because nothing here reads them.
 """
@@ -26,7 +27,7 @@ import psycopg
 from bench import graphs
 from bench.options import Options
 from bench.peers import HERE, Peer, start_groundplan
-from bench.postgres_floor import ROWS_AT_ONCE
+from bench.postgres_floor import TASKS_AT_ONCE
 from bench.report import Result
 from bench.rounds import Step, Times, compute_medians_ms, pin_to_one_core, run_interleaved
 from bench.transports import Transport, connect_stdio
@@ -156,7 +157,7 @@ def _make_step(client: Transport, name: str, calls: Iterable[tuple[str, dict[str
 
 def _list_plans(project: str) -> Iterator[tuple[str, dict[str, Any]]]:
     for number in range(PLANS):
-        nodes = [{"ref": f"n{k}", "summary": f"Step {k} of addition {number}"} for k in range(ROWS_AT_ONCE)]
+        nodes = [{"ref": f"n{k}", "summary": f"Step {k} of addition {number}"} for k in range(TASKS_AT_ONCE)]
         yield "graph_plan", {"project": project, "nodes": nodes}
 
 

@@ -13,7 +13,8 @@ from itertools import count
 import psycopg
 from psycopg import sql
 
-ROWS_AT_ONCE = 100
+TASKS_AT_ONCE = 100
+EVENT = json.dumps([{"field": name, "before": None, "after": "A value"} for name in ("summary", "parent", "priority")])
 
 
 def main() -> None:
@@ -45,7 +46,7 @@ def main() -> None:
                 case "insert":
                     connection.execute("BEGIN")
                     with connection.cursor() as cursor:
-                        cursor.executemany(insert, [(next(new), text) for _ in range(ROWS_AT_ONCE)])
+                        cursor.executemany(insert, [(next(new), row) for row in (text, EVENT) * TASKS_AT_ONCE])
                     connection.execute("COMMIT")
             answer = {"jsonrpc": "2.0", "id": request["id"], "result": {}}
             sys.stdout.buffer.write(json.dumps(answer, separators=(",", ":")).encode() + b"\n")

@@ -100,9 +100,9 @@ def test_the_last_task_is_a_dash_for_this_person_and_database(pl: ShortWords, mo
     pl("take -")
     assert "First" in pl("show -").out
 
-    monkeypatch.setenv("GROUNDPLAN_AGENT", "ben")
+    monkeypatch.setenv("LOGNAME", "ben")
     assert pl("show - --json").error == (2, "usage")
-    monkeypatch.setenv("GROUNDPLAN_AGENT", "ada")
+    monkeypatch.setenv("LOGNAME", "ada")
     assert pl("done -").code == 0
     assert pl("ls done").out.split()[1] == first
 
@@ -169,9 +169,9 @@ def test_taking_and_giving_back(pl: ShortWords, monkeypatch: pytest.MonkeyPatch)
     pl("take")
     assert pl.lines("ls mine")[0].split()[1] == login
     assert pl.lines("ls taken")[0].split()[1] == login
-    monkeypatch.setenv("GROUNDPLAN_AGENT", "ben")
+    monkeypatch.setenv("LOGNAME", "ben")
     assert pl(f"take {login} --json").error == (5, "already_claimed")
-    monkeypatch.setenv("GROUNDPLAN_AGENT", "ada")
+    monkeypatch.setenv("LOGNAME", "ada")
     assert pl("take --off").code == 0
     assert pl.lines("ls ready")[0].split()[1] == login
 
@@ -258,7 +258,7 @@ def test_undo_takes_the_last_change_back(pl: ShortWords) -> None:
 
 def test_options_may_stand_before_the_word(pl: ShortWords, run: Run) -> None:
     pl.add("Login")
-    assert run("--agent", "ben", "--json", "next").answer == pl("next --json").answer
+    assert run("--person", "ben", "--json", "next").answer == pl("next --json").answer
     assert run("--project", "nowhere", "next").code == 3
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import psycopg
 from psycopg import Connection, Cursor, sql
 
-from groundplan.kernel.actors import Actor
+from groundplan.kernel.actors import Actor, ActorKind
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.store.queries import to_json_array
 from groundplan.kernel.store.schema import SCHEMA_NAME
@@ -75,9 +75,10 @@ _IDENTIFY = """
 SELECT set_config('groundplan.tenant', %(tenant)s, true),
        set_config('groundplan.actor', %(actor)s, true),
        set_config('groundplan.access', %(access)s, true),
-       set_config('groundplan.kind', %(kind)s, true),
+       set_config('groundplan.kind', coalesce(gp_kind_of(%(tenant)s, %(actor)s), %(kind)s), true),
        set_config('statement_timeout', %(statement_timeout)s, true),
        set_config('idle_in_transaction_session_timeout', %(idle_timeout)s, true),
+       gp_kind_of(%(tenant)s, %(actor)s),
        gp_now()
 """
 # For an actor with a limited token. The settings end with the transaction, so the others need not clear them.
@@ -88,8 +89,15 @@ SELECT set_config('groundplan.role_max', %(role_max)s, true),
 """ + _IDENTIFY.strip().removeprefix("SELECT")
 
 
+class Identified(NamedTuple):
+    """What the database says of the actor at the start of a transaction, and its time."""
+
+    stored_kind: ActorKind | None  # None: the name has not acted yet
+    now: str
+
+
 def identify(connection: Connection, actor: Actor, limits: ServerLimits) -> Cursor[Any]:
-    """Set the actor and the limits of the open transaction. The last column of the row is the time of the database."""
+    """Set the actor and the limits of the open transaction. The policies see the kind that is stored for its name."""
     identity = {
         "tenant": actor.organization,
         "actor": actor.id,
@@ -101,6 +109,12 @@ def identify(connection: Connection, actor: Actor, limits: ServerLimits) -> Curs
     if actor.is_limited:
         return connection.execute(_IDENTIFY_LIMITED, identity | format_limits(actor))
     return connection.execute(_IDENTIFY, identity)
+
+
+def read_identified(cursor: Cursor[Any]) -> Identified:
+    """Return what the statement of `identify` answered."""
+    (*_, stored_kind, now) = cursor.fetchall()[0]
+    return Identified(None if stored_kind is None else ActorKind(stored_kind), str(now))
 
 
 def format_limits(actor: Actor) -> dict[str, str]:

@@ -30,12 +30,14 @@ from groundplan.kernel.store.postgres.session import (
     LOCK_WAIT_S_MAX,
     SHORTEN_AFTER_S,
     STATEMENT_S_MAX,
+    Identified,
     ServerLimits,
     close_if_interrupted,
     format_settings,
     identify,
     interrupt,
     is_behind_pooler,
+    read_identified,
     rollback,
     set_statement_timeout,
     to_milliseconds,
@@ -161,10 +163,11 @@ class PostgresStore(Store):
             try:
                 with cancellation.interruptible(partial(interrupt, connection)):
                     cancellation.check()
-                    database_now = self._begin(connection, begin, actor, limits)
+                    identified = self._begin(connection, begin, actor, limits)
                     clock = format_timestamp(self._clock()) if self._clock else None
-                    now = clock or database_now
+                    now = clock or identified.now
                     tx = PostgresTransaction(connection, actor, now, self.cache, cancellation, clock=clock)
+                    tx.identify(identified.stored_kind)
                     yield tx
                     if tx.discarded:
                         rollback(connection)
@@ -176,16 +179,15 @@ class PostgresStore(Store):
                     rollback(connection)
                 raise
 
-    def _begin(self, connection: Connection, begin: LiteralString, actor: Actor, limits: ServerLimits) -> str:
-        """Begin a transaction of the actor in one round trip, and return the time of the database."""
+    def _begin(self, connection: Connection, begin: LiteralString, actor: Actor, limits: ServerLimits) -> Identified:
+        """Begin a transaction of the actor in one round trip, and return what the database says of the actor."""
         try:
             with connection.pipeline():
                 connection.execute(begin)
                 for setting in self._settings:
                     connection.execute(setting)
                 identified = identify(connection, actor, limits)
-            (*_, now) = identified.fetchall()[0]
-            return str(now)
+            return read_identified(identified)
         except psycopg.OperationalError as error:
             # The server closed the connection while it was in the pool, and probably the others, too. No statement ran
             # yet, so it is safe to retry with a new one.
