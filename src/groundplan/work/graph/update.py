@@ -374,6 +374,7 @@ def _append_evidence(tx: Transaction, node: WorkNodeRow, entries: Sequence[AddEv
                 tx.actor.id,
                 tx.now,
                 checks.get((entry.type, entry.ref), get_default_check(entry.type)),
+                tx.rev,
             )
             for k, entry in numbered
         ],
