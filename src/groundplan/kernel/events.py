@@ -455,6 +455,12 @@ def find_undo_of(tx: Transaction, origin_rev: int) -> WriteUndo | None:
     return tx.one_or_none(sql.last_undo_of_origin, WriteUndo, project_id=tx.project.id, origin_rev=origin_rev)
 
 
+def find_undone_writes(tx: Transaction, revs: Iterable[int | None]) -> set[int | None]:
+    """Return those of some writes of the current project that were undone, and not done again since."""
+    known = [rev for rev in revs if rev is not None]
+    return set(tx.scalars(sql.undone_writes, project_id=tx.project.id, revs=to_json_array(known))) if known else set()
+
+
 def record_undo(tx: Transaction, *, undone_rev: int, origin_rev: int, is_redo: bool) -> None:
     """Record that the current write takes back another one."""
     tx.run(sql.add_undo, project_id=tx.project.id, undone_rev=undone_rev, origin_rev=origin_rev, is_redo=is_redo)

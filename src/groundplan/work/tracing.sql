@@ -106,8 +106,8 @@ below (start_n, n, id) AS (
        AND c.parent_n = b.n
        AND c.n NOT IN (SELECT n FROM stops)
 )
-SELECT start_n, id, type, ref, checked, total
-  FROM (SELECT b.start_n, b.id, e.type, e.ref, e.checked, b.n, e.k, e.at,
+SELECT start_n, id, type, ref, checked, rev, total
+  FROM (SELECT b.start_n, b.id, e.type, e.ref, e.checked, e.rev, b.n, e.k, e.at,
                row_number() OVER (PARTITION BY b.start_n ORDER BY e.at DESC, b.n DESC, e.k DESC) AS place,
                count(*) OVER (PARTITION BY b.start_n) AS total
           FROM below AS b
@@ -120,8 +120,8 @@ SELECT start_n, id, type, ref, checked, total
 
 -- name: evidence_of_nodes
 -- The newest evidence of some nodes themselves, a few entries of each, with the number of all its entries.
-SELECT start_n, id, type, ref, checked, total
-  FROM (SELECT c.n AS start_n, c.id, e.type, e.ref, e.checked, e.k,
+SELECT start_n, id, type, ref, checked, rev, total
+  FROM (SELECT c.n AS start_n, c.id, e.type, e.ref, e.checked, e.rev, e.k,
                row_number() OVER (PARTITION BY c.n ORDER BY e.k DESC) AS place,
                count(*) OVER (PARTITION BY c.n) AS total
           FROM each_number(:starts) AS k
