@@ -11,7 +11,7 @@ import msgspec
 import typer
 
 from groundplan.kernel.input_gate import strict_json
-from groundplan.kernel.input_gate.request import parse_request
+from groundplan.kernel.input_gate.request import PROJECT_NAMES, parse_request
 from groundplan.kernel.input_gate.types import describe_type
 from groundplan.kernel.operations.envelopes import wrap
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Registry
@@ -39,6 +39,18 @@ IN_ONE_PROJECT = frozenset(
     {"work.plan", "work.add", "work.next", "work.claim", "work.onboard", "work.analyse", "container.create"}
 )
 NAMES_A_PLACE = frozenset({PROJECT, "node_id", "feature"})
+
+
+# Of a command whose project follows from what it names. It decides what an old id or a short one means.
+_OWN_PROJECT = inspect.Parameter(
+    PROJECT,
+    inspect.Parameter.KEYWORD_ONLY,
+    default=None,
+    annotation=Annotated[
+        str | None,
+        typer.Option("--project", metavar="PROJECT", help="The project, by name or id, in which to look up ids."),
+    ],
+)
 
 
 def build_operation_apps(operations: Registry, said: Collection[str] | None = None) -> dict[str, typer.Typer]:
@@ -115,6 +127,10 @@ def _build_command(operation: Operation[Any, Any], command: Command, operations:
         patterns |= {parameter.name} if field.name in command.patterns else set()
         alone |= {parameter.name} if form.or_text else set()
         parameters.append(parameter)
+    names_project = {*PROJECT_NAMES} & {*fixed, *wire_names.values()} or command.words[0] == PROJECT
+    if operation.project is not None and not names_project:
+        wire_names[PROJECT] = PROJECT
+        parameters.append(_OWN_PROJECT)
 
     def call(invocation: Invocation, **values: Any) -> CommandResult:
         given = {name: value for name, value in values.items() if value is not None and value != []}
