@@ -112,7 +112,7 @@ def export_plan(
             progress.name_step("writing the files")
             _write_files(written, out, force=force)
     lost = [{"source_id": one.source_id, "what": one.what, "detail": one.detail} for one in written.lost]
-    data: dict[str, Any] = {"project": answer.project, "tool": tool, "items": len(answer.items), "lost": lost}
+    data: dict[str, Any] = {"project": answer.project, "tool": tool, "items": written.items, "lost": lost}
     if out == STANDARD_STREAM:
         if not written.is_single:
             raise UsageError(f"{tool} has several files; name a folder with --out")
