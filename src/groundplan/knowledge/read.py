@@ -55,8 +55,8 @@ from groundplan.knowledge.requests import (
     KnowledgeEntityType,
     Limit,
     Offset,
+    drop_foreign_fields,
     parse_id,
-    refuse_foreign_fields,
 )
 from groundplan.knowledge.words import parse_query_words
 
@@ -197,9 +197,7 @@ def load_page(tx: Transaction, listing: Query, *, limit: int, offset: int, **par
 def _choose_listing(tx: Transaction, request: SearchKnowledge) -> tuple[Query | None, dict[str, Any]]:
     """Return the query and parameters of a search. There is no query if the search text has no words."""
     is_atom = request.entity_type is KnowledgeEntityType.ATOM
-    if not is_atom:
-        given = {"moleculeId": bool(request.molecule_id), "orphansOnly": request.orphans_only}
-        refuse_foreign_fields(KnowledgeEntityType.MOLECULE, given)
+    request = drop_foreign_fields(request, request.entity_type)
     if request.molecule_id and request.orphans_only:
         raise invalid_argument(("orphansOnly",), "and moleculeId exclude each other; send only one of them")
     molecule_id = validate_molecule_id(tx, request.molecule_id) if request.molecule_id else None

@@ -52,16 +52,17 @@ from groundplan.knowledge.requests import (
     PROJECT_PATTERNS_MAX,
     SUMMARY_BYTES_MAX,
     KnowledgeEntityType,
+    LastTaskRef,
     MoleculeRef,
     Patterns,
     RelatedAtoms,
     RelatedMolecules,
     TaskRef,
     Version,
+    drop_foreign_fields,
     normalize_knowledge,
     parse_id,
     parse_patterns,
-    refuse_foreign_fields,
     resolve_commit,
 )
 from groundplan.knowledge.words import build_word_index
@@ -204,6 +205,7 @@ def create(tx: Transaction, request: CreateKnowledge) -> WrittenKnowledge:
         NotFound: the task, the molecule or a related entity does not exist.
         OtherProject: the molecule or a related entity belongs to another project.
     """
+    request = drop_foreign_fields(request, request.entity_type)
     if request.entity_type is KnowledgeEntityType.ATOM:
         atom = _create_atom(tx, request)
         warnings = warn_about_folder_patterns(atom.paths or (), tx.preferences.working_copy)
@@ -212,7 +214,6 @@ def create(tx: Transaction, request: CreateKnowledge) -> WrittenKnowledge:
 
 
 def _create_atom(tx: Transaction, request: CreateKnowledge) -> Atom:
-    refuse_foreign_fields(KnowledgeEntityType.ATOM, {"relatedMolecules": request.related_molecules is not UNSET})
     if request.paths is UNSET:
         raise missing_argument("paths", (), expected="an array of path patterns, such as src/area/**")
     id_ = new_uuid()
@@ -245,14 +246,6 @@ def _create_atom(tx: Transaction, request: CreateKnowledge) -> Atom:
 
 
 def _create_molecule(tx: Transaction, request: CreateKnowledge) -> Molecule:
-    refuse_foreign_fields(
-        KnowledgeEntityType.MOLECULE,
-        {
-            "paths": request.paths is not UNSET,
-            "moleculeId": request.molecule_id is not None,
-            "relatedAtoms": request.related_atoms is not UNSET,
-        },
-    )
     id_ = new_uuid()
     related = validate_relations(tx, KnowledgeEntityType.MOLECULE, request.related_molecules or [], own_id=id_)
     row = MoleculeRow(**_build_common_columns(tx, request, id_), related_molecules=encode_relations(related))
@@ -340,7 +333,7 @@ class UpdateKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
     molecule_id: MoleculeRef | UnsetType = UNSET
     related_atoms: RelatedAtoms | UnsetType = UNSET
     related_molecules: RelatedMolecules | UnsetType = UNSET
-    last_task_id: TaskRef | None = None
+    last_task_id: LastTaskRef = None
     confirm: str | UnsetType = UNSET
     op_id: OpId = field(name="op_id", default=None)
 
@@ -358,6 +351,8 @@ def update(tx: Transaction, request: UpdateKnowledge) -> WrittenKnowledge:
     """
     id_ = parse_id(request.id, ("id",))
     refuse_other_project(tx, request.project_id, request.entity_type, id_)
+    request = drop_foreign_fields(request, request.entity_type)
+    request = structs.replace(request, last_task_id=request.last_task_id or None, confirm=request.confirm or UNSET)
     warnings: list[str] = []
     if request.entity_type is KnowledgeEntityType.ATOM:
         written = WrittenKnowledge(atom=(atom := _update_atom(tx, request, id_)))
@@ -374,7 +369,6 @@ def update(tx: Transaction, request: UpdateKnowledge) -> WrittenKnowledge:
 
 
 def _update_atom(tx: Transaction, request: UpdateKnowledge, id_: str) -> Atom:
-    refuse_foreign_fields(KnowledgeEntityType.ATOM, {"relatedMolecules": request.related_molecules is not UNSET})
     before = load_atom(tx, id_)
     refuse_stale(KnowledgeEntityType.ATOM, id_, current=before.version, given=request.version)
     after = _revise(tx, before, request)
@@ -407,15 +401,6 @@ def _update_atom(tx: Transaction, request: UpdateKnowledge, id_: str) -> Atom:
 
 
 def _update_molecule(tx: Transaction, request: UpdateKnowledge, id_: str) -> Molecule:
-    refuse_foreign_fields(
-        KnowledgeEntityType.MOLECULE,
-        {
-            "paths": request.paths is not UNSET,
-            "moleculeId": request.molecule_id is not UNSET,
-            "relatedAtoms": request.related_atoms is not UNSET,
-            "confirm": request.confirm is not UNSET,
-        },
-    )
     before = load_molecule(tx, id_)
     refuse_stale(KnowledgeEntityType.MOLECULE, id_, current=before.version, given=request.version)
     after = _revise(tx, before, request)
@@ -440,7 +425,7 @@ def _revise(tx: Transaction, row: R, request: UpdateKnowledge) -> R:
         raise invalid_argument(
             (), f"contain nothing to change; send at least one of {', '.join(CHANGEABLE_FIELDS.values())}"
         )
-    task_id = None if request.last_task_id is None else resolve_task_id(tx, request.last_task_id, "lastTaskId")
+    task_id = resolve_task_id(tx, request.last_task_id, "lastTaskId") if request.last_task_id else None
     return structs.replace(
         row,
         name=row.name if request.name is UNSET else request.name,
@@ -527,7 +512,7 @@ class DeleteKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
     version: Version
     project_id: Name | None = None
     cascade: bool = False
-    last_task_id: TaskRef | None = None
+    last_task_id: LastTaskRef = None
     decision: Annotated[str, MaxBytes(DECISION_BYTES_MAX)] | None = None
     op_id: OpId = field(name="op_id", default=None)
 
@@ -577,7 +562,7 @@ def delete(tx: Transaction, request: DeleteKnowledge) -> DeletedKnowledge:
 
 
 def _resolve_last_task(tx: Transaction, request: DeleteKnowledge) -> str | None:
-    return None if request.last_task_id is None else resolve_task_id(tx, request.last_task_id, "lastTaskId")
+    return resolve_task_id(tx, request.last_task_id, "lastTaskId") if request.last_task_id else None
 
 
 def _delete_atoms(tx: Transaction, atoms: Sequence[AtomRow], rev: int, task_id: str | None) -> None:

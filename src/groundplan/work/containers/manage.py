@@ -30,6 +30,7 @@ from groundplan.work.containers.fields import (
     Complexity,
     ContainerId,
     ContainerType,
+    OptionalId,
     Priority,
     StringList,
     Text,
@@ -95,7 +96,6 @@ LINK_FIELDS = {"serves": "serves", "rests_on": "rests_on"}
 COMMON_FIELDS = {"summary": "summary", "description": "description", "tags": "tags", **LINK_FIELDS}
 UPDATABLE_FIELDS = {**NAME_FIELDS, **COMMON_FIELDS, **WORK_FIELDS, **TASK_FIELDS, **PROJECT_FIELDS}
 NEVER_NULL = ("name", "title", "pipeline")  # null means the same as leaving them out
-FeatureId = Annotated[str, Meta(max_length=255)]  # an empty string means null
 
 
 sql = load_queries(__file__)
@@ -116,7 +116,7 @@ class CreateContainer(Struct, rename="camel", forbid_unknown_fields=True):
     description: Text | None = None
     priority: str | None = None
     project_id: Name | None = None
-    feature_id: ContainerId | None = None
+    feature_id: OptionalId | None = None
     complexity: Complexity | None = None
     tags: StringList | None = None
     related_to: StringList | None = None
@@ -189,7 +189,7 @@ def _build_properties(request: CreateContainer) -> dict[str, Any]:
     is_task = request.container_type is ContainerType.TASK
     if request.complexity is not None and not is_task:
         raise invalid_argument(("complexity",), "is for tasks only; leave it out")
-    priority = Priority.MEDIUM if request.priority is None else parse_priority(request.priority)
+    priority = parse_priority(request.priority) if request.priority else Priority.MEDIUM
     properties = {
         "priority": PRIORITY_NUMBERS[priority],
         "complexity": request.complexity,
@@ -200,9 +200,9 @@ def _build_properties(request: CreateContainer) -> dict[str, Any]:
 
 
 def _resolve_parent(tx: Transaction, request: CreateContainer) -> WorkNodeRow:
-    if request.container_type is ContainerType.FEATURE and request.feature_id is not None:
+    if request.container_type is ContainerType.FEATURE and request.feature_id:
         raise invalid_argument(("featureId",), "is for tasks only; a feature belongs to its project")
-    if request.feature_id is None:
+    if not request.feature_id:
         return fetch_node(tx, ROOT_N)
     return resolve_container(tx, ContainerType.FEATURE, request.feature_id, field="featureId")
 
@@ -248,7 +248,7 @@ def _insert_links(tx: Transaction, node: WorkNodeRow, request: CreateContainer) 
 
 def _locate_new(tx: Transaction, request: CreateContainer) -> str:
     """Return the project of the new container."""
-    if request.feature_id is not None and request.project_id is None:
+    if request.feature_id and request.project_id is None:
         return resolve_container_project(tx, ContainerType.FEATURE, request.feature_id, field="featureId")
     if request.project_id is None:
         raise missing_argument("projectId", (), expected="the project of the new container, or send featureId")
@@ -263,7 +263,7 @@ def create_project(tx: Transaction, request: CreateContainer) -> CreatedContaine
         Invalid: the name is missing.
     """
     for attribute, wire in NOT_OF_PROJECTS.items():
-        if getattr(request, attribute) is not None:
+        if getattr(request, attribute):
             raise invalid_argument((wire,), "is not for a project; leave it out")
     name = resolve_name(request.name, request.title)
     if name is None:
@@ -325,7 +325,7 @@ class UpdateContainer(Struct, rename="camel", forbid_unknown_fields=True):
     description: Text | UnsetType | None = UNSET
     priority: str | UnsetType | None = UNSET
     project_id: Name | None = None
-    feature_id: FeatureId | UnsetType | None = UNSET
+    feature_id: OptionalId | UnsetType | None = UNSET
     complexity: Complexity | UnsetType | None = UNSET
     tags: StringList | UnsetType | None = UNSET
     related_to: StringList | UnsetType | None = UNSET
@@ -352,7 +352,7 @@ def update(tx: Transaction, request: UpdateContainer) -> UpdatedContainer:
         WrongLinkKind: it would serve an assumption.
         Invalid: nothing changes, or a field does not apply to this container type.
     """
-    _refuse_foreign_fields(request)
+    _refuse_foreign_fields(tx, request)
     node = resolve_container(tx, request.container_type, request.id)
     refuse_stale(request.container_type, node.id, current=node.rev, given=request.version)
     if request.project_id is not None and request.project_id not in (tx.project.id, tx.project.name):
@@ -373,7 +373,8 @@ def update(tx: Transaction, request: UpdateContainer) -> UpdatedContainer:
     return answer
 
 
-def _refuse_foreign_fields(request: UpdateContainer) -> None:
+def _refuse_foreign_fields(tx: Transaction, request: UpdateContainer) -> None:
+    """Refuse fields that the container type does not have, unless they are empty or the name that a project has."""
     is_project, is_task = (request.container_type is type_ for type_ in (ContainerType.PROJECT, ContainerType.TASK))
     foreign = {
         **(WORK_FIELDS if is_project else {}),
@@ -382,7 +383,8 @@ def _refuse_foreign_fields(request: UpdateContainer) -> None:
         **(NAME_FIELDS if is_project else {}),
     }
     for name, wire in foreign.items():
-        if getattr(request, name) not in (UNSET, None):
+        value = getattr(request, name)
+        if value and not (name in NAME_FIELDS and value == tx.project.name):
             hint = "; a project keeps its name" if wire in ("name", "title") else ""
             raise invalid_argument((wire,), f"is not for containerType {request.container_type}; leave it out{hint}")
     own = {name: wire for name, wire in UPDATABLE_FIELDS.items() if name not in foreign}

@@ -24,6 +24,7 @@ from groundplan.work.containers.fields import (
     ContainerType,
     Limit,
     Offset,
+    OptionalId,
     StringList,
     WorkflowType,
     get_priority_range,
@@ -141,6 +142,7 @@ class ContainerDetails(ContainerAnswer, kw_only=True):
     task_counts: TaskCounts | UnsetType = UNSET
     left_out: LeftOut = field(name="left_out", default=UNSET)
     briefing: Any = UNSET  # of the container, if the request has a budget
+    warnings: list[str] | UnsetType = UNSET
 
 
 def get(tx: Transaction, request: GetContainer) -> ContainerDetails:
@@ -149,19 +151,20 @@ def get(tx: Transaction, request: GetContainer) -> ContainerDetails:
     Raises:
         NotFound: the container does not exist.
     """
-    if request.include_graph_context and request.container_type is not ContainerType.TASK:
-        raise invalid_argument(("includeGraphContext",), "is for tasks only; leave it out")
     node = resolve_container(tx, request.container_type, request.id)
     answer = ContainerDetails()
+    includes_graph_context = request.include_graph_context and request.container_type is ContainerType.TASK
+    if request.include_graph_context and not includes_graph_context:
+        answer.warnings = [f"includeGraphContext is for tasks, so this {request.container_type} has no graphContext"]
     load_container_into(answer, tx, node.n, links_of=node.id)
     if request.container_type is ContainerType.PROJECT:
         answer.task_counts = count_project_tasks(tx, tx.project.id)
     elif request.container_type is ContainerType.FEATURE:
         answer.task_counts = count_feature_tasks(tx, tx.project.id, [node.n])[node.n]
-    if request.include_sections or request.include_graph_context:
+    if request.include_sections or includes_graph_context:
         sections = load_sections(tx, node)
         answer.sections = sections
-        if request.include_graph_context:
+        if includes_graph_context:
             # A task of graph_plan names its files in its links.
             paths = list(dict.fromkeys([*extract_paths(node.links_value), *extract_context_files(sections)]))
             answer.graph_context = find_knowledge_of_files(tx, paths, tx.budget.share(KNOWLEDGE_TENTHS, of=10))
@@ -198,7 +201,7 @@ class SearchContainers(Struct, rename="camel", forbid_unknown_fields=True):
     priority: str | None = None
     tags: StringList | None = None
     project_id: Name | None = None
-    feature_id: ContainerId | None = None
+    feature_id: OptionalId | None = None
     limit: Limit = LIMIT
     offset: Offset = 0
 
@@ -237,7 +240,7 @@ class ContainerMatches(NamedTuple):
 
 def find_matches(tx: Transaction, request: SearchContainers, scope: SearchScope) -> ContainerMatches:
     """Return the tasks or features that match, in some projects or in one feature."""
-    if request.container_type is ContainerType.FEATURE and request.feature_id is not None:
+    if request.container_type is ContainerType.FEATURE and request.feature_id:
         raise invalid_argument(("featureId",), "is for tasks only; leave it out")
     least, below = get_priority_range(request.priority)
     parameters: dict[str, Any] = {
@@ -271,12 +274,12 @@ def _count_by_status(tx: Transaction, request: SearchContainers, scope: SearchSc
     if request.container_type is not ContainerType.TASK or is_filtered or len(scope.project_ids) != 1:
         return None
     counts = count_project_tasks(tx, scope.project_ids[0])
-    return counts.total if request.status is None else counts.by_status.get(request.status.strip().upper(), 0)
+    return counts.total if not request.status else counts.by_status.get(request.status.strip().upper(), 0)
 
 
 def _find_projects(tx: Transaction, request: SearchContainers, scope: SearchScope) -> ContainerMatches:
     for name, wire in {"status": "status", "priority": "priority", "feature_id": "featureId"}.items():
-        if getattr(request, name) is not None:
+        if getattr(request, name):
             raise invalid_argument((wire,), "is not for containerType project; leave it out")
     rows = tx.all(sql.search_projects, project_ids=to_json_array(scope.project_ids), tags=_encode_tags(request))
     texts = {project_id: lower_ascii(f"{summary} {description or ''}") for project_id, summary, description in rows}
@@ -299,7 +302,7 @@ def _build_page(tx: Transaction, request: SearchContainers, matches: ContainerMa
 
 
 def _parse_status(tx: Transaction, request: SearchContainers, scope: SearchScope) -> str | None:
-    if request.status is None:
+    if not request.status:
         return None
     status = request.status.strip().upper()
     allowed: list[str] = []
@@ -333,12 +336,12 @@ class QueryOverview(Struct, rename="camel", forbid_unknown_fields=True):
     """A container and a page of its contents; without an id, a page of containers of one type."""
 
     container_type: ContainerType
-    id: ContainerId | None = None
+    id: OptionalId | None = None
     status: str | None = None
     priority: str | None = None
     tags: StringList | None = None
     project_id: Name | None = None
-    feature_id: ContainerId | None = None
+    feature_id: OptionalId | None = None
     limit: Limit = LIMIT
     offset: Offset = 0
 
@@ -382,7 +385,7 @@ def overview(tx: Transaction, request: QueryOverview) -> ContainerPage | Contain
     Raises:
         NotFound: the container or the feature does not exist.
     """
-    if request.id is None:
+    if not request.id:
         listing = _build_listing(request, request.container_type)
         listing.feature_id = request.feature_id
         return search(tx, listing)
@@ -409,7 +412,7 @@ def _refuse_list_filters(request: QueryOverview) -> None:
     if request.container_type is ContainerType.TASK:  # a task has no contents to filter
         refused |= {"status": "status", "priority": "priority", "tags": "tags"}
     for name, wire in refused.items():
-        if getattr(request, name) is not None:
+        if getattr(request, name):
             raise invalid_argument((wire,), "filters a list, and id names one container; leave one of them out")
 
 
@@ -468,7 +471,7 @@ def _compute_lines_budget(tx: Transaction) -> Budget:
 
 
 def _locate_overview(tx: Transaction, request: QueryOverview) -> str | None:
-    if request.id is not None:
+    if request.id:
         return resolve_container_project(tx, request.container_type, request.id)
     return resolve_project(tx, request.project_id, request.feature_id)
 
