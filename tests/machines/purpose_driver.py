@@ -202,7 +202,7 @@ class PurposeDriver(SteppingMachine):
                     if row["version_number"] == version.number
                 )
                 purpose.named(version, row["id"])
-                return {"version": self.version(version), "rev": version.rev}
+                return {"version": self.version(project, version), "rev": version.rev}
 
             return answer
 
@@ -247,7 +247,7 @@ class PurposeDriver(SteppingMachine):
                 version = purpose.versions[-1]
                 for name, gate, found in zip(purpose.publish_gates, gates, told["gates"], strict=True):
                     self.check_gate(found, name, gate, version, is_full=detail is not None)
-                return {"version": self.version(version), "rev": version.rev, "gates": told["gates"]}
+                return {"version": self.version(project, version), "rev": version.rev, "gates": told["gates"]}
 
             return answer
 
@@ -284,9 +284,12 @@ class PurposeDriver(SteppingMachine):
                 self.keys_given[project] |= {*theory.nodes, *theory.assumptions, *theory.indicators}
                 assert {(one["name"], one["key"]) for one in told["keys"]} == taken.keys
                 assert [(one["what"], one["count"]) for one in told["skipped"]] == taken.skipped
-                shown = {"version": self.version(taken.version), "rev": taken.version.rev, "counts": taken.counts}
-                shown["renamed"] = taken.renamed
-                return {name: told[name] for name in ("keys", "skipped")} | shown
+                return {name: told[name] for name in ("keys", "skipped")} | {
+                    "version": self.version(project, taken.version),
+                    "rev": taken.version.rev,
+                    "counts": taken.counts,
+                    "renamed": taken.renamed,
+                }
 
             return answer
 
@@ -424,8 +427,9 @@ class PurposeDriver(SteppingMachine):
 
     # --- The oracle's purpose as answers ---
 
-    def version(self, one: Version) -> Thing:
+    def version(self, project: int, one: Version) -> Thing:
         shown: Thing = {"number": one.number, "label": one.label, "profile": one.profile}
+        shown |= {"id": one.id, "project_id": self.project_ids[project]}
         shown["status"] = "DRAFT" if one.is_draft else "PUBLISHED"
         at, by = (one.published.at, one.published.name) if one.published else (None, None)
         others = {"source": one.source, "content_hash": one.content_hash, "context_run": one.context_run}
@@ -442,8 +446,8 @@ class PurposeDriver(SteppingMachine):
         return {
             "project": self.names[project],
             "rev": version.rev,
-            "version": self.version(version),
-            "versions": [self.version(one) for one in purpose.versions],
+            "version": self.version(project, version),
+            "versions": [self.version(project, one) for one in purpose.versions],
             "counts": counts,
             "nodes": [
                 {

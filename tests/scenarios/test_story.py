@@ -51,7 +51,7 @@ class Player:
         assert match, text
         name, tool, arguments = match.groups()
         if name not in self._agents:
-            self._agents[name] = self._serve(name, "--kind", "agent")
+            self._agents[name] = self._serve(name, "--access", "open", "--kind", "agent")
         agent, given = self._agents[name], json.loads(arguments)
         return {"error": agent.error_of(tool, **given)} if is_refused else agent.answer(tool, **given)
 
@@ -81,6 +81,7 @@ def contains(given: Any, shown: Any) -> bool:
 
 
 def test_the_story_works_as_it_stands(serve: Serve, engine: Engine, program: Standby, tmp_path: Path) -> None:
+    (tmp_path / "groundplan.yaml").write_text("access: open\n", encoding="utf-8")  # as a file has it, on both engines
     player = Player(serve, engine, program, tmp_path)
     blocks = BLOCK.findall(STORY.read_text(encoding="utf-8"))
     assert len(blocks) > 20

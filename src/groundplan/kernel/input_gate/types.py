@@ -186,6 +186,11 @@ class FieldType:
         """Return True if a string can be a value of this type and is not decoded as JSON."""
         return "string" in self.kinds
 
+    @property
+    def takes_empty_text(self) -> bool:
+        """True if the empty text can be a value of this type."""
+        return "string" in self.kinds
+
     def build_error(self, value: Any, path: ArgumentPath, *, wanted: str | None = None) -> Invalid:
         """Return the error for a value that is not allowed."""
         return invalid_argument(path, f"must be {wanted or self.expected}, not {describe_value(value)}")
@@ -215,6 +220,10 @@ class Text(FieldType):
         self.chars_min = get_constraint(metas, "min_length")
         self.chars_max = get_constraint(metas, "max_length")
         self.markers = tuple(markers)
+
+    @property
+    def takes_empty_text(self) -> bool:
+        return not self.chars_min
 
     def coerce_kind(self, value: Any, path: ArgumentPath) -> Any:
         if self.chars_max is not None and len(value) > self.chars_max:
@@ -263,6 +272,10 @@ class Choice(FieldType):
 
     def accepts_text(self, text: str) -> bool:
         return bool(self._find_choices(text))
+
+    @property
+    def takes_empty_text(self) -> bool:
+        return self.accepts_text("")
 
     def coerce_kind(self, value: Any, path: ArgumentPath) -> Any:
         choices = self._find_choices(value)
@@ -369,7 +382,9 @@ class Argument(Struct, frozen=True):
     default: Any
 
     def is_absent(self, value: Any) -> bool:
-        """Return whether a value is null in a field that does not accept null, which counts as not given."""
+        """Return whether a value counts as not given: null, or an empty text, where the field does not accept it."""
+        if value == "":
+            return self.default is None and not self.field_type.takes_empty_text
         return value is None and not self.required and "null" not in self.field_type.kinds
 
     def says_nothing(self, value: Any) -> bool:
@@ -508,6 +523,10 @@ class AnyOf(FieldType):
 
     def accepts_text(self, text: str) -> bool:
         return any(option.accepts_text(text) for option in self.options)
+
+    @property
+    def takes_empty_text(self) -> bool:
+        return any(option.takes_empty_text for option in self.options)
 
     def coerce_kind(self, value: Any, path: ArgumentPath) -> Any:
         *others, last = (option for option in self.options if get_json_kind(value) in option.kinds)

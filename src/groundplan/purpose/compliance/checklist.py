@@ -111,11 +111,11 @@ class ProposedOperation(Struct, forbid_unknown_fields=True):
     label: UncheckedWord | None = None
     origin: VersionRef | None = field(name="from", default=None)
     # What no operation has: a parent or children of a node. The checklist blocks them.
-    parent_id: Any | UnsetType = UNSET
-    parent: Any | UnsetType = UNSET
-    children: Any | UnsetType = UNSET
-    path: Any | UnsetType = UNSET
-    tree: Any | UnsetType = UNSET
+    parent_id: Any = None
+    parent: Any = None
+    children: Any = None
+    path: Any = None
+    tree: Any = None
 
     @property
     def version_ref(self) -> VersionRef | None:
