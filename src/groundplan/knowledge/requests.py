@@ -42,7 +42,6 @@ COMMIT = re.compile(r"[0-9a-f]{7,64}")
 READ_WITH_RELATIONS = ("name", "missing")  # what answers add to a relation
 
 TaskRef = Annotated[str, Meta(min_length=1, max_length=255)]
-LastTaskRef = Annotated[str, Meta(max_length=255)] | None  # an empty text means null
 Reason = Annotated[str, MaxBytes(REASON_BYTES_MAX)]
 MoleculeRef = Annotated[str | None, Meta(extra_json_schema={"type": ["string", "null"]})]
 Version = Annotated[int, Meta(ge=1)]

@@ -52,7 +52,6 @@ from groundplan.knowledge.requests import (
     PROJECT_PATTERNS_MAX,
     SUMMARY_BYTES_MAX,
     KnowledgeEntityType,
-    LastTaskRef,
     MoleculeRef,
     Patterns,
     RelatedAtoms,
@@ -333,7 +332,7 @@ class UpdateKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
     molecule_id: MoleculeRef | UnsetType = UNSET
     related_atoms: RelatedAtoms | UnsetType = UNSET
     related_molecules: RelatedMolecules | UnsetType = UNSET
-    last_task_id: LastTaskRef = None
+    last_task_id: TaskRef | None = None
     confirm: str | UnsetType = UNSET
     op_id: OpId = field(name="op_id", default=None)
 
@@ -352,7 +351,7 @@ def update(tx: Transaction, request: UpdateKnowledge) -> WrittenKnowledge:
     id_ = parse_id(request.id, ("id",))
     refuse_other_project(tx, request.project_id, request.entity_type, id_)
     request = drop_foreign_fields(request, request.entity_type)
-    request = structs.replace(request, last_task_id=request.last_task_id or None, confirm=request.confirm or UNSET)
+    request = structs.replace(request, confirm=request.confirm or UNSET)  # an empty text means that it is not given
     warnings: list[str] = []
     if request.entity_type is KnowledgeEntityType.ATOM:
         written = WrittenKnowledge(atom=(atom := _update_atom(tx, request, id_)))
@@ -425,7 +424,7 @@ def _revise(tx: Transaction, row: R, request: UpdateKnowledge) -> R:
         raise invalid_argument(
             (), f"contain nothing to change; send at least one of {', '.join(CHANGEABLE_FIELDS.values())}"
         )
-    task_id = resolve_task_id(tx, request.last_task_id, "lastTaskId") if request.last_task_id else None
+    task_id = None if request.last_task_id is None else resolve_task_id(tx, request.last_task_id, "lastTaskId")
     return structs.replace(
         row,
         name=row.name if request.name is UNSET else request.name,
@@ -512,7 +511,7 @@ class DeleteKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
     version: Version
     project_id: Name | None = None
     cascade: bool = False
-    last_task_id: LastTaskRef = None
+    last_task_id: TaskRef | None = None
     decision: Annotated[str, MaxBytes(DECISION_BYTES_MAX)] | None = None
     op_id: OpId = field(name="op_id", default=None)
 
@@ -562,7 +561,7 @@ def delete(tx: Transaction, request: DeleteKnowledge) -> DeletedKnowledge:
 
 
 def _resolve_last_task(tx: Transaction, request: DeleteKnowledge) -> str | None:
-    return resolve_task_id(tx, request.last_task_id, "lastTaskId") if request.last_task_id else None
+    return None if request.last_task_id is None else resolve_task_id(tx, request.last_task_id, "lastTaskId")
 
 
 def _delete_atoms(tx: Transaction, atoms: Sequence[AtomRow], rev: int, task_id: str | None) -> None:

@@ -24,7 +24,6 @@ LIMIT = 20
 LIMIT_MAX = 100
 
 ContainerId = Annotated[str, Meta(min_length=1, max_length=255)]
-OptionalId = Annotated[str, Meta(max_length=255)]  # an empty text means null
 Title = Name
 Text = Annotated[str, MaxBytes(TEXT_BYTES_MAX)]
 Reason = Annotated[str, MaxBytes(REASON_BYTES_MAX)]

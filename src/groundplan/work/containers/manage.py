@@ -30,7 +30,6 @@ from groundplan.work.containers.fields import (
     Complexity,
     ContainerId,
     ContainerType,
-    OptionalId,
     Priority,
     StringList,
     Text,
@@ -96,6 +95,7 @@ LINK_FIELDS = {"serves": "serves", "rests_on": "rests_on"}
 COMMON_FIELDS = {"summary": "summary", "description": "description", "tags": "tags", **LINK_FIELDS}
 UPDATABLE_FIELDS = {**NAME_FIELDS, **COMMON_FIELDS, **WORK_FIELDS, **TASK_FIELDS, **PROJECT_FIELDS}
 NEVER_NULL = ("name", "title", "pipeline")  # null means the same as leaving them out
+FeatureId = Annotated[str, Meta(max_length=255)]  # an empty string means null
 
 
 sql = load_queries(__file__)
@@ -116,7 +116,7 @@ class CreateContainer(Struct, rename="camel", forbid_unknown_fields=True):
     description: Text | None = None
     priority: str | None = None
     project_id: Name | None = None
-    feature_id: OptionalId | None = None
+    feature_id: ContainerId | None = None
     complexity: Complexity | None = None
     tags: StringList | None = None
     related_to: StringList | None = None
@@ -200,9 +200,9 @@ def _build_properties(request: CreateContainer) -> dict[str, Any]:
 
 
 def _resolve_parent(tx: Transaction, request: CreateContainer) -> WorkNodeRow:
-    if request.container_type is ContainerType.FEATURE and request.feature_id:
+    if request.container_type is ContainerType.FEATURE and request.feature_id is not None:
         raise invalid_argument(("featureId",), "is for tasks only; a feature belongs to its project")
-    if not request.feature_id:
+    if request.feature_id is None:
         return fetch_node(tx, ROOT_N)
     return resolve_container(tx, ContainerType.FEATURE, request.feature_id, field="featureId")
 
@@ -248,7 +248,7 @@ def _insert_links(tx: Transaction, node: WorkNodeRow, request: CreateContainer) 
 
 def _locate_new(tx: Transaction, request: CreateContainer) -> str:
     """Return the project of the new container."""
-    if request.feature_id and request.project_id is None:
+    if request.feature_id is not None and request.project_id is None:
         return resolve_container_project(tx, ContainerType.FEATURE, request.feature_id, field="featureId")
     if request.project_id is None:
         raise missing_argument("projectId", (), expected="the project of the new container, or send featureId")
@@ -325,7 +325,7 @@ class UpdateContainer(Struct, rename="camel", forbid_unknown_fields=True):
     description: Text | UnsetType | None = UNSET
     priority: str | UnsetType | None = UNSET
     project_id: Name | None = None
-    feature_id: OptionalId | UnsetType | None = UNSET
+    feature_id: FeatureId | UnsetType | None = UNSET
     complexity: Complexity | UnsetType | None = UNSET
     tags: StringList | UnsetType | None = UNSET
     related_to: StringList | UnsetType | None = UNSET

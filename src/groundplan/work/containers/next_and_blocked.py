@@ -12,7 +12,7 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.fields import LIMIT_MAX, Limit, Offset, OptionalId, get_priority_range
+from groundplan.work.containers.fields import LIMIT_MAX, ContainerId, Limit, Offset, get_priority_range
 from groundplan.work.containers.refs import SearchScope, resolve_project, resolve_scope
 from groundplan.work.containers.views import (
     Container,
@@ -33,7 +33,7 @@ class NextTask(Struct, rename="camel", forbid_unknown_fields=True):
     """The scope (a project, a feature or all visible projects) and an optional priority."""
 
     project_id: Name | None = None
-    feature_id: OptionalId | None = None
+    feature_id: ContainerId | None = None
     priority: str | None = None
 
 
@@ -109,7 +109,7 @@ class QueryBlockedTasks(Struct, rename="camel", forbid_unknown_fields=True):
     """The scope: a project, a feature, or all visible projects."""
 
     project_id: Name | None = None
-    feature_id: OptionalId | None = None
+    feature_id: ContainerId | None = None
     limit: Limit = LIMIT_MAX
     offset: Offset = 0
 

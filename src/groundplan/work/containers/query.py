@@ -24,7 +24,6 @@ from groundplan.work.containers.fields import (
     ContainerType,
     Limit,
     Offset,
-    OptionalId,
     StringList,
     WorkflowType,
     get_priority_range,
@@ -201,7 +200,7 @@ class SearchContainers(Struct, rename="camel", forbid_unknown_fields=True):
     priority: str | None = None
     tags: StringList | None = None
     project_id: Name | None = None
-    feature_id: OptionalId | None = None
+    feature_id: ContainerId | None = None
     limit: Limit = LIMIT
     offset: Offset = 0
 
@@ -240,7 +239,7 @@ class ContainerMatches(NamedTuple):
 
 def find_matches(tx: Transaction, request: SearchContainers, scope: SearchScope) -> ContainerMatches:
     """Return the tasks or features that match, in some projects or in one feature."""
-    if request.container_type is ContainerType.FEATURE and request.feature_id:
+    if request.container_type is ContainerType.FEATURE and request.feature_id is not None:
         raise invalid_argument(("featureId",), "is for tasks only; leave it out")
     least, below = get_priority_range(request.priority)
     parameters: dict[str, Any] = {
@@ -336,12 +335,12 @@ class QueryOverview(Struct, rename="camel", forbid_unknown_fields=True):
     """A container and a page of its contents; without an id, a page of containers of one type."""
 
     container_type: ContainerType
-    id: OptionalId | None = None
+    id: ContainerId | None = None
     status: str | None = None
     priority: str | None = None
     tags: StringList | None = None
     project_id: Name | None = None
-    feature_id: OptionalId | None = None
+    feature_id: ContainerId | None = None
     limit: Limit = LIMIT
     offset: Offset = 0
 
@@ -385,7 +384,7 @@ def overview(tx: Transaction, request: QueryOverview) -> ContainerPage | Contain
     Raises:
         NotFound: the container or the feature does not exist.
     """
-    if not request.id:
+    if request.id is None:
         listing = _build_listing(request, request.container_type)
         listing.feature_id = request.feature_id
         return search(tx, listing)
@@ -471,7 +470,7 @@ def _compute_lines_budget(tx: Transaction) -> Budget:
 
 
 def _locate_overview(tx: Transaction, request: QueryOverview) -> str | None:
-    if request.id:
+    if request.id is not None:
         return resolve_container_project(tx, request.container_type, request.id)
     return resolve_project(tx, request.project_id, request.feature_id)
 

@@ -70,7 +70,7 @@ def get_container_type(node: WorkNodeRow) -> ContainerType:
 
 def resolve_project(tx: Transaction, project_id: str | None, feature_id: str | None) -> str | None:
     """Return the project in the request, or the project of its feature; None if the request has neither."""
-    if project_id is not None or not feature_id:
+    if project_id is not None or feature_id is None:
         return project_id
     return resolve_container_project(tx, ContainerType.FEATURE, feature_id, field="featureId")
 
@@ -79,7 +79,9 @@ def resolve_scope(tx: Transaction, feature_id: str | None = None) -> SearchScope
     """Return the scope of a search: the current project or a feature in it, else all unarchived projects."""
     if not tx.has_project:
         return SearchScope([project.id for project in list_projects(tx, ListProjects()).projects])
-    feature = resolve_container(tx, ContainerType.FEATURE, feature_id, field="featureId") if feature_id else None
+    feature = (
+        None if feature_id is None else resolve_container(tx, ContainerType.FEATURE, feature_id, field="featureId")
+    )
     return SearchScope([tx.project.id], feature.n if feature else None)
 
 
