@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator, Sequence
-from functools import cache
+import signal
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import typer
 from _pytest.runner import runtestprotocol
-from typer.main import get_command
 
-from groundplan.catalog import OPERATIONS
 from groundplan.coding_agents import ANY_AGENT, CODING_AGENTS
-from groundplan.kernel.operations.registry import Registry
 from groundplan.kernel.store.store import Store
-from groundplan.surfaces.cli import program as command_line
 from tests import teeth
 from tests.campaigns.table import print_table
 from tests.engines import Engine, PostgresEngine, SharedSqliteEngine
@@ -44,6 +39,8 @@ def pytest_configure(config: pytest.Config) -> None:
     for agent in (*CODING_AGENTS, ANY_AGENT):  # else what a test starts inside of one would act as that agent
         os.environ.pop(agent.variable, None)
     use_hypothesis_profile()
+    # A shell lets what it starts in the background ignore Ctrl-C, and so would the programs that tests start and end.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if folder := memory_directory():
         os.environ.setdefault(ROOT_OF_FILES, str(folder))
     # One server for all workers: the controller starts it and sends its address to the workers.
@@ -168,18 +165,3 @@ def team(postgres_engine: PostgresEngine) -> Iterator[PostgresEngine]:
 def store(engine: Engine) -> Store:
     """The store as the product opens it."""
     return engine.store
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _cached_application() -> Iterator[None]:
-    """Build the command-line application once for all tests, because building it takes longer than a command."""
-    decisive = {command.words[0] for operation in OPERATIONS for command in operation.commands} | {"--help"}
-    make = cache(command_line.build_app)
-
-    def application(operations: Registry = OPERATIONS, said: Sequence[str] | None = None) -> typer.Typer:
-        return make(operations, None if said is None else tuple(sorted(decisive.intersection(said))))
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(command_line, "build_app", application)
-        patched.setattr(command_line, "get_command", cache(get_command))
-        yield

@@ -394,10 +394,10 @@ KNOWLEDGE: Mapping[str, str] = {
     "moleculeId": "The molecule of the atom, by id.",
     "knowledge.update/moleculeId": "The molecule of the atom, by id; null for none.",
     "knowledge.search/moleculeId": "Only atoms of this molecule, by id.",
-    "relatedAtoms": "Related atoms of the project, each with the reason.",
+    "relatedAtoms": "Related atoms of the project, each with the reason; also as an answer shows them.",
     "relatedAtoms[].atomId": "The related atom, by id.",
     "relatedAtoms[].reason": "How they are related.",
-    "relatedMolecules": "Related molecules of the project, each with the reason.",
+    "relatedMolecules": "Related molecules of the project, each with the reason; also as an answer shows them.",
     "relatedMolecules[].moleculeId": "The related molecule, by id.",
     "relatedMolecules[].reason": "How they are related.",
     "confirm": "The commit at which the knowledge was confirmed, by id; `HEAD` where a repository is known.",
@@ -618,9 +618,9 @@ PURPOSE: Mapping[str, str] = {
     "operations[].metadata": "Free metadata, up to 16,384 bytes as JSON; merged with the existing one, and null "
     "removes a name.",
     "operations[].node": f"The node: {_BY_KEY}",
-    "operations[].source": "The node at the start of the edge, the cause; as `node`.",
-    "operations[].target": "The node at the end of the edge, the effect; as `node`. For an indicator: the value to "
-    "reach, a number.",
+    "operations[].source": "The node at the start of the edge, as `node`: the cause; of `DEPENDS_ON`, what depends.",
+    "operations[].target": "The node at the end of the edge, as `node`: the effect; of `DEPENDS_ON`, what it depends "
+    "on. For an indicator: the value to reach, a number.",
     "operations[].edge_type": "The type of the edge; required if there are several between the two nodes. Default for "
     "a new edge: `CONTRIBUTES_TO`.",
     "operations[].new_edge_type": "The new type of the edge.",

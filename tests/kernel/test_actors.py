@@ -59,7 +59,9 @@ def test_a_write_that_is_refused_or_changes_nothing_stores_no_kind(engine: Engin
     assert "robin" not in read_kinds(engine)
 
 
-@pytest.mark.parametrize(("stored", "claimed"), [(ActorKind.PERSON, ActorKind.AGENT), (ActorKind.AGENT, ActorKind.PERSON)])
+@pytest.mark.parametrize(
+    ("stored", "claimed"), [(ActorKind.PERSON, ActorKind.AGENT), (ActorKind.AGENT, ActorKind.PERSON)]
+)
 def test_the_name_of_one_kind_is_refused_to_the_other(engine: Engine, stored: ActorKind, claimed: ActorKind) -> None:
     act_as(engine, "robin", stored).call("project.create", name="atlas")
     other = act_as(engine, "robin", claimed)
@@ -81,7 +83,9 @@ def test_a_service_is_no_person_whatever_it_says(engine: Engine) -> None:
     assert engine.store.read(agent.actor, lambda tx: tx.actor.kind) is ActorKind.SERVICE
 
 
-@pytest.mark.parametrize(("stored", "claimed"), [(ActorKind.PERSON, ActorKind.AGENT), (ActorKind.AGENT, ActorKind.PERSON)])
+@pytest.mark.parametrize(
+    ("stored", "claimed"), [(ActorKind.PERSON, ActorKind.AGENT), (ActorKind.AGENT, ActorKind.PERSON)]
+)
 def test_a_kind_that_is_only_proposed_gives_way_to_the_stored_one_in_every_policy(
     engine: Engine, stored: ActorKind, claimed: ActorKind
 ) -> None:

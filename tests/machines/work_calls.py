@@ -38,6 +38,7 @@ EDGE_TYPES = (DEPENDS_ON, DEPENDS_ON, DEPENDS_ON, "relates_to", "blocks", "block
 PRIORITIES = (0, False, 1, True, 2.5, -3, 2**53, 1e300, "9", [1], None)
 COMPLEXITIES = (1, 7, 0, 11, True, "2", 2.0, None)  # the first two are priorities of the container dialect
 AREAS = (1, True, "ui", "1", None)
+DESCRIPTIONS = ("as agreed", "see the board", None)
 STATES = ("doing", "Done", 0, False, {"step": [1, None]}, None)
 EVIDENCE = (("test", "passed"), ("git", "0a1b2c3"), ("dropped", "only looks like it"))
 REASONS = ("out of scope", "no budget")
@@ -114,6 +115,8 @@ def some_properties(random: Random) -> dict[str, Any]:
         properties["area"] = random.choice(AREAS)
     if sometimes(random):
         properties["complexity"] = random.choice(COMPLEXITIES)
+    if sometimes(random):
+        properties["description"] = random.choice(DESCRIPTIONS)
     if rarely(random):
         properties["_claimed_by"] = "me"
     return properties
@@ -175,14 +178,21 @@ def some_plan(random: Random, work: Work, ids: Ids, *, nodes_max: int = 4) -> li
 
 
 def some_items(random: Random, work: Work, agent: str, wish: str) -> list[Item]:
-    """Return changes to a node, sometimes in a batch with others."""
+    """Return changes to a node, sometimes in a batch with others, or what resolves a node and all below it."""
+    parents = [n for n in unfinished(work) if work.open_children(n)]
+    if wish == "resolve" and parents and sometimes(random):
+        below = [n for n in work.subtree(random.choice(parents)) if not work.nodes[n].resolved]
+        items = [some_item(random, work, agent, "resolve", n=n) for n in random.sample(below, len(below))]
+        return items[rarely(random) :]
     others = random.choices(WISHES, k=random.randint(1, 2)) if sometimes(random) else []
     return [some_item(random, work, agent, one) for one in (wish, *others)]
 
 
-def some_item(random: Random, work: Work, agent: str, wish: str) -> Item:
+def some_item(random: Random, work: Work, agent: str, wish: str, n: int | None = None) -> Item:
     item: dict[str, Any] = {}
     match wish:
+        case "resolve" if n is not None:
+            item["resolved"] = True
         case "resolve":
             n = some_node(random, work, (sometimes(random) and claimed(work)) or finishable(work))
             item["resolved"] = True
@@ -237,11 +247,16 @@ def some_operations(random: Random, work: Work, verb: str) -> list[Operation]:
 
 
 def some_operation(random: Random, work: Work, verb: str) -> Operation:
-    n = some_node(random, work, unfinished(work) if verb == "drop" else below_root(work))
+    n = some_node(random, work, below_root(work) if verb != "drop" or sometimes(random) else unfinished(work))
+    if verb == "drop" and rarely(random):
+        n = ROOT
     match verb:
         case "move":
             return Move(n, some_node(random, work, [one for one in work.nodes if n not in (one, *work.ancestors(one))]))
         case "merge":
+            parent = work.nodes[n].parent if n in work.nodes else None
+            if parent is not None and sometimes(random):
+                return Merge(n, parent)
             return Merge(n, some_node(random, work, unrelated(n, work)))
         case _:
             return Drop(n, random.choice(REASONS))

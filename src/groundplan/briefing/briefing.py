@@ -12,6 +12,7 @@ from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming, encode
 from groundplan.purpose.markup import escape_inline, format_code_span
 from groundplan.work.answers import TRIMMING
+from groundplan.work.evidence_check import format_marks
 from groundplan.work.graph.context import Ancestor
 from groundplan.work.nodes import TRIMMABLE_FIELDS, WorkNode
 
@@ -275,7 +276,10 @@ def _format_before(node: BeforeNote) -> Iterator[str]:
     yield f"- {format_code_span(node.id)} {_escape(node.summary or '')}{outcome}"
     if node.state is not UNSET:
         yield f"  - state: {_format_plain(node.state)}"
-    yield from (f"  - {_escape(entry.type)}: {_escape(entry.ref)}" for entry in node.evidence or ())
+    yield from (
+        f"  - {_escape(entry.type)}: {_escape(entry.ref)} {format_marks(entry)}".rstrip()
+        for entry in node.evidence or ()
+    )
 
 
 def _format_knowledge(atom: KnowledgeNote) -> Iterator[str]:

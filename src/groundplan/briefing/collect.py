@@ -178,9 +178,12 @@ def _make_before(tx: Transaction, node: WorkNodeRow, above: Sequence[AncestorPat
 
 
 def _choose_evidence(evidence: Sequence[Evidence]) -> list[Evidence]:
-    """Return the newest notes, and if there are few, the newest evidence of other types, oldest first."""
-    newest_notes_first = sorted(range(len(evidence)), key=lambda index: (evidence[index].type != NOTE, -index))
-    return [evidence[index] for index in sorted(newest_notes_first[:EVIDENCE_MAX])]
+    """Return the newest notes, then the newest evidence of other types, then what was undone; oldest first."""
+    best_first = sorted(
+        range(len(evidence)),
+        key=lambda index: (bool(evidence[index].undone), evidence[index].type != NOTE, -index),
+    )
+    return [evidence[index] for index in sorted(best_first[:EVIDENCE_MAX])]
 
 
 def _make_knowledge(tx: Transaction, own: list[str], inherited: list[str], *, at_most: int) -> Part:

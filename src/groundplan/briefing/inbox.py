@@ -26,9 +26,9 @@ from groundplan.kernel.access import Permission, Role, allows
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.answers import LeftOut, encode, take_page
 from groundplan.kernel.clock import subtract_time
-from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.cursors import Cursor, InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, Route, Tool, declare
 from groundplan.kernel.principals import describe_actor
 from groundplan.kernel.projects import ListProjects, find_time_without_person, list_projects
 from groundplan.kernel.store.authorize import authorize_project
@@ -459,7 +459,7 @@ class ReadInbox(Struct, forbid_unknown_fields=True):
 
     project: Name | None = None
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = 20
-    cursor: str | None = None
+    cursor: Cursor = None
 
 
 class Inbox(Struct):
@@ -589,7 +589,6 @@ OPERATION = declare(
     effect=Effect.READ,
     without_project=Permission.PROJECT_LIST,
     tool=Tool("inbox", Group.BRIEFING),
-    command=Command(("inbox",)),
     http=Route("GET", "/projects/{project}/inbox"),
     other_routes=(Route("GET", "/organization/inbox"),),
 )

@@ -26,7 +26,8 @@ from groundplan.purpose.markup import escape_inline
 from groundplan.purpose.model import EdgeType, NodeType, PurposeEdge, PurposeNode, edge_order, key_order
 from groundplan.purpose.picture.subjects import Arrow, Badge, Card, Emphasis, Picture, WorkSubject, pluralize
 from groundplan.purpose.picture.svg import draw
-from groundplan.work.evidence_check import format_check
+from groundplan.purpose.picture.tokens import RELATION_NAMES
+from groundplan.work.evidence_check import format_marks
 
 REASONS = {
     DeadEndReason.REACHES_NO_GOAL: "leads to no goal",
@@ -62,7 +63,7 @@ def describe_assumption(assumption: ChainAssumption) -> str:
 def describe_evidence(evidence: ChainEvidence) -> str:
     """Return evidence on one line."""
     node = "" if evidence.node is UNSET else f" of {evidence.node}"
-    return f"evidence{node}, {evidence.type}: {evidence.ref} {format_check(evidence.checked)}".rstrip()
+    return f"evidence{node}, {evidence.type}: {evidence.ref} {format_marks(evidence)}".rstrip()
 
 
 def describe_fact(fact: ChainFact) -> str:
@@ -182,7 +183,7 @@ def _describe_link(link: ChainLink | None) -> str:
     if link.confidence:
         parts.append(f"{link.confidence} confidence")
     if link.by in (StepRelation.CAUSES, StepRelation.DEPENDS_ON):
-        parts.append(link.by.lower().replace("_", " "))
+        parts.append(RELATION_NAMES[EdgeType(link.by)])
     return f": {', '.join(parts)}" if parts else ""
 
 

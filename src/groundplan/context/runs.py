@@ -42,12 +42,12 @@ from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.answers import take_page
 from groundplan.kernel.audit import changed
-from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.cursors import Cursor, InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.errors import NameTaken, NextStep
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.text_limits import Name, NormalizedName, apply_marker
 from groundplan.kernel.members import GROUP, TOOL
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.principals import find_principal
 from groundplan.kernel.projects import Goal, create_owned_project, get_creator_role
 from groundplan.kernel.store.authorize import refuse_foreign_draft
@@ -222,7 +222,6 @@ CREATE_DRAFT = declare(
     variants=(BEGIN,),
     when_project_missing=BEGIN,
     tool=Tool("context_run", Group.CONTEXT, "create_draft"),
-    command=Command(("context", "draft"), names={"scope_id": "project"}, without=("lean",)),
     http=Route("POST", "/projects/{project}/context/runs", location="/projects/{project}/context/runs/{run.id}"),
 )
 
@@ -341,7 +340,6 @@ UPDATE_DRAFT = declare(
     permission=Permission.CONTEXT_WRITE,
     effect=Effect.WRITE,
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
-    command=Command(("context", "touch"), arguments=("run_id",), names={"run_id": "run"}),
     http=Route("PATCH", "/projects/{project}/context/runs/{runId}"),
 )
 
@@ -369,7 +367,6 @@ FETCH = declare(
     permission=Permission.CONTEXT_READ,
     effect=Effect.READ,
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
-    command=Command(("context", "run"), arguments=("run_id",), names={"run_id": "run"}),
     http=Route("GET", "/projects/{project}/context/runs/{runId}"),
 )
 
@@ -387,7 +384,7 @@ class ListRuns(Struct, rename="camel", forbid_unknown_fields=True):
     user_id: Name | None = None
     status: RunStatus | None = None
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] | None = None
-    cursor: str | None = None
+    cursor: Cursor = None
     lean: bool | None = None
 
 
@@ -448,12 +445,6 @@ LIST = declare(
     permission=Permission.CONTEXT_READ,
     effect=Effect.READ,
     tool=Tool("context_run", Group.CONTEXT, "list"),
-    command=Command(
-        ("context", "list"),
-        names={"scope_id": "project", "user_id": "user"},
-        without=("lean",),
-        columns=("id", "status", "user_id", "committed_at", "updated_at"),
-    ),
     http=Route("GET", "/projects/{project}/context/runs"),
 )
 
@@ -563,7 +554,6 @@ DISCARD = declare(
     effect=Effect.DESTROY,
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "discard"),
-    command=Command(("context", "discard"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",)),
     http=Route("POST", "/projects/{project}/context/runs/{runId}/discard"),
 )
 
@@ -575,6 +565,5 @@ DELETE = declare(
     effect=Effect.DESTROY,
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "delete"),
-    command=Command(("context", "delete"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",)),
     http=Route("DELETE", "/projects/{project}/context/runs/{runId}"),
 )

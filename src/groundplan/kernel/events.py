@@ -24,10 +24,10 @@ from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.answers import CutLists, LeftOut, Trimming, take_page
 from groundplan.kernel.audit import Change
 from groundplan.kernel.clock import format_timestamp
-from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.cursors import Cursor, InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, Route, Tool, declare
 from groundplan.kernel.principals import find_principal
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
@@ -173,7 +173,7 @@ class ListEvents(Struct, forbid_unknown_fields=True):
     subject: Name | None = None
     op: Name | None = None
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = 50
-    cursor: str | None = None
+    cursor: Cursor = None
 
 
 class EventRecord(Struct, kw_only=True):
@@ -327,7 +327,6 @@ LIST = declare(
     permission=Permission.PROJECT_READ,
     effect=Effect.READ,
     tool=Tool("events", Group.BRIEFING),
-    command=Command(("events",)),
     http=Route("GET", "/projects/{project}/history"),
 )
 
@@ -458,6 +457,12 @@ def find_undo(tx: Transaction, rev: int) -> WriteUndo | None:
 def find_undo_of(tx: Transaction, origin_rev: int) -> WriteUndo | None:
     """Return the last undo or redo of a write, or None."""
     return tx.one_or_none(sql.last_undo_of_origin, WriteUndo, project_id=tx.project.id, origin_rev=origin_rev)
+
+
+def find_undone_writes(tx: Transaction, revs: Iterable[int | None]) -> set[int | None]:
+    """Return those of some writes of the current project that were undone, and not done again since."""
+    known = [rev for rev in revs if rev is not None]
+    return set(tx.scalars(sql.undone_writes, project_id=tx.project.id, revs=to_json_array(known))) if known else set()
 
 
 def record_undo(tx: Transaction, *, undone_rev: int, origin_rev: int, is_redo: bool) -> None:

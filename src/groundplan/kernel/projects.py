@@ -23,8 +23,7 @@ from groundplan.kernel.clock import find_jump
 from groundplan.kernel.errors import NameTaken
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
 from groundplan.kernel.members import join
-from groundplan.kernel.operations.commands import PROGRAM
-from groundplan.kernel.operations.registry import Command, Effect, Operation, OpId, Route, declare
+from groundplan.kernel.operations.registry import Effect, Operation, OpId, Route, declare
 from groundplan.kernel.principals import find_kind, find_principal
 from groundplan.kernel.store.authorize import (
     AgentNotAllowed,
@@ -36,6 +35,7 @@ from groundplan.kernel.store.authorize import (
 from groundplan.kernel.store.checkup import Finding, ok, warn
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Project, Transaction
+from groundplan.kernel.wording import PROGRAM
 
 sql = load_queries(__file__)
 
@@ -107,7 +107,6 @@ LIST = declare(
     summary="List your projects; archived ones too when asked.",
     permission=Permission.PROJECT_LIST,
     effect=Effect.READ,
-    command=Command(("project", "list"), columns=("name", "id", "role", "archived_at", "goal")),
     http=Route("GET", "/projects"),
 )
 
@@ -240,7 +239,6 @@ CREATE = declare(
     summary="Create a project; you become its owner.",
     permission=Permission.PROJECT_CREATE,
     effect=Effect.WRITE,
-    command=Command(("project", "create"), arguments=("name",)),
     http=Route("POST", "/projects", location="/projects/{project.id}/work"),
 )
 
@@ -293,7 +291,6 @@ ARCHIVE = _OPERATION(
     name="project.archive",
     summary="Archive a project: it can be read, but not changed.",
     handler=archive_project,
-    command=Command(("project", "archive"), arguments=("project",)),
     http=Route("POST", "/projects/{project}/archive"),
 )
 
@@ -301,7 +298,6 @@ RESTORE = _OPERATION(
     name="project.restore",
     summary="Restore an archived project.",
     handler=restore_project,
-    command=Command(("project", "restore"), arguments=("project",)),
     http=Route("POST", "/projects/{project}/restore"),
 )
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import Annotated, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple, TypeVar
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from groundplan.kernel.errors import Invalid, NextStep, RuleViolated
 from groundplan.kernel.ids import parse_uuid
@@ -23,6 +23,8 @@ from groundplan.knowledge.paths.pattern import (
     refuse_costly,
 )
 
+R = TypeVar("R", bound=Struct)
+
 KNOWLEDGE_BYTES_MAX = 32_768
 SUMMARY_BYTES_MAX = 4_096
 REASON_BYTES_MAX = 1_024
@@ -37,6 +39,7 @@ LIMIT_MAX = 100
 WILDCARD = re.compile(r"[*?\[{\\]")
 HEAD = "HEAD"
 COMMIT = re.compile(r"[0-9a-f]{7,64}")
+READ_WITH_RELATIONS = ("name", "missing")  # what answers add to a relation
 
 TaskRef = Annotated[str, Meta(min_length=1, max_length=255)]
 Reason = Annotated[str, MaxBytes(REASON_BYTES_MAX)]
@@ -56,8 +59,17 @@ class KnowledgeEntityType(StrEnum):
     MOLECULE = "molecule"
 
 
+# The fields of requests that the kind of an entity does not have.
+FOREIGN_FIELDS = {
+    KnowledgeEntityType.ATOM: ("related_molecules",),
+    KnowledgeEntityType.MOLECULE: ("paths", "molecule_id", "related_atoms", "confirm", "orphans_only"),
+}
+
+
 class RelatedAtom(Struct, rename="camel", forbid_unknown_fields=True):
     """A related atom and the reason of the relation."""
+
+    IGNORED: ClassVar[Sequence[str]] = READ_WITH_RELATIONS
 
     atom_id: str
     reason: Reason
@@ -70,6 +82,8 @@ class RelatedAtom(Struct, rename="camel", forbid_unknown_fields=True):
 
 class RelatedMolecule(Struct, rename="camel", forbid_unknown_fields=True):
     """A related molecule and the reason of the relation."""
+
+    IGNORED: ClassVar[Sequence[str]] = READ_WITH_RELATIONS
 
     molecule_id: str
     reason: Reason
@@ -182,8 +196,13 @@ def parse_commit(text: str, path: ArgumentPath) -> str:
     return commit
 
 
-def refuse_foreign_fields(entity_type: KnowledgeEntityType, given: Mapping[str, bool]) -> None:
-    """Refuse fields of the other kind of entity."""
-    for name, is_given in given.items():
-        if is_given:
-            raise invalid_argument((name,), f"does not apply to entityType {entity_type}; omit it")
+def drop_foreign_fields(request: R, entity_type: KnowledgeEntityType) -> R:
+    """Return a request without the empty fields of the other kind of entity; one that says something is refused."""
+    dropped = {}
+    for field in structs.fields(request):
+        if field.name not in FOREIGN_FIELDS[entity_type]:
+            continue
+        if getattr(request, field.name):
+            raise invalid_argument((field.encode_name,), f"does not apply to entityType {entity_type}; omit it")
+        dropped[field.name] = field.default
+    return structs.replace(request, **dropped)

@@ -16,16 +16,18 @@ from groundplan.kernel.errors import RuleViolated, Unavailable, refuse_stale
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name, apply_marker
 from groundplan.kernel.input_gate.types import missing_argument
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.preferences import RepositoryPaths
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument, quote_text
 from groundplan.knowledge.entities import (
     Atom,
+    AtomRelation,
     AtomRow,
     ChangelogEntry,
     Molecule,
+    MoleculeRelation,
     MoleculeRow,
     build_atoms,
     build_molecules,
@@ -56,10 +58,10 @@ from groundplan.knowledge.requests import (
     RelatedMolecules,
     TaskRef,
     Version,
+    drop_foreign_fields,
     normalize_knowledge,
     parse_id,
     parse_patterns,
-    refuse_foreign_fields,
     resolve_commit,
 )
 from groundplan.knowledge.words import build_word_index
@@ -138,7 +140,7 @@ def _insert_first_revision(tx: Transaction, numbers: int, patterns: int) -> Revi
     raise Unavailable("no free number was found for this project; try again")
 
 
-def warn_about_folder_patterns(patterns: Sequence[str], working_copy: RepositoryPaths | None) -> list[str] | UnsetType:
+def warn_about_folder_patterns(patterns: Sequence[str], working_copy: RepositoryPaths | None) -> list[str]:
     """Return a warning for each pattern without wildcards that is a folder or has no extension."""
     warnings = []
     for index, pattern in enumerate(patterns):
@@ -149,8 +151,22 @@ def warn_about_folder_patterns(patterns: Sequence[str], working_copy: Repository
             why = "is a folder, and matches none of its files" if is_folder else "has no ending, so it may be a folder"
             instead = f"{pattern}/**" if working_copy is None else working_copy.spell_pattern(f"{pattern}/**")
             warnings.append(f"paths[{index}] {quote_text(pattern)} {why}; for everything below it write {instead}")
+    return warnings
+
+
+def _warn_about_missing(field: str, related: Sequence[AtomRelation | MoleculeRelation]) -> list[str]:
+    """Return a warning if relations that were written lead to what was deleted."""
+    missing = [index for index, relation in enumerate(related) if relation.missing is True]
+    if not missing:
+        return []
+    places = ", ".join(f"{field}[{index}]" for index in missing)
+    return [f"{places}: deleted since, and kept as related; leave out what is no longer needed"]
+
+
+def _limit_warnings(warnings: list[str]) -> list[str] | UnsetType:
+    """Return at most WARNINGS_MAX lines. If lines are left out, the last line has their number."""
     if len(warnings) > WARNINGS_MAX:
-        warnings = [*warnings[: WARNINGS_MAX - 1], f"{len(warnings) - WARNINGS_MAX + 1} more patterns like these"]
+        warnings = [*warnings[: WARNINGS_MAX - 1], f"{len(warnings) - WARNINGS_MAX + 1} more warnings"]
     return warnings or UNSET
 
 
@@ -188,15 +204,15 @@ def create(tx: Transaction, request: CreateKnowledge) -> WrittenKnowledge:
         NotFound: the task, the molecule or a related entity does not exist.
         OtherProject: the molecule or a related entity belongs to another project.
     """
+    request = drop_foreign_fields(request, request.entity_type)
     if request.entity_type is KnowledgeEntityType.ATOM:
         atom = _create_atom(tx, request)
         warnings = warn_about_folder_patterns(atom.paths or (), tx.preferences.working_copy)
-        return WrittenKnowledge(atom=atom, warnings=warnings)
+        return WrittenKnowledge(atom=atom, warnings=_limit_warnings(warnings))
     return WrittenKnowledge(molecule=_create_molecule(tx, request))
 
 
 def _create_atom(tx: Transaction, request: CreateKnowledge) -> Atom:
-    refuse_foreign_fields(KnowledgeEntityType.ATOM, {"relatedMolecules": request.related_molecules is not UNSET})
     if request.paths is UNSET:
         raise missing_argument("paths", (), expected="an array of path patterns, such as src/area/**")
     id_ = new_uuid()
@@ -229,14 +245,6 @@ def _create_atom(tx: Transaction, request: CreateKnowledge) -> Atom:
 
 
 def _create_molecule(tx: Transaction, request: CreateKnowledge) -> Molecule:
-    refuse_foreign_fields(
-        KnowledgeEntityType.MOLECULE,
-        {
-            "paths": request.paths is not UNSET,
-            "moleculeId": request.molecule_id is not None,
-            "relatedAtoms": request.related_atoms is not UNSET,
-        },
-    )
     id_ = new_uuid()
     related = validate_relations(tx, KnowledgeEntityType.MOLECULE, request.related_molecules or [], own_id=id_)
     row = MoleculeRow(**_build_common_columns(tx, request, id_), related_molecules=encode_relations(related))
@@ -282,19 +290,6 @@ CREATE = declare(
     permission=Permission.KNOWLEDGE_WRITE,
     effect=Effect.WRITE,
     tool=Tool("manage_graph", Group.KNOWLEDGE, "create"),
-    command=Command(
-        ("knowledge", "create"),
-        texts=("knowledge",),
-        patterns=("paths",),
-        arguments=("name",),
-        names={
-            "entity_type": "type",
-            "project_id": "project",
-            "created_by_task_id": "task",
-            "paths": "path",
-            "molecule_id": "molecule",
-        },
-    ),
     http=Route(
         "POST",
         "/projects/{project}/knowledge/{entityType}s",
@@ -342,15 +337,24 @@ def update(tx: Transaction, request: UpdateKnowledge) -> WrittenKnowledge:
     """
     id_ = parse_id(request.id, ("id",))
     refuse_other_project(tx, request.project_id, request.entity_type, id_)
+    request = drop_foreign_fields(request, request.entity_type)
+    request = structs.replace(request, confirm=request.confirm or UNSET)  # an empty text means that it is not given
+    warnings: list[str] = []
     if request.entity_type is KnowledgeEntityType.ATOM:
-        atom = _update_atom(tx, request, id_)
-        new_paths = () if request.paths is UNSET else atom.paths or ()
-        return WrittenKnowledge(atom=atom, warnings=warn_about_folder_patterns(new_paths, tx.preferences.working_copy))
-    return WrittenKnowledge(molecule=_update_molecule(tx, request, id_))
+        written = WrittenKnowledge(atom=(atom := _update_atom(tx, request, id_)))
+        if request.related_atoms is not UNSET:
+            warnings += _warn_about_missing("relatedAtoms", atom.related_atoms or ())
+        if request.paths is not UNSET:
+            warnings += warn_about_folder_patterns(atom.paths or (), tx.preferences.working_copy)
+    else:
+        written = WrittenKnowledge(molecule=(molecule := _update_molecule(tx, request, id_)))
+        if request.related_molecules is not UNSET:
+            warnings += _warn_about_missing("relatedMolecules", molecule.related_molecules or ())
+    written.warnings = _limit_warnings(warnings)
+    return written
 
 
 def _update_atom(tx: Transaction, request: UpdateKnowledge, id_: str) -> Atom:
-    refuse_foreign_fields(KnowledgeEntityType.ATOM, {"relatedMolecules": request.related_molecules is not UNSET})
     before = load_atom(tx, id_)
     refuse_stale(KnowledgeEntityType.ATOM, id_, current=before.version, given=request.version)
     after = _revise(tx, before, request)
@@ -362,7 +366,7 @@ def _update_atom(tx: Transaction, request: UpdateKnowledge, id_: str) -> Atom:
         after.molecule_id = validate_molecule_id(tx, given) if given else None  # an empty text means null
     if request.related_atoms is not UNSET:
         after.related_atoms = encode_relations(
-            validate_relations(tx, KnowledgeEntityType.ATOM, request.related_atoms, own_id=id_)
+            validate_relations(tx, KnowledgeEntityType.ATOM, request.related_atoms, own_id=id_, stored=before.relations)
         )
     if request.confirm is not UNSET:
         after.confirmed_commit = resolve_commit(request.confirm, ("confirm",), tx.preferences.working_copy)
@@ -383,21 +387,14 @@ def _update_atom(tx: Transaction, request: UpdateKnowledge, id_: str) -> Atom:
 
 
 def _update_molecule(tx: Transaction, request: UpdateKnowledge, id_: str) -> Molecule:
-    refuse_foreign_fields(
-        KnowledgeEntityType.MOLECULE,
-        {
-            "paths": request.paths is not UNSET,
-            "moleculeId": request.molecule_id is not UNSET,
-            "relatedAtoms": request.related_atoms is not UNSET,
-            "confirm": request.confirm is not UNSET,
-        },
-    )
     before = load_molecule(tx, id_)
     refuse_stale(KnowledgeEntityType.MOLECULE, id_, current=before.version, given=request.version)
     after = _revise(tx, before, request)
     if request.related_molecules is not UNSET:
         after.related_molecules = encode_relations(
-            validate_relations(tx, KnowledgeEntityType.MOLECULE, request.related_molecules, own_id=id_)
+            validate_relations(
+                tx, KnowledgeEntityType.MOLECULE, request.related_molecules, own_id=id_, stored=before.relations
+            )
         )
     advance_revision(tx)
     _write(tx, sql.change_molecule, after, expected_version=request.version)
@@ -475,20 +472,6 @@ UPDATE = declare(
     effect=Effect.WRITE,
     project=lambda tx, request: resolve_entity_project(tx, request.entity_type, request.id, "id"),
     tool=Tool("manage_graph", Group.KNOWLEDGE, "update"),
-    command=Command(
-        ("knowledge", "update"),
-        texts=("knowledge",),
-        patterns=("paths",),
-        arguments=("id",),
-        names={
-            "entity_type": "type",
-            "project_id": "project",
-            "paths": "path",
-            "knowledge_mode": "mode",
-            "molecule_id": "molecule",
-            "last_task_id": "task",
-        },
-    ),
     http=Route("PATCH", "/projects/{project}/knowledge/{entityType}s/{id}"),
 )
 
@@ -608,11 +591,6 @@ DELETE = declare(
     effect=Effect.DESTROY,
     project=lambda tx, request: resolve_entity_project(tx, request.entity_type, request.id, "id"),
     tool=Tool("manage_graph", Group.KNOWLEDGE, "delete"),
-    command=Command(
-        ("knowledge", "delete"),
-        arguments=("id",),
-        names={"entity_type": "type", "project_id": "project", "last_task_id": "task"},
-    ),
     http=Route("DELETE", "/projects/{project}/knowledge/{entityType}s/{id}"),
 )
 
@@ -665,12 +643,6 @@ APPEND_CHANGELOG = declare(
     effect=Effect.WRITE,
     project=lambda tx, request: resolve_entity_project(tx, request.parent_type, request.parent_id, "parentId"),
     tool=Tool("manage_changelog", Group.KNOWLEDGE, "append"),
-    command=Command(
-        ("knowledge", "append-changelog"),
-        arguments=("parent_id",),
-        texts=("summary",),
-        names={"parent_type": "type", "parent_id": "id", "task_id": "task"},
-    ),
     http=Route(
         "POST",
         "/projects/{project}/knowledge/{parentType}s/{parentId}/changelog",

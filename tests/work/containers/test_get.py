@@ -9,7 +9,7 @@ import pytest
 from msgspec import UNSET, to_builtins
 
 from groundplan.kernel.answers import count_tokens, encode
-from groundplan.kernel.errors import Invalid, NotFound
+from groundplan.kernel.errors import NotFound
 from tests.errors import error_of
 from tests.work.containers.client import ContainersClient
 
@@ -93,6 +93,7 @@ def test_the_files_of_a_task_are_also_the_paths_among_its_context_links(client: 
     client.task("walk")
     add_knowledge(client)
     links = ["src/pay/hook.ts#L10", "src/pay/hook.ts", "docs/new.md", "https://example.org/a.md", "9fceb02", "see Ben"]
+    links.append("docs/user guide/intro.md")
     node = {"ref": "one", "summary": "One", "context_links": links}
     (planned,) = client.call("work.plan", project="atlas", nodes=[node]).created
     section = {"entityType": "TASK", "entityId": planned.id, "title": "Context Files"}
@@ -103,7 +104,18 @@ def test_the_files_of_a_task_are_also_the_paths_among_its_context_links(client: 
 
     assert [atom["matchedPaths"] for atom in context["molecules"][0]["atoms"]] == [["src/pay/hook.ts"]]
     assert [one["matchedPaths"] for one in context["orphanAtoms"]] == [["src/shared/retry.ts"]]
-    assert context["unmatchedPaths"] == ["docs/new.md"]
+    assert context["unmatchedPaths"] == ["docs/new.md", "docs/user guide/intro.md"]
+
+
+def test_the_files_of_a_task_keep_the_order_of_its_links_and_lines(client: ContainersClient) -> None:
+    client.task("walk")
+    add_knowledge(client)
+    add_section(client, "walk", "Context Files", "z.md\nsrc/pay/z.ts\na.md, src/pay/a.ts\nsrc/pay/m.ts\nb.md")
+
+    context = to_builtins(get(client, "walk", includeGraphContext=True).graph_context)
+
+    assert context["molecules"][0]["atoms"][0]["matchedPaths"] == ["src/pay/z.ts", "src/pay/a.ts", "src/pay/m.ts"]
+    assert context["unmatchedPaths"] == ["z.md", "a.md", "b.md"]
 
 
 def test_a_task_without_context_files_has_nothing_to_know(client: ContainersClient) -> None:
@@ -117,14 +129,17 @@ def test_a_task_without_context_files_has_nothing_to_know(client: ContainersClie
         assert to_builtins(answer.graph_context) == {"molecules": [], "orphanAtoms": [], "unmatchedPaths": []}
 
 
-def test_only_tasks_have_files_to_know_about(client: ContainersClient) -> None:
+def test_only_tasks_have_files_to_know_about_and_others_are_shown_with_a_warning(client: ContainersClient) -> None:
     client.feature("coast")
 
     for kind, place in (("project", "atlas"), ("feature", client["coast"])):
-        asked = {"containerType": kind, "id": place, "includeGraphContext": True}
-        error = error_of(partial(client.call, "container.get", **asked))
-        assert isinstance(error, Invalid)
-        assert error.details["field"] == "includeGraphContext"
+        asked = {"containerType": kind, "id": place}
+        plain = client.call("container.get", **asked)
+        answer = client.call("container.get", **asked, includeGraphContext=True)
+        (warning,) = answer.warnings
+        assert "includeGraphContext" in warning
+        answer.warnings = UNSET
+        assert answer == plain
 
 
 def test_sections_that_do_not_fit_lose_their_contents_and_say_so(client: ContainersClient) -> None:

@@ -17,12 +17,12 @@ from groundplan.kernel.answers import CutLists, LeftOut, Trimming
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import NextStep, RuleViolated, refuse_stale
 from groundplan.kernel.input_gate.types import missing_argument
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.policies import get_policies
-from groundplan.work.answers import GraphHints, Warnings, build_graph_hints
+from groundplan.work.answers import Warnings
 from groundplan.work.claims import (
     compute_lease_end,
     enforce_claims,
@@ -81,7 +81,7 @@ from groundplan.work.nodes import (
     remove_edge,
 )
 from groundplan.work.readiness import Readiness
-from groundplan.work.restructuring import drop, find_open_subtree
+from groundplan.work.restructuring import AlreadyResolved, drop, find_open_subtree
 from groundplan.work.waiting.cycles import WaitingMoments
 
 BLOCKERS_NAMED_MAX = 5  # in the message; the details list more
@@ -89,6 +89,13 @@ DEFAULT_REASON = "terminated"  # recorded as evidence if the caller gives no rea
 UNBLOCKED_LISTS = ("unblocked_entities", "feature_unblocked_entities")  # lists of a TransitionAnswer
 BlockedBy = Annotated[str | list[str], Meta(extra_json_schema={"type": ["array", "string"]})]
 
+
+COMPLETION_HINT = "Task completed. Consider updating the knowledge graph."
+SUGGESTED_ACTIONS = (
+    "Update atom knowledge for areas affected by this task",
+    "Update atom paths if files were moved or new directories created",
+    "Append changelog entries for significant changes",
+)
 
 sql = load_queries(__file__)
 
@@ -364,6 +371,13 @@ class Advance(AtVersion, forbid_unknown_fields=True):
     op_id: OpId = field(name="op_id", default=None)
 
 
+class GraphHints(Struct, rename="camel"):
+    """Reminders after a completed task."""
+
+    message: str
+    suggested_actions: list[str]
+
+
 class Advanced(TransitionAnswer, kw_only=True):
     """The transition, with reminders if it completed a task."""
 
@@ -395,7 +409,7 @@ def advance(tx: Transaction, request: Advance) -> Advanced:
     transition = change_status(tx, readiness, node, to=to, op=WorkOp.ADVANCED)
     answer = build_transition_answer(tx, readiness, node, transition, Advanced)
     if to in TERMINAL and request.container_type is WorkflowType.TASK:
-        answer.graph_hints = build_graph_hints()
+        answer.graph_hints = GraphHints(COMPLETION_HINT, list(SUGGESTED_ACTIONS))
     return answer
 
 
@@ -466,6 +480,8 @@ def terminate(tx: Transaction, request: Terminate) -> Terminated:
     """
     node = _find_at_version(tx, request)
     before = get_status(node, now=tx.now)
+    if node.resolved:
+        raise AlreadyResolved(node)
     reason = (request.reason or "").strip()
     ended = find_open_subtree(tx, node)
     readiness = Readiness(tx, decision=None)
@@ -678,8 +694,6 @@ STATE = declare(
     effect=Effect.READ,
     project=lambda tx, request: resolve_container_project(tx, ContainerType(request.container_type), request.id),
     tool=Tool("query_workflow_state", Group.CONTAINERS),
-    command=Command(("task", "state"), arguments=("id",), fixed={"container_type": "task"}),
-    aliases=(Command(("feature", "state"), arguments=("id",), fixed={"container_type": "feature"}),),
     http=Route("GET", "/projects/{project}/work/{containerType}s/{id}/workflow"),
 )
 _update = partial(declare_verb, permission=Permission.WORK_UPDATE, effect=Effect.WRITE)
@@ -692,5 +706,8 @@ TERMINATE = declare_verb(
     permission=Permission.WORK_RESTRUCTURE,
     effect=Effect.DESTROY,
 )
-BLOCK = _connect(block, "Add blockers by id, or NO_OP: a hold with a reason.", options={"blocked_reason": "reason"})
+BLOCK = _connect(
+    block,
+    "Add blockers by id, or NO_OP: a hold with a reason.",
+)
 UNBLOCK = _connect(unblock, "Remove blockers by id; NO_OP ends its hold.")

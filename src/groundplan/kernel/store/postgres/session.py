@@ -13,10 +13,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import psycopg
-from psycopg import Connection, sql
+from psycopg import Connection, Cursor, sql
 
 from groundplan.kernel.actors import Actor, ActorKind
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
@@ -96,7 +96,7 @@ class Identified(NamedTuple):
     now: str
 
 
-def identify(connection: Connection, actor: Actor, limits: ServerLimits) -> Identified:
+def identify(connection: Connection, actor: Actor, limits: ServerLimits) -> Cursor[Any]:
     """Set the actor and the limits of the open transaction. The policies see the kind that is stored for its name."""
     identity = {
         "tenant": actor.organization,
@@ -107,10 +107,13 @@ def identify(connection: Connection, actor: Actor, limits: ServerLimits) -> Iden
         "idle_timeout": str(to_milliseconds(limits.idle_s)),
     }
     if actor.is_limited:
-        identified = connection.execute(_IDENTIFY_LIMITED, identity | format_limits(actor))
-    else:
-        identified = connection.execute(_IDENTIFY, identity)
-    (*_, stored_kind, now) = identified.fetchall()[0]
+        return connection.execute(_IDENTIFY_LIMITED, identity | format_limits(actor))
+    return connection.execute(_IDENTIFY, identity)
+
+
+def read_identified(cursor: Cursor[Any]) -> Identified:
+    """Return what the statement of `identify` answered."""
+    (*_, stored_kind, now) = cursor.fetchall()[0]
     return Identified(None if stored_kind is None else ActorKind(stored_kind), str(now))
 
 
@@ -129,10 +132,14 @@ def is_behind_pooler(connection: Connection) -> bool:
     return row != (connection.info.backend_pid,)
 
 
-def format_settings(connection: Connection, lock_wait_s: float) -> str:
+def format_settings(lock_wait_s: float) -> tuple[sql.Composed, ...]:
     """Return the statements that give one transaction the settings that our own connections have from their start."""
     return (
-        sql.SQL("SET LOCAL search_path = {}, pg_temp; SET LOCAL lock_timeout = {}")
-        .format(sql.Identifier(SCHEMA_NAME), sql.Literal(to_milliseconds(lock_wait_s)))
-        .as_string(connection)
+        sql.SQL("SET LOCAL search_path = {}, pg_temp").format(sql.Identifier(SCHEMA_NAME)),
+        sql.SQL("SET LOCAL lock_timeout = {}").format(sql.Literal(to_milliseconds(lock_wait_s))),
     )
+
+
+def rollback(connection: Connection, statement: bytes = b"ROLLBACK") -> None:
+    """Roll back, and keep the prepared statements: after a rollback of its own, psycopg forgets all of them."""
+    connection.pgconn.exec_(statement)

@@ -167,9 +167,7 @@ class SqliteStore(Store):
         finally:
             held.watch.cancellation = None  # a rollback must not be interrupted
 
-    def _begin_as(
-        self, connection: sqlite3.Connection, actor: Actor, cancellation: Cancellation
-    ) -> SqliteTransaction:
+    def _begin_as(self, connection: sqlite3.Connection, actor: Actor, cancellation: Cancellation) -> SqliteTransaction:
         tx = self._begin_at_now(connection, actor, cancellation)
         tx.identify(find_kind(tx, actor.id))
         return tx

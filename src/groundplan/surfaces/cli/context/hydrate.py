@@ -8,10 +8,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
-import typer
 
 from groundplan.context.document import decode_file, format_json
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX
+from groundplan.surfaces.cli.command_line import argument, option
 from groundplan.surfaces.cli.failures import write_line
 from groundplan.surfaces.cli.files import STANDARD_STREAM, describe_file, read_content
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
@@ -23,19 +23,17 @@ if TYPE_CHECKING:
 
 def hydrate(
     invocation: Invocation,
-    project: Annotated[str, typer.Option("--project", metavar="PROJECT", show_default=False)],
+    project: Annotated[str, option("--project", value="PROJECT")],
     file: Annotated[
         str,
-        typer.Argument(metavar="FILE", help="The JSON object to fill. Default: -, standard input.", show_default=False),
+        argument("FILE", "The JSON object to fill. Default: -, standard input."),
     ] = STANDARD_STREAM,
     run: Annotated[
         str | None,
-        typer.Option(
-            "--run", metavar="ID", help="The facts of this run. Default: the latest commit.", show_default=False
-        ),
+        option("--run", value="ID", text="The facts of this run. Default: the latest commit."),
     ] = None,
     create_missing: Annotated[
-        bool, typer.Option("--create-missing", help="Create the objects on the path that are missing.")
+        bool, option("--create-missing", text="Create the objects on the path that are missing.")
     ] = False,
 ) -> CommandResult:
     """Insert the facts of a project into a JSON object, each at its pointer, and print it."""
