@@ -171,6 +171,7 @@ WORK: Mapping[str, str] = {
     "items[].context_links": "Links to files, commits or pages.",
     "items[].tags": "Tags.",
     "items[].properties": "Free properties.",
+    "items[].node": "The id of the node that an export made the item of, for one that was not imported.",
     "items[].is_group": "Whether it is only a heading: it is never offered, and finished with its last item.",
     "items[].file": "The file of the item.",
     "items[].line": "Its line in the file.",
