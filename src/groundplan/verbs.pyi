@@ -1607,6 +1607,7 @@ class ConstraintWrite(TypedDict):
     snippet: NotRequired[str | None]
     rationale: NotRequired[str | None]
     runId: NotRequired[str | None]
+    updatedBy: NotRequired[groundplan.context.schemas.UpdatedBy | Literal["user", "model", "system"] | None]
     createdAt: NotRequired[str | None]
     updatedAt: NotRequired[str | None]
 

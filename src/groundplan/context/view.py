@@ -22,6 +22,7 @@ from groundplan.context.schemas import (
     DisplacedFact,
     Displacement,
     Pointers,
+    Provenance,
     ResolvePrefer,
     RunStatus,
     Suggestion,
@@ -41,14 +42,18 @@ from groundplan.kernel.wording import quote_text
 MESSAGE_POINTERS_MAX = 10  # in one sentence; the complete list is in the details or the answer
 
 
-def collect_warnings(row: RunRow, missing: list[str], *, pending_count: int) -> list[str]:
-    """Return the warnings about a run. `pending_count` is the number of its pending suggestions."""
+def collect_warnings(row: RunRow, missing: list[str], *, unbacked: list[str], pending_count: int) -> list[str]:
+    """Return the warnings about a run: its facts that lack a value or a source, and the number of its suggestions."""
     warnings = []
     if row.is_draft:
         warnings.append("this run is a draft: nothing in it is committed yet")
     if missing:
         advice = "; assume no value" if row.status is not RunStatus.DRAFT else ""
         warnings.append(f"required and not set: {format_pointers(missing)}{advice}")
+    if unbacked:
+        warnings.append(
+            f"source-backed, but without a source: {format_pointers(unbacked)}; a commit needs one for each"
+        )
     if pending_count:
         after = "" if row.is_draft else "; a draft with copyFrom copies them"
         warnings.append(f"suggestions that wait for a person: {pending_count}{after}")
@@ -171,6 +176,18 @@ def _build_view(tx: Transaction, resolved: ResolvedView, pointers: list[str] | N
     missing = [
         pointer for pointer, fact in facts.inputs_by_pointer.items() if fact.required and get_value(fact) is None
     ]
+    unbacked = [
+        *(
+            pointer
+            for pointer, fact in facts.inputs_by_pointer.items()
+            if fact.provenance is Provenance.SOURCE_BACKED and not fact.source_ids
+        ),
+        *(
+            fact.key
+            for fact in facts.constraints
+            if fact.provenance is Provenance.SOURCE_BACKED and fact.source_id is None
+        ),
+    ]
     suggestions = load_suggestions(tx, row.id)
     full_view = ContextView(
         facts.run,
@@ -180,7 +197,7 @@ def _build_view(tx: Transaction, resolved: ResolvedView, pointers: list[str] | N
         facts.artifacts_by_type,
         row.context_version_id,
         missing,
-        collect_warnings(row, missing, pending_count=len(suggestions)),
+        collect_warnings(row, missing, unbacked=unbacked, pending_count=len(suggestions)),
         row.rev,
         suggestions or UNSET,
         _load_displaced(tx, row) or UNSET,
