@@ -586,21 +586,21 @@ class Facts:
             now.updated_by, now.updated_at = "user", by.at
 
     def discard(self, n: int, *, by: Author) -> None:
-        self._refuse_foreign_draft(self._draft(n), by)
+        if self._draft(n).sole_writer != by.name:
+            self._refuse_all_but_owners(self.runs[n], by)
         self.gone[n] = self.runs.pop(n)
 
     def delete(self, n: int, *, by: Author) -> None:
         run = self._there(n)
-        self._refuse_foreign_draft(run, by)
+        self._refuse_all_but_owners(run, by)
         if not run.is_draft and by.kind != "person":
             raise Refusal({"person_required"})
         self.gone[n] = self.runs.pop(n)
 
     @staticmethod
-    def _refuse_foreign_draft(run: Run, by: Author) -> None:
-        """Refuse an agent that is not an owner everything but drafts that only it has written."""
-        is_own = run.is_draft and run.sole_writer == by.name
-        if by.kind == "agent" and run.scope != SCOPE_OF_AGENTS and not is_own:
+    def _refuse_all_but_owners(run: Run, by: Author) -> None:
+        """Refuse an agent where the policy does not let agents act as owners."""
+        if by.kind == "agent" and run.scope != SCOPE_OF_AGENTS:
             raise Refusal({"agent_not_allowed"})
 
     def _there(self, n: int) -> Run:
