@@ -945,6 +945,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         cursor: str | None = None,
         user_id: str | None = None,
         hydrate: dict[str, Any] | None = None,
+        overwrite: bool = False,
         lean: bool | None = None,
         debug: bool = False,
     ) -> groundplan.context.schemas.ContextView:

@@ -319,10 +319,18 @@ class UnplacedInput(Struct):
     reason: str
 
 
+class ReplacedValue(Struct):
+    """A value of a document that a fact replaced: where, what it was, and the provenance of the fact."""
+
+    pointer: str
+    before: Any
+    provenance: Provenance
+
+
 class ContextView(PcivContextViewV1):
     """A view with its version, the required inputs that are missing, warnings and suggestions.
 
-    `displaced` is there as long as the run is in force, the last three fields if the request has a document to hydrate.
+    `displaced` is there as long as the run is in force, the last five fields if the request has a document to hydrate.
     A lean view omits null, empty and bookkeeping fields.
     """
 
@@ -336,6 +344,8 @@ class ContextView(PcivContextViewV1):
     next_cursor: str | UnsetType = field(name="next_cursor", default=UNSET)
     hydrated: dict[str, Any] | UnsetType = UNSET
     placed: list[str] | UnsetType = UNSET
+    kept: list[str] | UnsetType = UNSET
+    replaced: list[ReplacedValue] | UnsetType = UNSET
     unplaced: list[UnplacedInput] | UnsetType = UNSET
 
 

@@ -115,6 +115,7 @@ NAME = "context.view"
 LEFT_OUT_MAX = 10**6  # the largest count for which left_out reserves room
 # The parts of a view in the order in which they fill pages: missing and known inputs first.
 PARTS = ("missing", "inputs", "constraints", "sources", "artifacts", "suggestions", "displaced")
+OUTCOMES = ("placed", "kept", "replaced", "unplaced")  # of the facts that were written into a document
 
 
 class ViewContext(Struct, rename="camel", forbid_unknown_fields=True):
@@ -127,6 +128,7 @@ class ViewContext(Struct, rename="camel", forbid_unknown_fields=True):
     cursor: str | None = None
     user_id: Name | None = None
     hydrate: Annotated[dict[str, Any], CollapsedInSchema()] | None = None
+    overwrite: bool = False
     lean: bool | None = None
     debug: Annotated[bool, HiddenInSchema()] = False  # part of the contract; it has no effect
 
@@ -162,8 +164,10 @@ def view(tx: Transaction, request: ViewContext) -> ContextView:
         raise stale_run(resolved.row, rev)  # pages of two revisions would show a state that never existed
     full_view = _build_view(tx, resolved, request.pointers)
     if first is None and request.hydrate is not None:  # the pages after the first do not repeat it
-        done = hydrate(full_view, request.hydrate)
-        full_view.hydrated, full_view.placed, full_view.unplaced = done.target, done.placed, done.unplaced
+        done = hydrate(full_view, request.hydrate, overwrite=request.overwrite)
+        full_view.hydrated = done.target
+        for name in OUTCOMES:
+            setattr(full_view, name, getattr(done, name))
     if first is not None or tx.budget.is_limited:
         return _build_page(tx, full_view, query, first, lean=bool(request.lean))
     if request.lean:
@@ -253,7 +257,8 @@ def _build_page(
     frame.warnings = list(full_view.warnings) if first is None else []
     frame.suggestions, frame.displaced = [], []
     frame.left_out, frame.next_cursor = dict.fromkeys(PARTS, LEFT_OUT_MAX), ""
-    frame.hydrated, frame.placed, frame.unplaced = full_view.hydrated, full_view.placed, full_view.unplaced
+    for name in ("hydrated", *OUTCOMES):
+        setattr(frame, name, getattr(full_view, name))
     budget = tx.budget.reserve(frame)
 
     def cursor_at(number: int) -> str:
@@ -362,7 +367,7 @@ OPERATION = declare(
     command=Command(
         ("context", "view"),
         names={"scope_id": "project", "run_id": "run", "pointers": "pointer", "user_id": "user"},
-        without=("debug", "hydrate", "lean"),
+        without=("debug", "hydrate", "overwrite", "lean"),
     ),
     http=Route("GET", "/projects/{project}/context/view"),
 )
