@@ -11,12 +11,11 @@ from random import Random
 from typing import Any
 
 from tests.machines.containers_oracle import ACTIVE, CLOSED, FEATURE, NEW, NO_OP, TASK, Containers, NewContainer
-from tests.machines.work_calls import NOWHERE, Ids, often, rarely, some_node, sometimes, unrelated
+from tests.machines.work_calls import DESCRIPTIONS, NOWHERE, Ids, often, rarely, some_node, sometimes, unrelated
 from tests.machines.work_oracle import DEPENDS_ON, ROOT
 
 FEATURES_MAX = 4
 TITLES = ("sketch", "wire up", "Größe messen", "50% _off_")
-DESCRIPTIONS = ("as agreed", "see the board", None)
 PRIORITIES = ("HIGH", "MEDIUM", "LOW")
 COMPLEXITIES = (1, 3, 10, None)
 TAGS = ("ui", "Server", "50%")

@@ -204,7 +204,7 @@ class Containers(Work):
     def create(self, made: NewContainer, *, agent: str, now: int) -> ContainerAnswer:
         before = self._begin(agent)
         if made.feature is not None:
-            self._meant(made.feature, FEATURE)
+            made = replace(made, feature=self._meant(made.feature, FEATURE))
         n = self.last_n = self.last_n + 1
         given = {
             "priority": NUMBERS[made.priority or "MEDIUM"],
@@ -231,7 +231,7 @@ class Containers(Work):
             changes = {key: value for key, value in changes.items() if key not in foreign}
             if not changes or any(value is not None for value in foreign.values()):
                 raise Refusal("VALIDATION_ERROR")
-        self._meant(n, kind, version)
+        n = self._meant(n, kind, version)
         if "feature" in changes:
             self._enter(n, changes["feature"], now)
         node = self.nodes[n]
@@ -248,7 +248,7 @@ class Containers(Work):
     def _enter(self, n: int, feature: int | None, now: int) -> None:
         """Move a task into a feature, or into none, unless it is already below it."""
         if feature is not None:
-            self._meant(feature, FEATURE)
+            feature = self._meant(feature, FEATURE)
         if self.feature(n) != feature:
             self._move(n, feature or ROOT, now)
 
@@ -259,6 +259,7 @@ class Containers(Work):
 
     def _relate(self, n: int, others: Sequence[int], now: int) -> bool:
         """Make these the only related nodes, whichever side the edges began."""
+        others = [self.lead(other) for other in others]
         problems = {"NOT_FOUND" for other in others if other not in self.nodes}
         problems |= {"VALIDATION_ERROR"} if {n, ROOT} & set(others) else set()
         if problems:
@@ -273,7 +274,7 @@ class Containers(Work):
 
     def advance(self, n: int, kind: str, version: int, *, agent: str, now: int) -> ContainerAnswer:
         before = self._begin(agent)
-        self._meant(n, kind, version)
+        n = self._meant(n, kind, version)
         status = self.status(n, now)
         if self.nodes[n].resolved:
             raise Refusal("INVALID_OPERATION")
@@ -291,7 +292,7 @@ class Containers(Work):
 
     def revert(self, n: int, kind: str, version: int, *, agent: str, now: int) -> ContainerAnswer:
         before = self._begin(agent)
-        self._meant(n, kind, version)
+        n = self._meant(n, kind, version)
         status = self.status(n, now)
         if status in (NEW, WILL_NOT_IMPLEMENT):
             raise Refusal("INVALID_OPERATION")
@@ -331,7 +332,7 @@ class Containers(Work):
         self, n: int, kind: str, version: int, reason: str | None, *, agent: str, now: int
     ) -> ContainerAnswer:
         before = self._begin(agent)
-        self._meant(n, kind, version)
+        n = self._meant(n, kind, version)
         status = self.status(n, now)
         if self.nodes[n].resolved:
             raise Refusal("INVALID_OPERATION")
@@ -356,12 +357,12 @@ class Containers(Work):
         now: int,
     ) -> ContainerAnswer:
         before = self._begin(agent)
-        self._meant(n, kind, version)
+        n = self._meant(n, kind, version)
         if self.nodes[n].resolved:
             raise Refusal("INVALID_OPERATION")
         if NO_OP in by and reason is None:
             raise Refusal("VALIDATION_ERROR")
-        added: list[int | str] = [other for other in dict.fromkeys(by) if self._connect(n, DEPENDS_ON, other)]
+        added = [other for other in self._blockers(by) if self._connect(n, DEPENDS_ON, other)]
         node = self.nodes[n]
         if NO_OP not in by and (reason is not None or not before.open_deps(n)):
             node = replace(node, reason=reason)
@@ -378,10 +379,10 @@ class Containers(Work):
         self, n: int, kind: str, version: int, by: Sequence[int | str], *, agent: str, now: int
     ) -> ContainerAnswer:
         before = self._begin(agent)
-        self._meant(n, kind, version)
+        n = self._meant(n, kind, version)
         if NO_OP in by and self.nodes[n].held is None:
             raise Refusal("INVALID_OPERATION")
-        removed: list[int | str] = [other for other in dict.fromkeys(by) if self._disconnect(n, DEPENDS_ON, other)]
+        removed = [other for other in self._blockers(by) if self._disconnect(n, DEPENDS_ON, other)]
         node = self.nodes[n]
         if NO_OP in by:
             removed.append(NO_OP)
@@ -391,11 +392,15 @@ class Containers(Work):
         self._record(node, "unheld" if self.edges == before.edges else "disconnected", now)
         return self._told("unblock", before, n=n, blockers=tuple(removed))
 
+    def _blockers(self, by: Sequence[int | str]) -> list[int | str]:
+        """Return each blocker that a call names once."""
+        return list(dict.fromkeys(self.lead(other) if isinstance(other, int) else other for other in by))
+
     def _connect(self, source: int, type_: str, target: int | str) -> bool:
         if isinstance(target, str):
             return False
+        source, target = self._find_containers(source, target)
         edge = Edge(source, type_, target)
-        self._find_containers(source, target)
         is_new = edge not in self.edges
         self.edges |= {edge}
         if type_ == DEPENDS_ON and (source == target or self.has_loop()):
@@ -405,21 +410,23 @@ class Containers(Work):
     def _disconnect(self, source: int, type_: str, target: int | str) -> bool:
         if isinstance(target, str):
             return False
+        source, target = self._find_containers(source, target)
         edge = Edge(source, type_, target)
-        self._find_containers(source, target)
         if edge not in self.edges:
             raise Refusal("INVALID_OPERATION")
         self.edges -= {edge}
         return True
 
-    def _find_containers(self, *numbers: int) -> None:
-        if any(n not in self.nodes for n in numbers):
+    def _find_containers(self, source: int, target: int) -> tuple[int, int]:
+        source, target = self.lead(source), self.lead(target)
+        if source not in self.nodes or target not in self.nodes:
             raise Refusal("NOT_FOUND")
+        return source, target
 
     def depend(self, source: int, target: int, type_: str, *, agent: str, now: int) -> ContainerAnswer:
         """Apply `manage_dependency create`: the first blocks the second, or both are related."""
         before = self._begin(agent)
-        self._find_containers(source, target)
+        source, target = self._find_containers(source, target)
         if ROOT in (source, target):
             raise Refusal("VALIDATION_ERROR")
         if type_ == "BLOCKS":
@@ -436,7 +443,7 @@ class Containers(Work):
 
     def undepend(self, source: int, target: int, type_: str, *, agent: str, now: int) -> ContainerAnswer:
         before = self._begin(agent)
-        self._find_containers(source, target)
+        source, target = self._find_containers(source, target)
         if ROOT in (source, target):
             raise Refusal("VALIDATION_ERROR")
         sides = [Edge(target, DEPENDS_ON, source)]
@@ -451,7 +458,7 @@ class Containers(Work):
 
     def delete(self, n: int, kind: str, version: int, *, cascade: bool, agent: str, now: int) -> ContainerAnswer:
         before = self._begin(agent)
-        self._meant(n, kind, version)
+        n = self._meant(n, kind, version)
         going = self.subtree(n)
         if len(going) > 1 and not cascade:
             raise Refusal("INVALID_OPERATION")
@@ -564,11 +571,14 @@ class Containers(Work):
             node = replace(node, status=ACTIVE)
         super()._record(node, action, now)
 
-    def _meant(self, n: int, kind: str, version: int | None = None) -> None:
+    def _meant(self, n: int, kind: str, version: int | None = None) -> int:
+        """Return the container that a call names."""
+        n = self.lead(n)
         if n not in self.nodes or n == ROOT or self.kind(n) != kind:
             raise Refusal("NOT_FOUND")
         if version is not None and version != self.nodes[n].rev:
             raise Refusal("CONFLICT")
+        return n
 
     def _told(
         self, verb: str, before: Self, *, n: int = ROOT, ended: Collection[int] = (), **told: Any

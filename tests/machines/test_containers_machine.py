@@ -289,7 +289,7 @@ class ContainersMachine(ContainersDriver, WorkMachine):
             "id": self.project_id,
             "name": self.project,
             "summary": root.summary,
-            "description": None,
+            "description": root.properties.get("description"),
             "tags": [],
             "version": root.rev,
             "createdAt": self.clock.stamp(root.created_at),

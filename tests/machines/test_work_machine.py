@@ -22,6 +22,7 @@ from tests.machines.work_rows import NodeRow
 pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
 STEPS = 180
+LOOKED_UP = ("git", "commit", "file")  # types of evidence that a repository can have
 
 
 class WorkMachine(WorkDriver):
@@ -50,7 +51,12 @@ class WorkMachine(WorkDriver):
             counts.blocked,
             counts.actionable,
         )
-        assert set(self.stored.merged) == {self.ids[n] for n in self.work.gone}
+        assert self.stored.merged_texts == {
+            n: sorted((self.ids[one.n], one.summary, one.description) for one in node.merged)
+            for n, node in self.work.nodes.items()
+            if node.merged
+        }
+        assert self.stored.merged == {self.ids[n]: self.ids[heir] for n, heir in self.work.heirs.items()}
 
     @invariant()
     def in_an_ordered_project_keys_grow_along_every_wait(self) -> None:
@@ -184,6 +190,7 @@ class WorkMachine(WorkDriver):
         }
         told |= {"parent": self.ids[node.parent]} if node.parent is not None else {}
         told |= {"state": node.state} if node.state is not None else {}
+        told |= {"merged": self.merged(node)} if node.merged else {}
         return told | ({"evidence_total": len(node.evidence)} if len(node.evidence) > 20 else {})
 
     def offer(self, n: int) -> dict[str, Any]:
@@ -208,7 +215,19 @@ class WorkMachine(WorkDriver):
         }
 
     def evidence(self, one: Evidence) -> dict[str, str]:
-        return {"type": one.type, "ref": one.ref, "agent": one.agent, "timestamp": self.clock.stamp(one.at)}
+        checked = {"checked": "not_checked"} if one.type in LOOKED_UP else {}  # no repository is known here
+        stamp = self.clock.stamp(one.at)
+        return {"type": one.type, "ref": one.ref, "agent": one.agent, "timestamp": stamp} | checked
+
+    def merged(self, node: Node) -> list[dict[str, str]]:
+        """Return the last of what was merged into a node, in order; of one call, by id."""
+        at = {event.subject: event.rev for event in self.stored.events if event.op == "work.merged"}
+        texts = sorted((at[self.ids[one.n]], self.ids[one.n], one) for one in node.merged)
+        return [
+            {"id": node_id, "summary": one.summary}
+            | ({} if one.description is None else {"description": one.description})
+            for _, node_id, one in texts
+        ]
 
 
 def _differences(found: NodeRow, expected: NodeRow) -> list[str]:

@@ -53,6 +53,7 @@ def stored_facts(stored: Stored) -> dict[str, str]:
             "properties": row.properties,
             "context_links": row.context_links,
             "evidence": evidence,
+            "merged": stored.merged_texts.get(n, []),
             "claimed_by": row.claimed_by,
             "claimed_at": row.claimed_at,
             "claimed_until": row.claimed_until,

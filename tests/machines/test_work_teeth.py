@@ -12,9 +12,9 @@ from hypothesis import Phase, settings
 
 from groundplan import providers
 from groundplan.kernel import clock
-from groundplan.kernel.store import idempotency, store
+from groundplan.kernel.store import store
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work import claims, kinds, positions, readiness
+from groundplan.work import claims, kinds, positions, readiness, refs, restructuring
 from groundplan.work.events import WorkOp
 from groundplan.work.graph import plan, update
 from groundplan.work.overlaps import OverlapGuard
@@ -65,9 +65,11 @@ SABOTAGE: dict[str, tuple[Any, str, Any]] = {
     "an enforced claim keeps nobody away": (claims, "enforce_claims", do_nothing),
     "an old claim is as good as a new one": (claims, "check_claim_number", do_nothing),
     "true is a number": (kinds, "_is_number", lambda value: isinstance(value, int | float)),
+    "what a merged node said is lost": (restructuring, "_keep_words", do_nothing),
+    "the id of a merged node leads nowhere": (refs, "_follow_merges", do_nothing),
     "to Python true is 1": (update, "is_same_json", lambda before, after: before == after),
     "a reopened ancestor is not told of": (Transaction, "record", forget_reopening),
-    "a call that comes twice is done twice": (idempotency, "find_stored_answer", do_nothing),
+    "a call that comes twice is done twice": (store, "find_stored_answer", do_nothing),
     "time runs back with a clock": (store, "JUMP_MIN", timedelta()),
     "leases stay where a clock that jumped put them": (providers, "move_leases", do_nothing),
     "a clock that is ahead is believed": (clock, "_measure_jump", do_nothing),
@@ -97,6 +99,6 @@ def test_a_guard_that_is_switched_off_is_missed(sabotage: str, tmp_path: Path, m
     until_found = settings(
         fixed_settings(STEPS_MAX), phases=[Phase.generate]
     )  # and no shrinking: one finding is enough
-    with pytest.raises(NOTICED):
+    with pytest.raises((*NOTICED, *engine.refusals)):
         run_machine(WorkMachine, engine, until_found)
     engine.close()

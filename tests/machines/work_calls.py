@@ -38,6 +38,7 @@ EDGE_TYPES = (DEPENDS_ON, DEPENDS_ON, DEPENDS_ON, "relates_to", "blocks", "block
 PRIORITIES = (0, False, 1, True, 2.5, -3, 2**53, 1e300, "9", [1], None)
 COMPLEXITIES = (1, 7, 0, 11, True, "2", 2.0, None)  # the first two are priorities of the container dialect
 AREAS = (1, True, "ui", "1", None)
+DESCRIPTIONS = ("as agreed", "see the board", None)
 STATES = ("doing", "Done", 0, False, {"step": [1, None]}, None)
 EVIDENCE = (("test", "passed"), ("git", "0a1b2c3"), ("dropped", "only looks like it"))
 REASONS = ("out of scope", "no budget")
@@ -114,6 +115,8 @@ def some_properties(random: Random) -> dict[str, Any]:
         properties["area"] = random.choice(AREAS)
     if sometimes(random):
         properties["complexity"] = random.choice(COMPLEXITIES)
+    if sometimes(random):
+        properties["description"] = random.choice(DESCRIPTIONS)
     if rarely(random):
         properties["_claimed_by"] = "me"
     return properties
@@ -237,11 +240,16 @@ def some_operations(random: Random, work: Work, verb: str) -> list[Operation]:
 
 
 def some_operation(random: Random, work: Work, verb: str) -> Operation:
-    n = some_node(random, work, unfinished(work) if verb == "drop" else below_root(work))
+    n = some_node(random, work, below_root(work) if verb != "drop" or sometimes(random) else unfinished(work))
+    if verb == "drop" and rarely(random):
+        n = ROOT
     match verb:
         case "move":
             return Move(n, some_node(random, work, [one for one in work.nodes if n not in (one, *work.ancestors(one))]))
         case "merge":
+            parent = work.nodes[n].parent if n in work.nodes else None
+            if parent is not None and sometimes(random):
+                return Merge(n, parent)
             return Merge(n, some_node(random, work, unrelated(n, work)))
         case _:
             return Drop(n, random.choice(REASONS))

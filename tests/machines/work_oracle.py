@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple, Self, TypeVar
 ROOT = 1
 DEPENDS_ON = "depends_on"
 MS_PER_MINUTE = 60_000
+DESCRIPTION = "description"  # the property that a merge keeps
 OVERLAPS_TOLD = 10  # pairs of a plan with files in common that its answer tells of
 
 T = TypeVar("T")
@@ -37,6 +38,14 @@ class Evidence(NamedTuple):
     ref: str
     agent: str
     at: int
+
+
+class MergedText(NamedTuple):
+    """What a node said that was merged into another one."""
+
+    n: int
+    summary: str
+    description: str | None
 
 
 class Edge(NamedTuple):
@@ -87,6 +96,7 @@ class Node:
     properties: Mapping[str, Any] = field(default_factory=dict)
     links: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
+    merged: tuple[MergedText, ...] = ()
     claim: Claim | None = None
     fence: int = 0
     actions: tuple[str, ...] = ("created",)
@@ -215,6 +225,7 @@ class Answer:
     created: tuple[int, ...] = ()
     updated: tuple[tuple[int, int], ...] = ()
     applied: int = 0
+    named: tuple[int, ...] = ()  # the node of each operation
     rejected: tuple[tuple[Link, str], ...] = ()
     claimed: tuple[tuple[int, int], ...] = ()
     newly_actionable: frozenset[int] = frozenset()
@@ -232,6 +243,7 @@ class Work:
         self.edges: frozenset[Edge] = frozenset()
         self.policies = policies or Policies()
         self.gone: dict[int, Node] = {}  # merged nodes with their history
+        self.heirs: dict[int, int] = {}  # the nodes into which they were merged
         self.last_n = ROOT
         self.writes = 0
         self._agent = agent  # of the current call
@@ -242,8 +254,12 @@ class Work:
     def copy(self) -> Self:
         """Return a copy of the state, to try something on."""
         twin = copy.copy(self)
-        twin.nodes, twin.gone = dict(self.nodes), dict(self.gone)
+        twin.nodes, twin.gone, twin.heirs = dict(self.nodes), dict(self.gone), dict(self.heirs)
         return twin
+
+    def lead(self, n: int) -> int:
+        """Return the node that has a merged one by now, or the same node."""
+        return self.lead(self.heirs[n]) if n in self.heirs else n
 
     # Definitions.
 
@@ -405,7 +421,7 @@ class Work:
             problems.add("reserved_property")
 
         def meant(ref: str | int) -> int:
-            n = refs.get(ref, -1) if isinstance(ref, str) else ref
+            n = refs.get(ref, -1) if isinstance(ref, str) else self.lead(ref)
             if n not in self.nodes and n not in numbers:
                 problems.add("not_found")
             return n
@@ -475,6 +491,7 @@ class Work:
     def update(self, items: Sequence[Item], *, agent: str, now: int, is_person: bool = True) -> Answer:
         before = self._begin(agent)
         early = set()
+        items = [replace(item, n=self.lead(item.n)) for item in items]
         for item in items:
             is_early = item.resolved and item.n in self.nodes and not self.nodes[item.n].resolved
             if is_early and self.open_deps(item.n):
@@ -578,41 +595,51 @@ class Work:
             if reason is not None:
                 rejected[place] = (link, reason)
                 continue
-            edge = Edge(link.source, link.type, link.target)
+            edge = self._edge(link)
             self.edges = self.edges - {edge} if link.remove else self.edges | {edge}
-            self._record(self.nodes[link.source], "disconnected" if link.remove else "connected", now)
-            if not link.remove and link.type not in (DEPENDS_ON, "relates_to"):
-                self._warnings.append(Warned(link.source, f"edge type {link.type!r} has no effect on the order"))
+            self._record(self.nodes[edge.source], "disconnected" if link.remove else "connected", now)
+            if not link.remove and link.type == "blocks":
+                self._warnings.append(Warned(edge.source, f"edge type {link.type!r} has no effect on the order"))
+            ends = self.nodes[edge.source], self.nodes[edge.target]
+            if not link.remove and link.type == DEPENDS_ON and [end.resolved for end in ends] == [True, False]:
+                self._warnings.append(Warned(edge.source, "is resolved, so it waits for nothing"))
         return self._answer(
             before, applied=len(links) - len(rejected), rejected=tuple(rejected[place] for place in sorted(rejected))
         )
 
+    def _edge(self, link: Link) -> Edge:
+        return Edge(self.lead(link.source), link.type, self.lead(link.target))
+
     def _why_not_connect(self, link: Link) -> str | None:
-        edge = Edge(link.source, link.type, link.target)
-        if link.source not in self.nodes or link.target not in self.nodes:
+        edge = self._edge(link)
+        if edge.source not in self.nodes or edge.target not in self.nodes:
             return "node_not_found"
         if link.remove:
             return None if edge in self.edges else "not_connected"
         if edge in self.edges:
             return "already_connected"
-        if link.source == link.target:
+        if edge.source == edge.target:
             return "cycle_detected" if link.type == DEPENDS_ON else "self_edge"
         tried = self.copy()
         tried.edges |= {edge}
         return "cycle_detected" if tried.has_loop() else None
 
-    def restructure(self, operations: Sequence[Operation], *, agent: str, now: int) -> Answer:
+    def restructure(self, operations: Sequence[Operation], *, agent: str, now: int, is_owner: bool = True) -> Answer:
         before = self._begin(agent)
+        named = []
         for operation in operations:
+            named.append(self.lead(operation.source if isinstance(operation, Merge) else operation.n))
             match operation:
                 case Move(n, new_parent):
-                    self._move(n, new_parent, now)
+                    self._move(self.lead(n), self.lead(new_parent), now)
                 case Merge(source, target):
-                    self._merge(source, target, agent, now)
+                    self._merge(self.lead(source), self.lead(target), agent, now)
                 case Drop(n, reason):
-                    self._drop(n, reason, agent, now)
+                    if self.lead(n) == ROOT and not is_owner:
+                        raise Refusal("root_stays")
+                    self._drop(self.lead(n), reason, agent, now)
         self._refuse_loops()
-        return self._answer(before, applied=len(operations))
+        return self._answer(before, applied=len(operations), named=tuple(named))
 
     def _refuse_loops(self) -> None:
         if self.has_loop():
@@ -634,17 +661,23 @@ class Work:
         self._find(source, target)
         if ROOT in (source, target):
             raise Refusal("root_stays")
-        if source == target or source in self.ancestors(target) or target in self.ancestors(source):
+        if source == target or source in self.ancestors(target) or target in self.ancestors(source)[1:]:
             raise Refusal("cannot_merge")
         self._refuse_held(source, agent, now)
         old, kept = self.nodes[source], self.nodes[target]
         self._warn_of_claim(old, "merged", agent, now)
-        lost = [name for name, one in old.properties.items() if not _same_value(one, kept.properties.get(name))]
+        lost = [
+            name
+            for name, one in old.properties.items()
+            if name != DESCRIPTION and not _same_value(one, kept.properties.get(name))
+        ]
         if lost:
             named = ", ".join(map(repr, lost))
             self._warnings.append(Warned(source, f"its properties {named} are not taken over by {{}}", target))
         links = tuple(dict.fromkeys((*kept.links, *old.links)))
-        self._record(replace(kept, links=links, evidence=kept.evidence + old.evidence), "merged", now)
+        text = MergedText(source, old.summary, old.properties.get(DESCRIPTION))
+        merged = (*kept.merged, *old.merged, text)
+        self._record(replace(kept, links=links, evidence=kept.evidence + old.evidence, merged=merged), "merged", now)
         for child in self.children(source):
             self._record(replace(self.nodes[child], parent=target), "moved", now)
         for edge in sorted(self.edges):
@@ -660,6 +693,7 @@ class Work:
                 self._record(self.nodes[edge.source], "disconnected" if other in self.edges else "connected", now)
             if other.source != other.target:
                 self.edges |= {other}
+        self.heirs[source] = target
         self.gone[source] = replace(old, actions=(*old.actions, "merged"), updated_at=now, updated_by=agent)
         del self.nodes[source]
         if not old.resolved and self.nodes[target].resolved:
@@ -669,11 +703,9 @@ class Work:
 
     def _drop(self, n: int, reason: str, agent: str, now: int) -> None:
         self._find(n)
-        if n == ROOT:
-            raise Refusal("root_stays")
         still_open = [node for node in self.subtree(n) if not self.nodes[node].resolved]
         if not still_open:
-            raise Refusal("already_resolved")
+            return
         for node in still_open:
             self._refuse_held(node, agent, now)
         for node in sorted(still_open):
@@ -689,6 +721,7 @@ class Work:
         """Apply `next` with `claim: true`."""
         before = self._begin(agent)
         if scope is not None:
+            scope = self.lead(scope)
             self._find(scope)
         best_first = self.candidates(agent, now, scope=scope, only=only)
         taken = self.offered(agent, now, scope=scope, only=only)[:count]
@@ -713,6 +746,7 @@ class Work:
     def take_named(self, n: int, *, agent: str, now: int) -> Answer:
         """`next` with `node_id` and `claim: true`."""
         before = self._begin(agent)
+        n = self.lead(n)
         self._find(n)
         if not self.is_actionable(n):
             raise Refusal("not_actionable")

@@ -11,6 +11,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.machines.work_oracle import DESCRIPTION
 from tests.machines.work_rows import EventRow
 
 
@@ -26,6 +27,7 @@ class RebuiltNode:
     properties: dict[str, Any] = field(default_factory=dict)
     context_links: list[str] = field(default_factory=list)
     evidence: list[dict[str, str]] = field(default_factory=list)
+    merged: list[tuple[str, str, str | None]] = field(default_factory=list)  # as in the rows
     claimed_by: str | None = None
     claimed_at: str | None = None
     claimed_until: str | None = None
@@ -60,6 +62,8 @@ class Replay:
             node.claimed_at = event.at
             node.claim_number += 1
         for change in event.changes:
+            if event.subject in self.merged:
+                break  # what else its last event says is for those who read its history
             self._change(action, event, change["field"], change["before"], deepcopy(change["after"]))
 
     def _change(self, action: str, event: EventRow, name: str, before: Any, after: Any) -> None:
@@ -105,7 +109,9 @@ class Replay:
             self.edges.add((subject, type_, after))
 
     def _forget(self, subject: str, into: str) -> None:
-        """Remove a merged node with its remaining edges."""
+        """Remove a merged node with its remaining edges, and keep what it said with the other one."""
         self.merged[subject] = into
-        del self.nodes[subject]
+        node = self.nodes.pop(subject)
+        heir = self.nodes[into]
+        heir.merged = sorted([*heir.merged, *node.merged, (subject, node.summary, node.properties.get(DESCRIPTION))])
         self.edges = {edge for edge in self.edges if subject not in (edge[0], edge[2])}

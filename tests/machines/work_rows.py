@@ -76,6 +76,7 @@ class Stored:
     edges: frozenset[tuple[int, str, int]]
     evidence: dict[int, list[tuple[str, str, str, str]]]  # type, ref, agent, at, in order
     merged: dict[str, str]
+    merged_texts: dict[int, list[tuple[str, str, str | None]]]  # id, summary and description of merged nodes, by id
     events: list[EventRow]
     order_keys: dict[int, str]  # of the nodes of an ordered project
 
@@ -116,6 +117,11 @@ class WorkRows:
         ):
             evidence.setdefault(n, []).append((shown[0], shown[1], shown[2], shown[3]))
             assert k == len(evidence[n]), f"evidence {place} of node {n} leaves a gap"
+        merged_texts: dict[int, list[tuple[str, str, str | None]]] = {}
+        for n, *text in self._all(
+            f"SELECT node_n, id, summary, description FROM work_merged_texts {where} ORDER BY id"
+        ):
+            merged_texts.setdefault(n, []).append((text[0], text[1], text[2]))
         return Stored(
             rev=rev,
             policies=json.loads(policies),
@@ -132,6 +138,7 @@ class WorkRows:
                 )
             ),
             merged=dict(self._all(f"SELECT id, into_id FROM work_merged {where}")),
+            merged_texts=merged_texts,
             events=[
                 EventRow(*row)._replace(changes=json.loads(row[6]))
                 for row in self._all(

@@ -13,9 +13,9 @@ NEXT_MAX = 3
 # more, because others can write while a write waits for the lock.
 CLAIM_MAX = 7
 # The project of the node, its permission, its lock and, on a server, its permission again; the node, its evidence, the
-# states around it, its change, whether knowledge is in use, the counts of its parent, of its dependent and of the
-# project, what became ready, the event.
-RESOLVE_MAX = 14
+# states around it, its change, whether links and knowledge are in use, the counts of its parent, of its dependent and
+# of the project, what became ready, the event.
+RESOLVE_MAX = 15
 
 OUTLINE = [
     {"ref": "a", "summary": "draw"},
