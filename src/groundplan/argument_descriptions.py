@@ -474,7 +474,8 @@ CONTEXT: Mapping[str, str] = {
     "resolve": "For each name in the conflicts of a refused commit, such as `/site` or `constraint:KEY`, the side to "
     "keep: `mine` for the draft, `theirs` for the run in force.",
     "lean": "Omit null, empty and bookkeeping fields from the answer; values and evidence stay as they are.",
-    "hydrate": "A document to fill with the facts, each at its pointer; `unplaced` lists those without a place in it.",
+    "hydrate": "A document to fill with the facts, each at its pointer; `unplaced` lists those without a place.",
+    "overwrite": "With `hydrate`: model-inferred facts replace other values, too. Default: false, those are `kept`.",
     "context.trace/pointer": "The fact, by its JSON Pointer.",
     "context.trace/limit": "How many of the latest runs to look into. Default: 10.",
     "from": "The base run of the comparison, by id.",
