@@ -29,12 +29,12 @@ from groundplan.kernel.store.store import Store
 from groundplan.verbs import Verbs
 
 
-class SecretWarning(UserWarning):
-    """A write contains a text that looks like a secret."""
+class WriteWarning(UserWarning):
+    """A write was done that somebody should look at: it contains a secret, or makes a project that no person owns."""
 
 
 def _issue_warning(line: str) -> None:
-    warnings.warn(line, SecretWarning, stacklevel=4)  # the caller of a method of a session
+    warnings.warn(line, WriteWarning, stacklevel=4)  # the caller of a method of a session
 
 
 class Session(Verbs):

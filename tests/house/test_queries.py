@@ -222,6 +222,7 @@ READ_ALL = {
     "work/containers/tags: section_tags": "counts each tag of the sections, from an index alone",
     "work/containers/templates: templates": "the list of them, which the caller narrows",
     "work/containers/templates: template_names": "a slip of the pen is compared with each; it has a LIMIT",
+    "kernel/store: migration_time": "a row for each migration, asked by doctor",
     "work/tracing: recently_changed": "an index in the order of change, of which the last few entries are taken",
     "work/tracing: open_nodes": "coverage asks of each whether it serves something",
     "work/tracing: resolved_without_evidence": "no index has it; coverage counts all of it",

@@ -21,7 +21,7 @@ from groundplan.kernel.cursors import (
 )
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, Route, Tool, declare
 from groundplan.kernel.search_words import SearchWords, TextMatch, build_parameters, drop_repeated
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -135,7 +135,6 @@ GET = declare(
     effect=Effect.READ,
     project=lambda tx, request: resolve_entity_project(tx, request.entity_type, request.id, "id"),
     tool=Tool("query_graph", Group.KNOWLEDGE, "get"),
-    command=Command(("knowledge", "get"), arguments=("id",), names={"entity_type": "type", "project_id": "project"}),
     http=Route("GET", "/projects/{project}/knowledge/{entityType}s/{id}"),
 )
 
@@ -251,11 +250,6 @@ SEARCH = declare(
     permission=Permission.KNOWLEDGE_READ,
     effect=Effect.READ,
     tool=Tool("query_graph", Group.KNOWLEDGE, "search"),
-    command=Command(
-        ("knowledge", "search"),
-        names={"entity_type": "type", "project_id": "project", "molecule_id": "molecule", "orphans_only": "orphans"},
-        columns=("id", "name", "version", "updated_at"),
-    ),
     http=Route("GET", "/projects/{project}/knowledge/{entityType}s"),
 )
 
@@ -362,9 +356,6 @@ LIST = declare(
     summary="List the atoms with their patterns and freshness.",
     permission=Permission.KNOWLEDGE_READ,
     effect=Effect.READ,
-    command=Command(
-        ("knowledge", "list"), names={"project_id": "project"}, columns=("id", "name", "paths", "version", "freshness")
-    ),
     http=Route("GET", "/projects/{project}/knowledge/freshness"),
 )
 
@@ -413,12 +404,6 @@ SEARCH_CHANGELOG = declare(
     effect=Effect.READ,
     project=lambda tx, request: resolve_entity_project(tx, request.parent_type, request.parent_id, "parentId"),
     tool=Tool("manage_changelog", Group.KNOWLEDGE, "search"),
-    command=Command(
-        ("knowledge", "search-changelog"),
-        arguments=("parent_id",),
-        names={"parent_type": "type", "parent_id": "id"},
-        columns=("created_at", "task_id", "summary"),
-    ),
     http=Route("GET", "/projects/{project}/knowledge/{parentType}s/{parentId}/changelog"),
 )
 

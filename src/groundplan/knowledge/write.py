@@ -16,7 +16,7 @@ from groundplan.kernel.errors import RuleViolated, Unavailable, refuse_stale
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name, apply_marker
 from groundplan.kernel.input_gate.types import missing_argument
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.preferences import RepositoryPaths
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -290,19 +290,6 @@ CREATE = declare(
     permission=Permission.KNOWLEDGE_WRITE,
     effect=Effect.WRITE,
     tool=Tool("manage_graph", Group.KNOWLEDGE, "create"),
-    command=Command(
-        ("knowledge", "create"),
-        texts=("knowledge",),
-        patterns=("paths",),
-        arguments=("name",),
-        names={
-            "entity_type": "type",
-            "project_id": "project",
-            "created_by_task_id": "task",
-            "paths": "path",
-            "molecule_id": "molecule",
-        },
-    ),
     http=Route(
         "POST",
         "/projects/{project}/knowledge/{entityType}s",
@@ -485,20 +472,6 @@ UPDATE = declare(
     effect=Effect.WRITE,
     project=lambda tx, request: resolve_entity_project(tx, request.entity_type, request.id, "id"),
     tool=Tool("manage_graph", Group.KNOWLEDGE, "update"),
-    command=Command(
-        ("knowledge", "update"),
-        texts=("knowledge",),
-        patterns=("paths",),
-        arguments=("id",),
-        names={
-            "entity_type": "type",
-            "project_id": "project",
-            "paths": "path",
-            "knowledge_mode": "mode",
-            "molecule_id": "molecule",
-            "last_task_id": "task",
-        },
-    ),
     http=Route("PATCH", "/projects/{project}/knowledge/{entityType}s/{id}"),
 )
 
@@ -618,11 +591,6 @@ DELETE = declare(
     effect=Effect.DESTROY,
     project=lambda tx, request: resolve_entity_project(tx, request.entity_type, request.id, "id"),
     tool=Tool("manage_graph", Group.KNOWLEDGE, "delete"),
-    command=Command(
-        ("knowledge", "delete"),
-        arguments=("id",),
-        names={"entity_type": "type", "project_id": "project", "last_task_id": "task"},
-    ),
     http=Route("DELETE", "/projects/{project}/knowledge/{entityType}s/{id}"),
 )
 
@@ -675,12 +643,6 @@ APPEND_CHANGELOG = declare(
     effect=Effect.WRITE,
     project=lambda tx, request: resolve_entity_project(tx, request.parent_type, request.parent_id, "parentId"),
     tool=Tool("manage_changelog", Group.KNOWLEDGE, "append"),
-    command=Command(
-        ("knowledge", "append-changelog"),
-        arguments=("parent_id",),
-        texts=("summary",),
-        names={"parent_type": "type", "parent_id": "id", "task_id": "task"},
-    ),
     http=Route(
         "POST",
         "/projects/{project}/knowledge/{parentType}s/{parentId}/changelog",

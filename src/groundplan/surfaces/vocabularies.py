@@ -14,10 +14,10 @@ from urllib.parse import quote, urlencode
 import msgspec
 from msgspec import Struct
 
+from groundplan.commands import choose_command, spell_command, spell_option
 from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import Vocabulary
 from groundplan.kernel.input_gate.request import PROJECT_NAMES
-from groundplan.kernel.operations.commands import choose_command, spell_command, spell_option
 from groundplan.kernel.operations.registry import Operation, Registry, Route, Tool
 
 
@@ -35,7 +35,7 @@ class CliVocabulary(Vocabulary):
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
         """Return the command with its arguments in the syntax of a shell."""
         declared = self._operations[operation]
-        return spell_command(declared, add_project(declared, arguments, self._project)) or operation
+        return spell_command(declared, add_project(declared, arguments, self._project))
 
     def call(self, operation: str, arguments: Mapping[str, Any], fill: Sequence[str] = ()) -> dict[str, Any]:
         """Return the command as data."""

@@ -162,7 +162,8 @@ def test_null_for_an_argument_of_another_kind_of_item_is_as_if_it_was_not_given(
 
 @pytest.mark.parametrize("empty", ["", " ", [], {}, False])
 def test_what_only_another_kind_of_item_has_is_as_if_it_was_not_given_where_it_is_empty(empty: Any) -> None:
-    operations = get_record(OPERATIONS["purpose.edit"].input).arguments["operations"].field_type
+    shape: Any = OPERATIONS["purpose.edit"].input
+    operations = get_record(shape).arguments["operations"].field_type
     item = {"op": "remove_node", "node": "G1"}
 
     assert operations.coerce([{**item, "mechanism": empty}], ()) == [item]

@@ -224,7 +224,8 @@ def test_every_answer_can_be_drawn_whatever_is_stored_and_what_is_cut_says_so(fa
     assert "/odd\\nname: no instead of" in whole
     assert "x… (12 more characters; see --json)" in whole
     draw("commit", facts.draft)
-    copy = run("context", "draft", "--project", "atlas", "--copy-from", "latest", "--json").answer["run"]["id"]
+    begun = run("context", "draft", "--project", "atlas", "--copy-from", "latest", "--ownership", "shared", "--json")
+    copy = begun.answer["run"]["id"]
     assert draw("diff", facts.draft, copy) == "No differences.\n"
     assert " accept " in draw("view", "--project", "atlas", "--run", copy)
     assert " accept " not in draw("view", "--project", "atlas")
@@ -232,8 +233,6 @@ def test_every_answer_can_be_drawn_whatever_is_stored_and_what_is_cut_says_so(fa
     draw("edit", copy, "--sources", json.dumps([{"kind": "url", "title": "New", "uri": "x"}]))
     assert "cleared" in draw("diff", facts.draft, copy)
     assert "added  New (x)" in draw("diff", facts.draft, copy)
-    draw("run", copy)
-    draw("touch", copy, "--ownership", "shared")
     assert draw("list", "--project", "atlas").count("(shared)") == 2
     draw("export", "--project", "atlas")
     assert draw("discard", copy) == f"Discarded {copy}.\n"

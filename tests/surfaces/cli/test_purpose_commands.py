@@ -31,7 +31,7 @@ SMALL: list[dict[str, Any]] = [
     {"op": "add_edge", "source": "well", "target": "drink", "edge_type": "CAUSES"},
     {"op": "add_edge", "source": "well", "target": "near"},
     {"op": "add_edge", "source": "drink", "target": "health"},
-    {"op": "add_edge", "source": "near", "target": "health"},
+    {"op": "add_edge", "source": "health", "target": "near", "edge_type": "DEPENDS_ON"},
     {"op": "add_edge", "source": "health", "target": "dig", "edge_type": "FEEDBACK", "mechanism": "Who is well digs"},
     {
         "op": "add_assumption",
@@ -91,7 +91,7 @@ def test_a_theory_is_read_from_its_goals_down_and_what_leads_to_several_things_i
         "  OC1  People drink from it",
         "    OP1  A well  [CAUSES]  also -> OC2",
         "      AC1  Dig a well  [high]",
-        "  OC2  Nobody walks far",
+        "  OC2  Nobody walks far  [NEEDED_BY]",
         "    OP1  A well  see above",
     ]
     assert "         ? AS1  untested, HIGH risk: There is water  ben by 2030-01-01" in lines
@@ -329,7 +329,7 @@ def test_what_cannot_be_observed_is_refused_and_nothing_is_recorded(
         )
     }
 
-    codes = [(2, "usage"), (2, "usage"), (2, "invalid_number"), (3, "not_found"), (2, "invalid_argument")]
+    codes = [(2, "usage"), (2, "usage"), (2, "usage"), (3, "not_found"), (2, "invalid_argument")]
     codes += [(2, "invalid_date"), (2, "usage"), (3, "not_found"), (6, "not_waivable"), (2, "invalid_argument")]
     assert list(refused.values()) == [*codes, (3, "not_found"), (3, "not_found")]
     assert draft_with_theory.answer("observations")["measurements"] == []

@@ -221,7 +221,6 @@ def test_more_findings_than_the_limit_are_counted(run: Run, monkeypatch: pytest.
         ("--code", "missing"),
         ("--code", "a\0b"),
         ("--code", ".", "--project", "atlas"),
-        ('{"kind": "publish"}',),
         ("--project", "atlas"),
         ("--project", "atlas", "{}", "{}"),
     ],

@@ -16,13 +16,13 @@ import msgspec
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
+from groundplan import providers
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.answers import Budget, encode, fits, refuse_oversized, trim
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import GroundplanError, Invalid, NameTaken, NotFound
 from groundplan.kernel.input_gate.request import PROJECT_NAMES, parse_request, separate_project
 from groundplan.kernel.input_gate.types import get_decoder
-from groundplan.kernel.operations.commands import PROGRAM, choose_command, spell_command
 from groundplan.kernel.operations.envelopes import add_warnings, wrap
 from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.preferences import Preferences
@@ -31,6 +31,7 @@ from groundplan.kernel.store.authorize import AgentNotAllowed, authorize_organiz
 from groundplan.kernel.store.idempotency import IdempotentRequest, make_idempotent_request
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.transaction import Transaction, set_time_of_read
+from groundplan.kernel.wording import PROGRAM
 
 DEFAULT_PREFERENCES = Preferences()
 
@@ -149,12 +150,11 @@ class _Execution(msgspec.Struct, frozen=True):
         try:
             return self._run(operation)
         except AgentNotAllowed as error:
-            command = None if "command" in error.details else self._find_command(operation)
-            if command is None:
+            if "command" in error.details:
                 raise
-            raise error.name_command(command) from None
+            raise error.name_command(self._find_command(operation)) from None
 
-    def _find_command(self, operation: Operation[Any, Any]) -> str | None:
+    def _find_command(self, operation: Operation[Any, Any]) -> str:
         """Return the command with which a person does what is requested, without options if it would be long."""
         if operation.person_words is not None:
             return shlex.join((PROGRAM, *operation.person_words(self.request)))
@@ -163,14 +163,7 @@ class _Execution(msgspec.Struct, frozen=True):
             for field in msgspec.structs.fields(self.request)
             if field.name != "op_id" and (value := getattr(self.request, field.name)) != field.default
         }
-        declared = operation if operation.command else self.requested
-        spelled = spell_command(declared, given)
-        chosen = choose_command(declared, given)
-        if spelled is None or chosen is None or len(spelled) <= COMMAND_CHARS_MAX:
-            return spelled
-        names = {field.encode_name: field.name for field in msgspec.structs.fields(declared.input)}
-        short = {name: value for name, value in given.items() if names[name] in (*chosen.arguments, *chosen.fixed)}
-        return spell_command(declared, short)
+        return providers.spell_command(operation, self.requested, given, COMMAND_CHARS_MAX)
 
     def _run(self, operation: Operation[Any, Any]) -> ExecutionResult:
         if operation.effect is Effect.READ:
@@ -214,8 +207,9 @@ class _Execution(msgspec.Struct, frozen=True):
     ) -> ExecutionResult:
         tx.preferences = self.preferences
         tx.prepared = prepared
-        warnings = [*self.warnings, *check_secrets(tx, self.request, secrets)]
+        secret_warnings = check_secrets(tx, self.request, secrets)
         answer = _warn_about_clock(tx, self._handle(tx, operation))
+        warnings = [*self.warnings, *secret_warnings, *tx.warnings]
         # Inside the transaction: an answer that is too large must fail before the change is committed.
         return self._warn_and_fit(answer, warnings)
 

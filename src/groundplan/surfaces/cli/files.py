@@ -5,19 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from groundplan.kernel.wording import quote_text
 from groundplan.surfaces.cli.failures import UsageError, write_line
 from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
 
 STANDARD_STREAM = "-"
-
-ForceOption = Annotated[
-    bool, typer.Option("--force", metavar="", help="Overwrite an existing file.", show_default=False)
-]
 
 
 def describe_file(file: str) -> str:

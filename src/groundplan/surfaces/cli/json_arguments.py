@@ -110,4 +110,4 @@ def _is_file(given: str) -> bool:
 
 
 def _format_option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
+    return name if name.isupper() else f"--{name.replace('_', '-')}"  # a positional argument is in capitals

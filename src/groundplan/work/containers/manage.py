@@ -18,7 +18,7 @@ from groundplan.kernel.errors import NextStep, RuleViolated, refuse_stale
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name, apply_marker
 from groundplan.kernel.input_gate.types import missing_argument
 from groundplan.kernel.links import LinkSource
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.projects import ArchiveProject, ProjectExists, archive_project, create_owned_project
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -567,24 +567,6 @@ CREATE = declare(
     variants=(CREATE_PROJECT,),
     choose_variant=lambda request: CREATE_PROJECT if request.container_type is ContainerType.PROJECT else None,
     tool=Tool("manage_container", Group.CONTAINERS, "create"),
-    command=Command(
-        ("task", "create"),
-        arguments=("title",),
-        names={"project_id": "project", "feature_id": "feature", "tags": "tag"},
-        texts=("description",),
-        fixed={"container_type": "task"},
-        without=("name",),
-    ),
-    aliases=(
-        Command(
-            ("feature", "create"),
-            arguments=("name",),
-            names={"project_id": "project", "tags": "tag"},
-            texts=("description",),
-            fixed={"container_type": "feature"},
-            without=("title", "feature_id", "complexity"),
-        ),
-    ),
     http=Route(
         "POST", "/projects/{project}/work/{containerType}s", location="/projects/{project}/work/{containerType}s/{*.id}"
     ),
@@ -611,32 +593,6 @@ UPDATE = declare(
         UPDATE_PROJECT if request.container_type is ContainerType.PROJECT and request.pipeline is not None else None
     ),
     tool=Tool("manage_container", Group.CONTAINERS, "update"),
-    command=Command(
-        ("task", "update"),
-        arguments=("id",),
-        names={"project_id": "project", "feature_id": "feature", "tags": "tag"},
-        texts=("description",),
-        fixed={"container_type": "task"},
-        without=("name", "pipeline"),
-    ),
-    aliases=(
-        Command(
-            ("feature", "update"),
-            arguments=("id",),
-            names={"project_id": "project", "tags": "tag"},
-            texts=("description",),
-            fixed={"container_type": "feature"},
-            without=("title", "feature_id", "complexity", "pipeline"),
-        ),
-        Command(
-            ("project", "update"),
-            arguments=("id",),
-            names={"tags": "tag"},
-            texts=("description",),
-            fixed={"container_type": "project"},
-            without=("name", "title", "priority", "project_id", "feature_id", "complexity", "related_to"),
-        ),
-    ),
     http=Route("PATCH", "/projects/{project}/work/{containerType}s/{id}"),
 )
 DELETE_PROJECT = declare(
@@ -659,7 +615,5 @@ DELETE = declare(
     variants=(DELETE_PROJECT,),
     choose_variant=lambda request: DELETE_PROJECT if request.container_type is ContainerType.PROJECT else None,
     tool=Tool("manage_container", Group.CONTAINERS, "delete"),
-    command=Command(("task", "delete"), arguments=("id",), fixed={"container_type": "task"}),
-    aliases=(Command(("feature", "delete"), arguments=("id",), fixed={"container_type": "feature"}),),
     http=Route("DELETE", "/projects/{project}/work/{containerType}s/{id}"),
 )

@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import Budget, CutLists, DropField, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import AnswerBudget, Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.operations.registry import AnswerBudget, Effect, Group, Route, Tool, declare
 from groundplan.kernel.projects import ListProjects, list_projects
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -485,22 +485,6 @@ GET = declare(
     effect=Effect.READ,
     project=lambda tx, request: resolve_container_project(tx, request.container_type, request.id),
     tool=Tool("query_container", Group.CONTAINERS, "get"),
-    command=Command(
-        ("task", "show"),
-        arguments=("id",),
-        names={"include_sections": "sections", "include_graph_context": "graph-context"},
-        fixed={"container_type": "task"},
-    ),
-    aliases=tuple(
-        Command(
-            (kind, "show"),
-            arguments=("id",),
-            names={"include_sections": "sections"},
-            fixed={"container_type": kind},
-            without=("include_graph_context",),
-        )
-        for kind in ("feature", "project")
-    ),
     http=Route("GET", "/projects/{project}/work/{containerType}s/{id}"),
 )
 SEARCH = declare(
@@ -512,21 +496,6 @@ SEARCH = declare(
     project=lambda tx, request: resolve_project(tx, request.project_id, request.feature_id),
     without_project=Permission.PROJECT_LIST,
     tool=Tool("query_container", Group.CONTAINERS, "search"),
-    command=Command(
-        ("task", "search"),
-        arguments=("query",),
-        names={"project_id": "project", "feature_id": "feature", "tags": "tag"},
-        fixed={"container_type": "task"},
-    ),
-    aliases=(
-        Command(
-            ("feature", "search"),
-            arguments=("query",),
-            names={"project_id": "project", "tags": "tag"},
-            fixed={"container_type": "feature"},
-            without=("feature_id",),
-        ),
-    ),
     http=Route("GET", "/projects/{project}/work/{containerType}s"),
     other_routes=(Route("GET", "/organization/work/{containerType}s"),),
 )
@@ -539,28 +508,6 @@ OVERVIEW = declare(
     project=_locate_overview,
     without_project=Permission.PROJECT_LIST,
     tool=Tool("query_container", Group.CONTAINERS, "overview"),
-    command=Command(
-        ("task", "overview"),
-        arguments=("id",),
-        names={"project_id": "project", "feature_id": "feature", "tags": "tag"},
-        fixed={"container_type": "task"},
-    ),
-    aliases=(
-        Command(
-            ("feature", "overview"),
-            arguments=("id",),
-            names={"project_id": "project", "tags": "tag"},
-            fixed={"container_type": "feature"},
-            without=("feature_id",),
-        ),
-        Command(
-            ("project", "overview"),
-            arguments=("id",),
-            names={"tags": "tag"},
-            fixed={"container_type": "project"},
-            without=("project_id", "feature_id"),
-        ),
-    ),
     http=Route("GET", "/projects/{project}/work/overview/{containerType}s", without=("id",)),
     other_routes=(
         Route("GET", "/projects/{project}/work/{containerType}s/{id}/overview", without=("projectId",)),

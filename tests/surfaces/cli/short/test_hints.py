@@ -9,9 +9,9 @@ import pytest
 
 from groundplan.__main__ import main
 from groundplan.catalog import OPERATIONS
-from groundplan.surfaces.cli.short.words.hints import HINTS, HINTS_OF_EFFECTS, WordVocabulary
-from groundplan.surfaces.cli.short.words.program_name import get_program_name
-from groundplan.surfaces.cli.short.words.table import find_word
+from groundplan.commands import find_command
+from groundplan.surfaces.cli.program_name import get_program_name
+from groundplan.surfaces.cli.short.hints import HINTS, HINTS_OF_EFFECTS, WordVocabulary
 from tests.house.test_vocabulary import steps_in_sources
 from tests.surfaces.cli.short.conftest import ShortWords
 
@@ -74,7 +74,7 @@ def test_the_name_is_the_one_that_was_typed(monkeypatch: pytest.MonkeyPatch, tmp
 def test_every_hint_is_a_word_and_of_an_operation() -> None:
     for operation, hint in [*HINTS.items(), *((name, hint) for (name, _), hint in HINTS_OF_EFFECTS.items())]:
         assert operation in OPERATIONS or operation == "work.claim"
-        assert find_word(hint.line.split()[0]), hint.line
+        assert find_command(hint.line.split()[0]), hint.line
 
 
 def test_every_effect_with_its_own_hint_is_one_of_a_step() -> None:

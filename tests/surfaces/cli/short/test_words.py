@@ -7,44 +7,50 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.surfaces.cli.program import build_app
-from groundplan.surfaces.cli.short.words.help import GROUPS
-from groundplan.surfaces.cli.short.words.table import COMMON_OPTIONS, NOT_WORDS, WORDS
+from groundplan.commands import COMMANDS, EVERY_DAY, TOPICS
+from groundplan.surfaces.cli.program import build_command
 from tests.surfaces.cli.conftest import Run
 from tests.surfaces.cli.short.conftest import ShortWords
 
-
-def test_no_word_synonym_or_option_has_two_meanings() -> None:
-    names = [name for word in WORDS for name in (word.name, *word.synonyms)]
-    assert len(names) == len(set(names))
-    assert set(names) & NOT_WORDS.keys() == set()
-    for word in WORDS:
-        options = [name for option in (*word.options, *COMMON_OPTIONS) for name in option.names]
-        assert len(options) == len(set(options)), word.name
+WORDS = [build_command(entry, with_help=True) for entry in COMMANDS if entry.in_project]
 
 
-def test_the_front_page_names_every_command() -> None:
-    app = build_app()
-    groups = {group.name for group in app.registered_groups}
-    single = {
-        command.name or command.callback.__name__
-        for command in app.registered_commands
-        if command.callback and not command.hidden
-    }
-    named = {name for commands in GROUPS.values() for names in commands for name in names.split(", ")}
-    words = {word.name for word in WORDS}
-
-    assert (groups | single) - named - words == set()
-    assert named - groups - single - words == set()
+def test_no_option_of_a_command_has_two_meanings() -> None:
+    for entry in COMMANDS:
+        command = build_command(entry)
+        options = [
+            name for option in (*command.options, *command.common) for name in (*option.names, option.off) if name
+        ]
+        assert len(options) == len(set(options)), entry.name
 
 
-def test_the_front_page_shows_ten_commands_first(run: Run) -> None:
-    page = run("--help").out
-    first = page[page.index("Every day") : page.index("Also")].splitlines()[1:]
+def test_the_first_screen_shows_a_dozen_words_and_fits_a_small_terminal(run: Run) -> None:
+    page = run().out
+    section = page.partition("Every day\n")[2].partition("\n\n")[0]
 
-    assert len([line for line in first if line.strip()]) == 10
-    assert max(map(len, page.splitlines())) <= 90
-    assert run().out == run("-h").out == page
+    assert [line.split()[0] for line in section.splitlines()] == list(EVERY_DAY)
+    assert len(EVERY_DAY) <= 12
+    assert len(page.splitlines()) < 24  # and the prompt
+    assert max(map(len, page.splitlines())) <= 80
+    assert run("-h").out == run("--help").out == page
+
+
+def test_help_lists_at_most_25_words_and_the_topics_all(run: Run) -> None:
+    page = run("help").out
+    listed = [word for topic in TOPICS.values() for word in topic.listed]
+
+    assert len(listed) <= 25
+    assert all(f"\n  {word} " in page for word in listed)
+    for name, topic in TOPICS.items():
+        assert f"help {name} " in page
+        shown = run("help", name).out
+        assert all(f"\n  {word} " in shown for word in (*topic.listed, *topic.others))
+
+
+def test_help_explains_a_command_as_its_own_option_does(run: Run) -> None:
+    assert run("help", "purpose", "measure").out == run("purpose", "measure", "--help").out
+    assert run("help", "org", "member").out == run("org", "member").out
+    assert run("help", "nothing", "--json").error == (2, "usage")
 
 
 # The lines of the bar, in the order in which they are typed, and the most characters that each may have.
@@ -248,6 +254,17 @@ def test_a_title_cannot_send_escape_sequences_to_the_terminal(pl: ShortWords) ->
         assert "\u202e" not in pl(line).out
 
 
+def test_evidence_of_a_finish_that_was_taken_back_is_shown_as_undone(pl: ShortWords) -> None:
+    task = pl.add("Sign in")
+    pl(f"done {task} -e test:green")
+    pl("undo")
+
+    shown, line = pl(f"show {task}").out, pl(f"why {task}").out
+
+    assert "test: green undone" in shown
+    assert "test: green undone" in line
+
+
 def test_undo_takes_the_last_change_back(pl: ShortWords) -> None:
     login = pl.add("Login")
     pl(f"done {login}")
@@ -264,7 +281,7 @@ def test_options_may_stand_before_the_word(pl: ShortWords, run: Run) -> None:
 
 def test_every_word_explains_itself(pl: ShortWords) -> None:
     for word in WORDS:
-        page = pl(f"{word.name} --help").out
+        page = " ".join(pl(f"{word.words[0]} --help").out.split())
         assert word.summary in page
         assert all(option.names[0] in page for option in word.options)
 
@@ -272,7 +289,7 @@ def test_every_word_explains_itself(pl: ShortWords) -> None:
 def test_a_plain_configuration_is_read_as_yaml_reads_it() -> None:
     import yaml
 
-    from groundplan.setting_sources import read_plain_entries
+    from groundplan.configuration import read_plain_entries
 
     plain = "# a comment\ndb_path: plan.db\nproject: 'water plan'\n\naccess: open\n"
     entries = read_plain_entries(plain)

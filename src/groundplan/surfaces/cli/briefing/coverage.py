@@ -58,5 +58,4 @@ RENDERERS: dict[str, Callable[[Any], None]] = {
         _note_left_out,
         footer=(),
     ),
-    "briefing.serving": View(Rows("served", "key, resolved, total", empty="No work serves the plan.")),
 }

@@ -15,10 +15,16 @@ def _join_changes(event: EventRecord) -> str:
     return "; ".join([*map(format_change, event.changes or ()), *more])
 
 
+def _describe_actor(event: EventRecord) -> str:
+    return f"{event.actor} ({event.actor_kind})" if event.actor_kind else event.actor
+
+
 _EVENTS = View(
     Rows(
         "events",
-        "id, at, who: actor, what: op, subject",
+        "id, at",
+        ("who", _describe_actor),
+        "what: op, subject",
         ("changes", _join_changes),
         "why: decision",
         empty="No events found.",

@@ -1,4 +1,4 @@
-"""The views of a search and of titles."""
+"""The view of a search."""
 
 from __future__ import annotations
 
@@ -25,5 +25,4 @@ RENDERERS: dict[str, Callable[[Any], None]] = {
         Rows("hits", "slice, kind, ref", ("found", _format_found), "project", empty="Nothing found.", whole=("ref",)),
         Lines(_format_more),
     ),
-    "briefing.titles": View(Rows("found", "ref, slice, at, title", empty="None of them is known.", whole=("ref",))),
 }

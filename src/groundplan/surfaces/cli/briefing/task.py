@@ -9,6 +9,7 @@ from msgspec import UNSET
 
 from groundplan.surfaces.cli.drawing import GAP, Fields, ForEach, Lines, Part, View, When, format_left_out
 from groundplan.surfaces.cli.terminal import INDENT, format_title, format_value, to_one_line
+from groundplan.work.evidence_check import format_marks
 
 EMPTY_TEXT = '""'  # a value like any other: a line without it would look unfinished
 
@@ -56,7 +57,9 @@ def _format_before(one: Any) -> Iterator[str]:
     yield format_title(one.id, f"{one.summary or ''}{f' ({one.outcome})' if one.outcome else ''}")
     if one.state is not UNSET:
         yield f"{INDENT}state: {to_one_line(str(format_value(one.state)))}"
-    yield from (f"{INDENT}{entry.type}: {to_one_line(entry.ref)}" for entry in one.evidence or ())
+    yield from (
+        f"{INDENT}{entry.type}: {to_one_line(entry.ref)} {format_marks(entry)}".rstrip() for entry in one.evidence or ()
+    )
 
 
 def _format_knowledge(one: Any) -> Iterator[str]:

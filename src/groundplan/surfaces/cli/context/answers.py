@@ -273,8 +273,6 @@ RENDERERS = {
         WARNINGS,
     ),
     "context.create_draft": View(HEADER, GAP, NEXT_SET),
-    "context.fetch_run": View(HEADER),
-    "context.update_draft": View(HEADER),
     "context.commit": View(
         Fields(*RUN, _list_last_change),
         Lines("missing", _escape_line_breaks, title="Missing:"),

@@ -6,8 +6,6 @@ import sys
 from contextlib import suppress
 from typing import Annotated, Literal
 
-import typer
-
 from groundplan.context.document import (
     DOCUMENT_BYTES_MAX,
     count_facts,
@@ -16,20 +14,19 @@ from groundplan.context.document import (
 )
 from groundplan.kernel.cancellation import NO_LIMIT_S
 from groundplan.kernel.input_gate.strict_json import validate_value
-from groundplan.surfaces.cli.cancellation import TimeoutOption, show_progress
+from groundplan.surfaces.cli.command_line import argument, option
 from groundplan.surfaces.cli.failures import write_line
 from groundplan.surfaces.cli.files import (
     STANDARD_STREAM,
-    ForceOption,
     describe_file,
     read_content,
     refuse_existing,
     write_file,
 )
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.options import ForceOption, ProjectOption, TimeoutOption
 from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
-
-ProjectOption = Annotated[str, typer.Option("--project", metavar="PROJECT", show_default=False)]
+from groundplan.surfaces.cli.screen.progress import show_progress
 
 
 def export_facts(
@@ -37,13 +34,11 @@ def export_facts(
     project: ProjectOption,
     run: Annotated[
         str | None,
-        typer.Option(
-            "--run", metavar="ID", help="The facts of this run. Default: the latest commit.", show_default=False
-        ),
+        option("--run", value="ID", text="The facts of this run. Default: the latest commit."),
     ] = None,
     out: Annotated[
         str,
-        typer.Option("--out", metavar="FILE", help="The output file. Default: -, standard output.", show_default=False),
+        option("--out", value="FILE", text="The output file. Default: -, standard output."),
     ] = STANDARD_STREAM,
     force: ForceOption = False,
 ) -> CommandResult:
@@ -76,20 +71,15 @@ def export_facts(
 
 def import_facts(
     invocation: Invocation,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A document that export wrote; - for standard input.")],
+    file: Annotated[str, argument("FILE", "A document that export wrote; - for standard input.")],
     project: ProjectOption,
     ownership: Annotated[
         Literal["owned", "shared"],
-        typer.Option(
-            "--ownership",
-            metavar="owned|shared",
-            help="Owned by you or shared. Default: owned.",
-            show_default=False,
-        ),
+        option("--ownership", value="owned|shared", text="Owned by you or shared. Default: owned."),
     ] = "owned",
     op_id: Annotated[
         str | None,
-        typer.Option("--op-id", metavar="ID", show_default=False),
+        option("--op-id", value="ID"),
     ] = None,
     timeout: TimeoutOption = None,
 ) -> CommandResult:

@@ -6,16 +6,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 from groundplan.kernel.cancellation import NO_LIMIT_S
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.operations.progress import count_progress
-from groundplan.surfaces.cli.cancellation import TimeoutOption, show_progress
+from groundplan.surfaces.cli.command_line import argument, option
 from groundplan.surfaces.cli.failures import UsageError, write_line
-from groundplan.surfaces.cli.files import STANDARD_STREAM, ForceOption, print_file, refuse_existing, write_file
+from groundplan.surfaces.cli.files import STANDARD_STREAM, print_file, refuse_existing, write_file
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.options import ForceOption, TimeoutOption
 from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
+from groundplan.surfaces.cli.screen.progress import show_progress
 
 if TYPE_CHECKING:
     from groundplan.exchange.items import WrittenFiles
@@ -26,48 +26,38 @@ TargetChoice = Literal["beads", "taskmaster", "backlog", "markdown", "jsonl"]
 
 OptionalProjectOption = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--project",
-        metavar="PROJECT",
-        help="The project, by name or id; created if it does not exist. Default: the only one.",
-        show_default=False,
+        value="PROJECT",
+        text="The project, by name or id; created if it does not exist. Default: the only one.",
     ),
 ]
 
 
 def import_plan(
     invocation: Invocation,
-    path: Annotated[
-        str, typer.Argument(metavar="PATH", help="The file of the tool, or its folder.", show_default=False)
-    ],
-    tool: Annotated[
-        SourceChoice, typer.Option("--from", metavar="TOOL", help="The tool, one of those above.", show_default=False)
-    ],
+    path: Annotated[str, argument("PATH", "The file of the tool, or its folder.")],
+    tool: Annotated[SourceChoice, option("--from", value="TOOL", text="The tool, one of those above.")],
     project: OptionalProjectOption = None,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", metavar="", help="Show what would become of it; write nothing.", show_default=False),
+        option("--dry-run", text="Show what would become of it; write nothing."),
     ] = False,
     skip_bad: Annotated[
         bool,
-        typer.Option(
-            "--skip-bad",
-            metavar="",
-            help="Leave out bad lines and list them, instead of refusing the file; exit status 6.",
-            show_default=False,
-        ),
+        option("--skip-bad", text="Leave out bad lines and list them, instead of refusing the file; exit status 6."),
     ] = False,
     timeout: TimeoutOption = None,
 ) -> CommandResult:
     """Import the plan of another tool, completely or not at all. Again: take over what changed in it.
 
-    [bold]beads[/bold]       .beads/issues.jsonl, or the folder of a backup
-    [bold]taskmaster[/bold]  .taskmaster/tasks/tasks.json
-    [bold]backlog[/bold]     the folder of Backlog.md
-    [bold]github[/bold]      issues as gh issue list --json or REST return them
-    [bold]memory[/bold]      the file of the MCP memory server
-    [bold]markdown[/bold]    checklists in a file or folder, also of Kiro and OpenSpec
-    [bold]speckit[/bold]     specs/*/tasks.md of spec-kit
+    beads       .beads/issues.jsonl, or the folder of a backup
+    taskmaster  .taskmaster/tasks/tasks.json
+    backlog     the folder of Backlog.md
+    github      issues as gh issue list --json or REST return them
+    memory      the file of the MCP memory server
+    markdown    checklists in a file or folder, also of Kiro and OpenSpec
+    speckit     specs/*/tasks.md of spec-kit
 
     Old ids keep working: groundplan work context bd-a1b2 finds its node.
     """
@@ -96,18 +86,15 @@ def export_plan(
     invocation: Invocation,
     tool: Annotated[
         TargetChoice,
-        typer.Option("--to", metavar="TOOL", help="beads, taskmaster, backlog, markdown or jsonl.", show_default=False),
+        option("--to", value="TOOL", text="beads, taskmaster, backlog, markdown or jsonl."),
     ],
-    project: Annotated[
-        str, typer.Option("--project", metavar="PROJECT", help="The project to export.", show_default=False)
-    ],
+    project: Annotated[str, option("--project", value="PROJECT", text="The project to export.")],
     out: Annotated[
         str,
-        typer.Option(
+        option(
             "--out",
-            metavar="PATH",
-            help="The output file, or folder for backlog. Default: -, standard output (not for backlog).",
-            show_default=False,
+            value="PATH",
+            text="The output file, or folder for backlog. Default: -, standard output (not for backlog).",
         ),
     ] = STANDARD_STREAM,
     force: ForceOption = False,
@@ -125,7 +112,7 @@ def export_plan(
             progress.name_step("writing the files")
             _write_files(written, out, force=force)
     lost = [{"source_id": one.source_id, "what": one.what, "detail": one.detail} for one in written.lost]
-    data: dict[str, Any] = {"project": answer.project, "tool": tool, "items": len(answer.items), "lost": lost}
+    data: dict[str, Any] = {"project": answer.project, "tool": tool, "items": written.items, "lost": lost}
     if out == STANDARD_STREAM:
         if not written.is_single:
             raise UsageError(f"{tool} has several files; name a folder with --out")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.input_gate.strict_json import validate_value
+from groundplan.surfaces.cli.command_line import argument, option
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.json_arguments import parse_json_options
+from groundplan.surfaces.cli.options import MaybeProjectOption
 
 if TYPE_CHECKING:
     from groundplan.purpose.compliance.code_scan import CodeFinding
@@ -31,31 +31,25 @@ def check_compliance(
     invocation: Invocation,
     words: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="OPERATION",
-            help='The proposed operation as JSON, such as \'{"kind": "publish"}\'; @FILE reads it from a file, '
+        argument(
+            "OPERATION",
+            'The proposed operation as JSON, such as \'{"kind": "publish"}\'; @FILE reads it from a file, '
             "- from standard input. After --code: more files and folders.",
-            show_default=False,
         ),
     ] = None,
-    project: Annotated[
-        str | None,
-        typer.Option("--project", metavar="TEXT", help="The project, by name or id.", show_default=False),
-    ] = None,
-    lean: Annotated[bool | None, typer.Option("--lean/--no-lean", show_default=False)] = None,
+    project: MaybeProjectOption = None,
+    lean: Annotated[bool | None, option("--lean")] = None,
     detail: Annotated[
-        str | None,
-        typer.Option("--detail", metavar="[short|full]", help="short: only the items that fail.", show_default=False),
+        Literal["short", "full"] | None, option("--detail", text="short: only the items that fail.")
     ] = None,
     code: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
             "--code",
-            metavar="PATH…",
-            help="Check files and folders instead: SQL, migrations and source code. Needs no project. "
+            value="PATH…",
+            text="Check files and folders instead: SQL, migrations and source code. Needs no project. "
             f"Exits with status {RuleViolated.exit_code} if something is blocked, and with "
             f"{NotChecked.exit_code} if nothing could be checked, or not a file that was named.",
-            show_default=False,
         ),
     ] = None,
 ) -> CommandResult:
@@ -66,15 +60,16 @@ def check_compliance(
         if detail is not None:
             raise UsageError("--code checks files and takes no --detail")
         return _check_code([*code, *(words or [])])
-    if project is None or not words or len(words) > 1:
-        raise UsageError("give an OPERATION and --project, or files and folders with --code; see --help")
+    if not words or len(words) > 1:
+        raise UsageError("give an OPERATION, or files and folders with --code; see --help")
+    project = invocation.find_project() if project is None else project
     return _check_operation(invocation, project, words[0], lean=lean, detail=detail)
 
 
 def _check_operation(
     invocation: Invocation, project: str, operation: str, *, lean: bool | None, detail: str | None
 ) -> CommandResult:
-    from groundplan.surfaces.cli.renderers import RENDERERS
+    from groundplan.surfaces.cli.purpose.checks import CHECK
 
     name = "purpose.compliance"
     given = parse_json_options({"operation": operation}, {"operation"})
@@ -88,7 +83,7 @@ def _check_operation(
     with invocation.session(reads_only=True) as session:
         validate_value(arguments)
         result = session.execute(session.operations[name], arguments)
-    return CommandResult(result.answer, lambda: RENDERERS[name](result.answer), encoded=result.encoded)
+    return CommandResult(result.answer, lambda: CHECK(result.answer), encoded=result.encoded)
 
 
 def _check_code(paths: list[str]) -> CommandResult:

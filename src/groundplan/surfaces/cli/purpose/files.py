@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
-import typer
 
 from groundplan.kernel.cancellation import NO_LIMIT_S
 from groundplan.kernel.errors import Forbidden, Invalid
@@ -28,11 +27,10 @@ from groundplan.purpose.exchange.formats import (
 )
 from groundplan.purpose.exchange.import_document import check_imported, summarize_gate
 from groundplan.purpose.exchange.incoming_keys import KeyMode
-from groundplan.surfaces.cli.cancellation import TimeoutOption, show_progress
+from groundplan.surfaces.cli.command_line import argument, option
 from groundplan.surfaces.cli.failures import UsageError, write_line
 from groundplan.surfaces.cli.files import (
     STANDARD_STREAM,
-    ForceOption,
     describe_file,
     print_file,
     read_content,
@@ -40,9 +38,16 @@ from groundplan.surfaces.cli.files import (
     write_file,
 )
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
-from groundplan.surfaces.cli.purpose.record import OpIdOption, ProjectOption
-from groundplan.surfaces.cli.purpose.version_options import DraftOption, select_version
+from groundplan.surfaces.cli.options import (
+    DraftOption,
+    ForceOption,
+    OpIdOption,
+    ProjectOption,
+    TimeoutOption,
+    select_version,
+)
 from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
+from groundplan.surfaces.cli.screen.progress import show_progress
 
 if TYPE_CHECKING:
     from groundplan.purpose.exchange.import_document import ImportedPurpose
@@ -60,26 +65,16 @@ def export_theory(
     project: ProjectOption,
     file_format: Annotated[
         ExportChoice | None,
-        typer.Option(
-            "--format",
-            metavar="FORMAT",
-            help="One of the formats above. Default: from the file name of --out.",
-            show_default=False,
-        ),
+        option("--format", value="FORMAT", text="One of the formats above. Default: from the file name of --out."),
     ] = None,
     version: Annotated[
         str | None,
-        typer.Option("--version", metavar="VERSION", show_default=False),
+        option("--version", value="VERSION"),
     ] = None,
     draft: DraftOption = False,
     out: Annotated[
         str,
-        typer.Option(
-            "--out",
-            metavar="FILE",
-            help="The output file. Default: -, standard output (not for xlsx).",
-            show_default=False,
-        ),
+        option("--out", value="FILE", text="The output file. Default: -, standard output (not for xlsx)."),
     ] = STANDARD_STREAM,
     force: ForceOption = False,
 ) -> CommandResult:
@@ -121,40 +116,25 @@ def import_theory(
     invocation: Invocation,
     files: Annotated[
         list[str],
-        typer.Argument(
-            metavar="FILE",
-            help="The file; - for standard input. csv sheets may be several files.",
-            show_default=False,
-        ),
+        argument("FILE", "The file; - for standard input. csv sheets may be several files."),
     ],
     project: ProjectOption,
     file_format: Annotated[
         ImportFormat | None,
-        typer.Option(
-            "--format",
-            metavar="FORMAT",
-            help="One of the formats above. Default: from the file name.",
-            show_default=False,
-        ),
+        option("--format", value="FORMAT", text="One of the formats above. Default: from the file name."),
     ] = None,
     keys: Annotated[
         KeyMode | None,
-        typer.Option(
+        option(
             "--keys",
-            metavar="same|new",
-            help="same: keep the keys of the file; new: assign new keys. "
+            value="same|new",
+            text="same: keep the keys of the file; new: assign new keys. "
             "Default: same, but a file that seems to be of another theory is refused.",
-            show_default=False,
         ),
     ] = None,
     without_waivers: Annotated[
         bool,
-        typer.Option(
-            "--without-waivers",
-            metavar="",
-            help="Leave out the waivers of a native file; only an owner may import them.",
-            show_default=False,
-        ),
+        option("--without-waivers", text="Leave out the waivers of a native file; only an owner may import them."),
     ] = False,
     op_id: OpIdOption = None,
     timeout: TimeoutOption = None,
@@ -235,9 +215,9 @@ def _format_help(formats: Sequence[FileFormat]) -> str:
     parts = []
     for one in formats:
         about = FORMATS[one]
-        lines = [f"[bold]{one}[/bold]  {_escape_markup(about.description)} ({about.suffix})"]
-        lines += _wrap("  keeps", _escape_markup(about.keeps))
-        lines += _wrap("  loses", _escape_markup(about.loses))
+        lines = [f"{one}  {about.description} ({about.suffix})"]
+        lines += _wrap("  keeps", about.keeps)
+        lines += _wrap("  loses", about.loses)
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
 
@@ -251,10 +231,6 @@ def _wrap(title: str, text: str) -> Iterator[str]:
             line = " " * len(title)
         line += f" {word}"
     yield line
-
-
-def _escape_markup(text: str) -> str:
-    return text.replace("[", "\\[")
 
 
 export_theory.__doc__ = f"{export_theory.__doc__}\n\n{_format_help(EXPORTABLE)}"

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
 from msgspec import UNSET
 
 from groundplan.purpose.exchange.formats import require_extra
 from groundplan.purpose.exchange.writers.picture import SCALE, SCALE_MAX, PngTooLarge, choose_theme, rasterize
+from groundplan.surfaces.cli.command_line import option
 from groundplan.surfaces.cli.failures import UsageError
-from groundplan.surfaces.cli.files import STANDARD_STREAM, ForceOption, print_file, refuse_existing, write_file
+from groundplan.surfaces.cli.files import STANDARD_STREAM, print_file, refuse_existing, write_file
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
-from groundplan.surfaces.cli.purpose.record import ProjectOption
-from groundplan.surfaces.cli.purpose.version_options import DraftOption, select_version
+from groundplan.surfaces.cli.options import DraftOption, ForceOption, ProjectOption, select_version
 
 if TYPE_CHECKING:
     from groundplan.purpose.exchange.render import Rendered
@@ -25,69 +24,57 @@ def render(
     project: ProjectOption,
     svg: Annotated[
         str | None,
-        typer.Option(
-            "--svg",
-            metavar="FILE",
-            help="The SVG file. Default: -, standard output, unless --png is given.",
-            show_default=False,
-        ),
+        option("--svg", value="FILE", text="The SVG file. Default: -, standard output, unless --png is given."),
     ] = None,
     png: Annotated[
         str | None,
-        typer.Option(
-            "--png",
-            metavar="FILE",
-            help="The PNG file. Needs groundplan\\[png].",
-            show_default=False,
-        ),
+        option("--png", value="FILE", text="The PNG file. Needs groundplan[png]."),
     ] = None,
     scale: Annotated[
         int | None,
-        typer.Option(
+        option(
             "--scale",
-            metavar="NUMBER",
-            min=1,
-            max=SCALE_MAX,
-            help=f"Pixels of the PNG per pixel of the picture. Default: {SCALE}.",
-            show_default=False,
+            value="NUMBER",
+            text=f"Pixels of the PNG per pixel of the picture. Default: {SCALE}.",
+            low=1,
+            high=SCALE_MAX,
         ),
     ] = None,
     version: Annotated[
         str | None,
-        typer.Option("--version", metavar="VERSION", show_default=False),
+        option("--version", value="VERSION"),
     ] = None,
     draft: DraftOption = False,
     everything: Annotated[
         bool,
-        typer.Option("--all", help="Draw every node of a large plan, not an overview.", show_default=False),
+        option("--all", text="Draw every node of a large plan, not an overview."),
     ] = False,
     overview: Annotated[
         bool,
-        typer.Option("--overview", help="Draw groups of nodes, as above 120 nodes.", show_default=False),
+        option("--overview", text="Draw groups of nodes, as above 120 nodes."),
     ] = False,
     group: Annotated[
         str | None,
-        typer.Option("--group", metavar="GROUP", show_default=False),
+        option("--group", value="GROUP"),
     ] = None,
     view: Annotated[
         str | None,
-        typer.Option("--view", metavar="NAME", show_default=False),
+        option("--view", value="NAME"),
     ] = None,
     pathway: Annotated[
         str | None,
-        typer.Option("--pathway", metavar="KEY", show_default=False),
+        option("--pathway", value="KEY"),
     ] = None,
     compare: Annotated[
         str | None,
-        typer.Option("--compare", metavar="VERSION", show_default=False),
+        option("--compare", value="VERSION"),
     ] = None,
     theme: Annotated[
         Literal["light", "dark", "auto"],
-        typer.Option(
+        option(
             "--theme",
-            metavar="light|dark|auto",
-            help="The colours; auto follows the reader's screen, and is light in a PNG. Default: light.",
-            show_default=False,
+            value="light|dark|auto",
+            text="The colours; auto follows the reader's screen, and is light in a PNG. Default: light.",
         ),
     ] = "light",
     force: ForceOption = False,

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from groundplan import demo as example
 from groundplan.catalog import OPERATIONS, build_schema
+from groundplan.commands import list_commands_of
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.store.open_store import is_postgres, open_store, strip_password
 from groundplan.session import Session
@@ -49,7 +50,7 @@ def demo(invocation: Invocation) -> CommandResult:
         echo("An example plan is ready." if made else "The example exists already; nothing was changed.", "")
         View(Rows("projects", "name, role, goal"))(data)
         echo("", f"Members of {example.PROJECT}:", "")
-        draw_answer(members, OPERATIONS["member.list"].commands[0], OPERATIONS)
+        draw_answer(OPERATIONS["member.list"], list_commands_of("member.list")[0], members)
         echo("", f"Work in {example.PROJECT}:", "", format_counts(work.summary))
         if facts:
             echo("", f"Facts of {example.PROJECT}:", "", _format_facts(facts))

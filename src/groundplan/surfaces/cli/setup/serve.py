@@ -9,10 +9,9 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
 from groundplan.kernel.actors import LOCAL_ORGANIZATION, ActorKind, trusted_reader
 from groundplan.kernel.errors import Unavailable
+from groundplan.surfaces.cli.command_line import option
 from groundplan.surfaces.cli.failures import UsageError, write_line
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.missing_plan import refuse_missing
@@ -40,61 +39,43 @@ def serve(
     invocation: Invocation,
     port: Annotated[
         int | None,
-        typer.Option(
-            min=0, max=PORT_MAX, help=f"The port; 0: any free one. Default: {PORT}, with --once any free one."
-        ),
+        option(text=f"The port; 0: any free one. Default: {PORT}, with --once any free one.", low=0, high=PORT_MAX),
     ] = None,
-    host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="The address to listen on.", show_default=True)
-    ] = "127.0.0.1",
+    host: Annotated[str, option(value="ADDRESS", text="The address to listen on.")] = "127.0.0.1",
     allowed_host: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="A name that browsers use for this server; repeatable.")
+        list[str] | None, option(value="NAME", text="A name that browsers use for this server; repeatable.")
     ] = None,
-    tls_cert: Annotated[
-        str | None, typer.Option(metavar="FILE", help="The certificate for TLS, with --tls-key.")
-    ] = None,
-    tls_key: Annotated[str | None, typer.Option(metavar="FILE", help="The key of the certificate.")] = None,
+    tls_cert: Annotated[str | None, option(value="FILE", text="The certificate for TLS, with --tls-key.")] = None,
+    tls_key: Annotated[str | None, option(value="FILE", text="The key of the certificate.")] = None,
     proxy: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="ADDRESS", help="A proxy in front that speaks TLS, whose headers are believed; repeatable."
-        ),
+        option(value="ADDRESS", text="A proxy in front that speaks TLS, whose headers are believed; repeatable."),
     ] = None,
-    log_format: Annotated[
-        Literal["text", "json"], typer.Option(help="How log lines are written to stderr.", show_default=True)
-    ] = "text",
+    log_format: Annotated[Literal["text", "json"], option(text="How log lines are written to stderr.")] = "text",
     metrics_port: Annotated[
         int | None,
-        typer.Option(
-            min=1, max=PORT_MAX, help="A port on 127.0.0.1 for /metrics without a token, /healthz and /readyz."
-        ),
+        option(text="A port on 127.0.0.1 for /metrics without a token, /healthz and /readyz.", low=1, high=PORT_MAX),
     ] = None,
-    requests_per_s: Annotated[
-        int, typer.Option(min=1, max=1_000_000, help="Requests in a second of one principal.", show_default=True)
-    ] = 50,
+    requests_per_s: Annotated[int, option(text="Requests in a second of one principal.", low=1, high=1_000_000)] = 50,
     streams_per_principal: Annotated[
-        int, typer.Option(min=1, max=STREAMS_MAX, help="Open event streams of one principal.", show_default=True)
+        int, option(text="Open event streams of one principal.", low=1, high=STREAMS_MAX)
     ] = 20,
-    streams: Annotated[
-        int, typer.Option(min=1, max=STREAMS_MAX, help="Open event streams of the server.", show_default=True)
-    ] = 2_000,
+    streams: Annotated[int, option(text="Open event streams of the server.", low=1, high=STREAMS_MAX)] = 2_000,
     sessions_per_principal: Annotated[
-        int, typer.Option(min=1, max=SESSIONS_MAX, help="Open MCP sessions of one principal.", show_default=True)
+        int, option(text="Open MCP sessions of one principal.", low=1, high=SESSIONS_MAX)
     ] = 20,
-    sessions: Annotated[
-        int, typer.Option(min=1, max=SESSIONS_MAX, help="Open MCP sessions of the server.", show_default=True)
-    ] = 1_000,
+    sessions: Annotated[int, option(text="Open MCP sessions of the server.", low=1, high=SESSIONS_MAX)] = 1_000,
     demo: Annotated[
-        bool, typer.Option("--demo", help="Serve a filled example, in a temporary file or in the one of --db.")
+        bool, option("--demo", text="Serve a filled example, in a temporary file or in the one of --db.")
     ] = False,
     play: Annotated[
-        bool, typer.Option("--play", help="Let an agent work in the example of --demo, one step every few seconds.")
+        bool, option("--play", text="Let an agent work in the example of --demo, one step every few seconds.")
     ] = False,
     design: Annotated[
-        bool, typer.Option("--design", help="Also show all components of the pages at /_design, for developers.")
+        bool, option("--design", text="Also show all components of the pages at /_design, for developers.")
     ] = False,
     once: Annotated[
-        bool, typer.Option("--once", help="Log in, call the server once, print what it answered, and end.")
+        bool, option("--once", text="Log in, call the server once, print what it answered, and end.")
     ] = False,
 ) -> CommandResult:
     """Serve the plan over HTTP: pages for people, REST for programs, described at /v1/docs, and MCP for AI clients."""

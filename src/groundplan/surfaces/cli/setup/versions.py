@@ -6,6 +6,7 @@ import platform
 import sqlite3
 
 from groundplan import __version__
+from groundplan.kernel.answers import encode
 
 
 def collect_versions() -> dict[str, str]:
@@ -23,6 +24,11 @@ def format_versions() -> str:
     found = collect_versions()
     postgres = f"psycopg {found['psycopg']} with libpq {found['libpq']}" if "psycopg" in found else "no psycopg"
     return f"groundplan {found['version']}\nPython {found['python']}, SQLite {found['sqlite']}, {postgres}"
+
+
+def print_versions(*, as_json: bool) -> None:
+    """Print the versions for a person or a program."""
+    print(encode(collect_versions()).decode() if as_json else format_versions())
 
 
 def _format_libpq(number: int) -> str:

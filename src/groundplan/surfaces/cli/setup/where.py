@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from groundplan.configuration import Settings
+from groundplan.configuration import SETTINGS, Settings
 from groundplan.discovery import find_plans
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store.open_store import strip_password
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.terminal import format_value
 
 
 class SettingInForce(NamedTuple):
@@ -34,20 +35,23 @@ def where(invocation: Invocation) -> CommandResult:
             "configuration", settings.config_file, "found" if settings.config_file else "no file here or above"
         ),
     ]
+    shown = {"db", "org", "project", "agent", "person", "access"}
+    others = [name for name, row in SETTINGS.items() if name in settings.sources.keys() - shown and not row.is_secret]
+    parts += [SettingInForce(name, format_value(getattr(settings, name)), settings.sources[name]) for name in others]
     # The nearest plan wins, and a worktree uses that of the main working copy. Another one is easily taken for it.
     found = [plan.config_file or plan.db or "" for plan in find_plans()]
-    others = [path for path in found if path not in (settings.config_file, settings.db)]
+    unused = [path for path in found if path not in (settings.config_file, settings.db)]
     data: dict[str, Any] = {part.name: {"value": part.value, "source": part.source} for part in parts}
-    if others:
-        data["not_used"] = others
+    if unused:
+        data["not_used"] = unused
 
     def draw() -> None:
         from groundplan.surfaces.cli.drawing import Lines, Rows, View
 
         View(
             Rows("parts", "name, value, because: source"),
-            Lines("others", lambda path: f"not used here: {path}"),
-        )({"parts": parts, "others": others})
+            Lines("unused", lambda path: f"not used here: {path}"),
+        )({"parts": parts, "unused": unused})
 
     return CommandResult(data, draw)
 

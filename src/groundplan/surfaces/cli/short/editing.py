@@ -18,20 +18,21 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from groundplan.kernel.errors import GroundplanError, Unavailable
 from groundplan.kernel.wording import quote_text
+from groundplan.surfaces.cli.command_line import Kind, argument, option, usage_error
 from groundplan.surfaces.cli.failures import UsageError
+from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.last_id import find_state_folder
+from groundplan.surfaces.cli.options import Task
+from groundplan.surfaces.cli.program_name import get_program_name
 from groundplan.surfaces.cli.screen.output import Output
 from groundplan.surfaces.cli.screen.parts import Part
 from groundplan.surfaces.cli.screen.styled_text import StyledText
-from groundplan.surfaces.cli.short.last_id import find_state_folder
-from groundplan.surfaces.cli.short.session import WordSession
-from groundplan.surfaces.cli.short.views import WordResult, draw_heading, draw_warnings
+from groundplan.surfaces.cli.short.views import draw_heading, draw_warnings, make_result
 from groundplan.surfaces.cli.short.waiting import TASK, read_container
-from groundplan.surfaces.cli.short.words.arguments import Line, usage_error
-from groundplan.surfaces.cli.short.words.program_name import get_program_name
 from groundplan.surfaces.cli.terminal import INDENT, to_one_line
 
 if TYPE_CHECKING:
@@ -47,49 +48,63 @@ NOT_A_TASK = {"feature": ("title", "priority", "tags"), "project": ("tags",)}
 FIELDS = ("title", "priority", "tags", "complexity")
 
 
-def edit(session: WordSession, line: Line) -> WordResult:
-    """Let a person change a task, and write what they changed."""
-    (node,) = session.look_up(line.all("id"))
-    container = read_container(session, node)
+def edit(
+    invocation: Invocation,
+    task: Task,
+    file: Annotated[
+        str | None,
+        option(
+            "--file", "-f", value="FILE", text="Take the text from a file, or - for standard input.", kind=Kind.FILE
+        ),
+    ] = None,
+) -> CommandResult:
+    """Let a person change a task, and write what they changed.
+
+    The editor is $VISUAL, else $EDITOR, else vi. If it was changed meanwhile, what you typed is kept.
+    """
+    (node,) = invocation.look_up([task])
+    container = read_container(invocation, node)
     before = _read_fields(node, container)
-    given = line.first("file")
     kept = None
-    if given is None:
+    if file is None:
         kept = _make_file(f"{node.id}.md", write_document(before))
-        _open_editor(kept, line)
-    text = _read_file(kept) if kept is not None else _read_given(str(given))
+        _open_editor(kept, ("edit",))
+    text = _read_file(kept) if kept is not None else _read_given(str(file))
     with _keep_until_written(kept, node.id):
         changes = find_changes(before, read_document(text))
         if changes:
             of = {"containerType": node.kind or TASK, "id": node.id, "version": container.version}
-            session.run("container.update", **of, **changes)
+            invocation.run("container.update", **of, **changes)
     changed = [name for name in ("title", "name", *FIELDS[1:], "description") if changes and name in changes]
     title = str(changes.get("title") or changes.get("name") or node.summary)
-    return WordResult(lambda output: _draw_edited(node, title, changed, output), last=node.id)
+    return make_result(lambda output: _draw_edited(node, title, changed, output), last=node.id)
 
 
-def add_note(session: WordSession, line: Line) -> WordResult:
+def add_note(
+    invocation: Invocation,
+    task: Task,
+    text: Annotated[str | None, argument("TEXT", "The note. Default: your editor opens.", joined=True)] = None,
+) -> CommandResult:
     """Add a note to a task."""
-    (node,) = session.look_up(line.all("id"))
-    text = line.first("text")
+    (node,) = invocation.look_up([task])
     kept = None
     if text is None:
         kept = _make_file(f"{node.id}-note.md", "")
-        _open_editor(kept, line)
+        _open_editor(kept, ("note",))
         text = _read_file(kept).strip()
         if not text:
             kept.unlink(missing_ok=True)
             raise UsageError("the note is empty; nothing was written")
     update = {"node_id": node.id, "add_evidence": [{"type": "note", "ref": text}]}
     with _keep_until_written(kept, node.id):
-        answer = session.run("work.update", updates=[update])
+        answer = invocation.run("work.update", updates=[update])
 
     def draw(output: Output) -> Iterator[Part]:
         yield from draw_heading(node.id, node.summary, str(node.state), output)
         yield StyledText(f"{INDENT}noted", "dim")
         yield from draw_warnings(answer)
 
-    return WordResult(draw, last=node.id)
+    return make_result(draw, last=node.id)
 
 
 def _draw_edited(node: OutlineNode, title: str, changed: list[str], output: Output) -> Iterator[Part]:
@@ -182,12 +197,12 @@ def _make_file(name: str, text: str) -> Path:
     return path
 
 
-def _open_editor(path: Path, line: Line) -> None:
+def _open_editor(path: Path, words: tuple[str, ...]) -> None:
     """Open a file in the editor of the person and wait until it is closed."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         path.unlink(missing_ok=True)
-        alternative = "--file FILE" if line.word.name == "edit" else "the text after the ID"
-        raise usage_error(line.word, f"the editor needs a terminal; give {alternative} instead")
+        alternative = "--file FILE" if words == ("edit",) else "the text after the ID"
+        raise usage_error(words, f"the editor needs a terminal; give {alternative} instead")
     import shlex
     import subprocess
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from groundplan.surfaces.cli.command_line import option, usage_error
+from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.options import Tasks
 from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
 from groundplan.surfaces.cli.screen.output import Output
 from groundplan.surfaces.cli.screen.parts import Part
-from groundplan.surfaces.cli.short.session import WordSession
-from groundplan.surfaces.cli.short.views import WordResult, draw_heading, draw_lines, draw_warnings
-from groundplan.surfaces.cli.short.words.arguments import Line, usage_error
+from groundplan.surfaces.cli.short.views import draw_heading, draw_lines, draw_warnings, make_result
 from groundplan.surfaces.cli.terminal import INDENT, to_one_line
 
 if TYPE_CHECKING:
@@ -23,31 +24,43 @@ HEX_DIGITS = frozenset("0123456789abcdef")
 TYPE_CHARS_MAX = 40
 
 
-def finish(session: WordSession, line: Line) -> WordResult:
+def finish(
+    invocation: Invocation,
+    tasks: Tasks,
+    evidence: Annotated[
+        list[str] | None,
+        option("--evidence", "-e", value="TYPE:REF", text="What shows it, such as commit:9f2ab1; repeatable."),
+    ] = None,
+    message: Annotated[str | None, option("--message", "-m", value="TEXT", text="A note, kept as evidence.")] = None,
+    off: Annotated[bool, option("--off", text="Open them again.")] = False,
+) -> CommandResult:
     """Finish tasks in one transaction, or open them again."""
-    nodes = session.look_up(line.all("id"))
-    evidence = [parse_evidence(text) for text in line.all("evidence")]
-    if note := line.first("message"):
-        evidence.append({"type": "note", "ref": note})
-    update: dict[str, Any] = {"resolved": not line.has("off")}
-    if evidence:
-        update["add_evidence"] = evidence
-    answer = session.run("work.update", updates=[{"node_id": node.id, **update} for node in nodes])
-    if line.has("off"):
-        nodes = session.look_up(node.id for node in nodes)  # as they are now: some may wait for others
-    state = None if line.has("off") else "resolved"
-    return WordResult(lambda output: draw_changed(nodes, state, answer, output), last=nodes[-1].id)
+    nodes = invocation.look_up(tasks)
+    entries = [parse_evidence(text) for text in evidence or ()]
+    if message:
+        entries.append({"type": "note", "ref": message})
+    update: dict[str, Any] = {"resolved": not off}
+    if entries:
+        update["add_evidence"] = entries
+    answer = invocation.run("work.update", updates=[{"node_id": node.id, **update} for node in nodes])
+    if off:
+        nodes = invocation.look_up(node.id for node in nodes)  # as they are now: some may wait for others
+    state = None if off else "resolved"
+    return make_result(lambda output: draw_changed(nodes, state, answer, output), last=nodes[-1].id)
 
 
-def drop(session: WordSession, line: Line) -> WordResult:
+def drop(
+    invocation: Invocation,
+    tasks: Tasks,
+    reason: Annotated[str | None, option("--message", "-m", value="TEXT", text="Why; needed.")] = None,
+) -> CommandResult:
     """Drop tasks in one transaction."""
-    reason = line.first("message")
     if reason is None:
-        raise usage_error(line.word, 'a dropped task needs a reason: -m "why"')
-    nodes = session.look_up(line.all("id"))
+        raise usage_error(("drop",), 'a dropped task needs a reason: -m "why"')
+    nodes = invocation.look_up(tasks)
     operations = [{"op": "drop", "node_id": node.id, "reason": reason} for node in nodes]
-    answer = session.run("work.restructure", operations=operations)
-    return WordResult(lambda output: draw_changed(nodes, "dropped", answer, output), last=nodes[-1].id)
+    answer = invocation.run("work.restructure", operations=operations)
+    return make_result(lambda output: draw_changed(nodes, "dropped", answer, output), last=nodes[-1].id)
 
 
 def parse_evidence(text: str) -> dict[str, str]:

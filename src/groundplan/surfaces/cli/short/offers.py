@@ -10,6 +10,7 @@ from groundplan.surfaces.cli.screen.output import Output
 from groundplan.surfaces.cli.screen.parts import GAP, Part
 from groundplan.surfaces.cli.short.views import draw_fields, draw_heading, draw_text, draw_warnings
 from groundplan.surfaces.cli.terminal import format_time, format_value, to_one_line
+from groundplan.work.evidence_check import format_marks
 
 if TYPE_CHECKING:
     from groundplan.work.graph.next import Offer, Offers
@@ -59,5 +60,7 @@ def _format_property(name: str, value: Any) -> str:
 
 
 def _format_dependency(one: Any) -> str:
-    evidence = "; ".join(f"{entry.type}: {to_one_line(entry.ref)}" for entry in one.evidence or ())
+    evidence = "; ".join(
+        f"{entry.type}: {to_one_line(entry.ref)} {format_marks(entry)}".rstrip() for entry in one.evidence or ()
+    )
     return f"{one.id} {to_one_line(one.summary)}" + (f" ({evidence})" if evidence else "")

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from groundplan.surfaces.cli.command_line import option
+from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.options import Limit, MaybeTask, Watch
+from groundplan.surfaces.cli.program_name import get_program_name
 from groundplan.surfaces.cli.screen.cells import cut
 from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
 from groundplan.surfaces.cli.screen.output import Output
 from groundplan.surfaces.cli.screen.parts import GAP, Part
 from groundplan.surfaces.cli.screen.styled_text import StyledText
 from groundplan.surfaces.cli.screen.table import GAP_COLUMNS, join_columns
-from groundplan.surfaces.cli.short.planning import parse_count
-from groundplan.surfaces.cli.short.session import WordSession
 from groundplan.surfaces.cli.short.views import (
     MARKS,
-    WordResult,
     describe_no_tasks,
     draw_task,
     get_title_style,
+    make_result,
     mark_state,
 )
-from groundplan.surfaces.cli.short.words.arguments import Line
-from groundplan.surfaces.cli.short.words.program_name import get_program_name
 from groundplan.surfaces.cli.terminal import to_one_line
 
 if TYPE_CHECKING:
@@ -37,13 +37,15 @@ DEPTH = 3
 TREE_NODES_MAX = 200  # the most that one request lists
 
 
-def show_board(session: WordSession, line: Line) -> WordResult:
+def show_board(invocation: Invocation, limit: Limit = None, watch: Watch = False) -> CommandResult:
     """Show the columns of the board."""
-    limit = parse_count(line.first("limit"), "--limit") or CARDS
+    cards = limit or CARDS
 
-    def read() -> WordResult:
-        lanes = [(lane, session.run("work.outline", project=session.project, lane=lane, limit=limit)) for lane in LANES]
-        return WordResult(lambda output: _draw_board(lanes, output), follow=read)
+    def read() -> CommandResult:
+        lanes = [
+            (lane, invocation.run("work.outline", project=invocation.project, lane=lane, limit=cards)) for lane in LANES
+        ]
+        return make_result(lambda output: _draw_board(lanes, output), follow=read)
 
     return read()
 
@@ -87,16 +89,20 @@ def _draw_cards(answer: Outline, width: int, output: Output) -> Iterator[StyledT
 # --- The tree -------------------------------------------------------------------------------------------------------
 
 
-def show_tree(session: WordSession, line: Line) -> WordResult:
+def show_tree(
+    invocation: Invocation,
+    task: MaybeTask = None,
+    depth: Annotated[int, option("--depth", value="N", text="How many levels. Default: 3.", low=1)] = DEPTH,
+    watch: Watch = False,
+) -> CommandResult:
     """Show what is below a task, or everything."""
-    top = session.look_up_one(line.first("id"))
-    depth = parse_count(line.first("depth"), "--depth") or DEPTH
+    top = invocation.look_up_one(task)
     wanted: dict[str, Any] = {"filter": {} if top is None else {"ancestor": top.id}, "sort": "depth"}
 
-    def read() -> WordResult:
-        answer = session.run("work.outline", project=session.project, limit=TREE_NODES_MAX, **wanted)
+    def read() -> CommandResult:
+        answer = invocation.run("work.outline", project=invocation.project, limit=TREE_NODES_MAX, **wanted)
         last = None if top is None else top.id
-        return WordResult(lambda output: _draw_tree(answer, top, depth, output), last=last, follow=read)
+        return make_result(lambda output: _draw_tree(answer, top, depth, output), last=last, follow=read)
 
     return read()
 

@@ -3,38 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
 
-from groundplan.surfaces.cli.failures import UsageError
+from groundplan.surfaces.cli.command_line import Kind, argument, option
+from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.options import Message, Under
 from groundplan.surfaces.cli.screen.output import Output
 from groundplan.surfaces.cli.screen.parts import Part
 from groundplan.surfaces.cli.screen.styled_text import StyledText
-from groundplan.surfaces.cli.short.session import WordSession
-from groundplan.surfaces.cli.short.views import WordResult, draw_heading, draw_warnings
-from groundplan.surfaces.cli.short.words.arguments import Line
+from groundplan.surfaces.cli.short.views import draw_heading, draw_warnings, make_result
 
 REF = "task"  # the name of the new node in the request
 
 
-def add(session: WordSession, line: Line) -> WordResult:
+def add(
+    invocation: Invocation,
+    title: Annotated[str, argument("TITLE", "What is to be done.", joined=True)],
+    under: Under = None,
+    after: Annotated[
+        list[str] | None,
+        option("--after", "-a", value="ID", text="It waits for this task; repeatable.", kind=Kind.NODE),
+    ] = None,
+    priority: Annotated[
+        float | None, option("--priority", "-p", value="N", text="A number; a higher one comes first.")
+    ] = None,
+    tag: Annotated[
+        list[str] | None, option("--tag", "-t", value="TAG", text="A tag; repeatable.", kind=Kind.TAG)
+    ] = None,
+    serves: Annotated[
+        list[str] | None, option("--serves", value="KEY", text="What it is for, such as OC1; repeatable.")
+    ] = None,
+    message: Message = None,
+) -> CommandResult:
     """Add one task."""
-    title = line.first("title") or ""
-    under = session.look_up_one(line.first("under"))
-    after = session.look_up(line.all("after"))
+    above = invocation.look_up_one(under)
+    targets = invocation.look_up(after or ())
     node: dict[str, Any] = {"ref": REF, "summary": title}
-    if under is not None:
-        node["parent_ref"] = under.id
-    if after:
-        node["depends_on"] = [one.id for one in after]
-    if (priority := line.first("priority")) is not None:
-        node["properties"] = {"priority": parse_number(priority, "--priority")}
-    if tags := line.all("tag"):
-        node["tags"] = tags
-    if serves := line.all("serves"):
+    if above is not None:
+        node["parent_ref"] = above.id
+    if targets:
+        node["depends_on"] = [one.id for one in targets]
+    if priority is not None:
+        node["properties"] = {"priority": int(priority) if priority.is_integer() else priority}
+    if tag:
+        node["tags"] = tag
+    if serves:
         node["serves"] = serves
-    answer = session.run("work.add", project=session.project, nodes=[node], decision=line.first("message"))
+    answer = invocation.run("work.add", project=invocation.project, nodes=[node], decision=message)
     node_id = answer.created[0].id
-    waits = any(str(one.state) not in ("resolved", "dropped") for one in after)
+    waits = any(str(one.state) not in ("resolved", "dropped") for one in targets)
 
     def draw(output: Output) -> Iterator[Part]:
         yield from draw_heading(node_id, title, "blocked" if waits else "ready", output)
@@ -42,22 +59,4 @@ def add(session: WordSession, line: Line) -> WordResult:
             yield StyledText(f"  reopened: {', '.join(one.id for one in answer.reopened)}", "dim")
         yield from draw_warnings(answer)
 
-    return WordResult(draw, last=node_id)
-
-
-def parse_number(text: str, option: str) -> float:
-    """Return the number that an option has."""
-    try:
-        number = float(text)
-    except ValueError:
-        raise UsageError(f"{option} must be a number, not {text!r}") from None
-    return int(number) if number.is_integer() else number
-
-
-def parse_count(text: str | None, option: str) -> int | None:
-    """Return the whole number that an option has; None if it is not given."""
-    if text is None:
-        return None
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise UsageError(f"{option} must be a whole number, not {text!r}")
-    return int(text)
+    return make_result(draw, last=node_id)

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from groundplan.surfaces.cli.command_line import argument, option
 from groundplan.surfaces.cli.drawing import View
+from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.options import Cursor, Limit, MaybeTask, Task, Tasks, Watch
 from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
 from groundplan.surfaces.cli.screen.output import Output
 from groundplan.surfaces.cli.screen.parts import GAP, Part
 from groundplan.surfaces.cli.screen.styled_text import StyledText
-from groundplan.surfaces.cli.short.planning import parse_count
-from groundplan.surfaces.cli.short.session import WordSession
 from groundplan.surfaces.cli.short.views import (
     MARKS,
-    WordResult,
     draw_fields,
     draw_heading,
     draw_lines,
     draw_text,
     get_title_style,
+    make_result,
     mark_state,
 )
-from groundplan.surfaces.cli.short.words.arguments import Line
 from groundplan.surfaces.cli.terminal import INDENT, format_time, format_value, to_one_line
-from groundplan.work.evidence_check import format_check
+from groundplan.work.evidence_check import format_marks
 
 if TYPE_CHECKING:
     from groundplan.work.graph.context import NodeContext, NodeTree
@@ -34,18 +34,21 @@ TEXTS = ("description", "summary")  # properties that are shown as texts
 LOG_LIMIT = 20
 
 
-def show(session: WordSession, line: Line) -> WordResult:
+def show(
+    invocation: Invocation,
+    tasks: Tasks,
+    depth: Annotated[int | None, option("--depth", value="N", text="How many levels below it.", low=0)] = None,
+) -> CommandResult:
     """Show tasks."""
-    depth = parse_count(line.first("depth"), "--depth")
-    nodes = session.look_up(line.all("id"))
-    shown = [(node, session.run("work.context", node_id=node.id, depth=depth)) for node in nodes]
+    nodes = invocation.look_up(tasks)
+    shown = [(node, invocation.run("work.context", node_id=node.id, depth=depth)) for node in nodes]
 
     def draw(output: Output) -> Iterator[Part]:
         for node, answer in shown:
             yield GAP
             yield from _draw_task(node, answer, output)
 
-    return WordResult(draw, last=nodes[-1].id)
+    return make_result(draw, last=nodes[-1].id)
 
 
 def _draw_task(node: OutlineNode, answer: NodeContext, output: Output) -> Iterator[Part]:
@@ -95,7 +98,7 @@ def _format_claim(node: OutlineNode) -> str:
 
 def _format_evidence(one: Any) -> str:
     by = f"({one.agent}, {format_time(one.timestamp)})" if one.agent and one.timestamp else ""
-    return " ".join(filter(None, (f"{one.type}: {to_one_line(one.ref)}", format_check(one.checked), by)))
+    return " ".join(filter(None, (f"{one.type}: {to_one_line(one.ref)}", format_marks(one), by)))
 
 
 def _draw_other(node: Any, output: Output, indent: str = INDENT) -> Part:
@@ -120,65 +123,80 @@ def _draw_below(tree: NodeTree | None, output: Output, indent: str) -> Iterator[
 # --- Views of operations --------------------------------------------------------------------------------------------
 
 
-def find(session: WordSession, line: Line) -> WordResult:
+def find(
+    invocation: Invocation,
+    words: Annotated[str, argument("WORDS", "All of them, in any order.", joined=True)],
+    limit: Limit = None,
+) -> CommandResult:
     """Find words everywhere in the project."""
     from groundplan.surfaces.cli.briefing.search import RENDERERS
 
-    limit = parse_count(line.first("limit"), "--limit")
-    answer = session.run("briefing.search", text=line.first("words"), project=session.project, limit=limit)
+    answer = invocation.run("briefing.search", text=words, project=invocation.project, limit=limit)
     nodes = [hit.ref for hit in answer.hits if hit.slice == "work"]
-    return _present(RENDERERS["briefing.search"], answer, session, last=nodes[0] if len(nodes) == 1 else None)
+    return _present(RENDERERS["briefing.search"], answer, invocation, last=nodes[0] if len(nodes) == 1 else None)
 
 
-def show_log(session: WordSession, line: Line) -> WordResult:
+def show_log(
+    invocation: Invocation, task: MaybeTask = None, limit: Limit = None, cursor: Cursor = None
+) -> CommandResult:
     """Show the history of a task, or of the project."""
-    paging = {"limit": parse_count(line.first("limit"), "--limit"), "cursor": line.first("cursor")}
-    node = session.look_up_one(line.first("id"))
+    paging = {"limit": limit, "cursor": cursor}
+    node = invocation.look_up_one(task)
     if node is None:
         from groundplan.surfaces.cli.briefing.events import RENDERERS as OF_PROJECT
 
-        answer = session.run("event.list", project=session.project, **paging)
-        return _present(OF_PROJECT["event.list"], answer, session)
+        answer = invocation.run("event.list", project=invocation.project, **paging)
+        return _present(OF_PROJECT["event.list"], answer, invocation)
     from groundplan.surfaces.cli.work.history import RENDERERS as OF_TASK
 
-    answer = session.run("work.history", node_id=node.id, **paging)
-    return _present(OF_TASK["work.history"], answer, session, last=node.id)
+    answer = invocation.run("work.history", node_id=node.id, **paging)
+    return _present(OF_TASK["work.history"], answer, invocation, last=node.id)
 
 
-def show_why(session: WordSession, line: Line) -> WordResult:
+def show_why(invocation: Invocation, task: Task) -> CommandResult:
     """Show the line from a task to the goals."""
     from groundplan.surfaces.cli.briefing.throughline import RENDERERS
 
-    node = session.look_up_one(line.first("id"))
-    start = node.id if node else ""
-    answer = session.run("briefing.throughline", **{"project": session.project, "from": start})
-    return _present(RENDERERS["briefing.throughline"], answer, session, last=start)
+    (node,) = invocation.look_up([task])
+    start = node.id
+    answer = invocation.run("briefing.throughline", **{"project": invocation.project, "from": start})
+    return _present(RENDERERS["briefing.throughline"], answer, invocation, last=start)
 
 
-def undo(session: WordSession, line: Line) -> WordResult:
+def undo(
+    invocation: Invocation,
+    event: Annotated[str | None, argument("EVENT", "The event, such as 12.0. Default: your last change.")] = None,
+    redo: Annotated[bool, option("--redo", text="Do again what your last undo took back.")] = False,
+    dry_run: Annotated[bool, option("--dry-run", text="Only say what it would do.")] = False,
+    op_id: Annotated[
+        str | None, option("--op-id", value="TEXT", text="With the same id, the request has one effect.")
+    ] = None,
+) -> CommandResult:
     """Undo a change, or do again what the last undo took back."""
     from groundplan.surfaces.cli.briefing.undo import RENDERERS
 
-    answer = session.run(
+    answer = invocation.run(
         "briefing.undo",
-        project=session.project,
-        event=line.first("event"),
-        redo=line.has("redo") or None,
-        dry_run=line.has("dry_run") or None,
-        op_id=line.first("op_id"),
+        project=invocation.project,
+        event=event,
+        redo=redo or None,
+        dry_run=dry_run or None,
+        op_id=op_id,
     )
-    return _present(RENDERERS["briefing.undo"], answer, session)
+    return _present(RENDERERS["briefing.undo"], answer, invocation)
 
 
-def show_inbox(session: WordSession, line: Line) -> WordResult:
+def show_inbox(
+    invocation: Invocation, limit: Limit = None, cursor: Cursor = None, watch: Watch = False
+) -> CommandResult:
     """Show what waits, in the named project or in all."""
     from groundplan.surfaces.cli.briefing.inbox import RENDERERS
 
-    wanted = {"limit": parse_count(line.first("limit"), "--limit"), "cursor": line.first("cursor")}
+    wanted = {"limit": limit, "cursor": cursor}
 
-    def read() -> WordResult:
-        answer = session.run("briefing.inbox", project=line.first("project"), **wanted)
-        return _present(RENDERERS["briefing.inbox"], answer, session, follow=read)
+    def read() -> CommandResult:
+        answer = invocation.run("briefing.inbox", project=invocation.named_project, **wanted)
+        return _present(RENDERERS["briefing.inbox"], answer, invocation, follow=read)
 
     return read()
 
@@ -186,13 +204,13 @@ def show_inbox(session: WordSession, line: Line) -> WordResult:
 def _present(
     view: Any,
     answer: Any,
-    session: WordSession,
+    invocation: Invocation,
     *,
     last: str | None = None,
-    follow: Callable[[], WordResult] | None = None,
-) -> WordResult:
+    follow: Callable[[], CommandResult] | None = None,
+) -> CommandResult:
     def draw(_output: Output) -> Iterable[Part]:
         assert isinstance(view, View)  # noqa: S101 - for the type checker
-        return view.list_parts(answer, session.named_project or "")
+        return view.list_parts(answer, invocation.named_project or "")
 
-    return WordResult(draw, last=last, follow=follow)
+    return make_result(draw, last=last, follow=follow)

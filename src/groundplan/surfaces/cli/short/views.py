@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from groundplan.surfaces.cli.invocation import CommandResult
+from groundplan.surfaces.cli.program_name import get_program_name
 from groundplan.surfaces.cli.screen.cells import cut, measure
 from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
 from groundplan.surfaces.cli.screen.output import Output
-from groundplan.surfaces.cli.screen.parts import GAP, Part
+from groundplan.surfaces.cli.screen.parts import GAP, Part, print_parts
 from groundplan.surfaces.cli.screen.styled_text import StyledText
-from groundplan.surfaces.cli.short.words.program_name import get_program_name
 from groundplan.surfaces.cli.terminal import INDENT, to_one_line
 
 if TYPE_CHECKING:
@@ -40,19 +41,15 @@ MARKS: Mapping[str, StateMark] = {
 }
 
 
-class WordResult:
-    """What a word did: how to print it, and the task that `-` stands for from now on. `follow` reads again."""
-
-    __slots__ = ("draw", "exit_code", "follow", "last")
-
-    def __init__(
-        self,
-        draw: Callable[[Output], Iterable[Part]],
-        last: str | None = None,
-        exit_code: int = 0,
-        follow: Callable[[], WordResult] | None = None,
-    ) -> None:
-        self.draw, self.last, self.exit_code, self.follow = draw, last, exit_code, follow
+def make_result(
+    draw: Callable[[Output], Iterable[Part]],
+    *,
+    last: str | None = None,
+    exit_code: int = 0,
+    follow: Callable[[], CommandResult] | None = None,
+) -> CommandResult:
+    """Return the result of a word, which prints parts; its data are the answers of its calls."""
+    return CommandResult(None, lambda: print_parts(draw(Output())), exit_code, last=last, follow=follow)
 
 
 def mark_state(state: str, output: Output) -> StyledText:

@@ -6,10 +6,8 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 
+from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.screen.output import Output, collect_lines
-from groundplan.surfaces.cli.screen.parts import print_parts
-from groundplan.surfaces.cli.short.session import WordSession
-from groundplan.surfaces.cli.short.views import WordResult
 
 # Claims end without a write, so what is shown is read again after this time.
 REDRAW_AFTER_S = 30.0
@@ -18,7 +16,7 @@ HOME, CLEAR_LINE, CLEAR_BELOW = "\x1b[H", "\x1b[K", "\x1b[J"
 CLEAR, HIDE_CURSOR, SHOW_CURSOR = "\x1b[2J", "\x1b[?25l", "\x1b[?25h"
 
 
-def watch(session: WordSession, first: WordResult, pause: Callable[[float], None] = time.sleep) -> int:
+def watch(invocation: Invocation, first: CommandResult, pause: Callable[[float], None] = time.sleep) -> int:
     """Show a result and what it becomes, until Ctrl-C, and return the exit status.
 
     On a terminal it is drawn in place. Elsewhere it is printed again when it changed, so that a program can read it.
@@ -26,14 +24,14 @@ def watch(session: WordSession, first: WordResult, pause: Callable[[float], None
     is_terminal = Output().is_terminal
     shown: list[str] | None = None
     result = first
-    waiting = ChangeWait(session, pause)
+    waiting = ChangeWait(invocation, pause)
     try:
         if is_terminal:
             sys.stdout.write(HIDE_CURSOR + CLEAR)
         while True:
             output = Output()
             with collect_lines() as lines:
-                print_parts(result.draw(output))
+                result.draw()
             if is_terminal:
                 _redraw(lines, output)
             elif lines != shown:
@@ -52,13 +50,13 @@ def watch(session: WordSession, first: WordResult, pause: Callable[[float], None
 class ChangeWait:
     """Waits for a commit of any process, by a counter that costs next to nothing to read."""
 
-    def __init__(self, session: WordSession, pause: Callable[[float], None]) -> None:
+    def __init__(self, invocation: Invocation, pause: Callable[[float], None]) -> None:
         from groundplan.kernel.store.store import WatchedProject
 
         self._pause = pause
-        self._watch = session.store.watch_commits()
-        projects = session.read("project.list").projects
-        organization = "" if session.actor is None else session.actor.organization
+        self._watch = invocation.store.watch_commits()
+        projects = invocation.read("project.list").projects
+        organization = "" if invocation.actor is None else invocation.actor.organization
         self._projects = [WatchedProject(organization, project.id) for project in projects]
         self._watch.wait(self._projects)  # the first look always finds all of them changed
 

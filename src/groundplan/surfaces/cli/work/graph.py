@@ -27,7 +27,7 @@ from groundplan.surfaces.cli.purpose.formatting import pluralize
 from groundplan.surfaces.cli.terminal import INDENT, format_time, format_title, format_value, to_one_line
 from groundplan.surfaces.cli.work import history
 from groundplan.surfaces.cli.work.links import list_links
-from groundplan.work.evidence_check import format_check
+from groundplan.work.evidence_check import format_marks
 from groundplan.work.graph.context import NodeContext, NodeTree
 from groundplan.work.graph.next import Offer
 from groundplan.work.graph.onboard import BlockedBrief, BranchBrief, ProjectBrief, RecentBrief
@@ -126,7 +126,7 @@ def _list_resolved_dependencies(offer: Offer) -> Pairs:
 
 def _format_evidence(one: Evidence) -> str:
     by = f"({one.agent}, {format_time(one.timestamp)})" if one.agent and one.timestamp else ""
-    return " ".join(filter(None, (f"{one.type}: {to_one_line(one.ref)}", format_check(one.checked), by)))
+    return " ".join(filter(None, (f"{one.type}: {to_one_line(one.ref)}", format_marks(one), by)))
 
 
 def _format_tree(top: NodeTree, level: int = 0) -> Iterator[str]:
@@ -210,7 +210,6 @@ OUTLINE_ROWS = Rows(
 RENDERERS = {
     "work.open": View(TypeSwitch({OpenedProject: OPENED, ProjectLines: PROJECTS})),
     "work.plan": PLANNED,
-    "work.add": PLANNED,
     "work.next": OFFERS,
     "work.claim": OFFERS,
     "work.context": View(
@@ -246,7 +245,6 @@ RENDERERS = {
         footer=(),
     ),
     "work.outline": View(OUTLINE_ROWS, _format_count, footer=()),
-    "work.lookup": View(OUTLINE_ROWS),
     "work.dependencies": View(
         Rows(
             "nodes",

@@ -90,9 +90,7 @@ RENDERERS = {
     "section.update": View(*SECTION),
     "section.update_text": View(*SECTION),
     "section.reorder": SECTIONS,
-    "section.bulk_create": SECTIONS,
     "section.delete": View(_format_deleted),
-    "section.bulk_delete": View(_format_deleted),
     "template.get": TEMPLATE,
     "template.list": View(
         Rows(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from groundplan.kernel.errors import NextStep, Vocabulary
 from groundplan.surfaces.cli.failures import load_vocabulary
-from groundplan.surfaces.cli.short.words.program_name import get_program_name
+from groundplan.surfaces.cli.program_name import get_program_name
 
 TITLE = '"what is to be done"'
 EVIDENCE = "-e TYPE:REF"
