@@ -405,8 +405,8 @@ KNOWLEDGE: Mapping[str, str] = {
     "cascade": "Also delete the atoms of a molecule; otherwise they stay without a molecule.",
     "includeChangelog": "Include the latest changelog entries.",
     "changelogLimit": "Maximum number of changelog entries.",
-    "query": "Words to search for in the name and the knowledge; all must match, in any order. A prefix of a word "
-    "matches.",
+    "query": "Words to search for in the name and the knowledge; all must match, in any order. The beginning of a word "
+    "is enough, or four letters of its inside.",
     "orphansOnly": "Only atoms without a molecule.",
     "parentType": "Whether the changelog is that of an atom or of a molecule.",
     "parentId": "The atom or molecule, by its UUID, with or without dashes.",
