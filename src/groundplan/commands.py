@@ -279,7 +279,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("purpose export", run="purpose.files:export_theory"),
     Entry("purpose import", run="purpose.files:import_theory"),
     Entry("purpose render", run="purpose.render:render"),
-    Entry("context view", "context.view", without=("debug", "hydrate", "lean")),
+    Entry("context view", "context.view", without=("debug", "hydrate", "overwrite", "lean")),
     Entry("context draft", "context.create_draft", without=("lean",)),
     Entry("context commit", "context.commit", arguments=("run_id",), without=("lean",)),
     Entry("context discard", "context.discard", arguments=("run_id",), without=("lean",)),

@@ -30,7 +30,7 @@ from groundplan.verbs import Verbs
 
 
 class WriteWarning(UserWarning):
-    """A write was done, and somebody should look at it: it contains a secret, or makes a project that no person owns."""
+    """A write was done that somebody should look at: it contains a secret, or makes a project that no person owns."""
 
 
 def _issue_warning(line: str) -> None:

@@ -41,7 +41,7 @@ UNFENCED = {
     "schema_migrations",  # the applied migrations, which belong to nobody
     "work_text",  # an index with one key for all; a range of it is the project's
     "work_text_content",  # its texts, by the same key
-    "graph_text",  # another such index
+    *("graph_text", "graph_trigrams"),  # other such indexes
 }
 # Queries that find out which tenant it is.
 TENANT_IS_UNKNOWN = {"kernel/tokens: token_by_digest"}

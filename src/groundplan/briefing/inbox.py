@@ -237,11 +237,11 @@ QUESTION_CHARS_MAX = 300
 
 
 def _build_request_item(tx: Transaction, request: DecisionRequest) -> InboxItem:
-    asked_of = f" {request.asked_of}" if request.asked_of else ""
+    asker, asked_of = describe_actor(tx, request.recorded_by), f" {request.asked_of}" if request.asked_of else ""
     return InboxItem(
         kind=InboxKind.REQUEST,
         ref=request.id,
-        text=f"{describe_actor(tx, request.recorded_by)} asks{asked_of}: {shorten_line(request.question, QUESTION_CHARS_MAX)}",
+        text=f"{asker} asks{asked_of}: {shorten_line(request.question, QUESTION_CHARS_MAX)}",
         since=request.recorded_at,
         action=make_action(
             tx,

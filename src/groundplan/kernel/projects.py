@@ -326,7 +326,8 @@ def check_owners(tx: Transaction) -> Iterator[Finding]:
     """Yield a finding for each project of the organization that no person owns."""
     names = tx.scalars(sql.projects_without_person)
     for name in names:
-        yield warn(OWNERS, f"no person owns the project {name}", f"a person becomes its owner with: {_spell_adoption(name)}")
+        fix = f"a person becomes its owner with: {_spell_adoption(name)}"
+        yield warn(OWNERS, f"no person owns the project {name}", fix)
     if not names:
         yield ok(OWNERS, "a person owns each project")
 

@@ -14,7 +14,7 @@ from groundplan.kernel.actors import local_actor
 from groundplan.kernel.operations.registry import Effect
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.secrets import SecretFound
-from groundplan.session import WriteWarning, Session
+from groundplan.session import Session, WriteWarning
 from groundplan.surfaces.respond import respond
 from tests.engines import Engine
 from tests.kernel.secrets.made_up import make_one

@@ -97,12 +97,10 @@ SELECT e.node_n, e.type, e.ref
    AND e.node_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: nodes_without_source
--- Those of some nodes of a project that were not imported from a tool.
-SELECT c.id, c.n
+-- The project, the id and the number of those of some nodes that were not imported from a tool.
+SELECT c.project_id, c.id, c.n
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
-   AND c.project_id = :project_id
-   AND c.parent_n IS NOT NULL
    AND c.id IN (SELECT value FROM each(:ids))
    AND NOT EXISTS (SELECT 1
                      FROM work_imports AS i

@@ -327,8 +327,8 @@ def load_exported_nodes(tx: Transaction, project_id: str, tool: str, items: Iter
     source_ids = {item.node: item.source_id for item in items if item.node is not None}
     numbers: dict[str, int] = {}
     for chunk in split_rows(source_ids):
-        place = {"project_id": project_id, "tool": tool, "ids": to_json_array(chunk)}
-        numbers |= {source_ids[node_id]: n for node_id, n in tx.all(sql.nodes_without_source, **place)}
+        rows = tx.all(sql.nodes_without_source, tool=tool, ids=to_json_array(chunk))
+        numbers |= {source_ids[node_id]: n for owner, node_id, n in rows if owner == project_id and n != ROOT_N}
     return numbers
 
 
