@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
 from groundplan.surfaces.cli.screen.output import Output
+from groundplan.surfaces.cli.screen.text import escape_control_chars
 
 if TYPE_CHECKING:
     from msgspec import UnsetType

@@ -39,8 +39,7 @@ from groundplan.surfaces.cli.drawing import (
     read,
     to_text,
 )
-from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
-from groundplan.surfaces.cli.screen.styled_text import StyledText
+from groundplan.surfaces.cli.screen.text import StyledText, escape_control_chars
 from groundplan.surfaces.cli.terminal import EMPTY_CELL, INDENT, format_time, format_title, join_first, to_one_line
 
 NO_VALUE, MISSING = "unset", "missing"
