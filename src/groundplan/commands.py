@@ -6,19 +6,11 @@ is called by `groundplan op NAME '{…}'`.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import msgspec
 from msgspec import Struct, field
 
-from groundplan.kernel.answers import encode
-from groundplan.kernel.input_gate.types import TypeKind, describe_type
-from groundplan.kernel.operations.registry import Operation
-from groundplan.kernel.wording import PROGRAM
-
-OBJECTS = (TypeKind.MAP, TypeKind.STRUCT, TypeKind.ANY)
 TODAY = "{today}"  # the day of the command, as a default
 CALL = "op"  # the command that calls any operation
 
@@ -635,58 +627,3 @@ def list_names(group: tuple[str, ...]) -> Iterator[str]:
     at = len(group)
     found = (entry.words for entry in COMMANDS if not entry.is_hidden)
     yield from dict.fromkeys(words[at] for words in found if words[:at] == group and len(words) > at)
-
-
-# --- As a shell is given it -------------------------------------------------------------------------------------------
-
-
-def spell_command(operation: Operation[Any, Any], arguments: Mapping[str, Any], chars_max: int | None = None) -> str:
-    """Return the command of an operation with its arguments, ready for a shell.
-
-    One that is longer than `chars_max` keeps its words and positional arguments only, or reads its JSON.
-    """
-    entry = choose_command(operation, arguments)
-    if entry is None:
-        called = shlex.join((PROGRAM, CALL, operation.name, encode(arguments).decode()))
-        return called if chars_max is None or len(called) <= chars_max else f"{PROGRAM} {CALL} {operation.name} -"
-    positional, options = [], []
-    fields = {one.encode_name: one for one in msgspec.structs.fields(operation.input)}
-    for wire_name, value in arguments.items():
-        name = fields[wire_name].name
-        is_repeated = _is_repeated(value, fields[wire_name].type)
-        texts = [_quote_for_shell(item) for item in (value if is_repeated else [value])]
-        if name in entry.arguments:
-            positional += texts
-        elif name not in entry.fixed:
-            option = spell_option(entry, name)
-            options += [option] if value is True else [f"{option} {text}" for text in texts]
-    spelled = " ".join((PROGRAM, *entry.words, *positional, *options))
-    is_short = chars_max is None or len(spelled) <= chars_max
-    return spelled if is_short else " ".join((PROGRAM, *entry.words, *positional))
-
-
-def choose_command(operation: Operation[Any, Any], arguments: Mapping[str, Any]) -> Entry | None:
-    """Return the command that accepts the arguments, such as `feature show` for a feature."""
-    fields = {one.name: one.encode_name for one in msgspec.structs.fields(operation.input)}
-    entries = list_commands_of(operation.name)
-    for entry in entries:
-        given = {name: arguments.get(fields[name], value) for name, value in entry.fixed.items()}
-        if given == entry.fixed and not any(fields[name] in arguments for name in entry.without):
-            return entry
-    return entries[0] if entries else None
-
-
-def spell_option(entry: Entry, name: str) -> str:
-    """Return an argument as the usage of its command spells it."""
-    return name.upper() if name in entry.arguments else f"--{entry.get_option_name(name)}"
-
-
-def _is_repeated(value: Any, hint: Any) -> bool:
-    """Return whether an option is repeated for each item; a list of objects, or one beside an object, is JSON."""
-    if not isinstance(value, list) or any(isinstance(item, dict | list) for item in value):
-        return False
-    return all(option.kind not in OBJECTS for option in describe_type(hint).options_without_null)
-
-
-def _quote_for_shell(value: Any) -> str:
-    return shlex.quote(value if isinstance(value, str) else encode(value).decode())

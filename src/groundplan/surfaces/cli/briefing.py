@@ -1,45 +1,35 @@
-"""Views of what joins the slices: briefings, the inbox, events, searches, throughlines, coverage and undo."""
+"""Views of what joins the slices: briefings, the inbox, events, searches, coverage and undo."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import UNSET
 
-from groundplan.briefing.chain import ChainStep, Throughline, ThroughlinePicture, ThroughlineText
-from groundplan.briefing.coverage import Coverage
-from groundplan.briefing.inbox import Inbox, InboxItem, InboxKind
-from groundplan.briefing.outline import (
-    describe_assumption,
-    describe_dead_end,
-    describe_evidence,
-    describe_fact,
-    describe_indicator,
-    describe_step,
-    describe_work,
-)
-from groundplan.briefing.search import Hit, Hits
-from groundplan.briefing.undo.undo import Undone
-from groundplan.kernel.audit import Change
-from groundplan.kernel.events import EventRecord
 from groundplan.repository.git import WorkingCopy
 from groundplan.surfaces.cli.drawing import (
-    FOOTER,
     GAP,
     Fields,
     ForEach,
     Lines,
     Part,
     Rows,
-    TypeSwitch,
     View,
     When,
     format_left_out,
 )
-from groundplan.surfaces.cli.terminal import INDENT, format_time, format_title, format_value, join_first, to_one_line
-from groundplan.work.graph.history import HistoryChange
+from groundplan.surfaces.cli.terminal import INDENT, format_time, format_title, format_value, to_one_line
+
+if TYPE_CHECKING:
+    from groundplan.briefing.coverage import Coverage
+    from groundplan.briefing.inbox import Inbox, InboxItem
+    from groundplan.briefing.search import Hit, Hits
+    from groundplan.briefing.undo.undo import Undone
+    from groundplan.kernel.audit import Change
+    from groundplan.kernel.events import EventRecord
+    from groundplan.work.graph.history import HistoryChange
 
 EMPTY_TEXT = '""'  # a value like any other: a line without it would look unfinished
 
@@ -143,81 +133,23 @@ def _format_command(item: InboxItem) -> str:
     """Return the command line; what a person adds is in capitals."""
     given = item.action.arguments
     match item.kind:
-        case InboxKind.FACT_MISSING:
+        case "fact_missing":
             return f"groundplan context set {shlex.join([given['runId'], item.ref])} VALUE"
-        case InboxKind.REVIEW_DUE:
+        case "review_due":
             words = shlex.join([given["reviews"][0]["assumption"], "STATUS", "--project", given["project"]])
             return f"groundplan purpose review {words} --reason TEXT"
-        case InboxKind.WAIVER_ENDING:
+        case "waiver_ending":
             waiver = given["waivers"][0]
             options = ["--project", given["project"], "--owner", waiver["owner"]]
             words = shlex.join([waiver["code"], *waiver["refs"], *options])
             return f"groundplan purpose waive {words} --reason TEXT --due DATE"
-        case InboxKind.AT_RISK:
+        case "at_risk":
             words = shlex.join(["--project", given["project"], "--about", *given["decisions"][0]["about"]])
             return f"groundplan purpose decide TEXT {words} --rationale TEXT"
-        case InboxKind.REQUEST:
+        case "request":
             words = shlex.join(["--project", given["project"], "--answers", given["decisions"][0]["answers"]])
             return f"groundplan purpose decide TEXT {words} --rationale TEXT"
     return item.action.call or item.action.operation
-
-
-GOALS_SHOWN_MAX = 12
-REFS_SHOWN_MAX = 4
-
-
-def _format_targets(step: ChainStep) -> str:
-    return join_first([link.ref for link in step.to], REFS_SHOWN_MAX)
-
-
-def _list_conditions(line: Throughline) -> Iterator[str]:
-    for step in line.chain:
-        for link in step.to:
-            for assumption in link.assumptions or ():
-                yield f"{step.ref}->{link.ref} {describe_assumption(assumption)}"
-        for assumption in step.assumptions or ():
-            yield f"{step.ref} {describe_assumption(assumption)}"
-
-
-def _list_facts(line: Throughline) -> Iterator[str]:
-    for step in line.chain:
-        for fact in step.facts or ():
-            yield f"{step.ref} {describe_fact(fact)}"
-
-
-def _list_proofs(line: Throughline) -> Iterator[str]:
-    for step in line.chain:
-        for indicator in step.indicators or ():
-            yield f"{step.ref} {describe_indicator(indicator)}"
-        for evidence in step.evidence or ():
-            yield f"{step.ref} {describe_evidence(evidence)}"
-
-
-def _summarize(line: Throughline) -> Iterator[Part]:
-    yield GAP
-    if line.work:
-        yield f"Work: {describe_work(line.work)}"
-    if line.goals:
-        yield f"Goals: {join_first(line.goals, GOALS_SHOWN_MAX)}"
-
-
-def _suggest(line: Throughline) -> Iterator[Part]:
-    if line.dead_ends:
-        yield from (GAP, "Next: groundplan coverage --project PROJECT")
-    elif line.direction == "up" and line.goals:
-        yield from (GAP, f"Next: groundplan throughline {line.goals[0]} --project PROJECT")
-
-
-TABLE = (
-    Rows("chain", "step: level, ref", ("what", describe_step), "title", ("leads to", _format_targets), whole=("ref",)),
-    _summarize,
-    Lines(_list_conditions, title="Assumptions:"),
-    Lines(_list_facts, title="Facts:"),
-    Lines(_list_proofs, title="Evidence and measurements:"),
-    Lines("dead_ends", describe_dead_end, title="Dead ends:"),
-    _suggest,
-    *FOOTER,
-)
 
 
 SHOWN_MAX = 5
@@ -316,16 +248,6 @@ RENDERERS: dict[str, Callable[..., None]] = {
         BRIEFING,
     ),
     "briefing.inbox": View(_draw_items),
-    "briefing.throughline": View(
-        TypeSwitch(
-            {
-                Throughline: TABLE,
-                ThroughlineText: (Lines("markdown"),),
-                ThroughlinePicture: (Lines("svg"),),  # nothing else, so that the output is the file
-            }
-        ),
-        footer=(),
-    ),
     "briefing.coverage": View(
         Rows(_list_gaps, "gap, count: number, entries", empty="No gaps."),
         Lines(_list_next_steps, title="Next:"),

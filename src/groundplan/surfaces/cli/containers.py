@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from msgspec import UnsetType
 
@@ -24,13 +25,15 @@ from groundplan.surfaces.cli.knowledge.answers import CONTEXT
 from groundplan.surfaces.cli.terminal import INDENT, format_title, to_one_line
 from groundplan.surfaces.cli.work import list_links
 from groundplan.work.containers.dependencies import ContainerDependency, Dependencies, DependencyAnswer, DependencyType
-from groundplan.work.containers.manage import DeletedContainer
-from groundplan.work.containers.query import ContainerOverview, ContainerPage, TaskCounts
 from groundplan.work.containers.sections.change import DeletedSection, DeletedSections
-from groundplan.work.containers.sections.section import Section
-from groundplan.work.containers.templates import Template, TemplateSection
 from groundplan.work.containers.views import HOLD, Container, ContainerAnswer, Feature, ProjectContainer, Task
 from groundplan.work.containers.workflow import BlockAnswer, TransitionAnswer, UnblockAnswer, WorkflowState
+
+if TYPE_CHECKING:
+    from groundplan.work.containers.manage import DeletedContainer
+    from groundplan.work.containers.query import ContainerPage, TaskCounts
+    from groundplan.work.containers.sections.section import Section
+    from groundplan.work.containers.templates import Template, TemplateSection
 
 
 def get_container(answer: ContainerAnswer) -> Container:
@@ -126,7 +129,7 @@ OVERVIEW = (
     GAP,
     Rows("tasks", "id, title, status, priority, complexity, blocked: is_blocked, version"),
 )
-PAGE_OR_OVERVIEW = View(TypeSwitch({ContainerOverview: OVERVIEW, ContainerPage: PAGE}))
+PAGE_OR_OVERVIEW = View(TypeSwitch({"ContainerOverview": OVERVIEW, "ContainerPage": PAGE}))
 BLOCKED = View(
     Rows(
         "items",

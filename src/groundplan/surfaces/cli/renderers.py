@@ -13,7 +13,7 @@ from groundplan.kernel.operations.registry import Effect, Operation, load_by_nam
 from groundplan.kernel.wording import PROGRAM
 from groundplan.surfaces.cli.drawing import Fields, Part, Rows, View, print_parts
 
-# The module with the views of operations, by the first part of their names; a command loads no other.
+# The module with the view of an operation, by its name or the first part of that; a command loads no other.
 VIEWS: Mapping[str, str] = {
     "work": "work",
     **dict.fromkeys(("container", "dependency", "section", "template", "tag"), "containers"),
@@ -22,12 +22,13 @@ VIEWS: Mapping[str, str] = {
     "purpose": "purpose.views",
     "token": "tokens",
     **dict.fromkeys(("event", "organization", "briefing"), "briefing"),
+    "briefing.throughline": "throughline",
 }
 
 
 def find_view(operation: str) -> Callable[[Any], None] | None:
     """Return the view of an operation; None if its answer is drawn as tables and pairs."""
-    module = VIEWS.get(operation.partition(".")[0])
+    module = VIEWS.get(operation) or VIEWS.get(operation.partition(".")[0])
     if module is None:
         return None
     view: Callable[[Any], None] | None = load_by_name(f"{__package__}.{module}:RENDERERS").get(operation)

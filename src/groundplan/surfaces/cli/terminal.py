@@ -34,6 +34,17 @@ def format_title(name: str, summary: str | UnsetType) -> str:
     return f"{name}  {to_one_line(summary)}" if summary else name
 
 
+def pluralize(count: int, one: str) -> str:
+    """Return a count with its noun in singular or plural."""
+    several = "activities" if one == "activity" else f"{one}s"
+    return f"{count} {one if count == 1 else several}"
+
+
+def humanize(name: str) -> str:
+    """Return a wire name with spaces instead of underscores."""
+    return name.replace("_", " ")
+
+
 def to_one_line(text: str) -> str:
     """Return a text with all whitespace collapsed, on one line."""
     return " ".join(text.split())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import UNSET
@@ -24,17 +24,18 @@ from groundplan.surfaces.cli.drawing import (
     format_left_out,
     read,
 )
-from groundplan.surfaces.cli.purpose.views import pluralize
-from groundplan.surfaces.cli.terminal import INDENT, format_time, format_title, format_value, to_one_line
+from groundplan.surfaces.cli.terminal import INDENT, format_time, format_title, format_value, pluralize, to_one_line
 from groundplan.work.evidence_check import format_check
-from groundplan.work.graph.context import NodeContext, NodeTree
-from groundplan.work.graph.history import HistoryEvent
-from groundplan.work.graph.next import Offer
-from groundplan.work.graph.onboard import BlockedBrief, BranchBrief, ProjectBrief, RecentBrief
-from groundplan.work.graph.open import OpenedProject, ProjectLines
-from groundplan.work.graph.query import FoundNodes
-from groundplan.work.links import ShownLink
-from groundplan.work.nodes import Evidence, WorkCounts
+
+if TYPE_CHECKING:
+    from groundplan.work.graph.context import NodeContext, NodeTree
+    from groundplan.work.graph.history import HistoryEvent
+    from groundplan.work.graph.next import Offer
+    from groundplan.work.graph.onboard import BlockedBrief, BranchBrief, ProjectBrief, RecentBrief
+    from groundplan.work.graph.open import OpenedProject
+    from groundplan.work.graph.query import FoundNodes
+    from groundplan.work.links import ShownLink
+    from groundplan.work.nodes import Evidence, WorkCounts
 
 Pairs = Iterator[tuple[str, Any]]
 
@@ -229,7 +230,7 @@ def _format_link(link: ShownLink) -> str:
 
 
 RENDERERS: dict[str, Callable[..., None]] = {
-    "work.open": View(TypeSwitch({OpenedProject: OPENED, ProjectLines: PROJECTS})),
+    "work.open": View(TypeSwitch({"OpenedProject": OPENED, "ProjectLines": PROJECTS})),
     "work.plan": PLANNED,
     "work.next": OFFERS,
     "work.claim": OFFERS,

@@ -225,7 +225,7 @@ def _refuse_approval(paths: list[str], skipped: list[dict[str, str]], count: int
 
 def _draw(data: dict[str, Any]) -> None:
     from groundplan.surfaces.cli.drawing import Lines, View, note_left_out
-    from groundplan.surfaces.cli.purpose.views import pluralize
+    from groundplan.surfaces.cli.terminal import pluralize
 
     counts = f"{pluralize(data['warnings'], 'warning')} in {pluralize(data['files'], 'file')}"
     View(

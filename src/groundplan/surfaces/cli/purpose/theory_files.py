@@ -52,10 +52,10 @@ from groundplan.surfaces.cli.options import (
     TimeoutOption,
     select_version,
 )
-from groundplan.surfaces.cli.purpose.views import ARROW, format_finding, pluralize
+from groundplan.surfaces.cli.purpose.views import ARROW, format_finding
 from groundplan.surfaces.cli.screen.progress import show_progress
 from groundplan.surfaces.cli.screen.text import escape_control_chars
-from groundplan.surfaces.cli.terminal import echo, echo_list, to_one_line
+from groundplan.surfaces.cli.terminal import echo, echo_list, pluralize, to_one_line
 
 if TYPE_CHECKING:
     from groundplan.purpose.exchange.import_document import ImportedPurpose

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from msgspec import UNSET
 
-from groundplan.purpose.analysis import Analysis, AssumptionImpact, GoalAnalysis
-from groundplan.purpose.compliance.checklist import Compliance
 from groundplan.purpose.exchange.theory import name_relation
-from groundplan.purpose.gates.gates import Check, GateResult
 from groundplan.purpose.health import Health
 from groundplan.purpose.model import EdgeName, EdgeType, NodeType
-from groundplan.purpose.observing.read import ObservationsPage
 from groundplan.purpose.open import (
     AssumptionView,
     IndicatorView,
@@ -23,8 +19,6 @@ from groundplan.purpose.open import (
     PurposeNodeView,
     orient_edge_view,
 )
-from groundplan.purpose.versions.publish import Published
-from groundplan.purpose.versions.versions import Version
 from groundplan.surfaces.cli.drawing import (
     FOOTER,
     GAP,
@@ -46,9 +40,18 @@ from groundplan.surfaces.cli.terminal import (
     format_time,
     format_title,
     format_value,
+    humanize,
     join_first,
+    pluralize,
     to_one_line,
 )
+
+if TYPE_CHECKING:
+    from groundplan.purpose.analysis import Analysis, AssumptionImpact, GoalAnalysis
+    from groundplan.purpose.compliance.checklist import Compliance
+    from groundplan.purpose.gates.gates import Check, GateResult
+    from groundplan.purpose.versions.publish import Published
+    from groundplan.purpose.versions.versions import Version
 
 ARROW = " -> "
 REFS_SHOWN_MAX = 12
@@ -66,17 +69,6 @@ STYLES = {
     "refuted": "red",
     "untested": "dim",
 }
-
-
-def pluralize(count: int, one: str) -> str:
-    """Return a count with its noun in singular or plural."""
-    several = "activities" if one == "activity" else f"{one}s"
-    return f"{count} {one if count == 1 else several}"
-
-
-def humanize(name: str) -> str:
-    """Return a wire name with spaces instead of underscores."""
-    return name.replace("_", " ")
 
 
 def format_refs(refs: Sequence[str]) -> str:
@@ -231,7 +223,8 @@ ANALYSIS = (
 )
 # Some requests get the answer of another of these operations.
 CHECK = View(
-    TypeSwitch({GateResult: GATE, Health: HEALTH, Analysis: ANALYSIS, Compliance: (_format_checklist,)}), footer=()
+    TypeSwitch({"GateResult": GATE, "Health": HEALTH, "Analysis": ANALYSIS, "Compliance": (_format_checklist,)}),
+    footer=(),
 )
 
 
@@ -485,8 +478,8 @@ NO_THEORY = "No theory of change here. Next: groundplan purpose draft --project 
 OPENED = View(
     TypeSwitch(
         {
-            OpenedPurpose: (When("version", *THEORY, otherwise=(NO_THEORY,)),),
-            ObservationsPage: (*OBSERVATIONS, *FOOTER),  # of a request with the detail `observations`
+            "OpenedPurpose": (When("version", *THEORY, otherwise=(NO_THEORY,)),),
+            "ObservationsPage": (*OBSERVATIONS, *FOOTER),  # of a request with the detail `observations`
         }
     ),
     footer=(),
