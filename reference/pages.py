@@ -111,7 +111,8 @@ def _build_access() -> str:
         f"An agent has at most the role that the policy `{AGENT_ROLE_POLICY}` of the project allows, by default "
         f"{AGENT_ROLE}. This also holds in open access, where every person is an owner. If the policy forbids an "
         "operation, the error is `agent_not_allowed`, and it names the command that a person can run. An agent may "
-        "discard a draft that only it has written. With `access: members`, an agent creates a project only for a "
+        "discard a draft of a theory that only it has written, and whoever may write facts a draft of facts that only "
+        "they have written. With `access: members`, an agent creates a project only for a "
         "person, who then owns it (`groundplan mcp --owner NAME`).",
         "## In the organization",
         "Every member of the organization has these permissions; some are for persons or for administrators only. An "
@@ -178,7 +179,7 @@ def _list_conditions() -> Iterator[tuple[str, str]]:
     )
     yield schema.IN_ORGANIZATION, "members of the organization"
     yield "id = (SELECT gp_tenant()) AND (SELECT gp_in_organization())", "members of the organization"
-    for column in ("actor_id", "created_by", "user_id", "principal_id", "updated_by"):
+    for column in ("actor_id", "created_by", "user_id", "principal_id", "updated_by", "sole_writer"):
         yield f"{column} = (SELECT gp_actor())", f"`{column}` is the actor"
     yield "gp_has_no_members(project_id)", "the project has no members yet"
 

@@ -273,7 +273,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("purpose export", run="purpose.theory_files:export_theory"),
     Entry("purpose import", run="purpose.theory_files:import_theory"),
     Entry("purpose render", run="purpose.theory_files:render"),
-    Entry("context view", "context.view", without=("debug", "hydrate", "lean")),
+    Entry("context view", "context.view", without=("debug", "hydrate", "overwrite", "lean")),
     Entry("context draft", "context.create_draft", without=("lean",)),
     Entry("context commit", "context.commit", arguments=("run_id",), without=("lean",)),
     Entry("context discard", "context.discard", arguments=("run_id",), without=("lean",)),

@@ -129,20 +129,28 @@ def test_an_agent_discards_a_theory_that_only_it_has_written(engine: Engine, ada
     assert code(ada, "purpose.discard", project="atlas") == "ok"
 
 
-@pytest.mark.parametrize("operation", ["context.discard", "context.delete"])
-def test_an_agent_discards_facts_that_only_it_has_written(engine: Engine, ada: Session, operation: str) -> None:
-    bot = engine.session(BOT)
+@pytest.mark.parametrize(("kind", "refusal"), [(ActorKind.AGENT, "agent_not_allowed"), (ActorKind.PERSON, "forbidden")])
+def test_who_may_write_discards_a_draft_of_facts_that_nobody_else_has_written_and_deletes_no_run(
+    engine: Engine, ada: Session, kind: ActorKind, refusal: str
+) -> None:
+    ada.call("member.add", scopeId="atlas", userId="ben", role="editor", kind=kind)
+    if kind is ActorKind.AGENT:
+        ada.call("member.add", scopeId="atlas", userId="ben", role="owner")  # whom the policy holds to an editor
+    ben = engine.session(Actor("local", "ben", kind, Access.MEMBERS))
     length = [{"pointer": "/coast/length", "label": "Length", "value": 214, "provenance": "model-inferred"}]
-    own = bot.call("context.create_draft", scopeId="atlas").run.id
-    bot.call("context.edit", runId=own, inputs=length)
-    assert code(bot, operation, runId=own) == "ok"
+    own = ben.call("context.create_draft", scopeId="atlas").run.id
+    ben.call("context.edit", runId=own, inputs=length)
 
-    shared = bot.call("context.create_draft", scopeId="atlas").run.id
+    assert code(ben, "context.delete", runId=own) == refusal
+    assert code(ben, "context.discard", runId=own) == "ok"
+
+    shared = ben.call("context.create_draft", scopeId="atlas").run.id
     ada.call("context.edit", runId=shared, inputs=length)
-    assert code(bot, operation, runId=shared) == "agent_not_allowed"
+    assert code(ben, "context.discard", runId=shared) == refusal
     committed = ada.call("context.create_draft", scopeId="atlas").run.id
     ada.call("context.commit", runId=committed)
-    assert code(bot, "context.delete", runId=committed) == "agent_not_allowed"
+    assert code(ben, "context.delete", runId=committed) == refusal
+    assert code(ada, "context.discard", runId=shared) == "ok"
 
 
 def test_no_policy_lets_an_agent_delete_a_committed_run(engine: Engine, ada: Session) -> None:
@@ -154,7 +162,7 @@ def test_no_policy_lets_an_agent_delete_a_committed_run(engine: Engine, ada: Ses
     assert code(ada, "context.delete", runId=committed) == "ok"
 
 
-def test_an_editor_who_is_a_person_discards_nothing(engine: Engine, ada: Session) -> None:
+def test_an_editor_who_is_a_person_discards_no_theory(engine: Engine, ada: Session) -> None:
     ada.call("member.add", scopeId="atlas", userId="ben", role="editor")
     ben = engine.session(Actor("local", "ben"))
     ben.call("purpose.draft", project="atlas")

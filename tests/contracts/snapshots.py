@@ -10,7 +10,6 @@ from typing import Any
 from groundplan.catalog import OPERATIONS, build_schema
 from groundplan.commands import COMMANDS, Entry
 from groundplan.kernel.answers import count_tokens
-from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.operations.registry import Group, Operation
 from groundplan.kernel.operations.schema import build_json_schema
 from groundplan.kernel.store.migrations import Dialect, load_migrations
@@ -43,7 +42,7 @@ def rendered(value: Any) -> str:
 def listing(groups: Collection[Group]) -> list[dict[str, Any]]:
     """tools/list of the groups that are switched on, as served."""
 
-    def refuse(operation: Operation[Any, Any], _arguments: Any, _cancellation: Cancellation | None) -> Any:
+    def refuse(operation: Operation[Any, Any], *_call: Any) -> Any:
         raise AssertionError(f"a list of tools runs nothing, least of all {operation.name}")
 
     return RegistryTools(OPERATIONS, groups, refuse).listing()

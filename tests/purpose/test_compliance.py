@@ -417,6 +417,7 @@ def test_an_operation_with_a_parent_or_children_is_blocked_and_not_refused(
 
 
 def test_a_light_profile_asks_neither_for_a_direction_nor_for_an_order(empty_project: AtlasProposals) -> None:
+    empty_project.session.call("work.open", project="atlas", policies={"profile_min": "light"})
     empty_project.call("draft", profile="light")
     empty_project.call("edit", operations=CHAIN)
 

@@ -28,3 +28,10 @@ SELECT kind
   FROM principals
  WHERE tenant_id = :tenant_id
    AND id = :id;
+
+-- name: other_kinds
+-- Returns the principals that are no persons, with their kinds.
+SELECT id, kind
+  FROM principals
+ WHERE tenant_id = :tenant_id
+   AND kind <> 'person';

@@ -171,11 +171,24 @@ def create_owned_project(tx: Transaction, name: str, *, goal: str | None, polici
         )
     if owner == tx.actor.id:
         join(tx, project_id, owner, role=Role.OWNER, kind=tx.actor.kind)
+        if tx.actor.kind is not ActorKind.PERSON:
+            tx.warnings.append(f"no person owns {name!r}; a person becomes its owner with: {_spell_adoption(name)}")
     else:
         join(tx, project_id, owner, role=Role.OWNER, kind=ActorKind.PERSON)
         join(tx, project_id, tx.actor.id, role=Role.EDITOR, kind=tx.actor.kind)
     providers.create_root(tx, project_id, goal or name)
     return project_id
+
+
+def _spell_adoption(name: str) -> str:
+    """Return the command with which a person becomes the owner of a project."""
+    return shlex.join((PROGRAM, "member", "add", "NAME", "--project", name, "--role", Role.OWNER))
+
+
+def find_time_without_person(tx: Transaction) -> str | None:
+    """Return when the current project was created if no person owns it; None if one does."""
+    created_at: str | None = tx.scalar(sql.created_without_person, project_id=tx.project.id)
+    return created_at
 
 
 def read_default_policies(tx: Transaction) -> str:
@@ -313,7 +326,8 @@ def check_owners(tx: Transaction) -> Iterator[Finding]:
     """Yield a finding for each project of the organization that no person owns."""
     names = tx.scalars(sql.projects_without_person)
     for name in names:
-        yield warn(OWNERS, f"no person owns the project {name}", f"add a person as an owner of {name}")
+        fix = f"a person becomes its owner with: {_spell_adoption(name)}"
+        yield warn(OWNERS, f"no person owns the project {name}", fix)
     if not names:
         yield ok(OWNERS, "a person owns each project")
 

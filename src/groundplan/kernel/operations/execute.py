@@ -56,6 +56,7 @@ def execute(
     arguments: Any,
     preferences: Preferences = DEFAULT_PREFERENCES,
     cancellation: Cancellation | None = None,
+    warnings: Sequence[str] = (),
     *,
     within: str | None = None,
 ) -> ExecutionResult:
@@ -63,10 +64,11 @@ def execute(
 
     A request may name that project itself, also if its operation finds it from what the request names. One that has to
     name its project and does not is about the project of the session, if the preferences name one. With
-    `cancellation`, another thread can end it, or the caller sets its limit.
+    `cancellation`, another thread can end it, or the caller sets its limit. `warnings` about how the request was read
+    become those of the answer.
     """
     try:
-        return _execute(store, actor, operation, arguments, preferences, cancellation, within)
+        return _execute(store, actor, operation, arguments, preferences, cancellation, warnings, within)
     except Invalid as error:
         if preferences.project is None or within is not None or not _lacks_project(error):
             raise
@@ -74,7 +76,7 @@ def execute(
             raise
     name = next((name for name in PROJECT_NAMES if name in operation.input.__struct_encode_fields__), PROJECT_NAMES[0])
     named = {**arguments, name: preferences.project}
-    return _execute(store, actor, operation, named, preferences, cancellation, within)
+    return _execute(store, actor, operation, named, preferences, cancellation, warnings, within)
 
 
 def _lacks_project(error: Invalid) -> bool:
@@ -90,13 +92,15 @@ def _execute(
     arguments: Any,
     preferences: Preferences,
     cancellation: Cancellation | None,
+    warnings: Sequence[str],
     within: str | None,
 ) -> ExecutionResult:
     if operation.project is not None and within is None:
         arguments, within = separate_project(arguments, operation.input.__struct_encode_fields__)
     request = parse_request(arguments, operation.input)
     chosen = (operation.choose_variant and operation.choose_variant(request)) or operation
-    run = _Execution(store, actor, request, _limit_answer(request, preferences), operation, cancellation, within)
+    limited = _limit_answer(request, preferences)
+    run = _Execution(store, actor, request, limited, operation, cancellation, warnings, within)
     if chosen.when_project_missing is None:
         return run(chosen)
     try:
@@ -139,6 +143,7 @@ class _Execution(msgspec.Struct, frozen=True):
     preferences: Preferences
     requested: Operation[Any, Any]
     cancellation: Cancellation | None
+    warnings: Sequence[str]
     within: str | None
 
     def __call__(self, operation: Operation[Any, Any]) -> ExecutionResult:
@@ -163,7 +168,7 @@ class _Execution(msgspec.Struct, frozen=True):
     def _run(self, operation: Operation[Any, Any]) -> ExecutionResult:
         if operation.effect is Effect.READ:
             answer = self.store.read(self.actor, lambda tx: self._read(tx, operation), cancellation=self.cancellation)
-            return self._fit(operation.finish(answer) if operation.finish else answer)
+            return self._warn_and_fit(operation.finish(answer) if operation.finish else answer, self.warnings)
         secrets = find_secrets(self.request)  # before the lock
         prepared = operation.prepare(self.request, self.preferences) if operation.prepare else None
         return self.store.write(
@@ -202,12 +207,11 @@ class _Execution(msgspec.Struct, frozen=True):
     ) -> ExecutionResult:
         tx.preferences = self.preferences
         tx.prepared = prepared
-        warnings = check_secrets(tx, self.request, secrets)
+        secret_warnings = check_secrets(tx, self.request, secrets)
         answer = _warn_about_clock(tx, self._handle(tx, operation))
-        if warnings and hasattr(answer, "warnings"):
-            answer.warnings = [*warnings, *(answer.warnings or ())]
+        warnings = [*self.warnings, *secret_warnings, *tx.warnings]
         # Inside the transaction: an answer that is too large must fail before the change is committed.
-        return self._fit(answer, warnings)
+        return self._warn_and_fit(answer, warnings)
 
     def _handle(self, tx: Transaction, operation: Operation[Any, Any]) -> Any:
         try:
@@ -216,6 +220,12 @@ class _Execution(msgspec.Struct, frozen=True):
             if tx.has_project:
                 error.project = tx.project.name  # for its next steps
             raise
+
+    def _warn_and_fit(self, answer: Any, warnings: Sequence[str]) -> ExecutionResult:
+        """Return the result with warnings about the request, which the answer has too if its class has a field."""
+        if warnings and hasattr(answer, "warnings"):
+            answer.warnings = [*warnings, *(answer.warnings or ())]
+        return self._fit(answer, warnings)
 
     def _fit(self, answer: Any, warnings: Sequence[str] = ()) -> ExecutionResult:
         """Trim an answer to the cap of the caller. An answer that fits is encoded only once."""

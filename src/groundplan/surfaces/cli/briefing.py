@@ -21,6 +21,7 @@ from groundplan.surfaces.cli.drawing import (
     format_left_out,
 )
 from groundplan.surfaces.cli.terminal import INDENT, format_time, format_title, format_value, to_one_line
+from groundplan.work.evidence_check import format_marks
 
 if TYPE_CHECKING:
     from groundplan.briefing.coverage import Coverage
@@ -77,7 +78,9 @@ def _format_before(one: Any) -> Iterator[str]:
     yield format_title(one.id, f"{one.summary or ''}{f' ({one.outcome})' if one.outcome else ''}")
     if one.state is not UNSET:
         yield f"{INDENT}state: {to_one_line(str(format_value(one.state)))}"
-    yield from (f"{INDENT}{entry.type}: {to_one_line(entry.ref)}" for entry in one.evidence or ())
+    yield from (
+        f"{INDENT}{entry.type}: {to_one_line(entry.ref)} {format_marks(entry)}".rstrip() for entry in one.evidence or ()
+    )
 
 
 def _format_knowledge(one: Any) -> Iterator[str]:
@@ -208,10 +211,16 @@ def _join_changes(event: EventRecord) -> str:
     return "; ".join([*map(format_change, event.changes or ()), *more])
 
 
+def _describe_actor(event: EventRecord) -> str:
+    return f"{event.actor} ({event.actor_kind})" if event.actor_kind else event.actor
+
+
 _EVENTS = View(
     Rows(
         "events",
-        "id, at, who: actor, what: op, subject",
+        "id, at",
+        ("who", _describe_actor),
+        "what: op, subject",
         ("changes", _join_changes),
         "why: decision",
         empty="No events found.",

@@ -43,7 +43,7 @@ def draw_report(report: ImportReport, path: str) -> None:
         {"status": status, "items": count, "becomes": FATES[fate]}
         for (status, fate), count in report.statuses.most_common()
     ]
-    REPORT({**report.data, "path": path, "statuses": statuses})
+    REPORT({**report.data, "path": path, "statuses": statuses, "kinds": report.kinds})
 
 
 def _describe_outcome(report: Mapping[str, Any]) -> Iterator[str]:
@@ -55,7 +55,7 @@ def _list_counts(report: Mapping[str, Any]) -> list[dict[str, Any]]:
     counts = report["counts"]
     will = "would be " if report["dry_run"] else ""
     rows = [
-        ("new items", counts["created"], f"{will}made as nodes"),
+        ("new items", counts["created"], f"{will}made as {' and '.join(report['kinds'])}"),
         ("changed items", counts["updated"], f"{will}taken over where only the file changed"),
         ("unchanged items", counts["unchanged"], "left as they are"),
         ("fields changed here and there", counts["conflicts"], "ours stays; see Conflicts"),
@@ -99,7 +99,8 @@ def _list_next(report: Mapping[str, Any]) -> Iterator[str]:
     if report["dry_run"]:
         yield "Nothing was written. Run it again without --dry-run to import."
     else:
-        yield f"Next: groundplan work next --project {shlex.quote(report['project'])}"
+        command = "knowledge search --type molecule" if report["kinds"] == ["knowledge"] else "work next"
+        yield f"Next: groundplan {command} --project {shlex.quote(report['project'])}"
 
 
 def _shorten(text: str) -> str:
@@ -220,7 +221,7 @@ def export_plan(
             progress.name_step("writing the files")
             _write_files(written, out, force=force)
     lost = [{"source_id": one.source_id, "what": one.what, "detail": one.detail} for one in written.lost]
-    data: dict[str, Any] = {"project": answer.project, "tool": tool, "items": len(answer.items), "lost": lost}
+    data: dict[str, Any] = {"project": answer.project, "tool": tool, "items": written.items, "lost": lost}
     if out == STANDARD_STREAM:
         if not written.is_single:
             raise UsageError(f"{tool} has several files; name a folder with --out")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -64,12 +64,16 @@ class CommandSession(Session):
     limit_s: float | None = None  # of a write; None: as configured
 
     def execute(
-        self, operation: Operation[Any, Any], arguments: Any, cancellation: Cancellation | None = None
+        self,
+        operation: Operation[Any, Any],
+        arguments: Any,
+        cancellation: Cancellation | None = None,
+        warnings: Sequence[str] = (),
     ) -> ExecutionResult:
         """As `Session.execute`."""
         limit_s = NO_LIMIT_S if operation.effect is Effect.READ and self.limit_s is None else self.limit_s
         with cancel_on_signals(limit_s) as by_signal:
-            return super().execute(operation, arguments, cancellation or by_signal)
+            return super().execute(operation, arguments, cancellation or by_signal, warnings)
 
 
 class Invocation:

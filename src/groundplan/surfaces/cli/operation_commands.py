@@ -15,13 +15,13 @@ from groundplan.commands import TODAY, Entry
 from groundplan.kernel.answers import encode
 from groundplan.kernel.clock import format_timestamp, system_clock
 from groundplan.kernel.input_gate import strict_json
-from groundplan.kernel.input_gate.request import parse_request
+from groundplan.kernel.input_gate.request import PROJECT_NAMES, parse_request
 from groundplan.kernel.input_gate.types import TypeDescription, TypeKind, describe_type
 from groundplan.kernel.operations.envelopes import wrap
 from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.operations.schema import HiddenInSchema
 from groundplan.kernel.wording import find_nearest, quote_text
-from groundplan.surfaces.cli.command_line import COMMON_OPTIONS, Command, Kind, Line, Parameter, argument
+from groundplan.surfaces.cli.command_line import COMMON_OPTIONS, Command, Kind, Line, Parameter, argument, option
 from groundplan.surfaces.cli.failures import UsageError, print_warning, write_line
 from groundplan.surfaces.cli.files import JSON_METAVAR, parse_json_options, read_text_options
 from groundplan.surfaces.cli.invocation import PROJECT, CommandResult, Invocation
@@ -37,6 +37,11 @@ TEXT_SOURCES = "@FILE reads it from a file, - from standard input; write @@ for 
 _NUMBERS = {TypeKind.INTEGER: (int, "N"), TypeKind.NUMBER: (float, "N")}
 _KINDS = {PROJECT: Kind.PROJECT, "tag": Kind.TAG, "node_id": Kind.NODE, "id": Kind.NODE}
 _KINDS |= dict.fromkeys(("indicator", "assumption", "node"), Kind.KEY)
+
+# Of a command whose project follows from what it names. It decides what an old id or a short one means.
+OWN_PROJECT = option(
+    "--project", "-P", value="TEXT", text="The project, by name or id, in which to look up ids.", kind=Kind.PROJECT
+)
 
 
 class Form(NamedTuple):
@@ -102,6 +107,9 @@ def build_operation_command(entry: Entry, *, with_help: bool) -> Command:
     operation = OPERATIONS[entry.operation]
     inputs = _list_inputs(operation, entry)
     parameters = tuple(_build_parameter(operation, entry, key, one, with_help) for key, one in inputs.items())
+    paths = {*entry.fixed, *(one.path for one in inputs.values())}
+    if operation.project is not None and not {*PROJECT_NAMES} & paths and entry.words[0] != PROJECT:
+        parameters += (OWN_PROJECT,)
     run = partial(_run, operation, entry, inputs)
     return Command(entry.words, entry.summary or operation.summary, run, parameters, common=COMMON_OPTIONS)
 
@@ -151,6 +159,7 @@ def _run(
     operation: Operation[Any, Any], entry: Entry, inputs: Mapping[str, Input], invocation: Invocation, line: Line
 ) -> CommandResult:
     given = {key: value for key, value in line.convert().items() if value is not None}
+    own_project = {} if PROJECT in inputs or PROJECT not in given else {PROJECT: given.pop(PROJECT)}
     given |= {key: given[key][0] for key in given if inputs[key].form.or_text and len(given[key]) == 1}
     defaults = {key: one.field.name for key, one in inputs.items() if one.field.name in entry.defaults}
     given = {key: _get_default(entry.defaults[name]) for key, name in defaults.items()} | given
@@ -164,7 +173,7 @@ def _run(
         given |= {PROJECT: project} if (project := invocation.suggest_project()) else {}
     wire_names = {field.name: field.encode_name for field in msgspec.structs.fields(operation.input)}
     arguments: dict[str, Any] = {wire_names[name]: value for name, value in entry.fixed.items()}
-    arguments |= {inputs[key].path: value for key, value in given.items() if not inputs[key].in_item}
+    arguments |= {inputs[key].path: value for key, value in given.items() if not inputs[key].in_item} | own_project
     if entry.item_of:
         item = {inputs[key].field.encode_name: value for key, value in given.items() if inputs[key].in_item}
         arguments[wire_names[entry.item_of]] = [item]

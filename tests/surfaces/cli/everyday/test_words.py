@@ -254,6 +254,17 @@ def test_a_title_cannot_send_escape_sequences_to_the_terminal(pl: ShortWords) ->
         assert "\u202e" not in pl(line).out
 
 
+def test_evidence_of_a_finish_that_was_taken_back_is_shown_as_undone(pl: ShortWords) -> None:
+    task = pl.add("Sign in")
+    pl(f"done {task} -e test:green")
+    pl("undo")
+
+    shown, line = pl(f"show {task}").out, pl(f"why {task}").out
+
+    assert "test: green undone" in shown
+    assert "test: green undone" in line
+
+
 def test_undo_takes_the_last_change_back(pl: ShortWords) -> None:
     login = pl.add("Login")
     pl(f"done {login}")

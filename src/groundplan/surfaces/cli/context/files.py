@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
@@ -35,6 +35,8 @@ from groundplan.surfaces.cli.screen.text import escape_control_chars
 
 if TYPE_CHECKING:
     from groundplan.context.hydrate import Hydrated
+
+VALUE_CHARS_MAX = 80  # of a value in a line
 
 
 def export_facts(
@@ -124,6 +126,9 @@ def hydrate(
     create_missing: Annotated[
         bool, option("--create-missing", text="Create the objects on the path that are missing.")
     ] = False,
+    overwrite: Annotated[
+        bool, option("--overwrite", text="Replace other values with model-inferred facts, too.")
+    ] = False,
 ) -> CommandResult:
     """Insert the facts of a project into a JSON object, each at its pointer, and print it."""
     from groundplan.context.hydrate import hydrate as hydrate_target
@@ -131,7 +136,7 @@ def hydrate(
     target = decode_file(read_content(file, BODY_BYTES_MAX), describe_file(file))
     with invocation.session(reads_only=True) as session:
         view = session.context.resolve_context_view(project, run_id=run)
-    done = hydrate_target(view, target, create_missing=create_missing)
+    done = hydrate_target(view, target, create_missing=create_missing, overwrite=overwrite)
     return CommandResult(done, lambda: _draw(done))
 
 
@@ -144,10 +149,19 @@ def _draw(done: Hydrated) -> None:
 
 
 def _format_warnings(done: Hydrated) -> Iterator[str]:
+    for replaced in done.replaced:
+        yield f"replaced: {_escape_line_breaks(replaced.pointer)} was {_shorten(replaced.before)}"
+    for pointer in done.kept:
+        yield f"kept: {_escape_line_breaks(pointer)} has another value than the model-inferred fact; see --overwrite"
     for one in done.unplaced:
         yield f"not placed: {_escape_line_breaks(one.pointer)}: {one.reason}"
     for pointer in done.missing:
         yield f"missing: {_escape_line_breaks(pointer)} is required and has no value yet"
+
+
+def _shorten(value: Any) -> str:
+    text = msgspec.json.encode(value).decode()
+    return text if len(text) <= VALUE_CHARS_MAX else f"{text[:VALUE_CHARS_MAX]}…"
 
 
 def _escape_line_breaks(pointer: str) -> str:

@@ -22,6 +22,7 @@ from groundplan.surfaces.cli.options import Limit, MaybeTask, Message, Task, Tas
 from groundplan.surfaces.cli.screen.output import GAP, Output, Part
 from groundplan.surfaces.cli.screen.text import StyledText, escape_control_chars
 from groundplan.surfaces.cli.terminal import INDENT, format_time, format_value, to_one_line
+from groundplan.work.evidence_check import format_marks
 
 if TYPE_CHECKING:
     from groundplan.work.answers import SideEffects
@@ -119,7 +120,9 @@ def _format_property(name: str, value: Any) -> str:
 
 
 def _format_dependency(one: Any) -> str:
-    evidence = "; ".join(f"{entry.type}: {to_one_line(entry.ref)}" for entry in one.evidence or ())
+    evidence = "; ".join(
+        f"{entry.type}: {to_one_line(entry.ref)} {format_marks(entry)}".rstrip() for entry in one.evidence or ()
+    )
     return f"{one.id} {to_one_line(one.summary)}" + (f" ({evidence})" if evidence else "")
 
 

@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from groundplan.purpose.exchange.theory import name_relation
 from groundplan.purpose.health import Health
-from groundplan.purpose.model import EdgeName, EdgeType, NodeType
+from groundplan.purpose.model import EdgeName, EdgeType, NodeType, edge_order
 from groundplan.purpose.open import (
     AssumptionView,
     IndicatorView,
@@ -240,13 +240,13 @@ class _Step(NamedTuple):
 def format_tree(answer: OpenedPurpose) -> Iterator[StyledText]:
     """Yield the lines of a version: its goals, then the nodes that lead to none."""
     nodes = {node.key: node for node in answer.nodes or ()}
-    edges = [one for one in answer.edges or () if one.edge_type is not EdgeType.FEEDBACK]
+    edges = [(orient_edge_view(edge, nodes), edge) for edge in answer.edges or ()]
     causes: dict[str, list[tuple[str, PurposeEdgeView]]] = {}
     effects: dict[str, list[str]] = {}
-    for edge in edges:
-        cause, effect, _ = orient_edge_view(edge, nodes)
-        causes.setdefault(effect, []).append((cause, edge))
-        effects.setdefault(cause, []).append(effect)
+    for (cause, effect, edge_type), edge in sorted(edges, key=lambda oriented: edge_order(oriented[0])):
+        if edge_type.is_causal:
+            causes.setdefault(effect, []).append((cause, edge))
+            effects.setdefault(cause, []).append(effect)
     drawn: set[str] = set()
     goals = [key for key, node in nodes.items() if node.node_type is NodeType.GOAL]
     for key in goals:
