@@ -302,9 +302,10 @@ def spell_command(
 ) -> str:
     """Return the command of an operation for a person; of the requested one if that is a variant without its own."""
     from groundplan import commands
+    from groundplan.surfaces import vocabularies
 
     declared = operation if commands.list_commands_of(operation.name) else requested
-    return commands.spell_command(declared, arguments, chars_max)
+    return vocabularies.spell_command(declared, arguments, chars_max)
 
 
 def collect_refusals() -> Mapping[str, ErrorFactory]:
