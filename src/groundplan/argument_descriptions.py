@@ -63,7 +63,7 @@ WORK: Mapping[str, str] = {
     "policies.publish_role": "The role that may publish a version of the theory of change. Default: `owner`; `editor` "
     "also allows editors.",
     "policies.publish_gates": "The gates that a version must pass to be published: `A` (the default), or A and B.",
-    "policies.profile_min": "The least strict profile that a draft may have. Default: `light`: all are allowed.",
+    "policies.profile_min": "The least strict profile that a draft may have. Default: `standard`; `light` allows all.",
     "nodes": "The nodes to create: all of them, or none.",
     "nodes[].ref": "A name for the node in this request; the answer maps it to the new id.",
     "nodes[].summary": "What is to be done.",

@@ -29,6 +29,7 @@ def before(engine: Engine, clock: ManualClock) -> PurposeClient:
     """Ada with a theory that is older: a permit is needed by the drill, and a well by a pump of the same level."""
     client = PurposeClient(Session(engine.store_with_clock(clock), local_actor("ada")))
     client.session.call("project.create", name="atlas")
+    client.allow("light")
     client.draft(profile="light")
     client.draw("drill -> well -> water -> health")
     client.edit(

@@ -94,6 +94,21 @@ def test_a_published_version_offers_a_new_draft_and_no_edit(browser: Browser, en
     assert earlier.operations == []  # the draft exists: the page leads there
 
 
+@pytest.mark.parametrize(("least", "offered"), [("light", {"light", "standard", "strict"}), ("strict", {"strict"})])
+def test_a_new_draft_is_offered_the_profiles_that_the_project_allows(
+    browser: Browser, engine: Engine, least: str, offered: set[str]
+) -> None:
+    fill(engine)
+    ada = engine.session("ada")
+    ada.call("purpose.publish", project="atlas")
+    ada.call("work.open", project="atlas", policies={"profile_min": least})
+    browser.log_in()
+    page = browser.get(PLAN).body.decode()
+
+    (choice,) = re.findall(r'<select name="profile".*?</select>', page, re.DOTALL)
+    assert set(re.findall(r'value="(\w+)"', choice)) == offered
+
+
 def test_without_a_version_a_form_starts_the_first_draft(browser: Browser, engine: Engine) -> None:
     engine.session("ada").call("project.create", name="atlas")
     browser.log_in()
