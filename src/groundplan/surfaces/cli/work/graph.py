@@ -28,11 +28,12 @@ from groundplan.surfaces.cli.terminal import INDENT, format_time, format_title, 
 from groundplan.surfaces.cli.work import history
 from groundplan.surfaces.cli.work.links import list_links
 from groundplan.work.evidence_check import format_marks
-from groundplan.work.graph.context import NodeContext, NodeTree
+from groundplan.work.graph.context import NodeContext
 from groundplan.work.graph.next import Offer
 from groundplan.work.graph.onboard import BlockedBrief, BranchBrief, ProjectBrief, RecentBrief
 from groundplan.work.graph.open import OpenedProject, ProjectLines
 from groundplan.work.graph.query import FoundNodes
+from groundplan.work.graph.subtree import NodeTree
 from groundplan.work.nodes import Evidence, WorkCounts
 
 Pairs = Iterator[tuple[str, Any]]
