@@ -15,7 +15,7 @@ from groundplan.kernel.answers import CHARS_PER_TOKEN, Budget, count_chars, shar
 from groundplan.kernel.errors import NextStep
 from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.answers import AnswerBriefing
+from groundplan.work.answers import AnswerBriefing, list_described
 from groundplan.work.graph.context import to_ancestor
 from groundplan.work.graph.node_lists import (
     begin_ancestors,
@@ -68,7 +68,7 @@ def _build_answer(tx: Transaction, n: int, *, lean: bool, taken: int) -> TaskBri
     row = load_rows(tx, [n])[n]
     node = build_node(row, now=tx.now, lean=lean)
     answer = TaskBriefing(node=node, ancestors=[])
-    briefing = AnswerBriefing(tx, n, lean=lean, envelope_chars=taken)
+    briefing = AnswerBriefing(tx, n, lean=lean, envelope_chars=taken, list_shown=lambda: list_described(node))
     free = tx.budget.reserve(answer).free_chars - taken - briefing.measure()
     room = Budget(free).take_lists(is_requested=False)
     ancestors = read_ancestors(tx, begin_ancestors(row), room, lambda row: [to_ancestor(row)])

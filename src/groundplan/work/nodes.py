@@ -118,6 +118,12 @@ class WorkNodeRow(Struct):
         self.claimed_by = self.claimed_at = self.claimed_until = None
 
 
+def get_description(properties: Mapping[str, Any] | UnsetType) -> str | None:
+    """Return the description among the properties of a node; None if there is none, or they are left out."""
+    text = properties.get("description") if properties else None
+    return text if isinstance(text, str) and text.strip() else None
+
+
 def fetch_node(tx: Transaction, n: int) -> WorkNodeRow:
     """Return the stored fields of a node in the current project."""
     return tx.one(sql.node_by_number, WorkNodeRow, project_id=tx.project.id, n=n)

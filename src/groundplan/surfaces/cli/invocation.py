@@ -21,7 +21,7 @@ from groundplan.surfaces.cli.command_settings import load_command_settings
 from groundplan.surfaces.cli.failures import UsageError, print_warning, write_line
 from groundplan.surfaces.cli.last_id import recall, remember
 from groundplan.surfaces.cli.missing_plan import FileMissing, NoPlanHere, choose_project, refuse_missing
-from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
+from groundplan.surfaces.cli.screen.text import escape_control_chars
 from groundplan.surfaces.stop_signals import cancel_on_signals
 
 if TYPE_CHECKING:

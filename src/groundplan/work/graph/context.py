@@ -42,7 +42,7 @@ from groundplan.kernel.cursors import (
 from groundplan.kernel.operations.registry import AnswerBudget, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.answers import TRIMMING, AnswerBriefing
+from groundplan.work.answers import TRIMMING, AnswerBriefing, list_described
 from groundplan.work.graph.node_lists import (
     EVIDENCE_CHARS_MIN,
     FIRST_PAGE,
@@ -136,7 +136,7 @@ def context(tx: Transaction, request: ReadContext) -> NodeContext:
     briefing = None
     if request.budget is not None and is_first:
         shown = {listed.forms[0].node.id: True for listed in depends_on.rows}
-        briefing = AnswerBriefing(tx, n, lean=lean, list_shown=lambda: shown)
+        briefing = AnswerBriefing(tx, n, lean=lean, list_shown=lambda: shown | list_described(node))
         room = Budget(room.free_chars - briefing.measure(), room)
     cursor = ""
     for cursor_chars in (CURSOR_CHARS, CURSOR_CHARS_MAX):

@@ -40,7 +40,7 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
 from groundplan.policies import get_policies
-from groundplan.work.answers import TRIMMING, AnswerBriefing, Warnings, join_names
+from groundplan.work.answers import TRIMMING, AnswerBriefing, Warnings, join_names, list_described
 from groundplan.work.claims import (
     AlreadyClaimed,
     claim_node,
@@ -277,7 +277,9 @@ def _build_offers(
     briefing = None
     if request.budget is not None:
         shown = builder.list_dependencies()
-        briefing = AnswerBriefing(tx, kept[0].n, lean=builder.lean, list_shown=lambda: shown)
+        briefing = AnswerBriefing(
+            tx, kept[0].n, lean=builder.lean, list_shown=lambda: shown | list_described(answer.nodes[0].node)
+        )
     builder.add_lists(answer, briefing)
     # Those that do not fit are not claimed, so a cursor leads to them only where nobody claims.
     builder.add_cursor(answer, () if is_claimed else [row.n for row in picked[len(kept) :]])
