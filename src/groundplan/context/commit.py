@@ -292,7 +292,9 @@ OPERATION = declare(
     effect=Effect.WRITE,
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "commit"),
-    command=Command(("context", "commit"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",)),
+    command=Command(
+        ("context", "commit"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",), my_draft=True
+    ),
     http=Route("POST", "/projects/{project}/context/runs/{runId}/commit"),
 )
 

@@ -314,6 +314,7 @@ OPERATION = declare(
             arguments=("run_id", "accept"),
             names={"run_id": "run", "accept": "suggestion"},
             without=("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "reject", "remove", "lean"),
+            my_draft=True,
         ),
         Command(
             ("context", "reject"),
@@ -321,6 +322,7 @@ OPERATION = declare(
             arguments=("run_id", "reject"),
             names={"run_id": "run", "reject": "suggestion"},
             without=("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "accept", "remove", "lean"),
+            my_draft=True,
         ),
     ),
     http=Route("PATCH", "/projects/{project}/context/runs/{runId}/facts"),

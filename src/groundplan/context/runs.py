@@ -304,7 +304,12 @@ BOOTSTRAP = declare(
     effect=Effect.WRITE,
     project=None,
     tool=Tool(TOOL, GROUP, "bootstrap"),
-    http=Route("POST", "/projects/{project}/bootstrap", location="/projects/{project}/members"),
+    command=Command(
+        ("context", "bootstrap"),
+        arguments=("scope_id",),
+        names={"scope_id": "scope", "create_draft_run": "draft"},
+    ),
+    http=Route("POST", "/scopes", names={"createDraftRun": "draft"}, location="/projects/{scopeId}/members"),
 )
 
 
@@ -561,7 +566,9 @@ DISCARD = declare(
     effect=Effect.DESTROY,
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "discard"),
-    command=Command(("context", "discard"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",)),
+    command=Command(
+        ("context", "discard"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",), my_draft=True
+    ),
     http=Route("POST", "/projects/{project}/context/runs/{runId}/discard"),
 )
 

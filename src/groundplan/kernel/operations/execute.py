@@ -65,15 +65,22 @@ def execute(
     `cancellation`, another thread can end it, or the caller sets its limit.
     """
     try:
-        return _execute(store, actor, operation, arguments, preferences, cancellation, within)
-    except Invalid as error:
-        if preferences.project is None or within is not None or not _lacks_project(error):
-            raise
-        if any(arguments.get(name) is not None for name in PROJECT_NAMES):  # the project that it names does not help
-            raise
-    name = next((name for name in PROJECT_NAMES if name in operation.input.__struct_encode_fields__), PROJECT_NAMES[0])
-    named = {**arguments, name: preferences.project}
-    return _execute(store, actor, operation, named, preferences, cancellation, within)
+        try:
+            return _execute(store, actor, operation, arguments, preferences, cancellation, within)
+        except Invalid as error:
+            if preferences.project is None or within is not None or not _lacks_project(error):
+                raise
+            if any(
+                arguments.get(name) is not None for name in PROJECT_NAMES
+            ):  # the project that it names does not help
+                raise
+        fields = operation.input.__struct_encode_fields__
+        name = next((name for name in PROJECT_NAMES if name in fields), PROJECT_NAMES[0])
+        named = {**arguments, name: preferences.project}
+        return _execute(store, actor, operation, named, preferences, cancellation, within)
+    except GroundplanError as error:
+        error.has_contract_name = operation.names_errors
+        raise
 
 
 def _lacks_project(error: Invalid) -> bool:

@@ -115,9 +115,12 @@ def _build_command(operation: Operation[Any, Any], command: Command, operations:
         patterns |= {parameter.name} if field.name in command.patterns else set()
         alone |= {parameter.name} if form.or_text else set()
         parameters.append(parameter)
+    if command.my_draft:
+        parameters.append(_build_project_of_draft())
 
     def call(invocation: Invocation, **values: Any) -> CommandResult:
         given = {name: value for name, value in values.items() if value is not None and value != []}
+        project_of_draft = given.pop(PROJECT, None) if command.my_draft else None
         given |= {name: given[name][0] for name in alone & given.keys() if len(given[name]) == 1}
         given = parse_json_options(read_text_options(given, texts), as_json)
         given |= {name: _anchor_patterns(given[name]) for name in patterns & given.keys()}
@@ -126,6 +129,11 @@ def _build_command(operation: Operation[Any, Any], command: Command, operations:
             given[PROJECT] = project
         arguments = {**fixed, **{wire_names[name]: value for name, value in given.items()}}
         with invocation.session(reads_only=_is_read_only(operation, arguments)) as session:
+            if command.my_draft:
+                from groundplan.surfaces.cli.context.open_draft import add_run
+
+                find_project = (lambda: project_of_draft) if project_of_draft else invocation.find_project
+                add_run(session, arguments, command.arguments[1:], find_project)
             strict_json.validate_value(arguments)
             result = session.execute(operation, arguments)
         answer, warnings = result.answer, result.warnings
@@ -149,6 +157,14 @@ def _build_command(operation: Operation[Any, Any], command: Command, operations:
 
     call.__doc__ = operation.summary
     return with_common_options(call, parameters)
+
+
+def _build_project_of_draft() -> inspect.Parameter:
+    shape = typer.Option(
+        "--project", metavar="TEXT", help="The project of my open draft, by name or id.", show_default=False
+    )
+    annotation = Annotated[str | None, shape]
+    return inspect.Parameter(PROJECT, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
 def _anchor_patterns(typed: list[str]) -> list[str]:
@@ -179,7 +195,7 @@ def _build_parameter(
     name = get_option_name(command, field)
     kind = form.kind
     default: Any = inspect.Parameter.empty
-    if not field.required:
+    if not field.required or (command.my_draft and field.name == "run_id"):
         default = field.default if isinstance(field.default, bool) else None
         kind = kind if isinstance(default, bool) else kind | None
     option = f"--{name.replace('_', '-')}"
