@@ -63,7 +63,7 @@ WORK: Mapping[str, str] = {
     "policies.publish_role": "The role that may publish a version of the theory of change. Default: `owner`; `editor` "
     "also allows editors.",
     "policies.publish_gates": "The gates that a version must pass to be published: `A` (the default), or A and B.",
-    "policies.profile_min": "The least strict profile that a draft may have. Default: `light`: all are allowed.",
+    "policies.profile_min": "The least strict profile that a draft may have. Default: `standard`; `light` allows all.",
     "nodes": "The nodes to create: all of them, or none.",
     "nodes[].ref": "A name for the node in this request; the answer maps it to the new id.",
     "nodes[].summary": "What is to be done.",
@@ -171,6 +171,7 @@ WORK: Mapping[str, str] = {
     "items[].context_links": "Links to files, commits or pages.",
     "items[].tags": "Tags.",
     "items[].properties": "Free properties.",
+    "items[].node": "The id of the node that an export made the item of, for one that was not imported.",
     "items[].is_group": "Whether it is only a heading: it is never offered, and finished with its last item.",
     "items[].file": "The file of the item.",
     "items[].line": "Its line in the file.",
@@ -404,8 +405,8 @@ KNOWLEDGE: Mapping[str, str] = {
     "cascade": "Also delete the atoms of a molecule; otherwise they stay without a molecule.",
     "includeChangelog": "Include the latest changelog entries.",
     "changelogLimit": "Maximum number of changelog entries.",
-    "query": "Words to search for in the name and the knowledge; all must match, in any order. A prefix of a word "
-    "matches.",
+    "query": "Words to search for in the name and the knowledge; all must match, in any order. The beginning of a word "
+    "is enough, or four letters of its inside.",
     "orphansOnly": "Only atoms without a molecule.",
     "parentType": "Whether the changelog is that of an atom or of a molecule.",
     "parentId": "The atom or molecule, by its UUID, with or without dashes.",
@@ -619,9 +620,9 @@ PURPOSE: Mapping[str, str] = {
     "operations[].metadata": "Free metadata, up to 16,384 bytes as JSON; merged with the existing one, and null "
     "removes a name.",
     "operations[].node": f"The node: {_BY_KEY}",
-    "operations[].source": "The node at the start of the edge, the cause; as `node`.",
-    "operations[].target": "The node at the end of the edge, the effect; as `node`. For an indicator: the value to "
-    "reach, a number.",
+    "operations[].source": "The node at the start of the edge, as `node`: the cause; of `DEPENDS_ON`, what depends.",
+    "operations[].target": "The node at the end of the edge, as `node`: the effect; of `DEPENDS_ON`, what it depends "
+    "on. For an indicator: the value to reach, a number.",
     "operations[].edge_type": "The type of the edge; required if there are several between the two nodes. Default for "
     "a new edge: `CONTRIBUTES_TO`.",
     "operations[].new_edge_type": "The new type of the edge.",

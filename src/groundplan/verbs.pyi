@@ -1904,6 +1904,7 @@ class SourceItem(TypedDict):
     tags: NotRequired[builtins.list[str]]
     properties: NotRequired[dict[str, Any]]
     is_group: NotRequired[bool]
+    node: NotRequired[str | None]
     file: NotRequired[str]
     line: NotRequired[int | None]
 

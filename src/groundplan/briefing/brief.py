@@ -13,7 +13,7 @@ from groundplan.briefing.fill import CallsFor, Entry, Part, fill_briefing
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import CHARS_PER_TOKEN, count_chars
 from groundplan.kernel.errors import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Route, declare
+from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.answers import AnswerBriefing
 from groundplan.work.graph.context import load_ancestors
@@ -72,7 +72,6 @@ OPERATION = declare(
     permission=Permission.WORK_READ,
     effect=Effect.READ,
     project=lambda tx, request: find_node(tx, request.node_id).project_id,
-    command=Command(("briefing",), arguments=("node_id",)),
     http=Route("GET", "/projects/{project}/work/nodes/{node_id}/briefing"),
 )
 

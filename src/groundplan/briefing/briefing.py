@@ -8,9 +8,11 @@ from typing import Any, ClassVar
 
 from msgspec import UNSET, Struct, UnsetType
 
+from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming, encode
 from groundplan.purpose.markup import escape_inline, format_code_span
 from groundplan.work.answers import TRIMMING
+from groundplan.work.evidence_check import format_marks
 from groundplan.work.graph.context import Ancestor
 from groundplan.work.nodes import TRIMMABLE_FIELDS, WorkNode
 
@@ -95,6 +97,7 @@ class QuestionNote(Struct, kw_only=True):
     excerpt: str | UnsetType = UNSET
     about: list[str] | UnsetType = UNSET
     by: str
+    by_kind: ActorKind | UnsetType = UNSET  # not of a person
     to: str | UnsetType = UNSET
     at: str
 
@@ -119,6 +122,7 @@ class OverlapNote(Struct):
     summary: str
     claimed_by: str | None
     paths: list[str]
+    claimed_by_kind: ActorKind | UnsetType = UNSET  # not of a person
 
 
 class DecisionNote(Struct, kw_only=True):
@@ -260,7 +264,11 @@ def _format_plain(value: Any) -> str:
 def _format_question(question: QuestionNote) -> list[str]:
     to = f" asks {_escape(question.to)}" if question.to else " asks"
     text = _escape(str(question.question or question.excerpt))
-    return [f"- {format_code_span(question.id)} {_escape(question.by)}{to}: {text}"]
+    return [f"- {format_code_span(question.id)} {_escape(question.by)}{_format_kind(question.by_kind)}{to}: {text}"]
+
+
+def _format_kind(kind: ActorKind | UnsetType) -> str:
+    return f" ({kind})" if kind else ""
 
 
 def _format_before(node: BeforeNote) -> Iterator[str]:
@@ -268,7 +276,10 @@ def _format_before(node: BeforeNote) -> Iterator[str]:
     yield f"- {format_code_span(node.id)} {_escape(node.summary or '')}{outcome}"
     if node.state is not UNSET:
         yield f"  - state: {_format_plain(node.state)}"
-    yield from (f"  - {_escape(entry.type)}: {_escape(entry.ref)}" for entry in node.evidence or ())
+    yield from (
+        f"  - {_escape(entry.type)}: {_escape(entry.ref)} {format_marks(entry)}".rstrip()
+        for entry in node.evidence or ()
+    )
 
 
 def _format_knowledge(atom: KnowledgeNote) -> Iterator[str]:
@@ -283,7 +294,8 @@ def _format_knowledge(atom: KnowledgeNote) -> Iterator[str]:
 
 
 def _format_overlap(overlap: OverlapNote) -> list[str]:
-    claimed_by = f", claimed by {_escape(overlap.claimed_by)}" if overlap.claimed_by else ""
+    kind = _format_kind(overlap.claimed_by_kind)
+    claimed_by = f", claimed by {_escape(overlap.claimed_by)}{kind}" if overlap.claimed_by else ""
     paths = ", ".join(map(format_code_span, overlap.paths))
     return [f"- {format_code_span(overlap.id)} {_escape(overlap.summary)}{claimed_by}: {paths}"]
 

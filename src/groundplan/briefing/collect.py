@@ -23,6 +23,7 @@ from groundplan.briefing.why import Reasons, collect_decisions, collect_why
 from groundplan.context.facts_in_force import FactsInForce, read_facts_in_force
 from groundplan.kernel.answers import count_chars
 from groundplan.kernel.links import LinkType, list_links_from
+from groundplan.kernel.principals import read_other_kinds
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.context import load_atoms_of_files
 from groundplan.knowledge.entities import load_molecules
@@ -140,16 +141,17 @@ def _make_questions(tx: Transaction, refs: set[str]) -> Part:
     questions = list_open_requests(tx)
     requests = [request for request in questions if not request.about or not refs.isdisjoint(request.about)]
     requests.sort(key=lambda request: not request.about)  # stable: the oldest first
-    entries = [_to_entry(_to_question(request), text="question") for request in requests[:QUESTIONS_MAX]]
+    entries = [_to_entry(_to_question(tx, request), text="question") for request in requests[:QUESTIONS_MAX]]
     return Part("questions", entries, len(requests))
 
 
-def _to_question(request: DecisionRequest) -> QuestionNote:
+def _to_question(tx: Transaction, request: DecisionRequest) -> QuestionNote:
     return QuestionNote(
         id=request.id,
         question=request.question,
         about=request.about or UNSET,
         by=request.recorded_by,
+        by_kind=read_other_kinds(tx).get(request.recorded_by, UNSET),
         to=request.asked_of or UNSET,
         at=request.recorded_at,
     )
@@ -176,9 +178,12 @@ def _make_before(tx: Transaction, node: WorkNodeRow, above: Sequence[AncestorPat
 
 
 def _choose_evidence(evidence: Sequence[Evidence]) -> list[Evidence]:
-    """Return the newest notes, and if there are few, the newest evidence of other types, oldest first."""
-    newest_notes_first = sorted(range(len(evidence)), key=lambda index: (evidence[index].type != NOTE, -index))
-    return [evidence[index] for index in sorted(newest_notes_first[:EVIDENCE_MAX])]
+    """Return the newest notes, then the newest evidence of other types, then what was undone; oldest first."""
+    best_first = sorted(
+        range(len(evidence)),
+        key=lambda index: (bool(evidence[index].undone), evidence[index].type != NOTE, -index),
+    )
+    return [evidence[index] for index in sorted(best_first[:EVIDENCE_MAX])]
 
 
 def _make_knowledge(tx: Transaction, own: list[str], inherited: list[str], *, at_most: int) -> Part:
@@ -204,7 +209,18 @@ def _make_knowledge(tx: Transaction, own: list[str], inherited: list[str], *, at
 def _make_overlap(tx: Transaction, node: WorkNodeRow) -> Part:
     overlaps = find_overlapping_work(tx, node)
     entries = [
-        Entry((OverlapNote(overlap.id, overlap.summary, overlap.claimed_by, overlap.paths),)) for overlap in overlaps
+        Entry(
+            (
+                OverlapNote(
+                    overlap.id,
+                    overlap.summary,
+                    overlap.claimed_by,
+                    overlap.paths,
+                    read_other_kinds(tx).get(overlap.claimed_by or "", UNSET),
+                ),
+            )
+        )
+        for overlap in overlaps
     ]
     return Part("overlap", entries, len(entries))
 

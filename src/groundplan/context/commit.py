@@ -56,7 +56,7 @@ from groundplan.kernel.answers import Budget, CutLists, LeftOut, Trimming
 from groundplan.kernel.audit import changed
 from groundplan.kernel.clock import subtract_time
 from groundplan.kernel.errors import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
@@ -292,9 +292,6 @@ OPERATION = declare(
     effect=Effect.WRITE,
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "commit"),
-    command=Command(
-        ("context", "commit"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",), my_draft=True
-    ),
     http=Route("POST", "/projects/{project}/context/runs/{runId}/commit"),
 )
 

@@ -47,7 +47,7 @@ from groundplan.kernel.errors import NameTaken, NextStep
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.text_limits import Name, NormalizedName, apply_marker
 from groundplan.kernel.members import GROUP, TOOL
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.principals import find_principal
 from groundplan.kernel.projects import Goal, create_owned_project, get_creator_role
 from groundplan.kernel.store.authorize import authorize_project
@@ -222,7 +222,6 @@ CREATE_DRAFT = declare(
     variants=(BEGIN,),
     when_project_missing=BEGIN,
     tool=Tool("context_run", Group.CONTEXT, "create_draft"),
-    command=Command(("context", "draft"), names={"scope_id": "project"}, without=("lean",)),
     http=Route("POST", "/projects/{project}/context/runs", location="/projects/{project}/context/runs/{run.id}"),
 )
 
@@ -304,11 +303,6 @@ BOOTSTRAP = declare(
     effect=Effect.WRITE,
     project=None,
     tool=Tool(TOOL, GROUP, "bootstrap"),
-    command=Command(
-        ("context", "bootstrap"),
-        arguments=("scope_id",),
-        names={"scope_id": "scope", "create_draft_run": "draft"},
-    ),
     http=Route("POST", "/scopes", names={"createDraftRun": "draft"}, location="/projects/{scopeId}/members"),
 )
 
@@ -346,7 +340,6 @@ UPDATE_DRAFT = declare(
     permission=Permission.CONTEXT_WRITE,
     effect=Effect.WRITE,
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
-    command=Command(("context", "touch"), arguments=("run_id",), names={"run_id": "run"}),
     http=Route("PATCH", "/projects/{project}/context/runs/{runId}"),
 )
 
@@ -374,7 +367,6 @@ FETCH = declare(
     permission=Permission.CONTEXT_READ,
     effect=Effect.READ,
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
-    command=Command(("context", "run"), arguments=("run_id",), names={"run_id": "run"}),
     http=Route("GET", "/projects/{project}/context/runs/{runId}"),
 )
 
@@ -453,12 +445,6 @@ LIST = declare(
     permission=Permission.CONTEXT_READ,
     effect=Effect.READ,
     tool=Tool("context_run", Group.CONTEXT, "list"),
-    command=Command(
-        ("context", "list"),
-        names={"scope_id": "project", "user_id": "user"},
-        without=("lean",),
-        columns=("id", "status", "user_id", "committed_at", "updated_at"),
-    ),
     http=Route("GET", "/projects/{project}/context/runs"),
 )
 
@@ -566,9 +552,6 @@ DISCARD = declare(
     effect=Effect.DESTROY,
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "discard"),
-    command=Command(
-        ("context", "discard"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",), my_draft=True
-    ),
     http=Route("POST", "/projects/{project}/context/runs/{runId}/discard"),
 )
 
@@ -580,6 +563,5 @@ DELETE = declare(
     effect=Effect.DESTROY,
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "delete"),
-    command=Command(("context", "delete"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",)),
     http=Route("DELETE", "/projects/{project}/context/runs/{runId}"),
 )

@@ -33,7 +33,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import count_chars, take_page
 from groundplan.kernel.cursors import Cursor, InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.schema import CollapsedInSchema, HiddenInSchema
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -364,10 +364,5 @@ OPERATION = declare(
     permission=Permission.CONTEXT_READ,
     effect=Effect.READ,
     tool=Tool("context_view", Group.CONTEXT),
-    command=Command(
-        ("context", "view"),
-        names={"scope_id": "project", "run_id": "run", "pointers": "pointer", "user_id": "user"},
-        without=("debug", "hydrate", "overwrite", "lean"),
-    ),
     http=Route("GET", "/projects/{project}/context/view"),
 )

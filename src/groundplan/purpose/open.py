@@ -12,7 +12,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import Budget, CutLists, DropField, LeftOut, Trimming, count_chars, trim
 from groundplan.kernel.cursors import Cursor, InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.purpose.content import read_verified_content
@@ -404,7 +404,6 @@ OBSERVATIONS = declare(
     summary="Read what was observed: measurements, reviews, waivers, decisions; with as_of, as known then.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
-    command=Command(("purpose", "observations"), fixed={"detail": "observations"}, without=("version",)),
     http=Route(
         "GET", "/projects/{project}/purpose/observations", fixed={"detail": "observations"}, without=("version",)
     ),
@@ -419,7 +418,6 @@ OPERATION = declare(
     variants=(OBSERVATIONS,),
     choose_variant=lambda request: OBSERVATIONS if request.detail == "observations" else None,
     tool=Tool("toc_open", Group.PURPOSE),
-    command=Command(("purpose", "open")),
     http=Route("GET", "/projects/{project}/purpose"),
     other_routes=(Route("GET", "/projects/{project}/purpose/versions/{version}"),),
 )

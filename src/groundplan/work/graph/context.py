@@ -14,7 +14,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import Budget, CutLists, DropField, LeftOut, Trimming
-from groundplan.kernel.operations.registry import AnswerBudget, Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.operations.registry import AnswerBudget, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.answers import TRIMMING, AnswerBriefing
@@ -115,7 +115,6 @@ OPERATION = declare(
     effect=Effect.READ,
     project=lambda tx, request: find_node(tx, request.node_id).project_id,
     tool=Tool("graph_context", Group.WORK),
-    command=Command(("work", "context"), arguments=("node_id",)),
     http=Route("GET", "/projects/{project}/work/nodes/{node_id}"),
 )
 

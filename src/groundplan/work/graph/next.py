@@ -16,7 +16,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import DropField, LeftOut, Trimming
 from groundplan.kernel.errors import Conflict, NextStep
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import AnswerBudget, Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import AnswerBudget, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
@@ -281,7 +281,6 @@ CLAIM = declare(
     permission=Permission.WORK_CLAIM,
     effect=Effect.WRITE,
     project=locate_request,
-    command=Command(("work", "claim"), arguments=("node_id",)),
     http=Route("POST", "/projects/{project}/work/claims", without=("claim",)),
 )
 
@@ -295,7 +294,6 @@ OPERATION = declare(
     variants=(CLAIM,),
     choose_variant=lambda request: CLAIM if request.claim else None,
     tool=Tool("graph_next", Group.WORK),
-    command=Command(("work", "next")),
     http=Route("GET", "/projects/{project}/work/next", summary="Best actionable nodes.", without=("claim", "decision")),
 )
 

@@ -1,10 +1,9 @@
-"""Find the draft of facts that somebody works on, or begin one; and the sources that are files."""
+"""Find the draft of facts that somebody works on, or begin one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
-from uuid import NAMESPACE_URL, uuid5
 
 from groundplan.kernel.errors import Invalid, NextStep, NotFound
 from groundplan.kernel.wording import quote_text
@@ -57,13 +56,3 @@ def find_draft(session: Session, project: str) -> str | None:
         named = ", ".join(run.id for run in mine[:DRAFTS_NAMED_MAX])
         raise UsageError(f"you have {len(mine)} open drafts ({named}); name one, by id, as RUN")
     return str(mine[0].id) if mine else None
-
-
-def build_file_source(run: str, path: str) -> dict[str, str]:
-    """Return a file as a source. The same file in the same run is the same source."""
-    return {
-        "id": str(uuid5(NAMESPACE_URL, f"groundplan:{run}:{path}")),
-        "kind": "file",
-        "title": path.rpartition("/")[2] or path,
-        "uri": path,
-    }

@@ -15,6 +15,7 @@ from groundplan.kernel.projects import check_clocks, check_owners
 from groundplan.kernel.store.checkup import CheckStatus, Finding, check_store, fail, ok, warn
 from groundplan.kernel.store.open_store import is_postgres
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.purpose.turned_edges import check_turned_edges
 from groundplan.session import Session
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.work.checks import check_leases, check_plans
@@ -68,4 +69,4 @@ def _check_organization(session: Session) -> Finding:
 
 def _check_content(tx: Transaction, preferences: Preferences) -> list[Finding]:
     tx.preferences = preferences  # the duration of claims
-    return [*check_owners(tx), *check_plans(tx), *check_clocks(tx), *check_leases(tx)]
+    return [*check_owners(tx), *check_plans(tx), *check_clocks(tx), *check_leases(tx), *check_turned_edges(tx)]
