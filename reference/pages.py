@@ -12,6 +12,7 @@ from typing import get_args, get_type_hints
 
 from groundplan import setting_values
 from groundplan.catalog import OPERATIONS, build_schema
+from groundplan.coding_agents import ANY_AGENT, CODING_AGENTS
 from groundplan.commands import COMMANDS, Entry
 from groundplan.configuration import SETTINGS, Settings
 from groundplan.discovery import CONFIG_NAMES, DB_NAME, PLAN_FOLDER
@@ -262,6 +263,17 @@ def _build_configuration() -> str:
         "never created: only one that `db_path`, `GROUNDPLAN_DB` or `--db` names. A file above the current folder that "
         "another user owns is refused.",
         format_table(("Key in the file", "Environment", "Flag", "Default", "Description"), rows),
+        "## Who acts",
+        "`--person` names a person, `--agent` an agent. A command that names nobody acts as the coding agent that has "
+        "started it, which one of these variables tells; else as you, by your user name. The kind of a name is stored "
+        "when it first changes something, and no flag changes it.",
+        format_table(
+            ("Variable", "Agent", "Source"),
+            [
+                (f"`{agent.variable}`", f"`{agent.name}`", f"<{agent.source}>")
+                for agent in (*CODING_AGENTS, ANY_AGENT._replace(name="its value"))
+            ],
+        ),
         "## Tool groups",
         ", ".join(f"`{group}`" for group in setting_values.TOOL_GROUPS)
         + f"; `{setting_values.TOOLS_ALL}` selects all of them.",

@@ -1835,10 +1835,14 @@ ProposedOperation = TypedDict(
 class RelatedAtom(TypedDict):
     atomId: str
     reason: str
+    name: NotRequired[str | None]
+    missing: NotRequired[bool | None]
 
 class RelatedMolecule(TypedDict):
     moleculeId: str
     reason: str
+    name: NotRequired[str | None]
+    missing: NotRequired[bool | None]
 
 class Removals(TypedDict):
     inputs: NotRequired[builtins.list[str] | None]

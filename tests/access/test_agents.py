@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from groundplan.kernel.access import Role
@@ -13,6 +15,7 @@ from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.projects import check_owners
 from groundplan.session import Session
 from tests.engines import Engine, PostgresEngine
+from tests.surfaces.http.mcp.client import McpClient
 
 BOT = Actor("local", "bot", ActorKind.AGENT, Access.OPEN)
 MEMBER_BOT = replace(BOT, access=Access.MEMBERS)
@@ -229,6 +232,22 @@ def test_an_agent_does_not_act_under_the_name_of_its_person(engine: Engine, ada:
 
     assert code(agent, "project.create", name="south") == "actor_kind"
     assert code(agent, "project.list") == "actor_kind"
+
+
+def test_whoever_bears_a_token_is_who_the_token_says_whatever_the_request_says(engine: Engine, ada: Session) -> None:
+    tokens = {
+        "ada": ada.call("token.create", kind="person").secret,
+        "bot": ada.call("token.create", kind="agent", name="bot", role="editor", trusted=True).secret,
+    }
+    others = {"ada": "bot", "bot": "ada"}
+    for name, secret in tokens.items():
+        said: Any = {"user-agent": "claude-code/2.1", "x-actor": others[name], "x-groundplan-kind": "agent"}
+        with closing(McpClient(engine.store, secret)) as client:
+            body = {"nodes": [{"ref": "a", "summary": "A"}]}
+            reply = client.send("POST", "/v1/projects/atlas/work/nodes", body, authorization=f"Bearer {secret}", **said)
+            assert reply.status == 201
+        last = ada.call("event.list", project="atlas", limit=1).events[0]
+        assert (last.actor, last.actor_kind) == (name, UNSET if name == "ada" else ActorKind.AGENT)
 
 
 def test_an_agent_is_not_responsible_for_another(engine: Engine, ada: Session) -> None:

@@ -186,6 +186,8 @@ READ_ALL = {
     "kernel/organizations: last_event": "the end of an index by revision, until one of them is visible",
     "kernel/tokens: tokens": "the list of them, for owners of the organization",
     "kernel/projects: projects_without_person": "each of them is looked at, by doctor",
+    "kernel/projects: created_without_person": "the members of one project",
+    "kernel/principals: other_kinds": "the agents of an organization, which lists of what they did name",
     "kernel/store: live_structures": "the catalog of a file, which has an entry for each table and index",
     "kernel/store: project_names": "a slip of the pen is compared with each; it has a LIMIT",
     "kernel/store: stored_answer": "the number of the last answer, which is the end of an index",

@@ -97,7 +97,8 @@ def set_input(
             "--provenance",
             value="FROM",
             text="The origin of the value: unknown, model-inferred, source-backed or user-entered. "
-            "Default: source-backed with --source, unless it is user-entered already; else user-entered.",
+            "Default: source-backed with --source, unless it is user-entered already; else user-entered, "
+            "or model-inferred if an agent writes it.",
         ),
     ] = None,
     evidence: Annotated[

@@ -346,7 +346,7 @@ def _choose_demo_db(invocation: Invocation, opened: ExitStack, *, keep: bool) ->
 def _call_once(exposure: Exposure, code: str | None, run: Callable[[Callable[..., None]], None]) -> CommandResult:
 
     if code is None or exposure.tls is not None:
-        raise UsageError("--once logs in by the one-time address: leave out --tls-cert and --proxy, and give --agent")
+        raise UsageError("--once logs in by the one-time address: leave out --tls-cert and --proxy; be a person")
     call = ServerCall(f"{exposure.address}/login?code={code}")
     run(call.start)
     answers = call.collect()
