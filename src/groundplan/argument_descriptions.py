@@ -77,7 +77,7 @@ WORK: Mapping[str, str] = {
     "nodes[].serves": "What it is for: purpose keys, such as `OC1`; inherited below.",
     "nodes[].rests_on": "Facts it rests on: pointers, such as `/site/size`; inherited below.",
     "nodes[].tags": "The tags: at most 50, of 100 characters each.",
-    "scope": "Only nodes below this node.",
+    "scope": "Only nodes below this node, by its id.",
     "filter": _PROPERTIES_FILTER,
     "parent": "The node whose children to list. Default: the root.",
     "work.outline/node": "One node by itself.",
@@ -662,8 +662,8 @@ PURPOSE: Mapping[str, str] = {
     "profile": "How strict the gates are. Default: the profile of the version.",
     "purpose.compliance/detail": "`short`: the decision, its reasons and the items that fail. `full`, the default: the "
     "whole checklist, as data and as Markdown.",
-    "operation": 'The proposed operation to check, such as `{"kind": "publish"}`. '
-    "Wrong values in it are reported in the checklist.",
+    "operation": 'The proposed operation to check, such as `{"kind": "publish"}` or `{"kind": "create_node", '
+    '"node_type": "OUTPUT", "title": "A well"}`. Wrong values in it are reported in the checklist.',
     "operation.kind": "The kind of operation.",
     "operation.version": _VERSION,
     "operation.node": "The node, by key or row id.",
