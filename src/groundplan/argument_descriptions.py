@@ -138,7 +138,7 @@ WORK: Mapping[str, str] = {
     "sort": "Sort order: `readiness` lists actionable nodes first, in the order in which they are offered; `recent` "
     "lists the latest change first.",
     "operations": "The operations, in order: all of them, or none.",
-    "operations[].op": "`move` a node, `merge` one into another, or `drop` one.",
+    "operations[].op": "`move` needs node_id, new_parent; `merge` needs source, target; `drop` needs node_id, reason.",
     "operations[].node_id": "The node to move or drop, with everything below it.",
     "operations[].new_parent": "The new parent of the node.",
     "operations[].source": "The node that is merged into the target. Its id stays readable in the history.",
