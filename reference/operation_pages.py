@@ -88,6 +88,7 @@ ORDER = {
         "compliance",
         "record",
         "observations",
+        "items",
         "diff",
         "publish",
         "versions",

@@ -9,7 +9,7 @@ import msgspec
 
 from groundplan.purpose.model import EdgeType
 from groundplan.purpose.observing.read import ObservationsPage
-from groundplan.purpose.open import IndicatorView, OpenedPurpose
+from groundplan.purpose.open import IndicatorView, OpenedPurpose, PurposeItems, name_edge
 from groundplan.purpose.versions.publish import Published
 from groundplan.purpose.versions.versions import Version
 from groundplan.surfaces.cli.drawing import (
@@ -34,7 +34,7 @@ from groundplan.surfaces.cli.purpose.formatting import (
     pluralize,
 )
 from groundplan.surfaces.cli.purpose.tree import format_assumption_line, format_tree
-from groundplan.surfaces.cli.terminal import EMPTY_CELL, format_time, format_title, format_value, to_one_line
+from groundplan.surfaces.cli.terminal import EMPTY_CELL, INDENT, format_time, format_title, format_value, to_one_line
 
 COUNTED = ("goal", "outcome", "output", "activity", "edge", "assumption", "indicator")
 
@@ -96,7 +96,18 @@ def _format_feedback(answer: OpenedPurpose) -> Iterator[Part]:
     for edge in answer.edges or ():
         if edge.edge_type is EdgeType.FEEDBACK:
             yield format_title(f"{edge.source}{ARROW}{edge.target}", edge.mechanism or "")
-            yield from (format_assumption_line(one, depth=0) for one in edge.assumptions or ())
+            yield from _format_assumptions(edge)
+
+
+def _format_assumptions(on: Any) -> Iterator[Part]:
+    yield from (format_assumption_line(one, depth=0) for one in on.assumptions or ())
+
+
+def _format_edges(answer: PurposeItems) -> Iterator[Part]:
+    for edge in answer.edges:
+        words = (edge.confidence and f"{edge.confidence} confidence", edge.mechanism)
+        yield format_title(str(name_edge(edge)), ", ".join(filter(None, words)))
+        yield from _format_assumptions(edge)
 
 
 def _format_baseline(one: IndicatorView) -> str:
@@ -131,6 +142,14 @@ def _list_findings(answer: Published) -> list[str]:
 
 # --- Views ------------------------------------------------------------------------------------------------------------
 
+INDICATORS = Rows(
+    "indicators",
+    "key, of: node, name",
+    ("baseline", _format_baseline),
+    ("latest", _format_latest),
+    "target, unit",
+    title="Indicators:",
+)
 THEORY = (
     Fields(
         "project",
@@ -144,17 +163,22 @@ THEORY = (
     format_tree,
     When(_is_empty_draft, GAP, "The draft is empty. Next: groundplan purpose edit @FILE --project {project}"),
     Lines(_format_feedback, title="Feedback:"),
-    Rows(
-        "indicators",
-        "key, of: node, name",
-        ("baseline", _format_baseline),
-        ("latest", _format_latest),
-        "target, unit",
-        title="Indicators:",
-    ),
+    INDICATORS,
     # Last, where they are seen.
     Lines("waivers", _format_waiver, title="Waived:"),
     When("next_cursor", GAP, _format_left_out, "Next page: add --cursor {next_cursor}"),
+)
+ITEMS = (
+    Fields("project", ("version", lambda answer: _format_version(answer.version)), "rev"),
+    ForEach(
+        "nodes",
+        lambda node: [format_title(node.key, node.title)],
+        Fields("type: node_type, owner, description, narrative, metadata", indent=INDENT),
+        _format_assumptions,
+    ),
+    Lines(_format_edges, title="Edges:"),
+    INDICATORS,
+    Lines("waivers", _format_waiver, title="Waived:"),
 )
 OBSERVATIONS = (
     Rows("measurements", "indicator, value, as of: as_of, source, note, by", title="Measurements:"),
@@ -197,6 +221,7 @@ OPENED = View(
         {
             OpenedPurpose: (When("version", *THEORY, otherwise=(NO_THEORY,)),),
             ObservationsPage: (*OBSERVATIONS, *FOOTER),  # of a request with the detail `observations`
+            PurposeItems: ITEMS,
         }
     ),
     footer=(),
@@ -206,6 +231,7 @@ VERSION = ("version", lambda answer: _format_version(answer.version))
 RENDERERS = {
     "purpose.open": OPENED,
     "purpose.observations": View(*OBSERVATIONS),
+    "purpose.items": View(*ITEMS),
     "purpose.edit": View(
         Rows("created", "created: kind, ref, key"),
         GAP,
