@@ -89,6 +89,7 @@ ORDER = {
         "compliance",
         "record",
         "observations",
+        "items",
         "diff",
         "publish",
         "versions",

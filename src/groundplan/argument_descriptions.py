@@ -614,6 +614,8 @@ PURPOSE: Mapping[str, str] = {
     "recorded. Without it a long answer to an agent is shortened: row ids go first, mechanisms, confidences and "
     "assumptions never.",
     "purpose.observations/detail": "Always `observations`.",
+    "keys": "Read only these items, whole: keys, row ids, or names of edges such as `AC1->OP1`. A node comes with its "
+    "edges and indicators, an assumption with what it is on.",
     # An edit
     "operations": "The operations on the draft, which must exist, in order: all of them, or none.",
     "operations[].op": "The operation.",
@@ -740,8 +742,8 @@ PURPOSE: Mapping[str, str] = {
     "document.waivers[].refs": "Which `refs` of the check, by their names in the document; none for the whole check.",
     "document.format": "The version of the document format.",
     "document.profile": "How strict the gates of the draft are.",
-    "keys": "`same`: keys of the document mean the same as in this project. `new`: everything gets a new key. Default: "
-    "`same`, but a document is refused if most of its keys have other titles here.",
+    "purpose.import/keys": "`same`: keys of the document mean the same as in this project. `new`: everything gets a "
+    "new key. Default: `same`, but a document is refused if most of its keys have other titles here.",
 }
 
 # Arguments of the operations that join the slices.
