@@ -113,7 +113,9 @@ def test_inside_a_coding_agent_a_person_is_asked_at_a_terminal_and_refused_witho
     assert planned == ["ada", "ada"]  # the first with the project
 
 
-def test_outside_of_a_coding_agent_a_person_names_themselves_or_another(atlas: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outside_of_a_coding_agent_a_person_names_themselves_or_another(
+    atlas: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("GROUNDPLAN_AGENT", "claude")
 
     for words, actor in (

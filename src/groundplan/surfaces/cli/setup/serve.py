@@ -178,7 +178,7 @@ def _call_once(exposure: Exposure, code: str | None, run: Callable[[Callable[...
     from groundplan.surfaces.cli.setup.serve_once import ServerCall
 
     if code is None or exposure.tls is not None:
-        raise UsageError("--once logs in by the one-time address: leave out --tls-cert and --proxy, and act as a person")
+        raise UsageError("--once logs in by the one-time address: leave out --tls-cert and --proxy, and be a person")
     call = ServerCall(f"{exposure.address}/login?code={code}")
     run(call.start)
     answers = call.collect()
