@@ -37,6 +37,8 @@ def test_what_new_users_got_wrong_first_is_explained_in_the_list_of_tools() -> N
     assert "/" in tools["context_edit"]["inputs"]["items"]["properties"]["pointer"]["description"]
     assert "pointer" in tools["context_view"]["hydrate"]["description"]
     assert "draft" in tools["toc_edit"]["operations"]["description"]
+    assert '"kind"' in tools["toc_check"]["operation"]["description"]
+    assert "node" in tools["graph_next"]["scope"]["description"]
     assert "waits" in tools["graph_connect"]["edges"]["items"]["properties"]["from"]["description"]
 
 
@@ -73,6 +75,7 @@ def test_arguments_whose_name_says_too_little_are_described_wherever_they_are() 
 def test_the_instructions_are_short_and_name_tools_that_exist() -> None:
     instructions = build_instructions(list(Group))
     assert count_tokens(instructions) <= INSTRUCTIONS_TOKENS_MAX
+    assert "briefs" in instructions
     tools = [operation.tool for operation in OPERATIONS if operation.tool]
     known = {tool.name for tool in tools} | {tool.selector for tool in tools}
     assert list_names(instructions) - known == {"add_evidence", "depends_on"}

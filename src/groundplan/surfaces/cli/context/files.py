@@ -30,7 +30,6 @@ from groundplan.surfaces.cli.files import (
 )
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.options import ForceOption, ProjectOption, TimeoutOption
-from groundplan.surfaces.cli.screen.progress import show_progress
 from groundplan.surfaces.cli.screen.text import escape_control_chars
 
 if TYPE_CHECKING:
@@ -54,8 +53,7 @@ def export_facts(
 ) -> CommandResult:
     """Export the facts of a run as a JSON document that import can read."""
     refuse_existing(out, force=force)
-    progress = show_progress("exporting the facts", as_json=invocation.as_json)
-    with invocation.session(reads_only=True) as session, progress:
+    with invocation.session(reads_only=True) as session:
         document = session.call("context.export", scopeId=project, **({} if run is None else {"runId": run}))
     text = format_document(document)
     if len(text.encode()) > DOCUMENT_BYTES_MAX:
@@ -98,10 +96,7 @@ def import_facts(
     validate_value(given)
     # The document is validated while it is decoded, because it may be larger than a request.
     document = decode_document(read_content(file, DOCUMENT_BYTES_MAX), describe_file(file))
-    with (
-        invocation.session(reads_only=True, limit_s=NO_LIMIT_S if timeout is None else timeout) as session,
-        show_progress("importing the facts", as_json=invocation.as_json),
-    ):
+    with invocation.session(reads_only=True, limit_s=NO_LIMIT_S if timeout is None else timeout) as session:
         answer = session.run(session.operations["context.import"], {**given, "document": document})
 
     def draw() -> None:

@@ -26,8 +26,9 @@ from groundplan.surfaces.cli.terminal import INDENT, format_time, format_value, 
 from groundplan.work.evidence_check import format_marks
 
 if TYPE_CHECKING:
-    from groundplan.work.graph.context import NodeContext, NodeTree
+    from groundplan.work.graph.context import NodeContext
     from groundplan.work.graph.outline import OutlineNode
+    from groundplan.work.graph.subtree import NodeTree
 
 
 TEXTS = ("description", "summary")  # properties that are shown as texts

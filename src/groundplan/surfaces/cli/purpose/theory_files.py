@@ -53,7 +53,6 @@ from groundplan.surfaces.cli.options import (
     select_version,
 )
 from groundplan.surfaces.cli.purpose.views import ARROW, format_finding
-from groundplan.surfaces.cli.screen.progress import show_progress
 from groundplan.surfaces.cli.screen.text import escape_control_chars
 from groundplan.surfaces.cli.terminal import echo, echo_list, pluralize, to_one_line
 
@@ -149,8 +148,7 @@ def export_theory(
     refuse_existing(out, force=force)
     requested = prepare_export(format_)
     which = select_version(version, draft=draft)
-    progress = show_progress("exporting the theory", as_json=invocation.as_json)
-    with invocation.session(reads_only=True) as session, progress:
+    with invocation.session(reads_only=True) as session:
         answer = session.call("purpose.export", project=project, format=str(requested), **which)
     warnings: list[str] = answer.warnings or []
     if out == STANDARD_STREAM:
@@ -216,10 +214,7 @@ def import_theory(
         remove_waivers(reading, WAIVERS_LEFT_OUT)
     # The document may be larger than a request, and was validated while it was read.
     arguments = {"project": project, **given, "document": msgspec.to_builtins(reading.document)}
-    with (
-        invocation.session(reads_only=True, limit_s=NO_LIMIT_S if timeout is None else timeout) as session,
-        show_progress("importing the theory", as_json=invocation.as_json),
-    ):
+    with invocation.session(reads_only=True, limit_s=NO_LIMIT_S if timeout is None else timeout) as session:
         answer = _import_document(session, arguments)
         gate = check_imported(session.call, project, answer)
     skipped = [*reading.skipped, *answer.skipped]
