@@ -622,7 +622,7 @@ class KnowledgeVerbs:
         confirm: str = ...,
         op_id: str | None = None,
     ) -> groundplan.knowledge.write.WrittenKnowledge:
-        """Update one at the version you read; append adds below; confirm: a commit at which it is right."""
+        """Update one at the version you read; append adds below; confirm: a commit or HEAD, where it is right."""
 
     def append_changelog(
         self,

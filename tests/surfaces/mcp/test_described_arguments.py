@@ -9,9 +9,12 @@ import pytest
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.answers import count_tokens
+from groundplan.kernel.input_gate.request import PROJECT_NAMES
+from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Group
 from groundplan.surfaces.mcp.instructions import build_instructions
 from groundplan.surfaces.mcp.tool_descriptions import DESCRIBED
+from groundplan.surfaces.mcp.tools import RegistryTools
 from tests.contracts.snapshots import listing
 
 INSTRUCTIONS_TOKENS_MAX = 300
@@ -76,6 +79,21 @@ def test_the_instructions_are_short_and_name_tools_that_exist() -> None:
     tools = [operation.tool for operation in OPERATIONS if operation.tool]
     known = {tool.name for tool in tools} | {tool.selector for tool in tools}
     assert list_names(instructions) - known == {"add_evidence", "depends_on"}
+
+
+def test_with_a_configured_project_no_tool_says_that_it_needs_one() -> None:
+    tools = RegistryTools(OPERATIONS, set(Group), lambda *_: ExecutionResult(None), has_project=True)
+    without = {tool["name"]: tool["inputSchema"] for tool in listing(frozenset(Group))}
+
+    for tool in tools.listing():
+        schema, before = tool["inputSchema"], without[tool["name"]]
+        needs = schema["properties"].get("operation", {}).get("description", "")
+        assert not {*schema.get("required", ()), *re.findall(r"\w+", needs)} & set(PROJECT_NAMES), tool["name"]
+        assert schema["properties"].keys() == before["properties"].keys()
+        assert set(before.get("required", ())) <= {*schema.get("required", ()), *PROJECT_NAMES}
+    instructions = build_instructions(list(Group), has_project=True)
+    assert "need not be given" in instructions
+    assert count_tokens(instructions) <= INSTRUCTIONS_TOKENS_MAX
 
 
 @pytest.mark.parametrize("count", range(len(Group) + 1))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+PROJECT = "project, projectId and scopeId are the name or id of a project."
+CONFIGURED_PROJECT = "project, projectId and scopeId, a name or id, need not be given here."
 # Each line with the group whose tools it names; None: with no tool. The order is that of the text.
 LINES: tuple[tuple[str | None, str], ...] = (
     (
@@ -12,7 +14,7 @@ LINES: tuple[tuple[str | None, str], ...] = (
         "know before touching a file. Look here before you plan and record what you decide or finish.",
     ),
     ("work", "Start: graph_onboard shows a project; graph_open lists all or creates one."),
-    (None, "project, projectId and scopeId are the name or id of a project."),
+    (None, PROJECT),
     (
         "work",
         "Work: graph_next with claim: true and budget: 300 takes a task and briefs you; graph_update with resolved: "
@@ -42,6 +44,7 @@ LINES: tuple[tuple[str | None, str], ...] = (
 )
 
 
-def build_instructions(groups: Collection[str]) -> str:
-    """Return the instructions for a client that has the tools of some groups."""
-    return "\n".join(text for group, text in LINES if group is None or group in groups)
+def build_instructions(groups: Collection[str], *, has_project: bool = False) -> str:
+    """Return the instructions for a client that has the tools of some groups, and perhaps a configured project."""
+    lines = (text for group, text in LINES if group is None or group in groups)
+    return "\n".join(CONFIGURED_PROJECT if has_project and text == PROJECT else text for text in lines)
