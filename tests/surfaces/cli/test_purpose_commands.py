@@ -15,7 +15,7 @@ from groundplan.purpose.gates.gates import get_severities
 from groundplan.purpose.model import NodeType, Profile, VersionStatus
 from groundplan.purpose.open import ContentCounts, HealthSummary, OpenedPurpose, PurposeEdgeView, PurposeNodeView
 from groundplan.purpose.versions.versions import Version
-from groundplan.surfaces.cli.purpose.answers import RENDERERS
+from groundplan.surfaces.cli.purpose.views import RENDERERS
 from tests.surfaces.cli.conftest import Run, RunResult
 
 # Stored text that a drawing must survive.

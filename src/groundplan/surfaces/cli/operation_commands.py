@@ -23,8 +23,8 @@ from groundplan.kernel.operations.schema import HiddenInSchema
 from groundplan.kernel.wording import find_nearest, quote_text
 from groundplan.surfaces.cli.command_line import COMMON_OPTIONS, Command, Kind, Line, Parameter, argument, option
 from groundplan.surfaces.cli.failures import UsageError, print_warning, write_line
+from groundplan.surfaces.cli.files import JSON_METAVAR, parse_json_options, read_text_options
 from groundplan.surfaces.cli.invocation import PROJECT, CommandResult, Invocation
-from groundplan.surfaces.cli.json_arguments import JSON_METAVAR, parse_json_options, read_text_options
 
 # Without a project these do nothing useful, unless another option says where: then they work in the suggested project.
 # The other operations with an optional project look into all of them.

@@ -13,31 +13,26 @@ from groundplan.kernel.operations.registry import Effect, Operation, load_by_nam
 from groundplan.kernel.wording import PROGRAM
 from groundplan.surfaces.cli.drawing import Fields, Part, Rows, View, print_parts
 
-# The modules with the views of operations, by the first part of their names; a command loads no others.
-VIEWS: Mapping[str, tuple[str, ...]] = {
-    "work": ("work.graph",),
-    "container": ("work.containers", "work.workflow"),
-    "dependency": ("work.workflow",),
-    "section": ("work.sections",),
-    "template": ("work.sections",),
-    "tag": ("work.sections",),
-    "knowledge": ("knowledge.answers",),
-    "context": ("context.answers",),
-    "purpose": ("purpose.answers",),
-    "token": ("tokens",),
-    "event": ("briefing.events",),
-    "organization": ("briefing.events",),
-    "briefing": tuple(f"briefing.{name}" for name in ("task", "inbox", "throughline", "coverage", "search", "undo")),
+# The module with the view of an operation, by its name or the first part of that; a command loads no other.
+VIEWS: Mapping[str, str] = {
+    "work": "work",
+    **dict.fromkeys(("container", "dependency", "section", "template", "tag"), "containers"),
+    "knowledge": "knowledge.answers",
+    "context": "context.answers",
+    "purpose": "purpose.views",
+    "token": "tokens",
+    **dict.fromkeys(("event", "organization", "briefing"), "briefing"),
+    "briefing.throughline": "throughline",
 }
 
 
 def find_view(operation: str) -> Callable[[Any], None] | None:
     """Return the view of an operation; None if its answer is drawn as tables and pairs."""
-    for module in VIEWS.get(operation.partition(".")[0], ()):
-        view: Callable[[Any], None] | None = load_by_name(f"{__package__}.{module}:RENDERERS").get(operation)
-        if view is not None:
-            return view
-    return None
+    module = VIEWS.get(operation) or VIEWS.get(operation.partition(".")[0])
+    if module is None:
+        return None
+    view: Callable[[Any], None] | None = load_by_name(f"{__package__}.{module}:RENDERERS").get(operation)
+    return view
 
 
 def draw_answer(operation: Operation[Any, Any], entry: Entry, answer: Any, project: str = "") -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
+from uuid import NAMESPACE_URL, uuid5
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.strict_json import decode
@@ -14,6 +15,34 @@ from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 if TYPE_CHECKING:
     from groundplan.context.schemas import PcivInputV1
     from groundplan.session import Session
+
+
+DRAFTS_NAMED_MAX = 3
+
+
+def find_or_begin_draft(session: Session, project: str) -> str:
+    """Return the id of my only open draft, or of a new one, which begins as a copy of the facts in force."""
+    actor = "" if session.actor is None else session.actor.id
+    drafts = session.call("context.list", scopeId=project, userId=actor, status="draft").runs
+    mine = [run for run in drafts if run.user_id == actor] or drafts
+    if len(mine) > 1:
+        named = ", ".join(run.id for run in mine[:DRAFTS_NAMED_MAX])
+        raise UsageError(f"you have {len(mine)} open drafts ({named}); name one: context set RUN POINTER VALUE")
+    if mine:
+        return str(mine[0].id)
+    begun = session.call("context.create_draft", scopeId=project)
+    return str(begun.run.id)
+
+
+def build_file_source(run: str, path: str) -> dict[str, str]:
+    """Return a file as a source. The same file in the same run is the same source."""
+    return {
+        "id": str(uuid5(NAMESPACE_URL, f"groundplan:{run}:{path}")),
+        "kind": "file",
+        "title": path.rpartition("/")[2] or path,
+        "uri": path,
+    }
+
 
 BOOLEAN_WORDS = {"true": True, "false": False}
 
@@ -100,8 +129,6 @@ def set_input(
         project = invocation.find_project()
     with invocation.session(reads_only=True) as session:
         if run is None:
-            from groundplan.surfaces.cli.context.open_draft import find_or_begin_draft
-
             _check_pointer(pointer)
             run = find_or_begin_draft(session, str(project))
         files = _list_file_sources(run, source_file or [])
@@ -143,7 +170,6 @@ def _split_words(words: list[str]) -> tuple[str | None, str, str | None]:
 
 
 def _list_file_sources(run: str, paths: list[str]) -> list[dict[str, str]]:
-    from groundplan.surfaces.cli.context.open_draft import build_file_source
 
     return [build_file_source(run, path) for path in paths]
 

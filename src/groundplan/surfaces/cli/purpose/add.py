@@ -51,7 +51,7 @@ def add(
         answer = _edit_draft(session, project, operations)
 
     def draw() -> None:
-        from groundplan.surfaces.cli.purpose.answers import RENDERERS
+        from groundplan.surfaces.cli.purpose.views import RENDERERS
 
         RENDERERS["purpose.edit"](answer)
 

@@ -42,10 +42,10 @@ def demo(invocation: Invocation) -> CommandResult:
 
     def draw() -> None:
         from groundplan.surfaces.cli.drawing import Rows, View
-        from groundplan.surfaces.cli.purpose.answers import summarize_theory
+        from groundplan.surfaces.cli.purpose.views import summarize_theory
         from groundplan.surfaces.cli.renderers import draw_answer
         from groundplan.surfaces.cli.terminal import echo
-        from groundplan.surfaces.cli.work.graph import format_counts
+        from groundplan.surfaces.cli.work import format_counts
 
         echo("An example plan is ready." if made else "The example exists already; nothing was changed.", "")
         View(Rows("projects", "name, role, goal"))(data)
