@@ -138,7 +138,7 @@ WORK: Mapping[str, str] = {
     "sort": "Sort order: `readiness` lists actionable nodes first, in the order in which they are offered; `recent` "
     "lists the latest change first.",
     "operations": "The operations, in order: all of them, or none.",
-    "operations[].op": "`move` a node, `merge` one into another, or `drop` one.",
+    "operations[].op": "`move` needs node_id, new_parent; `merge` needs source, target; `drop` needs node_id, reason.",
     "operations[].node_id": "The node to move or drop, with everything below it.",
     "operations[].new_parent": "The new parent of the node.",
     "operations[].source": "The node that is merged into the target. Its id stays readable in the history.",
@@ -614,6 +614,8 @@ PURPOSE: Mapping[str, str] = {
     "recorded. Without it a long answer to an agent is shortened: row ids go first, mechanisms, confidences and "
     "assumptions never.",
     "purpose.observations/detail": "Always `observations`.",
+    "keys": "Read only these items, whole: keys, row ids, or names of edges such as `AC1->OP1`. A node comes with its "
+    "edges and indicators, an assumption with what it is on.",
     # An edit
     "operations": "The operations on the draft, which must exist, in order: all of them, or none.",
     "operations[].op": "The operation.",
@@ -740,8 +742,8 @@ PURPOSE: Mapping[str, str] = {
     "document.waivers[].refs": "Which `refs` of the check, by their names in the document; none for the whole check.",
     "document.format": "The version of the document format.",
     "document.profile": "How strict the gates of the draft are.",
-    "keys": "`same`: keys of the document mean the same as in this project. `new`: everything gets a new key. Default: "
-    "`same`, but a document is refused if most of its keys have other titles here.",
+    "purpose.import/keys": "`same`: keys of the document mean the same as in this project. `new`: everything gets a "
+    "new key. Default: `same`, but a document is refused if most of its keys have other titles here.",
 }
 
 # Arguments of the operations that join the slices.

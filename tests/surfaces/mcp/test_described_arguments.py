@@ -51,6 +51,8 @@ def test_a_tool_with_several_operations_says_what_each_needs() -> None:
     assert "create needs name or title; update needs id, version" in needs["manage_container"]
     assert "delete needs fromId and toId, or id" in needs["manage_dependency"]
     assert all(needs.values())
+    restructure = described["graph_restructure"]["operations"]["items"]["properties"]["op"]["description"]
+    assert all(word in restructure for word in ("`move` needs", "`merge` needs source", "reason"))
 
 
 def test_arguments_whose_name_says_too_little_are_described_wherever_they_are() -> None:

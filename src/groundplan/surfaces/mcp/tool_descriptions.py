@@ -86,7 +86,7 @@ DESCRIBED: Mapping[str, tuple[str, ...]] = {
     ),
     "graph_connect": ("edges[].from", "edges[].type"),
     "graph_query": ("filter.claimed_by",),
-    "graph_restructure": ("operations[].reason",),
+    "graph_restructure": ("operations[].op", "operations[].reason"),
     "manage_graph": ("entityType", "createdByTaskId", "lastTaskId", "paths"),
     "query_graph": ("query",),
     "manage_changelog": ("taskId",),
