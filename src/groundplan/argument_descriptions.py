@@ -36,8 +36,8 @@ WORK: Mapping[str, str] = {
     "work.claim/project": "The project, by name or id; not needed with `node_id`.",
     "work.context/budget": "200 to 20,000 tokens for the whole answer instead of 1,000 for its lists; adds a briefing: "
     "why, facts, knowledge.",
-    "work.next/budget": "200 to 20,000 tokens for the answer instead of 1,000 for its lists; adds a briefing if count "
-    "is 1: why, facts, knowledge.",
+    "work.next/budget": "200 to 20,000 tokens for the answer instead of 1,000 for its lists; adds a briefing: why, "
+    "facts, knowledge. Refused unless count is 1.",
     "work.next/node_id": "Offer or claim exactly this node.",
     "work.claim/node_id": "Claim exactly this node, by id.",
     "work.plan/project": "By name or id; not needed below existing nodes.",

@@ -31,6 +31,6 @@ def test_the_next_day_begins_with_two_calls_and_few_tokens(engine: Engine) -> No
     assert overview.purpose
     assert overview.counts.unresolved
     (offer,) = taken.nodes
-    assert offer.node.properties["_claimed_by"] == "scout"
+    assert offer.claim
     assert f"budget: {BUDGET}" in build_instructions(["work"])
     assert any(step.type == "GOAL" for step in taken.briefing.why)
