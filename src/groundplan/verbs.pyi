@@ -350,6 +350,7 @@ class WorkVerbs:
         count: int = 1,
         claim: bool = False,
         budget: int | None = None,
+        cursor: str | None = None,
         lean: bool | None = None,
         decision: str | None = None,
         op_id: str | None = None,
@@ -366,6 +367,7 @@ class WorkVerbs:
         count: int = 1,
         claim: bool = False,
         budget: int | None = None,
+        cursor: str | None = None,
         lean: bool | None = None,
         decision: str | None = None,
         op_id: str | None = None,
@@ -378,6 +380,7 @@ class WorkVerbs:
         node_id: str,
         depth: int = 2,
         budget: int | None = None,
+        cursor: str | None = None,
         lean: bool | None = None,
     ) -> groundplan.work.graph.context.NodeContext:
         """A node with its ancestors, tree and dependencies."""
