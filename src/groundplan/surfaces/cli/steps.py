@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from groundplan.surfaces.cli.failures import print_warning
+from groundplan.surfaces.cli.files import print_file, write_file
 from groundplan.surfaces.cli.invocation import CommandResult
 from groundplan.surfaces.cli.screen.output import GAP, Part, print_parts
 from groundplan.surfaces.cli.terminal import INDENT
@@ -27,6 +29,25 @@ def join_steps(*steps: Step, data: Any = None, exit_code: int = 0) -> CommandRes
         print_parts([*parts, *(part for step in steps for part in (GAP, *step.secret))])
 
     return CommandResult(joined if data is None else data, draw, exit_code)
+
+
+def write_answer(
+    out: str, content: bytes, wrote: str, *, force: bool, data: dict[str, Any], more: Iterable[Part] = ()
+) -> CommandResult:
+    """Write a file, and return the result that says so."""
+    write_file(out, content, force=force)
+    return join_steps(Step(data, [f"Wrote {out}: {wrote}.", *more]))
+
+
+def print_answer(text: str, data: Any, warnings: Iterable[str] = ()) -> CommandResult:
+    """Return the result that prints a file to standard output, and warnings to standard error."""
+
+    def draw() -> None:
+        print_file(text)
+        for warning in warnings:
+            print_warning(warning)
+
+    return CommandResult(data, draw)
 
 
 def list_section(title: str, lines: Iterable[str]) -> Iterable[Part]:
