@@ -171,6 +171,7 @@ WORK: Mapping[str, str] = {
     "items[].context_links": "Links to files, commits or pages.",
     "items[].tags": "Tags.",
     "items[].properties": "Free properties.",
+    "items[].node": "The id of the node that an export made the item of, for one that was not imported.",
     "items[].is_group": "Whether it is only a heading: it is never offered, and finished with its last item.",
     "items[].file": "The file of the item.",
     "items[].line": "Its line in the file.",
@@ -404,8 +405,8 @@ KNOWLEDGE: Mapping[str, str] = {
     "cascade": "Also delete the atoms of a molecule; otherwise they stay without a molecule.",
     "includeChangelog": "Include the latest changelog entries.",
     "changelogLimit": "Maximum number of changelog entries.",
-    "query": "Words to search for in the name and the knowledge; all must match, in any order. A prefix of a word "
-    "matches.",
+    "query": "Words to search for in the name and the knowledge; all must match, in any order. The beginning of a word "
+    "is enough, or four letters of its inside.",
     "orphansOnly": "Only atoms without a molecule.",
     "parentType": "Whether the changelog is that of an atom or of a molecule.",
     "parentId": "The atom or molecule, by its UUID, with or without dashes.",
@@ -473,7 +474,8 @@ CONTEXT: Mapping[str, str] = {
     "resolve": "For each name in the conflicts of a refused commit, such as `/site` or `constraint:KEY`, the side to "
     "keep: `mine` for the draft, `theirs` for the run in force.",
     "lean": "Omit null, empty and bookkeeping fields from the answer; values and evidence stay as they are.",
-    "hydrate": "A document to fill with the facts, each at its pointer; `unplaced` lists those without a place in it.",
+    "hydrate": "A document to fill with the facts, each at its pointer; `unplaced` lists those without a place.",
+    "overwrite": "With `hydrate`: model-inferred facts replace other values, too. Default: false, those are `kept`.",
     "context.trace/pointer": "The fact, by its JSON Pointer.",
     "context.trace/limit": "How many of the latest runs to look into. Default: 10.",
     "from": "The base run of the comparison, by id.",

@@ -6,13 +6,14 @@ it imports very little.
 
 from __future__ import annotations
 
+import os
+import pwd
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.wording import describe_value, find_nearest, join_alternatives, quote_text
-from groundplan.setting_sources import SHORT_NAME_CHARS_MAX, is_plain_name, is_plain_path, is_short_name
 
 # Copies of `Group`, `Access`, `LOCAL_ORGANIZATION` and `policies`, which import other modules; a test compares them.
 ORGANIZATION_DEFAULT = "local"
@@ -27,9 +28,37 @@ CLAIM_TTL_MINUTES_MAX = 525_600.0
 WRITE_TIMEOUT_S = 10.0
 WRITE_TIMEOUT_S_MAX = 600.0  # other writers wait as long
 SHORT_NAME_DEFAULT = "pl"  # installed with the program
+SHORT_NAME_CHARS_MAX = 20
+PLAIN_NAME_CHARS_MAX = 64  # a shorter ASCII name needs no further check
 
 TRUE_WORDS = ("true", "yes", "on", "1")
 FALSE_WORDS = ("false", "no", "off", "0")
+
+
+def find_user_name() -> str:
+    """Return the unchanged name of the user of the operating system."""
+    # The variables that getpass looks at, which takes long to import.
+    named = next(filter(None, map(os.environ.get, ("LOGNAME", "USER", "LNAME", "USERNAME"))), None)
+    if named is None:
+        named = pwd.getpwuid(os.getuid()).pw_name
+    return named
+
+
+def is_plain_name(name: str) -> bool:
+    """Return True if a name needs no normalization: it is short printable ASCII without surrounding blanks."""
+    return 0 < len(name) < PLAIN_NAME_CHARS_MAX and name.isascii() and name.isprintable() and name == name.strip()
+
+
+def is_plain_path(db: str) -> bool:
+    """Return True if a text can only be the path of a file that needs no expansion: not a URL, a home or a folder."""
+    return bool(db.strip("./ ")) and db.isprintable() and "://" not in db and db[0] != "~" and ":" not in db[:8]
+
+
+def is_short_name(name: str) -> bool:
+    """Return True if a text can be an alternative name of the program."""
+    return (
+        len(name) <= SHORT_NAME_CHARS_MAX and name.isascii() and name[:1].isalpha() and name.replace("-", "").isalnum()
+    )
 
 
 def check_db(db: str, where: str = "--db") -> str:

@@ -960,6 +960,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         cursor: str | None = None,
         user_id: str | None = None,
         hydrate: dict[str, Any] | None = None,
+        overwrite: bool = False,
         lean: bool | None = None,
         debug: bool = False,
     ) -> groundplan.context.schemas.ContextView:
@@ -1622,6 +1623,7 @@ class ConstraintWrite(TypedDict):
     snippet: NotRequired[str | None]
     rationale: NotRequired[str | None]
     runId: NotRequired[str | None]
+    updatedBy: NotRequired[groundplan.context.schemas.UpdatedBy | Literal["user", "model", "system"] | None]
     createdAt: NotRequired[str | None]
     updatedAt: NotRequired[str | None]
 
@@ -1917,6 +1919,7 @@ class SourceItem(TypedDict):
     tags: NotRequired[builtins.list[str]]
     properties: NotRequired[dict[str, Any]]
     is_group: NotRequired[bool]
+    node: NotRequired[str | None]
     file: NotRequired[str]
     line: NotRequired[int | None]
 

@@ -24,6 +24,7 @@ from groundplan.context.schemas import (
     PcivRunV1,
     PcivScopeMemberV1,
     Provenance,
+    ReplacedValue,
     RunStatus,
     SourceKind,
     SourceWrite,
@@ -106,7 +107,9 @@ def test_the_contract_s_example_from_a_partial_commit_to_a_plan_that_shows_what_
             "contextVersionId": committed.committed_at,
         },
         context_version_id=str(committed.committed_at),
-        placed=["/project/notes", "/site/size"],
+        placed=["/site/size"],
+        kept=[],
+        replaced=[ReplacedValue("/project/notes", "old", Provenance.USER_ENTERED)],
         unplaced=[],
         missing=["/site/location"],
     )

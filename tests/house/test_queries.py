@@ -41,7 +41,7 @@ UNFENCED = {
     "schema_migrations",  # the applied migrations, which belong to nobody
     "work_text",  # an index with one key for all; a range of it is the project's
     "work_text_content",  # its texts, by the same key
-    "graph_text",  # another such index
+    *("graph_text", "graph_trigrams"),  # other such indexes
 }
 # Queries that find out which tenant it is.
 TENANT_IS_UNKNOWN = {"kernel/tokens: token_by_digest"}
@@ -186,6 +186,8 @@ READ_ALL = {
     "kernel/organizations: last_event": "the end of an index by revision, until one of them is visible",
     "kernel/tokens: tokens": "the list of them, for owners of the organization",
     "kernel/projects: projects_without_person": "each of them is looked at, by doctor",
+    "kernel/projects: created_without_person": "the members of one project",
+    "kernel/principals: other_kinds": "the agents of an organization, which lists of what they did name",
     "kernel/store: live_structures": "the catalog of a file, which has an entry for each table and index",
     "kernel/store: project_names": "a slip of the pen is compared with each; it has a LIMIT",
     "kernel/store: stored_answer": "the number of the last answer, which is the end of an index",

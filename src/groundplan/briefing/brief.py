@@ -13,9 +13,9 @@ from groundplan.briefing.fill import CallsFor, Entry, Part, fill_briefing
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import CHARS_PER_TOKEN, count_chars
 from groundplan.kernel.errors import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Route, declare
+from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.answers import AnswerBriefing
+from groundplan.work.answers import AnswerBriefing, list_described
 from groundplan.work.graph.context import load_ancestors
 from groundplan.work.nodes import WorkNodeRow, fetch_node, load_nodes
 from groundplan.work.refs import find_node, find_node_in_project
@@ -61,7 +61,8 @@ def _build_answer(tx: Transaction, n: int, *, lean: bool, taken: int) -> TaskBri
     answer = TaskBriefing(node=load_nodes(tx, [n], lean=lean)[n], ancestors=above.ancestors)
     if above.left_out:
         answer.left_out = {"ancestors": above.left_out}
-    AnswerBriefing(tx, n, lean=lean, envelope_chars=taken).add_to(answer)
+    briefing = AnswerBriefing(tx, n, lean=lean, envelope_chars=taken, list_shown=lambda: list_described(answer.node))
+    briefing.add_to(answer)
     return answer
 
 
@@ -72,7 +73,6 @@ OPERATION = declare(
     permission=Permission.WORK_READ,
     effect=Effect.READ,
     project=lambda tx, request: find_node(tx, request.node_id).project_id,
-    command=Command(("briefing",), arguments=("node_id",)),
     http=Route("GET", "/projects/{project}/work/nodes/{node_id}/briefing"),
 )
 

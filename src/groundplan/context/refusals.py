@@ -51,7 +51,7 @@ class SourceMissing(RuleViolated):
 
 
 class LowerProvenance(RuleViolated):
-    """The value has a lower provenance than the current one, and no person has decided that it replaces it."""
+    """The current value has a higher provenance or was set by a person, and no person has decided to replace it."""
 
     code = "lower_provenance"
 
@@ -99,7 +99,7 @@ REFUSALS: dict[str, ErrorFactory] = {
     ),
     "source_missing": make_error_factory(SourceMissing, "a source-backed value names no source; link one"),
     "lower_provenance": make_error_factory(
-        LowerProvenance, "the current value has a higher provenance; suggest a replacement instead"
+        LowerProvenance, "the current value has a higher provenance, or a person set it; suggest a replacement instead"
     ),
     "not_an_option": make_error_factory(NotAnOption, "the value is not one of the options"),
     "displaces_user_entered": make_error_factory(

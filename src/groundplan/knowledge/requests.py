@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple, TypeVar
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from groundplan.kernel.errors import Invalid, NextStep, RuleViolated
 from groundplan.kernel.ids import parse_uuid
@@ -22,6 +22,8 @@ from groundplan.knowledge.paths.pattern import (
     parse_pattern,
     refuse_costly,
 )
+
+R = TypeVar("R", bound=Struct)
 
 KNOWLEDGE_BYTES_MAX = 32_768
 SUMMARY_BYTES_MAX = 4_096
@@ -55,6 +57,13 @@ class KnowledgeEntityType(StrEnum):
 
     ATOM = "atom"
     MOLECULE = "molecule"
+
+
+# The fields of requests that the kind of an entity does not have.
+FOREIGN_FIELDS = {
+    KnowledgeEntityType.ATOM: ("related_molecules",),
+    KnowledgeEntityType.MOLECULE: ("paths", "molecule_id", "related_atoms", "confirm", "orphans_only"),
+}
 
 
 class RelatedAtom(Struct, rename="camel", forbid_unknown_fields=True):
@@ -187,8 +196,13 @@ def parse_commit(text: str, path: ArgumentPath) -> str:
     return commit
 
 
-def refuse_foreign_fields(entity_type: KnowledgeEntityType, given: Mapping[str, bool]) -> None:
-    """Refuse fields of the other kind of entity."""
-    for name, is_given in given.items():
-        if is_given:
-            raise invalid_argument((name,), f"does not apply to entityType {entity_type}; omit it")
+def drop_foreign_fields(request: R, entity_type: KnowledgeEntityType) -> R:
+    """Return a request without the empty fields of the other kind of entity; one that says something is refused."""
+    dropped = {}
+    for field in structs.fields(request):
+        if field.name not in FOREIGN_FIELDS[entity_type]:
+            continue
+        if getattr(request, field.name):
+            raise invalid_argument((field.encode_name,), f"does not apply to entityType {entity_type}; omit it")
+        dropped[field.name] = field.default
+    return structs.replace(request, **dropped)

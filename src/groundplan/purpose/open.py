@@ -14,7 +14,7 @@ from groundplan.kernel.cursors import Cursor, InvalidCursor, decode_cursor, enco
 from groundplan.kernel.errors import NextStep, NotFound
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, Operation, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import format_argument_path, invalid_argument
 from groundplan.purpose.content import read_verified_content
@@ -513,7 +513,6 @@ OBSERVATIONS = declare(
     summary="Read what was observed: measurements, reviews, waivers, decisions; with as_of, as known then.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
-    command=Command(("purpose", "observations"), fixed={"detail": "observations"}, without=("version", "keys")),
     http=Route(
         "GET", "/projects/{project}/purpose/observations", fixed={"detail": "observations"}, without=("version", "keys")
     ),
@@ -525,7 +524,6 @@ ITEMS = declare(
     summary="Read some items of a version, by their keys, with what is on them.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
-    command=Command(("purpose", "show"), arguments=("keys",), without=("detail", "cursor")),
     http=Route("GET", "/projects/{project}/purpose/items/{keys}", without=("detail", "cursor")),
 )
 
@@ -545,7 +543,6 @@ OPERATION = declare(
     variants=(OBSERVATIONS, ITEMS),
     choose_variant=_choose_variant,
     tool=Tool("toc_open", Group.PURPOSE),
-    command=Command(("purpose", "open"), without=("keys",)),
     http=Route("GET", "/projects/{project}/purpose"),
     other_routes=(Route("GET", "/projects/{project}/purpose/versions/{version}"),),
 )

@@ -14,6 +14,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import Unavailable
+from groundplan.kernel.events import find_undone_writes
 from groundplan.kernel.ids import new_short_ids
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -120,6 +121,12 @@ class WorkNodeRow(Struct):
     def unclaim(self) -> None:
         """Remove the claim. Its number is kept, so that a late writer is detected."""
         self.claimed_by = self.claimed_at = self.claimed_until = None
+
+
+def get_description(properties: Mapping[str, Any] | UnsetType) -> str | None:
+    """Return the description among the properties of a node; None if there is none, or they are left out."""
+    text = properties.get("description") if properties else None
+    return text if isinstance(text, str) and text.strip() else None
 
 
 def fetch_node(tx: Transaction, n: int) -> WorkNodeRow:
@@ -277,6 +284,7 @@ class Evidence(Struct):
     agent: str | UnsetType = UNSET
     timestamp: str | UnsetType = UNSET
     checked: EvidenceCheck | UnsetType = UNSET  # of a commit or a file
+    undone: bool | UnsetType = UNSET  # set if the write that added it was undone
 
 
 class MergedTextRow(Struct):
@@ -347,6 +355,7 @@ class EvidenceRow(Struct):
     agent: str
     at: str
     checked: EvidenceCheck | None
+    rev: int | None  # of the write that added it; null if it is older than this column
 
 
 def load_nodes(tx: Transaction, ns: Iterable[int], *, lean: bool, project_id: str | None = None) -> dict[int, WorkNode]:
@@ -432,15 +441,18 @@ def format_evidence(evidence: list[Evidence], *, lean: bool) -> list[Evidence] |
     """Return evidence for an answer. With `lean`, entries have no agent and time, and an empty list is left out."""
     if not lean:
         return evidence
-    return [Evidence(entry.type, entry.ref, checked=entry.checked) for entry in evidence] or UNSET
+    return [Evidence(one.type, one.ref, checked=one.checked, undone=one.undone) for one in evidence] or UNSET
 
 
 def load_evidence(tx: Transaction, numbers: str) -> dict[int, list[Evidence]]:
     """Return the newest evidence of the nodes in `numbers`, a JSON array, oldest first; all of it without a cap."""
     at_most = EVIDENCE_SHOWN_MAX if tx.budget.is_limited else EVIDENCE_MAX
     evidence: dict[int, list[Evidence]] = {}
-    for row in tx.all(sql.newest_evidence, EvidenceRow, project_id=tx.project.id, ns=numbers, at_most=at_most):
-        evidence.setdefault(row.node_n, []).append(Evidence(row.type, row.ref, row.agent, row.at, row.checked or UNSET))
+    rows = tx.all(sql.newest_evidence, EvidenceRow, project_id=tx.project.id, ns=numbers, at_most=at_most)
+    undone = find_undone_writes(tx, {row.rev for row in rows})
+    for row in rows:
+        entry = Evidence(row.type, row.ref, row.agent, row.at, row.checked or UNSET, row.rev in undone or UNSET)
+        evidence.setdefault(row.node_n, []).append(entry)
     return evidence
 
 

@@ -19,7 +19,8 @@ from groundplan.kernel.actors import local_actor
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.operations.registry import Registry
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.surfaces.cli.cancellation import CommandCancelled, CommandSession, cancel_on_signals
+from groundplan.surfaces.cli.invocation import CommandSession
+from groundplan.surfaces.stop_signals import CommandCancelled, cancel_on_signals
 from tests.engines import Engine
 from tests.standby import Standby
 from tests.surfaces.cli import waiting_program

@@ -52,13 +52,15 @@ def pipe(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     return lambda text: monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
 
 
-def test_a_briefing_shows_an_empty_text_as_a_value(facts: FactCommands) -> None:
+def test_a_briefing_shows_the_description_and_an_empty_text_as_a_value(facts: FactCommands) -> None:
     facts.edit(inputs=[{"pointer": "/owner", "label": "Owner", "valueKind": "string", "value": ""}])
     facts.run("context", "commit", facts.draft)
-    nodes = json.dumps([{"ref": "a", "summary": "Walk"}])
+    nodes = json.dumps([{"ref": "a", "summary": "Walk", "properties": {"description": "Along the coast.\nTwice."}}])
     task = facts.run("work", "plan", "--project", "atlas", "--nodes", nodes, "--json").answer["created"][0]["id"]
 
-    assert 'Owner (/owner): "", user-entered' in facts.run("briefing", task).out
+    shown = facts.run("briefing", task).out
+    assert 'Owner (/owner): "", user-entered' in shown
+    assert "Description:\n  Along the coast.\n  Twice.\n" in shown
 
 
 # --- One input --------------------------------------------------------------------------------------------------------
@@ -224,7 +226,8 @@ def test_every_answer_can_be_drawn_whatever_is_stored_and_what_is_cut_says_so(fa
     assert "/odd\\nname: no instead of" in whole
     assert "x… (12 more characters; see --json)" in whole
     draw("commit", facts.draft)
-    copy = run("context", "draft", "--project", "atlas", "--copy-from", "latest", "--json").answer["run"]["id"]
+    begun = run("context", "draft", "--project", "atlas", "--copy-from", "latest", "--ownership", "shared", "--json")
+    copy = begun.answer["run"]["id"]
     assert draw("diff", facts.draft, copy) == "No differences.\n"
     assert " accept " in draw("view", "--project", "atlas", "--run", copy)
     assert " accept " not in draw("view", "--project", "atlas")
@@ -232,8 +235,6 @@ def test_every_answer_can_be_drawn_whatever_is_stored_and_what_is_cut_says_so(fa
     draw("edit", copy, "--sources", json.dumps([{"kind": "url", "title": "New", "uri": "x"}]))
     assert "cleared" in draw("diff", facts.draft, copy)
     assert "added  New (x)" in draw("diff", facts.draft, copy)
-    draw("run", copy)
-    draw("touch", copy, "--ownership", "shared")
     assert draw("list", "--project", "atlas").count("(shared)") == 2
     draw("export", "--project", "atlas")
     assert draw("discard", copy) == f"Discarded {copy}.\n"

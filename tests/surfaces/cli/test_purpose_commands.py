@@ -15,7 +15,7 @@ from groundplan.purpose.gates.gates import get_severities
 from groundplan.purpose.model import NodeType, Profile, VersionStatus
 from groundplan.purpose.open import ContentCounts, HealthSummary, OpenedPurpose, PurposeEdgeView, PurposeNodeView
 from groundplan.purpose.versions.versions import Version
-from groundplan.surfaces.cli.purpose.answers import RENDERERS
+from groundplan.surfaces.cli.purpose.views import RENDERERS
 from tests.surfaces.cli.conftest import Run, RunResult
 
 # Stored text that a drawing must survive.
@@ -344,7 +344,7 @@ def test_what_cannot_be_observed_is_refused_and_nothing_is_recorded(
         )
     }
 
-    codes = [(2, "usage"), (2, "usage"), (2, "invalid_number"), (3, "not_found"), (2, "invalid_argument")]
+    codes = [(2, "usage"), (2, "usage"), (2, "usage"), (3, "not_found"), (2, "invalid_argument")]
     codes += [(2, "invalid_date"), (2, "usage"), (3, "not_found"), (6, "not_waivable"), (2, "invalid_argument")]
     assert list(refused.values()) == [*codes, (3, "not_found"), (3, "not_found")]
     assert draft_with_theory.answer("observations")["measurements"] == []

@@ -116,7 +116,7 @@ def test_details_are_in_the_contract_s_own_style(engine: Engine, ada: ToolsClien
         "expected": 7,
         "current": 1,
     }
-    agent = make_client(engine, local_actor("ada", kind=ActorKind.AGENT))
+    agent = make_client(engine, local_actor("bot", kind=ActorKind.AGENT))
     claim = {"pointer": "/a", "label": "A", "value": 1, "provenance": "user-entered"}
     refused = agent.error("context_edit", runId=run, inputs=[claim])
     assert (refused["code"], refused["details"]) == ("provenance_not_allowed", {"field": "inputs[0].provenance"})

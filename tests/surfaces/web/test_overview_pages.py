@@ -217,6 +217,34 @@ def test_the_history_says_who_did_what_to_which_item_and_why(browser: Browser, e
     assert "Nothing here" in open_page(browser, "/p/atlas/history?actor=nobody").text
 
 
+def test_pages_say_of_which_kind_an_actor_is_unless_it_is_a_person(browser: Browser, engine: Engine) -> None:
+    fill(engine)
+    scout = engine.session(local_actor("scout", kind=ActorKind.AGENT))
+    (task,) = scout.call("work.plan", project="atlas", nodes=[{"ref": "a", "summary": "Walk south"}]).created
+    scout.call("work.claim", project="atlas", node_id=task.id)
+    browser.log_in()
+
+    texts = {path: open_page(browser, f"/p/atlas/{path}").text for path in ("home", "history", f"work?node={task.id}")}
+
+    assert [path for path, text in texts.items() if "scout (agent)" not in " ".join(text.split())] == []
+    assert "ada (" not in texts["history"]
+
+
+def test_a_person_becomes_the_owner_of_a_project_that_an_agent_made_from_the_inbox(
+    browser: Browser, engine: Engine
+) -> None:
+    engine.session(local_actor("scout", kind=ActorKind.AGENT)).call("project.create", name="atlas")
+    browser.log_in()
+
+    page = open_page(browser, "/p/atlas/inbox")
+    assert "Become its owner" in page.text
+    assert browser.submit("/p/atlas/inbox", find_form(browser, "/p/atlas/inbox")).status == 303
+
+    owners = engine.session("ada").call("member.list", scopeId="atlas").members
+    assert [(one.user_id, one.role) for one in owners] == [("ada", "owner"), ("scout", "owner")]
+    assert "Become its owner" not in open_page(browser, "/p/atlas/inbox").text
+
+
 @pytest.mark.parametrize("query", ["day=tomorrow", "until=x", "cursor=x"])
 def test_a_filter_that_cannot_be_read_is_said_on_the_page(browser: Browser, engine: Engine, query: str) -> None:
     fill(engine)

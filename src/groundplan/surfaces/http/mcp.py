@@ -203,8 +203,9 @@ class McpEndpoint:
         operation: AnyOperation,
         arguments: Mapping[str, Any],
         cancellation: Cancellation | None,
+        warnings: Sequence[str],
     ) -> ExecutionResult:
-        return execute(self._server.store, actor, operation, arguments, preferences, cancellation)
+        return execute(self._server.store, actor, operation, arguments, preferences, cancellation, warnings)
 
     @staticmethod
     def _refuse_unbound(*_given: Any) -> ExecutionResult:

@@ -14,10 +14,10 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import Budget, CutLists, DropField, LeftOut, Trimming
-from groundplan.kernel.operations.registry import AnswerBudget, Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.operations.registry import AnswerBudget, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.answers import TRIMMING, AnswerBriefing
+from groundplan.work.answers import TRIMMING, AnswerBriefing, list_described
 from groundplan.work.links import load_shown_links
 from groundplan.work.nodes import WorkNode, load_nodes
 from groundplan.work.refs import find_node, find_node_in_project
@@ -92,7 +92,7 @@ def context(tx: Transaction, request: ReadContext) -> NodeContext:
     if request.budget is None:
         briefing = None
     else:
-        briefing = AnswerBriefing(tx, n, lean=lean, list_shown=lambda: _list_dependencies(answer))
+        briefing = AnswerBriefing(tx, n, lean=lean, list_shown=lambda: _list_shown(answer))
         room = Budget(room.free_chars - briefing.measure(), room)  # the tree uses what the briefing leaves
     branches = fit_branches(branches, room)
     answer.children = join_branches(branches, lean=lean)
@@ -103,8 +103,8 @@ def context(tx: Transaction, request: ReadContext) -> NodeContext:
     return answer
 
 
-def _list_dependencies(answer: NodeContext) -> dict[str, bool]:
-    return {dependency.node.id: True for dependency in answer.depends_on or ()}
+def _list_shown(answer: NodeContext) -> dict[str, bool]:
+    return {dependency.node.id: True for dependency in answer.depends_on or ()} | list_described(answer.node)
 
 
 OPERATION = declare(
@@ -115,7 +115,6 @@ OPERATION = declare(
     effect=Effect.READ,
     project=lambda tx, request: find_node(tx, request.node_id).project_id,
     tool=Tool("graph_context", Group.WORK),
-    command=Command(("work", "context"), arguments=("node_id",)),
     http=Route("GET", "/projects/{project}/work/nodes/{node_id}"),
 )
 

@@ -29,27 +29,27 @@ SELECT c.id, c.summary, c.resolved, c.depth
 
 -- name: child_counts
 -- The number of children of some nodes. One count per node: a join could be planned as a scan of the whole project.
-SELECT CAST(wanted.value AS bigint),
+SELECT wanted.value,
        (SELECT count(*)
           FROM work_nodes AS c
          WHERE c.tenant_id = :tenant_id
            AND c.project_id = :project_id
-           AND c.parent_n = CAST(wanted.value AS bigint))
-  FROM each(:ns) AS wanted;
+           AND c.parent_n = wanted.value)
+  FROM each_number(:ns) AS wanted;
 
 -- name: first_children
 -- The first children of some nodes, at most `of_each` per node, in order of creation. Materialized, otherwise SQLite
 -- would read every node of the project.
 WITH wanted (parent_n, behind_n) AS MATERIALIZED (
-    SELECT CAST(one.value AS bigint),
+    SELECT one.value,
            (SELECT c.n
               FROM work_nodes AS c
              WHERE c.tenant_id = :tenant_id
                AND c.project_id = :project_id
-               AND c.parent_n = CAST(one.value AS bigint)
+               AND c.parent_n = one.value
              ORDER BY c.n
              LIMIT 1 OFFSET :of_each)
-      FROM each(:ns) AS one
+      FROM each_number(:ns) AS one
 )
 SELECT c.parent_n, c.n, c.id, c.summary, c.resolved, c.state
   FROM wanted

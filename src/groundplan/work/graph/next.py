@@ -16,12 +16,12 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import DropField, LeftOut, Trimming
 from groundplan.kernel.errors import Conflict, NextStep
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import AnswerBudget, Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import AnswerBudget, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
 from groundplan.policies import get_policies
-from groundplan.work.answers import TRIMMING, AnswerBriefing, Warnings, join_names
+from groundplan.work.answers import TRIMMING, AnswerBriefing, Warnings, join_names, list_described
 from groundplan.work.claims import (
     AlreadyClaimed,
     claim_node,
@@ -229,13 +229,14 @@ def _build_offers(
     left_out = {"nodes": len(picked) - len(kept)} if len(kept) < len(picked) else UNSET
     answer = Offers(offers, warnings=warnings.lines(), left_out=left_out)
     if request.budget is not None:
-        briefing = AnswerBriefing(tx, kept[0].n, lean=lean, list_shown=lambda: _list_dependencies(answer))
+        briefing = AnswerBriefing(tx, kept[0].n, lean=lean, list_shown=lambda: _list_shown(answer))
         briefing.add_to(answer)
     return answer
 
 
-def _list_dependencies(answer: Offers) -> dict[str, bool]:
-    return {dependency.id: False for offered in answer.nodes for dependency in offered.resolved_deps or ()}
+def _list_shown(answer: Offers) -> dict[str, bool]:
+    shown = {dependency.id: False for offered in answer.nodes for dependency in offered.resolved_deps or ()}
+    return shown | list_described(answer.nodes[0].node)
 
 
 def _build_offer(tx: Transaction, row: WorkNodeRow, *, lean: bool, is_claimed: bool) -> Offer:
@@ -281,7 +282,6 @@ CLAIM = declare(
     permission=Permission.WORK_CLAIM,
     effect=Effect.WRITE,
     project=locate_request,
-    command=Command(("work", "claim"), arguments=("node_id",)),
     http=Route("POST", "/projects/{project}/work/claims", without=("claim",)),
 )
 
@@ -295,7 +295,6 @@ OPERATION = declare(
     variants=(CLAIM,),
     choose_variant=lambda request: CLAIM if request.claim else None,
     tool=Tool("graph_next", Group.WORK),
-    command=Command(("work", "next")),
     http=Route("GET", "/projects/{project}/work/next", summary="Best actionable nodes.", without=("claim", "decision")),
 )
 

@@ -12,7 +12,7 @@ from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.projects import (
     Goal,
@@ -212,7 +212,6 @@ OPERATION = declare(
     choose_variant=lambda request: CONFIGURE if request.project is not None and request.policies is not None else None,
     when_project_missing=BEGIN,
     tool=Tool("graph_open", Group.WORK),
-    command=Command(("work", "open"), arguments=("project",)),
     http=Route(
         "GET",
         "/projects/{project}/work",

@@ -9,6 +9,8 @@ from msgspec import UNSET
 
 from groundplan.surfaces.cli.drawing import GAP, Fields, ForEach, Lines, Part, View, When, format_left_out
 from groundplan.surfaces.cli.terminal import INDENT, format_title, format_value, to_one_line
+from groundplan.work.evidence_check import format_marks
+from groundplan.work.nodes import get_description
 
 EMPTY_TEXT = '""'  # a value like any other: a line without it would look unfinished
 
@@ -56,7 +58,9 @@ def _format_before(one: Any) -> Iterator[str]:
     yield format_title(one.id, f"{one.summary or ''}{f' ({one.outcome})' if one.outcome else ''}")
     if one.state is not UNSET:
         yield f"{INDENT}state: {to_one_line(str(format_value(one.state)))}"
-    yield from (f"{INDENT}{entry.type}: {to_one_line(entry.ref)}" for entry in one.evidence or ())
+    yield from (
+        f"{INDENT}{entry.type}: {to_one_line(entry.ref)} {format_marks(entry)}".rstrip() for entry in one.evidence or ()
+    )
 
 
 def _format_knowledge(one: Any) -> Iterator[str]:
@@ -74,6 +78,11 @@ def _format_decision(one: Any) -> str:
     return f"{one.at[:10]} {to_one_line(one.text or one.excerpt)}{newer}"
 
 
+def _list_description(answer: Any) -> list[str]:
+    description = get_description(answer.node.properties)
+    return [] if description is None else [description]
+
+
 def _note_left_out(briefing: Any) -> Iterator[Part]:
     if briefing.left_out:
         yield from (GAP, f"Not shown of the briefing: {format_left_out(briefing.left_out)}")
@@ -82,6 +91,7 @@ def _note_left_out(briefing: Any) -> Iterator[Part]:
 
 BRIEFING = ForEach(
     "briefing",
+    Lines("task", lambda task: str(task.description or task.excerpt).splitlines(), title="Description:"),
     Lines("knowledge", _format_knowledge, title="Knowledge:"),
     Lines("missing", title="Missing:"),
     Lines("marks", _format_mark, title="In doubt or changed:"),
@@ -102,6 +112,7 @@ RENDERERS = {
             "node",
             lambda answer: format_title(answer.node.id, answer.node.summary),
             Fields(("in", lambda answer: " > ".join(to_one_line(one.summary) for one in answer.ancestors or ()))),
+            Lines(_list_description, str.splitlines, title="Description:"),
         ),
         BRIEFING,
     ),

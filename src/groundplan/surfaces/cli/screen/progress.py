@@ -11,8 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from groundplan.kernel.operations.progress import watch_progress
-from groundplan.surfaces.cli.screen.cells import cut, measure
-from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
+from groundplan.surfaces.cli.screen.text import cut, escape_control_chars, measure
 
 SHOWN_AFTER_S = 1.0  # short work shows nothing
 REDRAWN_EVERY_S = 0.5

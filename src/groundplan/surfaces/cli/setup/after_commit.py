@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from groundplan.surfaces.cli.command_line import argument, option
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 
 if TYPE_CHECKING:
@@ -21,13 +20,11 @@ def after_commit(
     invocation: Invocation,
     project: Annotated[
         str,
-        typer.Option(
-            "--project", metavar="PROJECT", help="The project of the tasks and of the knowledge.", show_default=False
-        ),
+        option("--project", value="PROJECT", text="The project of the tasks and of the knowledge."),
     ],
     revision: Annotated[
         str,
-        typer.Argument(metavar="[REV]", help="The commit to link to tasks. Default: HEAD.", show_default=False),
+        argument("[REV]", "The commit to link to tasks. Default: HEAD."),
     ] = "HEAD",
 ) -> CommandResult:
     """Link a commit to the tasks that its message names, such as plan-q8cdfw, and check the knowledge at HEAD.

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from groundplan import demo as example
 from groundplan.catalog import OPERATIONS, build_schema
+from groundplan.commands import list_commands_of
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.store.open_store import is_postgres, open_store, strip_password
 from groundplan.session import Session
@@ -41,15 +42,15 @@ def demo(invocation: Invocation) -> CommandResult:
 
     def draw() -> None:
         from groundplan.surfaces.cli.drawing import Rows, View
-        from groundplan.surfaces.cli.purpose.answers import summarize_theory
+        from groundplan.surfaces.cli.purpose.views import summarize_theory
         from groundplan.surfaces.cli.renderers import draw_answer
         from groundplan.surfaces.cli.terminal import echo
-        from groundplan.surfaces.cli.work.graph import format_counts
+        from groundplan.surfaces.cli.work import format_counts
 
         echo("An example plan is ready." if made else "The example exists already; nothing was changed.", "")
         View(Rows("projects", "name, role, goal"))(data)
         echo("", f"Members of {example.PROJECT}:", "")
-        draw_answer(members, OPERATIONS["member.list"].commands[0], OPERATIONS)
+        draw_answer(OPERATIONS["member.list"], list_commands_of("member.list")[0], members)
         echo("", f"Work in {example.PROJECT}:", "", format_counts(work.summary))
         if facts:
             echo("", f"Facts of {example.PROJECT}:", "", _format_facts(facts))

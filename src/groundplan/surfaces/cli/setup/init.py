@@ -9,10 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from groundplan.catalog import build_schema
-from groundplan.configuration import load_settings
 from groundplan.discovery import PLAN_FOLDER
 from groundplan.kernel.actors import local_actor
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
@@ -20,9 +17,12 @@ from groundplan.kernel.store.open_store import is_postgres, open_store, strip_pa
 from groundplan.kernel.wording import join_alternatives, quote_text
 from groundplan.migrations import get_latest_version
 from groundplan.setting_values import check_db
-from groundplan.surfaces.cli.cancellation import TIMEOUT_S_MIN, cancel_on_signals, show_progress
+from groundplan.surfaces.cli.command_line import argument, option
 from groundplan.surfaces.cli.failures import UsageError, print_warning
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.options import TIMEOUT_S_MIN
+from groundplan.surfaces.cli.screen.progress import show_progress
+from groundplan.surfaces.stop_signals import cancel_on_signals
 
 if TYPE_CHECKING:
     from groundplan.surfaces.cli.setup.working_copy.repository_plan import RepositoryPlan
@@ -32,48 +32,34 @@ WORKING_COPY = "In a repository"
 
 def _make_option(name: str, text: str, metavar: str = "") -> Any:
     """Return an option that is only for a repository; without a metavar it is a switch."""
-    return typer.Option(name, metavar=metavar, help=text, show_default=False, rich_help_panel=WORKING_COPY)
+    return option(name, value=metavar, text=text, section=WORKING_COPY)
 
 
 def init(
     invocation: Invocation,
-    where: Annotated[
-        str | None, typer.Argument(metavar="[PATH|URL]", help="The same as --db.", show_default=False)
-    ] = None,
+    where: Annotated[str | None, argument("[PATH|URL]", "The same as --db.")] = None,
     app_role: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--app-role",
-            metavar="NAME",
-            help="PostgreSQL only: the role that Groundplan will connect as. Default: the database's name and _app.",
-            show_default=False,
+            value="NAME",
+            text="PostgreSQL only: the role that Groundplan will connect as. Default: the database's name and _app.",
         ),
     ] = None,
     new_password: Annotated[
         bool,
-        typer.Option(
-            "--new-password",
-            metavar="",
-            help="PostgreSQL only: give the app role a new password, if the old one is lost.",
-            show_default=False,
-        ),
+        option("--new-password", text="PostgreSQL only: give the app role a new password, if the old one is lost."),
     ] = False,
     skills: Annotated[
         str | None,
-        typer.Option(
-            "--skills",
-            metavar="DIR",
-            help="Also install the agent skills into this directory, such as .claude/skills.",
-            show_default=False,
+        option(
+            "--skills", value="DIR", text="Also install the agent skills into this directory, such as .claude/skills."
         ),
     ] = None,
     completion: Annotated[
         bool,
-        typer.Option(
-            "--completion",
-            metavar="",
-            help="Also install completion of words, ids and tags for your shell: bash, zsh or fish.",
-            show_default=False,
+        option(
+            "--completion", text="Also install completion of words, ids and tags for your shell: bash, zsh or fish."
         ),
     ] = False,
     client: Annotated[
@@ -109,12 +95,11 @@ def init(
     ] = False,
     timeout: Annotated[
         float | None,
-        typer.Option(
+        option(
             "--timeout",
-            metavar="SECONDS",
-            min=TIMEOUT_S_MIN,
-            help="Give up after this time; run it again to continue. Default: no limit. Writers wait meanwhile.",
-            show_default=False,
+            value="SECONDS",
+            text="Give up after this time; run it again to continue. Default: no limit. Writers wait meanwhile.",
+            low=TIMEOUT_S_MIN,
         ),
     ] = None,
 ) -> CommandResult:
@@ -272,10 +257,8 @@ def _set_up_repository(invocation: Invocation, repository: RepositoryPlan, cance
 
     written = write_files(repository)
     made = _set_up_file(repository.db, cancellation)
-    flags = invocation.flags._replace(config=repository.config_file)
-    inside = Invocation(flags, invocation.as_json, load_settings(flags))  # a person has been confirmed by now
-    project = inside.settings.project or repository.project
-    with inside.session() as session:
+    with invocation.within(repository.config_file) as inside, inside.session() as session:
+        project = inside.settings.project or repository.project
         if not session.call("project.list").projects:
             session.call("project.create", name=project)
     data = {**made.data, "config_file": repository.config_file, "project": project, "written": written}

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import Annotated
 
 import msgspec
-import typer
 
 from groundplan.catalog import build_schema
 from groundplan.kernel.actors import Access, ActorKind, trusted_reader
@@ -21,6 +20,7 @@ from groundplan.kernel.store import organizations
 from groundplan.kernel.store.authorize import AgentNotAllowed
 from groundplan.kernel.store.open_store import open_store
 from groundplan.kernel.store.store import Store
+from groundplan.surfaces.cli.command_line import argument, option
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.missing_plan import refuse_missing
 
@@ -44,17 +44,13 @@ def create_organization(
     invocation: Invocation,
     organization: Annotated[
         str,
-        typer.Argument(metavar="ID", help="Small letters, digits and dashes. It never changes.", show_default=False),
+        argument("ID", "Small letters, digits and dashes. It never changes."),
     ],
-    name: Annotated[
-        str | None, typer.Option("--name", metavar="TEXT", help="The name for people. Default: the id.")
-    ] = None,
+    name: Annotated[str | None, option("--name", value="TEXT", text="The name for people. Default: the id.")] = None,
     administrator: Annotated[
         str | None,
-        typer.Option(
-            "--administrator",
-            metavar="NAME",
-            help="The first administrator, by name or e-mail address. Default: you.",
+        option(
+            "--administrator", value="NAME", text="The first administrator, by name or e-mail address. Default: you."
         ),
     ] = None,
 ) -> CommandResult:
