@@ -102,6 +102,6 @@ def start_echo() -> Peer:
     return Peer([sys.executable, str(HERE / "echo.py")])
 
 
-def start_groundplan(db: Path, *flags: str) -> Peer:
+def start_groundplan(db: Path | str, *flags: str) -> Peer:
     """Start the `groundplan mcp` that is installed with this interpreter."""
     return Peer([str(Path(sys.executable).with_name("groundplan")), "mcp", "--db", str(db), "--kind", "person", *flags])

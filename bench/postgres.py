@@ -1,4 +1,9 @@
-"""Measure `graph_next` on PostgreSQL, as the app role under row level security, for a member with a stored role.
+"""Measure the calls of agents on PostgreSQL, over stdio as the app role, for a member with a stored role.
+
+The floor is bare psycopg in a child process, on a table of the same size under a policy that only compares settings: a
+read by key; BEGIN, UPDATE, INSERT, COMMIT; and a hundred rows for tasks with as many for their events. Set
+GROUNDPLAN_TEST_PG to a server with `fsync` and `synchronous_commit`; the one that starts by itself is made for tests,
+and keeps nothing.
 
 The superuser copies the graphs from SQLite row by row. Events are not copied, because nothing here reads them.
 """
@@ -7,7 +12,12 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import count, cycle
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
@@ -16,18 +26,28 @@ import psycopg
 
 from bench import graphs
 from bench.options import Options
+from bench.peers import HERE, Peer, start_groundplan
+from bench.postgres_floor import TASKS_AT_ONCE
 from bench.report import Result
-from bench.rounds import Step, compute_medians_ms, run_interleaved
+from bench.rounds import Step, Times, compute_medians_ms, pin_to_one_core, run_interleaved
+from bench.transports import Transport, connect_stdio
+from bench.work import make_claim_and_resolve
 from groundplan.kernel.store.schema import SCHEMA_NAME
-from groundplan.session import Session
-from tests.engines import PostgresEngine, person
+from tests.engines import PostgresEngine
 from tests.postgres import start_server
 
-SIZE_MIN = 1_000
+SIZES = (300, 100_000)
 ROUNDS = 400
-WARM_UP = 50
+WARM_UP = 20
+CLIENTS = 16
+CLIENT_SECONDS = 5.0
+PLANS = 10  # each adds a hundred tasks
 MEMBER, ROLE = "ben", "editor"
-FLAT_RATIO_MAX = 2.0
+FLAT_RATIO_MAX = 1.5
+P99_RATIO_MAX = 10.0
+RATIO_MAX = {"next": 5.0, "open": 5.0, "context": 10.0, "query": 10.0, "claim": 5.0, "resolve": 5.0, "plan of 100": 5.0}
+OWN_PROJECTS_RATIO_MIN, ONE_PROJECT_RATIO_MIN = 2.5, 0.9
+FLOOR_OF = {"claim": "commit", "resolve": "commit", "plan of 100": "insert"}
 
 NODE = (
     "id, parent_n, kind, rev, summary, resolved, outcome, state, properties, context_links, created_at, created_by, "
@@ -38,45 +58,165 @@ NODE = (
 
 def run(options: Options) -> list[Result]:
     """Return the results of this part."""
-    sizes = [size for size in options.sizes if size >= SIZE_MIN]
+    sizes = [min(options.sizes[-1], size) for size in SIZES]
     server = start_server()
+    results: list[Result] = []
     try:
         with PostgresEngine.on(server, "bench") as engine:
             for place, size in enumerate(sizes):
                 load_graph(engine, _name_project(size), graphs.ensure_graph(options, size), mark=ascii_lowercase[place])
-            engine.as_owner("ANALYZE")  # autovacuum is off on this server
-            took = _measure(options, engine, sizes)
+                _make_floor(engine, size)
+            for number in range(CLIENTS):
+                _make_small_project(engine, f"small-{number}")
+            engine.as_owner("ANALYZE")  # autovacuum may be off on this server
+            medians = {}
+            for size in sizes:
+                times = _measure_size(options, engine, size)
+                medians[size] = compute_medians_ms([times])
+                results += _build_results(size, times, medians[size])
+            results += _compare_sizes(medians)
+            results += _measure_clients(options, engine)
     finally:
         server.stop()
-    return list(_build_results(sizes, took))
+    return results
 
 
 def _name_project(size: int) -> str:
     return f"atlas-{size}"
 
 
-def _measure(options: Options, engine: PostgresEngine, sizes: list[int]) -> dict[str, float]:
-    session = Session(engine.store, person(MEMBER))
-    steps = [_make_next_step(session, _name_project(size)) for size in sizes]
-    run_interleaved(WARM_UP, steps)
-    return compute_medians_ms([run_interleaved(options.count_rounds(ROUNDS), steps)])
+def _make_small_project(engine: PostgresEngine, project: str) -> None:
+    owner = engine.session("ada")
+    owner.call("work.open", project=project, goal="A project of one of many clients")
+    owner.call("member.add", scopeId=project, userId=MEMBER, role=ROLE)
+    for first in range(0, 3_000, 1_000):
+        nodes = [{"ref": f"n{number}", "summary": f"Task {first + number}"} for number in range(1_000)]
+        owner.call("work.plan", project=project, nodes=nodes)
 
 
-def _make_next_step(session: Session, project: str) -> Step:
-    def check(answer: Any) -> None:
-        assert answer.nodes, "no node is ready"
+def _make_floor(engine: PostgresEngine, size: int) -> None:
+    table = f"floor_{size}"
+    policy = (
+        "tenant_id = current_setting('groundplan.tenant') "
+        "AND project_id = ANY (current_setting('bench.projects')::text[])"
+    )
+    engine.as_owner(
+        f"CREATE TABLE {table} (tenant_id text, project_id text, n integer, rev integer, summary text, "
+        "PRIMARY KEY (tenant_id, project_id, n))",
+        f"INSERT INTO {table} SELECT 'local', 'p', g, 1, 'A summary of the usual length' "
+        f"FROM generate_series(1, {size}) AS g",
+        f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY",
+        f"CREATE POLICY bench ON {table} USING ({policy}) WITH CHECK ({policy})",
+        f"GRANT SELECT, INSERT, UPDATE ON {table} TO PUBLIC",
+    )
 
-    return Step(project, lambda: session.call("work.next", project=project), check=check)
+
+def _start_floor(engine: PostgresEngine, size: int) -> Peer:
+    return Peer([sys.executable, str(HERE / "postgres_floor.py"), engine.db, f"{SCHEMA_NAME}.floor_{size}"])
 
 
-def _build_results(sizes: list[int], took: dict[str, float]) -> Iterator[Result]:
-    for size in sizes:
-        yield Result("postgres", f"next, in-process, app role, {size:,}", took[_name_project(size)], "ms")
-    if len(sizes) > 1:
-        least, most = sizes[0], sizes[-1]
-        base = took[_name_project(least)]
-        what = f"next, {most:,} ÷ {least:,}"
-        yield Result("postgres", what, took[_name_project(most)], "ms", base, f"{least:,}", FLAT_RATIO_MAX)
+def _start_member(engine: PostgresEngine) -> Peer:
+    return start_groundplan(engine.db, "--agent", MEMBER, "--access", "members")
+
+
+def _measure_size(options: Options, engine: PostgresEngine, size: int) -> Times:
+    project = _name_project(size)
+    with pin_to_one_core(spread=True), _start_floor(engine, size) as floor, _start_member(engine) as member:
+        floor.begin()
+        client = connect_stdio(member.begin())
+        node_ids = [node["id"] for node in _call(client, "graph_query", {"project": project, "limit": 20})["nodes"]]
+        reads = [
+            _make_floor_step(floor, "read"),
+            _make_step(client, "next", [("graph_next", {"project": project})]),
+            _make_step(client, "open", [("graph_open", {"project": project})]),
+            _make_step(client, "context", [("graph_context", {"node_id": node_id}) for node_id in node_ids]),
+            _make_step(client, "query", [("graph_query", {"project": project})]),
+        ]
+        writes = [_make_floor_step(floor, "commit"), *make_claim_and_resolve(client, project)]
+        plans = [_make_floor_step(floor, "insert"), _make_step(client, "plan of 100", _list_plans(project))]
+        times: Times = {}
+        for steps, rounds in ((reads, ROUNDS), (writes, min(ROUNDS, size // 6)), (plans, PLANS * 4)):
+            run_interleaved(WARM_UP, steps) if steps is not plans else None
+            times |= run_interleaved(options.count_rounds(rounds), steps)
+        return times
+
+
+def _call(client: Transport, tool: str, arguments: dict[str, Any]) -> Any:
+    return client.read(client.send(client.prepare(tool, arguments)))
+
+
+def _make_floor_step(floor: Peer, name: str) -> Step:
+    line = floor.format_request(name)
+    return Step(name, lambda: floor.send(line))
+
+
+def _make_step(client: Transport, name: str, calls: Iterable[tuple[str, dict[str, Any]]]) -> Step:
+    turns = cycle([client.prepare(tool, arguments) for tool, arguments in calls])
+    return Step(name, lambda: client.send(next(turns)), check=client.read)
+
+
+def _list_plans(project: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    for number in range(PLANS):
+        nodes = [{"ref": f"n{k}", "summary": f"Step {k} of addition {number}"} for k in range(TASKS_AT_ONCE)]
+        yield "graph_plan", {"project": project, "nodes": nodes}
+
+
+def _build_results(size: int, times: Times, medians: dict[str, float]) -> Iterator[Result]:
+    for floor in ("read", "commit", "insert"):
+        yield Result("postgres", f"floor: {floor}, {size:,}", medians[floor], "ms")
+    for name, ratio_max in RATIO_MAX.items():
+        floor = FLOOR_OF.get(name, "read")
+        yield Result("postgres", f"{name}, {size:,}", medians[name], "ms", medians[floor], floor, ratio_max)
+    for name in RATIO_MAX:
+        p99_ms = sorted(times[name])[len(times[name]) * 99 // 100] * 1000
+        yield Result("postgres", f"{name}, {size:,}, p99", p99_ms, "ms", medians[name], "median", P99_RATIO_MAX)
+
+
+def _compare_sizes(medians: dict[int, dict[str, float]]) -> Iterator[Result]:
+    least, most = min(medians), max(medians)
+    for name in RATIO_MAX if least < most else ():
+        what = f"{name}, {most:,} ÷ {least:,}"
+        yield Result("postgres", what, medians[most][name], "ms", medians[least][name], f"{least:,}", FLAT_RATIO_MAX)
+
+
+def _measure_clients(options: Options, engine: PostgresEngine) -> Iterator[Result]:
+    """Measure claims per second of one client, of many in projects of their own, and of many in one project."""
+    one = _count_claims(options, engine, ["small-0"])
+    own = _count_claims(options, engine, [f"small-{number}" for number in range(CLIENTS)])
+    shared = _count_claims(options, engine, ["small-1"] * CLIENTS)
+    yield Result("postgres", "claims and resolves, 1 client", one, "/s")
+    what = f"claims and resolves, {CLIENTS} clients in"
+    against = "1 client"
+    yield Result("postgres", f"{what} {CLIENTS} projects", own, "/s", one, against, OWN_PROJECTS_RATIO_MIN, True)
+    yield Result("postgres", f"{what} one project", shared, "/s", one, against, ONE_PROJECT_RATIO_MIN, True)
+
+
+def _count_claims(options: Options, engine: PostgresEngine, projects: Sequence[str]) -> float:
+    """Return how many tasks per second are claimed and resolved by a client for each entry."""
+    seconds = CLIENT_SECONDS / 5 if options.quick else CLIENT_SECONDS
+    finished = count()
+    with ExitStack() as stack:
+        members = [stack.enter_context(_start_member(engine)).begin() for _ in projects]
+        begin = threading.Barrier(len(projects) + 1)
+
+        def work(member: Peer, project: str) -> None:
+            steps = make_claim_and_resolve(connect_stdio(member), project)
+            run_interleaved(1, steps)
+            begin.wait()
+            until = time.monotonic() + seconds
+            while time.monotonic() < until:
+                run_interleaved(1, steps)
+                next(finished)
+
+        threads = [
+            threading.Thread(target=work, args=pair, daemon=True) for pair in zip(members, projects, strict=True)
+        ]
+        for thread in threads:
+            thread.start()
+        begin.wait()
+        for thread in threads:
+            thread.join()
+    return next(finished) / seconds
 
 
 def load_graph(engine: PostgresEngine, project: str, graph: Path, *, mark: str) -> None:

@@ -76,7 +76,7 @@ def _set_up(folder: Path) -> dict[str, str]:
     """Make a repository with a plan, and return the environment of the programs."""
     (folder / ".git").mkdir(parents=True)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GROUNDPLAN_")}
-    environment |= {"GROUNDPLAN_AGENT": "ada", "XDG_STATE_HOME": str(folder / "state")}
+    environment |= {"LOGNAME": "ada", "XDG_STATE_HOME": str(folder / "state")}
     for words in (("init",), *(("add", f"task {n}") for n in range(5))):
         command = (sys.executable, "-m", "groundplan", *words)
         subprocess.run(command, check=True, cwd=folder, env=environment, stdout=subprocess.DEVNULL)

@@ -72,12 +72,12 @@ def _measure_set(
     read_floor = [*_make_echo(READ_ECHO, ask_echo), Step("raw read", raw.read_top)]
     write_floor = [*_make_echo(WRITE_ECHO, ask_echo), Step("raw commit", raw.commit)]
     run_interleaved(WARM_UP, (*read_floor, _make_next_step(transport, graphs.WARM_UP)))
-    run_interleaved(WARM_UP, (*write_floor, *_make_claim_and_resolve(transport, graphs.WARM_UP)))
+    run_interleaved(WARM_UP, (*write_floor, *make_claim_and_resolve(transport, graphs.WARM_UP)))
     times = run_interleaved(
         options.count_rounds_of_a_set(SEEKS), (*read_floor, _make_next_step(transport, graphs.PROJECT))
     )
     cycles = min(options.count_rounds_of_a_set(CYCLES), size // READY_SHARE)
-    times |= run_interleaved(cycles, (*write_floor, *_make_claim_and_resolve(transport, graphs.PROJECT)))
+    times |= run_interleaved(cycles, (*write_floor, *make_claim_and_resolve(transport, graphs.PROJECT)))
     searching = list(_make_searches(options, transport, size))
     run_interleaved(1, searching)
     return times | run_interleaved(options.count_rounds_of_a_set(SEARCHES), searching)
@@ -96,7 +96,7 @@ def _make_next_step(transport: Transport, project: str) -> Step:
     return Step("next", lambda: transport.send(line), check=check)
 
 
-def _make_claim_and_resolve(transport: Transport, project: str) -> Sequence[Step]:
+def make_claim_and_resolve(transport: Transport, project: str) -> Sequence[Step]:
     """Return the steps that claim a node and resolve it."""
     claim = transport.prepare("graph_next", {"project": project, "claim": True})
     lines: list[Any] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -14,6 +15,7 @@ from _pytest.runner import runtestprotocol
 from typer.main import get_command
 
 from groundplan.catalog import OPERATIONS
+from groundplan.coding_agents import ANY_AGENT, CODING_AGENTS
 from groundplan.kernel.operations.registry import Registry
 from groundplan.kernel.store.store import Store
 from groundplan.surfaces.cli import program as command_line
@@ -40,7 +42,11 @@ def pytest_configure(config: pytest.Config) -> None:
     config.option.teeth = teeth.resolve_part(
         config.option.teeth
     )  # before the workers get it: the date may change meanwhile
+    for agent in (*CODING_AGENTS, ANY_AGENT):  # else what a test starts inside of one would act as that agent
+        os.environ.pop(agent.variable, None)
     use_hypothesis_profile()
+    # A shell lets what it starts in the background ignore Ctrl-C, and so would the programs that tests start and end.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if folder := memory_directory():
         os.environ.setdefault(ROOT_OF_FILES, str(folder))
     # One server for all workers: the controller starts it and sends its address to the workers.

@@ -17,7 +17,6 @@ from typing import Any, LiteralString, NamedTuple, Self, TypeVar, cast
 
 import psycopg
 from psycopg import sql as psql
-from psycopg._preparing import PrepareManager
 from psycopg.conninfo import conninfo_to_dict
 
 from groundplan.catalog import build_schema
@@ -496,11 +495,11 @@ class PostgresEngine(Engine):
 
     @cached_property
     def store(self) -> Store:
-        return _prepare_every_statement(PostgresStore(self.app_url))
+        return PostgresStore(self.app_url)
 
     @cached_property
     def _clocked_store(self) -> Store:
-        return _prepare_every_statement(PostgresStore(self.app_url, clock=self._clock))
+        return PostgresStore(self.app_url, clock=self._clock)
 
     def store_with_clock(self, clock: Clock) -> Store:
         self._clock.shown = clock
@@ -508,8 +507,6 @@ class PostgresEngine(Engine):
 
     def another_store(self, *, clock: Clock | None = None, uptime: UptimeCounter | None = None) -> PostgresStore:
         store = PostgresStore(self.app_url, clock=clock)
-        for first in store._pool._idle:
-            _keep_statements(first.connection)
         self._stores.append(store)
         return store
 
@@ -693,42 +690,6 @@ def _generate_function_to_empty(tables: Sequence[str]) -> str:
         INSERT INTO organizations (id, name, created_at) VALUES ('local', 'local', '2026-01-01T00:00:00.000Z');
     END $$
     """
-
-
-def _prepare_every_statement(store: PostgresStore) -> PostgresStore:
-    """Make a store prepare each statement at once and keep it: it is planned for the first of many tests only."""
-    connect = store._pool._connect
-
-    def connect_and_prepare(*arguments: Any) -> Any:
-        made = connect(*arguments)
-        _prepare_all(made.connection)
-        return made
-
-    vars(store._pool)["_connect"] = connect_and_prepare
-    for first in store._pool._idle:
-        _prepare_all(first.connection)
-    return store
-
-
-def _prepare_all(connection: psycopg.Connection) -> None:
-    _keep_statements(connection)
-    connection.prepare_threshold = 0
-
-
-def _keep_statements(connection: psycopg.Connection) -> None:
-    connection._prepared = _KeptStatements()
-    connection.prepared_max = None  # psycopg keeps 100, and the product has more
-
-
-class _KeptStatements(PrepareManager):
-    """Prepared statements that outlive a rollback.
-
-    psycopg forgets all of them then, because a rollback can undo the creation of a table; every refused call ends in
-    one, and the server planned each statement anew after it.
-    """
-
-    def clear(self) -> bool:
-        return False
 
 
 def _is_about_rows(statements: Sequence[str], *, keep: bool) -> bool:

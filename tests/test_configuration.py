@@ -16,8 +16,9 @@ from msgspec import Struct
 import groundplan
 from groundplan import policies
 from groundplan.catalog import build_schema
-from groundplan.configuration import Flags, Settings, get_user_name, load_settings
-from groundplan.kernel.actors import LOCAL_ORGANIZATION, Access, Actor, ActorKind, local_actor
+from groundplan.coding_agents import CODING_AGENTS, CodingAgent
+from groundplan.configuration import Flags, Identity, Settings, get_user_name, load_settings
+from groundplan.kernel.actors import LOCAL_ORGANIZATION, Access, ActorKind, local_actor
 from groundplan.kernel.cancellation import WRITE_LIMIT_S
 from groundplan.kernel.errors import OPERATION_NAMES, Invalid
 from groundplan.kernel.input_gate.request import parse_request
@@ -25,6 +26,7 @@ from groundplan.kernel.operations.registry import Group
 from groundplan.kernel.organizations.organization import OrganizationId
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.open_store import open_store
+from groundplan.repository.setup.clients import CLIENTS
 from groundplan.session import Session
 from groundplan.setting_sources import FILE_BYTES_MAX
 from groundplan.setting_values import ACCESS, CLAIM_TTL_MINUTES, CLAIM_TTL_MINUTES_MAX, TOOL_GROUPS, TOOL_GROUPS_DEFAULT
@@ -103,15 +105,73 @@ def test_on_a_server_stored_roles_decide_unless_somebody_chose_otherwise(url: st
     assert settings(Flags(db=url), GROUNDPLAN_ACCESS="open").access == "open"
 
 
-def test_a_person_on_a_server_is_named_by_the_system_unless_somebody_chose_stored_roles() -> None:
-    def name(kind: ActorKind, **given: str) -> str | None:
-        actor = settings(Flags(db="postgresql://127.0.0.1/plan", **given)).build_actor(lambda: "cleo", kind)
-        return None if actor is None else actor.id
+def name_actor(found: Settings, who: Identity | None = None) -> tuple[str, ActorKind] | None:
+    """Return the name and the kind with which a process acts; None if it may not act at all."""
+    actor = found.build_actor(who)
+    return None if actor is None else (actor.id, actor.kind)
 
-    assert name(ActorKind.PERSON) == "cleo"
-    assert name(ActorKind.AGENT) is None
-    assert name(ActorKind.PERSON, access="members") is None
-    assert name(ActorKind.AGENT, agent="scout") == "scout"
+
+def test_a_person_on_a_server_is_named_by_the_system_unless_somebody_chose_stored_roles(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("LOGNAME", "cleo")
+    server = Flags(db="postgresql://127.0.0.1/plan")
+
+    assert name_actor(settings(server)) == ("cleo", ActorKind.PERSON)
+    assert name_actor(settings(server._replace(access="members"))) is None
+    assert name_actor(settings(server._replace(access="members", person=""))) == ("cleo", ActorKind.PERSON)
+    assert name_actor(settings(server._replace(agent="scout"))) == ("scout", ActorKind.AGENT)
+    unnamed_agent = Identity("agent", ActorKind.AGENT, "default", is_named=False)
+    assert name_actor(settings(server), unnamed_agent) is None
+    assert name_actor(Settings(), unnamed_agent) == ("agent", ActorKind.AGENT)
+
+
+def test_a_flag_a_variable_or_the_file_names_an_agent_and_only_a_flag_names_a_person(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("LOGNAME", "cleo")
+    agent, person = ("scout", ActorKind.AGENT), ("cleo", ActorKind.PERSON)
+
+    assert name_actor(settings()) == person
+    assert name_actor(settings(Flags(agent="scout"))) == agent
+    assert name_actor(settings(GROUNDPLAN_AGENT="scout")) == agent
+    assert name_actor(settings(Flags(person=""), GROUNDPLAN_AGENT="scout")) == person
+    assert name_actor(settings(Flags(person=" ben "))) == ("ben", ActorKind.PERSON)
+    write_file("agent_identity: scout\n")
+    assert name_actor(settings()) == agent
+    assert name_actor(settings(Flags(person=""))) == person
+    assert error_of(Flags(agent="scout", person="ben")).code == "config_invalid_value"
+
+
+@pytest.mark.parametrize("agent", CODING_AGENTS, ids=lambda agent: agent.variable)
+def test_inside_a_coding_agent_a_process_that_names_nobody_acts_as_that_agent(agent: CodingAgent) -> None:
+    inside = {agent.variable: "1"}
+
+    assert name_actor(settings(**inside)) == (agent.name, ActorKind.AGENT)
+    assert agent.source in settings(**inside).identity.source
+    assert name_actor(settings(GROUNDPLAN_AGENT="scout", **inside)) == ("scout", ActorKind.AGENT)
+    assert name_actor(settings(Flags(access="members"), **inside)) == (agent.name, ActorKind.AGENT)
+
+
+def test_an_agent_that_is_not_known_says_its_own_name() -> None:
+    def name(value: str, **more: str) -> str | None:
+        found = settings(AI_AGENT=value, **more).coding_agent
+        return None if found is None else found.name
+
+    assert [name(value) for value in ("devin@1", "my-agent", "1", "", " ")] == [
+        "devin",
+        "my-agent",
+        "agent",
+        None,
+        None,
+    ]
+    assert name("devin", CLAUDECODE="1") == "claude"
+
+
+def test_a_client_that_init_connects_has_the_same_name_in_a_shell() -> None:
+    in_shells = {agent.name for agent in CODING_AGENTS}
+
+    assert CLIENTS.keys() - in_shells == {"zed"}  # it says nothing to the programs that it starts
 
 
 def test_flags_win_over_the_environment_which_wins_over_the_file() -> None:
@@ -372,16 +432,6 @@ def test_every_group_is_accepted_in_any_order_and_all_means_all() -> None:
 
 def test_a_name_is_normalized_like_the_names_in_requests() -> None:
     assert settings(Flags(agent="  Zoe\u0308  ")).agent == "Zoë"
-
-
-def test_whoever_is_not_named_acts_under_a_default_name_only_where_everybody_is_trusted() -> None:
-    by_default = Settings().build_actor(lambda: "somebody", ActorKind.AGENT)
-    unnamed = Settings(access="members").build_actor(lambda: "somebody", ActorKind.AGENT)
-    named = Settings(agent="ada", access="members").build_actor(lambda: "somebody", ActorKind.PERSON)
-
-    assert by_default == Actor("local", "somebody", ActorKind.AGENT, Access.OPEN)
-    assert unnamed is None
-    assert named == Actor("local", "ada", ActorKind.PERSON, Access.MEMBERS)
 
 
 def test_the_user_name_is_that_of_the_operating_system_or_local(monkeypatch: pytest.MonkeyPatch) -> None:

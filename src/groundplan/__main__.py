@@ -6,8 +6,9 @@ import os
 import sys
 from collections.abc import Sequence
 
+PERSON = "--person"  # its value may be left out
 # Options with a value that may precede a command.
-LEADING_OPTIONS = ("--db", "--org", "--agent", "--access", "--config", "--project", "-P")
+LEADING_OPTIONS = ("--db", "--org", "--agent", PERSON, "--access", "--config", "--project", "-P")
 COMPLETION = "_GROUNDPLAN_COMPLETE"  # set by a shell that asks typer for completions
 HELP: Sequence[list[str]] = (["--help"], ["-h"], ["help"], [])
 
@@ -31,6 +32,8 @@ def _dispatch(argv: list[str]) -> int:
 
         print_front_page()
         return 0
+    if PERSON in argv:
+        argv = _join_person(argv)
     at = _find_command_index(argv)
     command, others = argv[at : at + 1], argv[:at] + argv[at + 1 :]
     if command == ["mcp"]:
@@ -50,6 +53,32 @@ def _dispatch(argv: list[str]) -> int:
     from groundplan.surfaces.cli.program import run
 
     return run(argv)
+
+
+def _join_person(argv: Sequence[str]) -> list[str]:
+    """Return the arguments with `--person` and the name after it in one, as `--person=ada`; without a name `--person=`.
+
+    Before the command, a word that is a command is no name.
+    """
+    joined: list[str] = []
+    rest = list(argv)
+    while rest:
+        word = rest.pop(0)
+        if word == "--":
+            return [*joined, word, *rest]
+        if word == PERSON:
+            is_before_command = _find_command_index(joined) == len(joined)
+            is_name = bool(rest) and not rest[0].startswith("-") and not (is_before_command and _is_command(rest[0]))
+            word = f"{PERSON}={rest.pop(0) if is_name else ''}"
+        joined.append(word)
+    return joined
+
+
+def _is_command(word: str) -> bool:
+    from groundplan.surfaces.cli.completion.candidates import list_commands
+    from groundplan.surfaces.cli.short.words.table import find_word
+
+    return find_word(word) is not None or any(word == command.value for command in list_commands())
 
 
 def _find_command_index(argv: Sequence[str]) -> int:

@@ -3,9 +3,10 @@
     groundplan.yaml (or graph.config.yaml)   db_path, org, project, agent_identity, access, tools, claim_ttl_minutes,
                                              lean, pipelines, write_timeout_s, short_name, oidc_issuer, …
     environment                              GROUNDPLAN_DB, GROUNDPLAN_ORG, GROUNDPLAN_PROJECT, GROUNDPLAN_AGENT, …
-    flags                                    --db, --org, --agent, --access, --tools
+    flags                                    --db, --org, --agent, --person, --access, --tools
 
-A later source overrides an earlier one. An invalid value raises an error that names its location. The MCP server loads
+A later source overrides an earlier one. A command that names nobody acts as the coding agent that has started it, else
+as the user of the operating system. An invalid value raises an error that names its location. The MCP server loads
 this module before its first answer, so it imports very little, and YAML only if there is a file.
 """
 
@@ -17,6 +18,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from groundplan.coding_agents import CodingAgent, find_coding_agent
 from groundplan.discovery import DB_NAME
 from groundplan.kernel.errors import Invalid
 from groundplan.setting_sources import collect_settings, find_user_name
@@ -36,6 +38,7 @@ from groundplan.setting_values import (
     parse_duration,
     parse_name,
     parse_org,
+    parse_person,
     parse_pipelines_setting,
     parse_text,
     parse_texts,
@@ -60,6 +63,17 @@ class Flags(NamedTuple):
     config: str | None = None
     repo: str | None = None  # the folder where the plan is looked for first
     org: str | None = None
+    person: str | None = None  # empty: the user of the operating system
+
+
+class Identity(NamedTuple):
+    """Who acts, and why."""
+
+    name: str
+    kind: ActorKind
+    source: str
+    is_named: bool = True  # False: the user of the operating system, because nothing names anybody
+    takes_stored_kind: bool = False  # whether the kind only counts until the name first acts
 
 
 class Settings(NamedTuple):
@@ -84,6 +98,8 @@ class Settings(NamedTuple):
     oidc_person_clients: tuple[str, ...] = ()
     short_name: str = SHORT_NAME_DEFAULT  # another name of the program, and of its tasks in commit messages
     config_file: str | None = None
+    person: str | None = None  # None: not given; empty: the user of the operating system
+    coding_agent: CodingAgent | None = None  # that has started this process
     sources: Mapping[str, str] = MappingProxyType({})  # where each setting was given; the others have their defaults
 
     @property
@@ -91,21 +107,39 @@ class Settings(NamedTuple):
         """True if a missing database may be created: a setting names it, so that it was not found by a search."""
         return "db" in self.sources
 
-    def build_actor(
-        self, otherwise: Callable[[], str], kind: ActorKind, *, responsible: str | None = None
-    ) -> Actor | None:
-        """Return the actor; None if stored roles decide and no name is given. Else `otherwise` supplies a name.
+    @property
+    def identity(self) -> Identity:
+        """Who acts: the person or agent that is named, else the coding agent that has started this, else the user."""
+        from groundplan.kernel.actors import ActorKind
 
-        A person on a PostgreSQL store whose access nobody chose is named by it too, as `groundplan init` names them.
+        if self.person is not None:
+            return Identity(self.person or get_user_name(), ActorKind.PERSON, "--person")
+        if self.agent is not None:
+            return Identity(self.agent, ActorKind.AGENT, self.sources["agent"])
+        if self.coding_agent is not None:
+            name, variable, source = self.coding_agent
+            return Identity(parse_name(name, variable), ActorKind.AGENT, f"{variable} is set, see {source}")
+        return Identity(get_user_name(), ActorKind.PERSON, "your user name", is_named=False)
+
+    def build_actor(self, who: Identity | None = None, *, responsible: str | None = None) -> Actor | None:
+        """Return the actor; None if stored roles decide and nobody is named.
+
+        A person on a PostgreSQL store whose access nobody chose has the name of the account, as in `groundplan init`.
         """
         from groundplan.kernel.actors import Access, ActorKind, local_actor
 
+        who = self.identity if who is None else who
         access = Access(self.access)
         is_chosen = "access" in self.sources
-        if self.agent is None and access is Access.MEMBERS and (is_chosen or kind is not ActorKind.PERSON):
+        if not who.is_named and access is Access.MEMBERS and (is_chosen or who.kind is not ActorKind.PERSON):
             return None
         return local_actor(
-            self.agent or otherwise(), kind=kind, access=access, responsible=responsible, organization=self.org
+            who.name,
+            kind=who.kind,
+            access=access,
+            responsible=responsible,
+            organization=self.org,
+            takes_stored_kind=who.takes_stored_kind,
         )
 
     def preferences(
@@ -129,10 +163,11 @@ class Settings(NamedTuple):
 
 def load_settings(flags: Flags = Flags(), environment: Mapping[str, str] | None = None) -> Settings:  # noqa: B008 - an immutable value
     """Return the settings of this process."""
-    values, sources = collect_settings(flags._asdict(), os.environ if environment is None else environment, _PARSERS)
+    environment = os.environ if environment is None else environment
+    values, sources = collect_settings(flags._asdict(), environment, _PARSERS)
     if "access" not in values and is_url(values.get("db", DB_DEFAULT)):
         values["access"] = "members"  # many people reach a server; a file is of those who can open it
-    return Settings(**values, sources=sources)
+    return Settings(**values, coding_agent=find_coding_agent(environment), sources=sources)
 
 
 def get_user_name() -> str:
@@ -148,6 +183,7 @@ _PARSERS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
     "org": parse_org,
     "project": parse_name,
     "agent": parse_name,
+    "person": parse_person,
     "access": parse_access,
     "tools": parse_tools,
     "claim_ttl_minutes": partial(parse_duration, unit="minutes", most=CLAIM_TTL_MINUTES_MAX),

@@ -54,7 +54,7 @@ FILE_KEYS: Mapping[str, str] = {
     "oidc_hosts": "oidc_hosts",
     "oidc_person_clients": "oidc_person_clients",
 }
-_FLAGS = ("db", "agent", "access", "tools", "org")
+_FLAGS = ("db", "agent", "access", "tools", "org", "person")
 
 
 def collect_settings(
@@ -75,6 +75,8 @@ def collect_settings(
         if given := environment.get(variable):
             values[setting] = parsers[setting](given, variable)
             sources[setting] = variable
+    if flags.get("agent") is not None and flags.get("person") is not None:
+        raise Invalid("--agent names an agent and --person a person; give one of them", code="config_invalid_value")
     for setting in _FLAGS:
         if (given := flags.get(setting)) is not None:
             values[setting] = parsers[setting](given, f"--{setting}")

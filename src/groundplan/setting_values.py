@@ -105,6 +105,11 @@ def parse_name(value: Any, where: str) -> str:
         raise Invalid(f"{where} {wrong}", code=error.code, setting=where) from None
 
 
+def parse_person(value: Any, where: str) -> str:
+    """Return the name of a person; empty for the user of the operating system."""
+    return parse_name(value, where) if value else ""
+
+
 def check_short_name(value: Any, where: str) -> str:
     """Return the short name of the program if it is valid."""
     name = parse_text(value, where)

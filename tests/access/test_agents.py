@@ -216,13 +216,11 @@ def test_the_refusal_to_create_a_project_names_the_command_and_the_option_for_an
     assert refused.value.message.count("groundplan") == 1
 
 
-def test_an_agent_under_the_name_of_its_person_leaves_them_the_owner(engine: Engine, ada: Session) -> None:
-    ada.call("member.add", scopeId="atlas", userId="bot", role="viewer")
+def test_an_agent_does_not_act_under_the_name_of_its_person(engine: Engine, ada: Session) -> None:
+    agent = engine.session(Actor("local", "ada", ActorKind.AGENT, Access.OPEN, responsible="ada"))
 
-    engine.session(replace(MEMBER_BOT, responsible="bot")).call("project.create", name="south")
-
-    (member,) = ada.call("member.list", scopeId="south").members
-    assert (member.user_id, member.role) == ("bot", Role.OWNER)
+    assert code(agent, "project.create", name="south") == "actor_kind"
+    assert code(agent, "project.list") == "actor_kind"
 
 
 def test_an_agent_is_not_responsible_for_another(engine: Engine, ada: Session) -> None:

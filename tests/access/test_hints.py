@@ -151,7 +151,7 @@ class Runner:
     def run_command(self, command: str) -> str | None:
         """Run a command as a person in a shell, and return it if its usage is wrong."""
         _, *words = shlex.split(command)
-        code = main([*words, "--db", self._engine.db, "--agent", "ada", "--access", "open", "--json"])
+        code = main([*words, "--db", self._engine.db, "--person", "ada", "--access", "open", "--json"])
         return command if code == Invalid.exit_code else None
 
 

@@ -254,7 +254,7 @@ def test_values_survive_the_command_line(
 ) -> None:
     def run(*words: str) -> Any:
         capsys.readouterr()
-        code = main(["context", *words, "--db", paths.engine.db, "--agent", "ada", "--json"])
+        code = main(["context", *words, "--db", paths.engine.db, "--person", "ada", "--access", "open", "--json"])
         printed = capsys.readouterr()
         assert code == 0, printed.err
         assert printed.out.count("\n") == 1

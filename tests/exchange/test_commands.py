@@ -94,10 +94,10 @@ def test_what_cannot_be_read_ends_with_2_and_an_unknown_project_with_3(shell: Sh
 
 def test_a_viewer_may_not_import_but_may_look_at_a_dry_run(shell: Shell) -> None:
     path = str(write_issues(shell.folder, [issue("a")]))
-    shell.run("import", "--from", "beads", path, "--project", "isle", "--agent", "ada")
-    shell.run("member", "add", "cleo", "--role", "viewer", "--project", "isle", "--agent", "ada")
+    shell.run("import", "--from", "beads", path, "--project", "isle", "--person", "ada")
+    shell.run("member", "add", "cleo", "--role", "viewer", "--project", "isle", "--person", "ada")
     write_issues(shell.folder, [issue("a", title="new")])
-    cleo = ("--agent", "cleo", "--access", "members")
+    cleo = ("--person", "cleo", "--access", "members")
 
     assert shell.run("import", "--from", "beads", path, "--project", "isle", *cleo)[0] == 4
     assert shell.run("import", "--from", "beads", path, "--project", "isle", "--dry-run", *cleo)[0] == 0

@@ -41,14 +41,6 @@ def test_few_rows_and_many_are_gone_and_a_schema_is_as_it_was(team: PostgresEngi
     assert team.session("ada").call("project.create", name="atlas", op_id="once").project.name == "atlas"
 
 
-def test_statements_are_planned_once_and_not_forgotten(team: PostgresEngine) -> None:
-    team.session("ada").call("project.create", name="atlas")
-
-    with team.store._pool.connection() as connection:  # type: ignore[attr-defined] # a store of PostgreSQL
-        assert connection.prepare_threshold == 0
-        assert connection.prepared_max is None
-
-
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_a_file_is_empty_after_a_test_and_its_guards_are_there(engine: SharedSqliteEngine) -> None:
     place = engine._file

@@ -207,7 +207,7 @@ def test_errors_on_the_command_line_name_commands_and_no_tool_or_operation(
     session_files: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GROUNDPLAN_DB", session_files.db)
-    monkeypatch.setenv("GROUNDPLAN_AGENT", "ada")
+    monkeypatch.setenv("LOGNAME", "ada")
     foreign = []
     # Errors below the command line read as in Python, so one error of each operation is enough.
     for name, row in ROWS.items():

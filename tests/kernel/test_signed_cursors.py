@@ -45,7 +45,7 @@ def refusal(session: Session, operation: str, **arguments: Any) -> bytes:
 def test_every_list_refuses_every_other_text_with_the_same_error(populated: Engine) -> None:
     ada = populated.session("ada")
     values = placeholder_values(populated, "atlas")
-    wrong = ["", "ada", "A" * 16, "A" * 512, "A" * 513, "ü" * 600, "0", "null"]
+    wrong = ["ada", "A" * 16, "A" * 512, "A" * 513, "ü" * 600, "0", "null"]
     refusals = {
         refusal(ada, operation, **fill_placeholders(EXAMPLES[operation], values), cursor=text)
         for operation in WITH_CURSOR

@@ -7,6 +7,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from msgspec import UNSET
+
+from groundplan.kernel.answers import count_tokens, encode
 from tests.answers import to_json
 from tests.engines import Engine
 from tests.errors import error_of
@@ -311,16 +314,24 @@ def test_only_a_task_is_accepted_as_a_task(client: KnowledgeClient) -> None:
     assert client.atom("Cart", createdByTaskId=task).created_by_task_id == task
 
 
-def test_resolving_a_task_reminds_of_knowledge_where_there_is_some(client: KnowledgeClient) -> None:
-    nodes = [{"ref": ref, "summary": ref} for ref in "ab"]
-    first, second = (one.id for one in client.call("work.plan", project=client.project, nodes=nodes).created)
+def test_resolving_a_task_with_files_reminds_in_one_short_line_of_its_notes_where_there_are_any(
+    client: KnowledgeClient,
+) -> None:
+    nodes = [{"ref": ref, "summary": ref, "context_links": ["src/cart.py"]} for ref in "abc"]
+    nodes += [{"ref": "d", "summary": "d"}, {"ref": "e", "summary": "e", "context_links": ["https://example.org/e"]}]
+    planned = client.call("work.plan", project=client.project, nodes=nodes).created
+    first, second, third, without_files, with_a_page = (one.id for one in planned)
 
-    before = client.call("work.update", updates=[{"node_id": first, "resolved": True}])
+    def resolve(node_id: str, **arguments: Any) -> Any:
+        updates = [{"node_id": node_id, "resolved": True, "add_evidence": [{"type": "note", "ref": "done"}]}]
+        return client.call("work.update", updates=updates, **arguments)
+
+    before = resolve(first)
     client.atom("Cart")
     renamed = client.call("work.update", updates=[{"node_id": second, "summary": "c"}])
-    after = to_json(client.call("work.update", updates=[{"node_id": second, "resolved": True}]))
+    after = resolve(second)
 
-    assert not before.graph_hints
-    assert not renamed.graph_hints
-    assert after["graphHints"]["message"]
-    assert after["graphHints"]["suggestedActions"]
+    assert isinstance(after.graph_hints, str)
+    assert count_tokens(encode(after)) <= 40
+    others = [before, renamed, resolve(third, lean=True), resolve(without_files), resolve(with_a_page)]
+    assert [one.graph_hints for one in others] == [UNSET] * 5

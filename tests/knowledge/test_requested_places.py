@@ -65,7 +65,7 @@ def test_a_folder_deeper_down_finds_less_and_the_root_everything(pay: KnowledgeC
     assert pay.names_matching(".") == pay.names_matching("./") == ["All", "Api", "Bare", "Markdown", "One", "Web"]
 
 
-@pytest.mark.parametrize("file", ["src/pay/a.ts", "src/pay/b.py", "src/pay/Makefile", "src/pay/.env"])
+@pytest.mark.parametrize("file", ["src/pay/a.ts", "src/pay/b.py", "src/pay/Makefile", "src/pay/.env", "bin/run"])
 def test_a_file_does_not_find_what_could_only_be_below_it(pay: KnowledgeClient, file: str) -> None:
     assert "Markdown" not in pay.names_matching(file)
     assert "Markdown" in pay.names_matching(f"{file}/"), "written as a folder it is one"
@@ -83,7 +83,8 @@ def test_the_working_copy_says_what_is_a_folder(pay: KnowledgeClient, repo: Path
 
     assert there.names_matching("bin/pay") == [], "a file without an ending"
     assert there.names_matching("v1.2") == ["Markdown"], "a folder with one"
-    assert there.names_matching("src/gone") == ["Markdown"], "not there yet, so the name decides"
+    assert there.names_matching("src/gone") == [], "not there yet, and no pattern begins below it"
+    assert there.names_matching("web") == ["Markdown", "Web"], "not there yet, but a pattern begins below it"
 
 
 def test_paths_are_found_from_a_folder_and_from_anywhere(pay: KnowledgeClient, repo: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.errors import Conflict
+from tests.answers import to_json
 from tests.engines import Engine
 from tests.errors import error_of
 from tests.knowledge.client import COMMIT, NOWHERE, KnowledgeClient, outcome_of
@@ -76,6 +77,38 @@ def test_relations_are_replaced_as_a_whole(crowded_project: KnowledgeClient) -> 
 
     assert [(one.name, one.reason) for one in changed.related_atoms] == [("Tax", "adds it")]
     assert emptied.related_atoms == []
+
+
+@pytest.mark.parametrize(("kind", "field"), [("atom", "relatedAtoms"), ("molecule", "relatedMolecules")])
+def test_relations_are_written_as_they_were_read_and_a_missing_one_is_kept_with_a_warning(
+    client: KnowledgeClient, kind: str, field: str
+) -> None:
+    for name in ("Tax", "Payments", "Cart"):
+        client.create(kind, name, **{"paths": ["src/**"]} if kind == "atom" else {})
+    client.update("Cart", **{field: {"Tax": "adds it", "Payments": "charges"}})
+    read = to_json(client.read("Cart"))[field]
+    client.delete("Tax")
+    read_later = to_json(client.read("Cart"))[field]
+
+    for version, related in enumerate((read, read_later), 3):
+        written = client.call(
+            "knowledge.update",
+            entityType=kind,
+            id=client["Cart"],
+            version=version - 1,
+            lastTaskId=client["build"],
+            **{field: related},
+        )
+        assert (
+            to_json(getattr(written, kind))[field] == read_later == [read[0] | {"name": None, "missing": True}, read[1]]
+        )
+        (warning,) = written.warnings
+        assert warning.startswith(f"{field}[0]: ")
+
+    other = client.create(kind, "Other", **{"paths": ["src/**"]} if kind == "atom" else {})
+    refused = error_of(partial(client.update, "Other", version=other.version, **{field: read_later}))
+    assert (refused.code, refused.details["field"]) == ("not_found", f"{field}[0].{kind}Id")
+    assert error_of(partial(client.update, "Cart", **{field: [read[1] | {"nam": "x"}]})).code == "unknown_argument"
 
 
 def test_an_update_that_changes_nothing_is_a_change_like_any_other(
@@ -220,7 +253,7 @@ REFUSED: dict[str, Attempt] = {
     ),
     "a molecule that is confirmed": (
         lambda d: d.update("Shop", confirm=COMMIT),
-        ("Invalid", "head_unknown", "confirm"),
+        ("Invalid", "invalid_argument", "confirm"),
     ),
     "an atom related to molecules": (
         lambda d: d.update("Cart", relatedMolecules={"Shop": "x"}),

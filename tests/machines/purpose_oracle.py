@@ -99,13 +99,20 @@ class Theory:
 
     @property
     def pairs(self) -> set[tuple[str, str]]:
-        return {(source, target) for source, target, _ in self.causal}
+        return {self.ends(edge) for edge in self.causal}
 
     def level(self, key: str) -> int:
         return NODE_TYPES.index(self.nodes[key]["node_type"])
 
+    def ends(self, edge: EdgeKey) -> tuple[str, str]:
+        """Return the cause and the effect: what depends is the effect, but never of something above it."""
+        source, target, type_ = edge
+        depends = type_ == "DEPENDS_ON" and self.level(target) <= self.level(source)
+        return (target, source) if depends else (source, target)
+
     def rise(self, edge: EdgeKey) -> int:
-        return self.level(edge[1]) - self.level(edge[0])
+        cause, effect = self.ends(edge)
+        return self.level(effect) - self.level(cause)
 
     @property
     def downward(self) -> set[EdgeKey]:
@@ -446,10 +453,12 @@ class Purpose:
         if theory is None:
             return []
         on = theory.assumptions[key]["on"]
-        start = on if isinstance(on, str) else on[1]
+        start = on if isinstance(on, str) else theory.ends(on)[1]
         comes_back = not isinstance(on, str) and on[2] == "FEEDBACK"
         nodes = set() if comes_back else {start} | theory.after(start)
-        edges = {edge for edge in theory.causal if edge[0] in nodes} | ({on} if not isinstance(on, str) else set())
+        edges = {edge for edge in theory.causal if theory.ends(edge)[0] in nodes} | (
+            {on} if not isinstance(on, str) else set()
+        )
         names = [edge_name(edge) for edge in sorted(edges, key=edge_order)]
         return [{"assumption": key, "edges": names, "nodes": sorted_keys(nodes), "work": []}]
 
@@ -545,7 +554,10 @@ class Purpose:
                     key
                     for key, one in high
                     if not (one["owner"] and one["review_by"])
-                    or (strict and (one["on"] if isinstance(one["on"], str) else one["on"][1]) not in measured)
+                    or (
+                        strict
+                        and (one["on"] if isinstance(one["on"], str) else theory.ends(one["on"])[1]) not in measured
+                    )
                 )
             case "GA_LOW_CONFIDENCE":
                 low = [edge for edge in causal if theory.edges[edge]["confidence"] == "low"]
@@ -554,17 +566,20 @@ class Purpose:
                 outcomes = theory.of_type("OUTCOME")
                 return len(outcomes), [key for key in outcomes if key not in measured]
             case "GA_ASSUMPTIONS":
-                into = [edge for edge in causal if edge[1] in effects]
-                return len(into), edges(edge for edge in into if edge not in assumed and edge[0] not in assumed)
+                into = [edge for edge in causal if theory.ends(edge)[1] in effects]
+                return len(into), edges(
+                    edge for edge in into if edge not in assumed and theory.ends(edge)[0] not in assumed
+                )
             case "GA_DEAD_END":
                 activities = theory.of_type("ACTIVITY")
-                return len(activities), [key for key in activities if not any(edge[0] == key for edge in causal)]
+                causes = {cause for cause, _ in theory.pairs}
+                return len(activities), [key for key in activities if key not in causes]
             case "GA_REFUTED":
                 on_a_path = [
                     key
                     for key, one in theory.assumptions.items()
                     if (one["on"] in reaching if isinstance(one["on"], str) else one["on"][2] != "FEEDBACK")
-                    and (isinstance(one["on"], str) or one["on"][1] in reaching)
+                    and (isinstance(one["on"], str) or theory.ends(one["on"])[1] in reaching)
                 ]
                 return len(on_a_path), sorted_keys(key for key in on_a_path if self.undecided(key, before_rev))
             case "GA_CONTEXT":
@@ -710,13 +725,14 @@ class Batch:
     def update_node(self, _place: int, op: Thing, _key: str) -> None:
         key = self.resolved("nodes", op["node"])
         node = self.theory.nodes[key]
-        before = node["node_type"]
+        before, ends = node["node_type"], {edge: self.theory.ends(edge) for edge in self.theory.causal}
         node |= {name: op[name] for name in NODE_FIELDS if name in op and name != "metadata"}
         if "metadata" in op:
             node["metadata"] = without_nulls({**node["metadata"], **op["metadata"]})
         down = [edge for edge in self.theory.downward if key in edge[:2]]
         if node["node_type"] != before and self.draft.is_ordered and down:
             raise Refusal("invalid_direction")
+        self.new |= {self.theory.ends(edge) for edge in ends if self.theory.ends(edge) != ends[edge]}  # turned round
 
     def remove_node(self, _place: int, op: Thing, _key: str) -> None:
         self.theory.remove_node(self.resolved("nodes", op["node"]))
@@ -729,7 +745,7 @@ class Batch:
         self.allowed(edge, is_new_cause=edge[2] != "FEEDBACK")
         self.theory.edges[edge] = {name: op.get(name) for name in ("mechanism", "confidence")}
         if edge[2] != "FEEDBACK":
-            self.new.add(ends)
+            self.new.add(self.theory.ends(edge))
         self.keep(place, op, "edges", edge_name(edge), self.theory.edges[edge])
 
     def update_edge(self, _place: int, op: Thing, _key: str) -> None:
@@ -739,13 +755,15 @@ class Batch:
         if type_ == edge[2]:
             return
         renamed = (*edge[:2], type_)
-        self.allowed(renamed, is_new_cause=edge[2] == "FEEDBACK")
+        is_turned = self.theory.ends(edge) != self.theory.ends(renamed)
+        is_new_cause = type_ != "FEEDBACK" and (edge[2] == "FEEDBACK" or is_turned)
+        self.allowed(renamed, is_new_cause=is_new_cause)
         self.theory.edges[renamed] = self.theory.edges.pop(edge)
         for one in self.theory.assumptions.values():
             if one["on"] == edge:
                 one["on"] = renamed
-        if edge[2] == "FEEDBACK":
-            self.new.add(edge[:2])
+        if is_new_cause:
+            self.new.add(self.theory.ends(renamed))
 
     def remove_edge(self, _place: int, op: Thing, _key: str) -> None:
         self.theory.remove_edge(self.edge(op))

@@ -240,11 +240,16 @@ def some_operations(random: Random, work: Work, verb: str) -> list[Operation]:
 
 
 def some_operation(random: Random, work: Work, verb: str) -> Operation:
-    n = some_node(random, work, unfinished(work) if verb == "drop" else below_root(work))
+    n = some_node(random, work, below_root(work) if verb != "drop" or sometimes(random) else unfinished(work))
+    if verb == "drop" and rarely(random):
+        n = ROOT
     match verb:
         case "move":
             return Move(n, some_node(random, work, [one for one in work.nodes if n not in (one, *work.ancestors(one))]))
         case "merge":
+            parent = work.nodes[n].parent if n in work.nodes else None
+            if parent is not None and sometimes(random):
+                return Merge(n, parent)
             return Merge(n, some_node(random, work, unrelated(n, work)))
         case _:
             return Drop(n, random.choice(REASONS))

@@ -239,8 +239,10 @@ class WorkDriver(SteppingMachine):
                 (one["op"], self.ids[n]) for one, n in zip(told, expected.named, strict=True)
             ]
 
-        arguments = {"operations": told}
-        self.perform(rng, "work.restructure", arguments, lambda work, **by: work.restructure(operations, **by), check)
+        def expect(work: Work, *, agent: str, now: int) -> Answer:
+            return work.restructure(operations, agent=agent, now=now, is_owner=agent in PEOPLE)
+
+        self.perform(rng, "work.restructure", {"operations": told}, expect, check)
 
     def take(self, rng: Random) -> None:
         def check(answer: dict[str, Any], expected: Answer) -> None:

@@ -598,8 +598,11 @@ class Work:
             edge = self._edge(link)
             self.edges = self.edges - {edge} if link.remove else self.edges | {edge}
             self._record(self.nodes[edge.source], "disconnected" if link.remove else "connected", now)
-            if not link.remove and link.type not in (DEPENDS_ON, "relates_to"):
+            if not link.remove and link.type == "blocks":
                 self._warnings.append(Warned(edge.source, f"edge type {link.type!r} has no effect on the order"))
+            ends = self.nodes[edge.source], self.nodes[edge.target]
+            if not link.remove and link.type == DEPENDS_ON and [end.resolved for end in ends] == [True, False]:
+                self._warnings.append(Warned(edge.source, "is resolved, so it waits for nothing"))
         return self._answer(
             before, applied=len(links) - len(rejected), rejected=tuple(rejected[place] for place in sorted(rejected))
         )
@@ -621,7 +624,7 @@ class Work:
         tried.edges |= {edge}
         return "cycle_detected" if tried.has_loop() else None
 
-    def restructure(self, operations: Sequence[Operation], *, agent: str, now: int) -> Answer:
+    def restructure(self, operations: Sequence[Operation], *, agent: str, now: int, is_owner: bool = True) -> Answer:
         before = self._begin(agent)
         named = []
         for operation in operations:
@@ -632,6 +635,8 @@ class Work:
                 case Merge(source, target):
                     self._merge(self.lead(source), self.lead(target), agent, now)
                 case Drop(n, reason):
+                    if self.lead(n) == ROOT and not is_owner:
+                        raise Refusal("root_stays")
                     self._drop(self.lead(n), reason, agent, now)
         self._refuse_loops()
         return self._answer(before, applied=len(operations), named=tuple(named))
@@ -656,7 +661,7 @@ class Work:
         self._find(source, target)
         if ROOT in (source, target):
             raise Refusal("root_stays")
-        if source == target or source in self.ancestors(target) or target in self.ancestors(source):
+        if source == target or source in self.ancestors(target) or target in self.ancestors(source)[1:]:
             raise Refusal("cannot_merge")
         self._refuse_held(source, agent, now)
         old, kept = self.nodes[source], self.nodes[target]
@@ -698,11 +703,9 @@ class Work:
 
     def _drop(self, n: int, reason: str, agent: str, now: int) -> None:
         self._find(n)
-        if n == ROOT:
-            raise Refusal("root_stays")
         still_open = [node for node in self.subtree(n) if not self.nodes[node].resolved]
         if not still_open:
-            raise Refusal("already_resolved")
+            return
         for node in still_open:
             self._refuse_held(node, agent, now)
         for node in sorted(still_open):

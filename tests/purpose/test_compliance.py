@@ -228,6 +228,17 @@ PROPOSALS: list[tuple[dict[str, Any], dict[str, Any], set[str]]] = [
     ({"kind": "delete_node", "node": "AC2"}, {"op": "remove_node"}, {"4: Node exists in this"}),
     ({"kind": "create_edge", "source": "AC1", "target": "OC1"}, {"op": "add_edge"}, set()),
     ({"kind": "create_edge", "source": "OP1", "target": "OC1", "edge_type": "DEPENDS_ON"}, {"op": "add_edge"}, set()),
+    ({"kind": "create_edge", "source": "OC1", "target": "OP1", "edge_type": "DEPENDS_ON"}, {"op": "add_edge"}, set()),
+    (
+        {"kind": "create_edge", "source": "OC1", "target": "OC2", "edge_type": "DEPENDS_ON"},
+        {"op": "add_edge"},
+        {"5: No circular dependencies (optional"},
+    ),
+    (
+        {"kind": "update_edge", "source": "OC1", "target": "OC2", "new_edge_type": "DEPENDS_ON"},
+        {"op": "update_edge"},
+        set(),
+    ),
     ({"kind": "create_edge", "source": "G1", "target": "OC1", "edge_type": "FEEDBACK"}, {"op": "add_edge"}, set()),
     ({"kind": "create_edge", "source": "AC1"}, {"op": "add_edge"}, {"5: Source and target nodes"}),
     (
@@ -324,6 +335,16 @@ def test_what_is_approved_the_editor_takes_and_what_is_blocked_it_refuses(atlas:
 
     assert found == wanted
     assert editor == {name: not items for name, items in wanted.items()}
+
+
+def test_another_type_that_turns_an_edge_into_a_cycle_is_blocked_as_the_editor_refuses_it(
+    atlas: AtlasProposals,
+) -> None:
+    atlas.call("edit", operations=[{"op": "add_edge", "source": "OP1", "target": "OC1", "edge_type": "DEPENDS_ON"}])
+    retyped = {"node": "OP1", "node_type": "OUTCOME"}
+
+    assert atlas.failing("update_node", **retyped) == {"4: Its edges close no"}
+    assert not atlas.would_pass({"op": "update_node", **retyped})
 
 
 LINK, TREE = "1: NOT using adjacency list", "1: NOT using JSONB tree"

@@ -316,16 +316,20 @@ def test_a_claim_survives_a_change_of_the_node_and_of_its_place(work: WorkClient
     assert holder(work, "a")[0] == "ben"
 
 
-def test_claims_are_kept_in_history_with_their_end(work: WorkClient, ben: WorkClient) -> None:
+def test_a_claim_in_the_history_names_only_who_had_and_who_has_the_node(
+    work: WorkClient, ben: WorkClient, clock: ManualClock
+) -> None:
     work.plan("a")
     ben.offers(claim=True, decision="closest to what I know")
+    clock.move(hours=2)
+    work.claim()
 
-    event = work.history("a")[-1]
+    created, first, second = work.history("a")
 
-    assert (event.action, event.agent, event.decision) == ("claimed", "ben", "closest to what I know")
-    changes = {one.field: (one.before, one.after) for one in event.changes}
-    assert changes["claimed_by"] == (None, "ben")
-    assert changes["claimed_until"] == (None, "2026-03-01T10:00:00.000Z")
+    assert (first.action, first.agent, first.decision) == ("claimed", "ben", "closest to what I know")
+    assert [(one.field, one.before, one.after) for one in first.changes] == [("claimed_by", None, "ben")]
+    assert [(one.field, one.before, one.after) for one in second.changes] == [("claimed_by", "ben", "ada")]
+    assert created.action == "created"
 
 
 def test_a_claim_raises_the_revision_of_the_node(work: WorkClient, ben: WorkClient) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import UNSET
 
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import NotFound, RuleViolated
 from tests.engines import Engine
 from tests.errors import error_of
@@ -67,20 +68,54 @@ def test_dropping_an_unknown_node_is_not_found(work: WorkClient) -> None:
     assert isinstance(error_of(lambda: work.drop("oooooo")), NotFound)
 
 
-def test_dropping_what_is_resolved_is_refused(work: WorkClient) -> None:
-    work.plan("a")
-    work.resolve("a")
+def test_dropping_what_is_resolved_says_so_and_changes_nothing(engine: Engine, work: WorkClient) -> None:
+    work.plan("done\ndropped\n  below")
+    work.resolve("done")
+    work.drop("dropped")
+    before = engine.as_owner("SELECT rev FROM projects"), *map(work.node, ("done", "dropped", "below"))
 
-    refusal = error_of(lambda: work.drop("a"))
+    for name in ("done", "dropped", "below"):
+        [detail] = work.drop(name, "once more").details
+        assert (detail.node_id, detail.result) == (work[name], "already resolved")
+
+    assert (engine.as_owner("SELECT rev FROM projects"), *map(work.node, ("done", "dropped", "below"))) == before
+
+
+def test_a_parent_and_its_child_are_dropped_in_one_call_in_any_order(work: WorkClient) -> None:
+    work.plan("phase\n  a\nother\n  b")
+
+    answer = work.restructure(
+        *({"op": "drop", "node_id": name, "reason": "x"} for name in ("phase", "a", "b", "other"))
+    )
+
+    assert answer.applied == 4
+    assert [one.result for one in answer.details] == ["dropped with 1 below", "already resolved", "dropped", "dropped"]
+    assert [len(work.node(name).evidence) for name in ("phase", "a", "b", "other")] == [1, 1, 1, 1]
+
+
+def test_an_owner_drops_the_root_and_everything_with_it(work: WorkClient) -> None:
+    work.plan("phase\n  a\ndone")
+    work.resolve("done")
+
+    [detail] = work.drop("root", "the project was cancelled").details
+
+    assert detail.result == "dropped with 2 below"
+    assert work.filter_open(["root", "phase", "a"]) == []
+    assert work.node("root").evidence[-1].ref == "the project was cancelled"
+    assert work.node("done").evidence == []
+    assert work.plan("b").reopened[0].id == work["root"]
+
+
+def test_who_is_no_owner_cannot_drop_the_root_and_is_told_of_the_archive(engine: Engine, work: WorkClient) -> None:
+    work.plan("a")
+    agent = WorkClient(engine.session(local_actor("robin", kind=ActorKind.AGENT)), work.project, work.ids)
+
+    refusal = error_of(lambda: agent.drop("root"))
 
     assert isinstance(refusal, RuleViolated)
-    assert refusal.code == "already_resolved"
-
-
-def test_the_root_cannot_be_dropped(work: WorkClient) -> None:
-    work.plan("a")
-
-    assert error_of(lambda: work.drop("root")).code == "root_stays"
+    assert refusal.code == "root_stays"
+    [step] = refusal.next_steps
+    assert (step.operation, step.arguments) == ("project.archive", {"project": work.project})
     assert not work.node("a").resolved
 
 
@@ -116,12 +151,12 @@ def test_a_new_child_of_a_dropped_node_reopens_it(engine: Engine, work: WorkClie
     assert {work.name(one) for one, _ in engine.as_owner(OUTCOMES)} == {"a"}
 
 
-def test_a_drop_inside_a_resolved_project_part_is_refused(work: WorkClient) -> None:
+def test_what_is_resolved_in_a_dropped_part_is_dropped_only_once(work: WorkClient) -> None:
     work.plan("phase\n  a\n  b")
     work.drop("a")
 
-    assert error_of(lambda: work.drop("a")).code == "already_resolved"
     assert work.drop("phase").newly_actionable is UNSET
+    assert len(work.node("a").evidence) == 1
 
 
 @pytest.mark.parametrize("wrong", ["oooooo", "root"])
@@ -130,7 +165,7 @@ def test_a_bad_operation_leaves_the_good_ones_undone(engine: Engine, work: WorkC
     before = engine.as_owner("SELECT rev FROM projects"), work.counts()
     good = {"op": "drop", "node_id": "a", "reason": "x"}
 
-    error_of(lambda: work.restructure(good, {"op": "drop", "node_id": wrong, "reason": "x"}))
+    error_of(lambda: work.restructure(good, {"op": "move", "node_id": wrong, "new_parent": "b"}))
 
     assert (engine.as_owner("SELECT rev FROM projects"), work.counts()) == before
     assert work.node("a").evidence == []

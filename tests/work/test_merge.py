@@ -146,11 +146,45 @@ def test_the_history_of_the_target_tells_what_came_to_it(work: WorkClient) -> No
     )
 
 
+def test_a_child_is_merged_into_its_parent(engine: Engine, work: WorkClient) -> None:
+    work.plan("before\nphase\n  part: before\n    step\n  other\nafter: part")
+    work.update("part", add_evidence=[{"type": "git", "ref": "1"}], add_context_links=["src/a.py"])
+    work.resolve("other")
+
+    [detail] = work.merge("part", "phase").details
+
+    assert detail.result == f"merged into {work['phase']} with 1 children"
+    assert work.query(parent=work["phase"]) == ["step", "other"]
+    assert edges(engine, work) == [("phase", "depends_on", "before"), ("after", "depends_on", "phase")]
+    assert [entry.ref for entry in work.node("phase").evidence] == ["1"]
+    assert work.node("phase").context_links == ["src/a.py"]
+    assert work.context("part").node.id == work["phase"]
+
+
+def test_a_parent_whose_only_child_is_merged_into_it_is_work_itself(work: WorkClient) -> None:
+    work.plan("phase\n  part\ndone\n  step")
+    work.resolve("step")
+    work.resolve("done")
+
+    assert work.names(work.merge("part", "phase").newly_actionable) == ["phase"]
+    work.merge("step", "done")
+    assert work.next() == ["phase"]
+    assert work.counts()[:2] == (3, 1)
+
+
+def test_a_child_for_which_its_sibling_waits_is_not_merged_into_their_parent(work: WorkClient) -> None:
+    work.plan("phase\n  a\n  b: a")
+
+    refusal = error_of(lambda: work.merge("a", "phase"))
+
+    assert refusal.code == "cycle_detected"
+    assert refusal.details["depends_on"] == [[work["b"], work["phase"]]]
+
+
 REFUSED = {
     "itself": ("a", "a", "cannot_merge"),
     "its child": ("phase", "a", "cannot_merge"),
     "its grandchild": ("phase", "b", "cannot_merge"),
-    "its parent": ("a", "phase", "cannot_merge"),
     "its grandparent": ("b", "phase", "cannot_merge"),
     "the root": ("a", "root", "root_stays"),
     "as the root": ("root", "a", "root_stays"),

@@ -25,7 +25,7 @@ from groundplan.context.unset_facts import UnsetFact, list_unset_facts
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import LeftOut, encode, take_page
 from groundplan.kernel.clock import subtract_time
-from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.cursors import Cursor, InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.projects import ListProjects, list_projects
@@ -431,7 +431,7 @@ class ReadInbox(Struct, forbid_unknown_fields=True):
 
     project: Name | None = None
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = 20
-    cursor: str | None = None
+    cursor: Cursor = None
 
 
 class Inbox(Struct):

@@ -26,6 +26,7 @@ from groundplan.purpose.markup import escape_inline
 from groundplan.purpose.model import EdgeType, NodeType, PurposeEdge, PurposeNode, edge_order, key_order
 from groundplan.purpose.picture.subjects import Arrow, Badge, Card, Emphasis, Picture, WorkSubject, pluralize
 from groundplan.purpose.picture.svg import draw
+from groundplan.purpose.picture.tokens import RELATION_NAMES
 from groundplan.work.evidence_check import format_check
 
 REASONS = {
@@ -182,7 +183,7 @@ def _describe_link(link: ChainLink | None) -> str:
     if link.confidence:
         parts.append(f"{link.confidence} confidence")
     if link.by in (StepRelation.CAUSES, StepRelation.DEPENDS_ON):
-        parts.append(link.by.lower().replace("_", " "))
+        parts.append(RELATION_NAMES[EdgeType(link.by)])
     return f": {', '.join(parts)}" if parts else ""
 
 

@@ -125,9 +125,10 @@ def build_purpose_steps(
     tx: Transaction, graph: PurposeGraph, levels: Mapping[str, int], *, known: Collection[str]
 ) -> list[ChainStep]:
     """Return the steps of the nodes in `levels`, with assumptions, indicators and their edges to nodes in `known`."""
-    edges = _group_edges(graph.causal.graph, levels, known)
+    causal = graph.causal
+    edges = _group_edges(causal.graph, levels, known)
     content = graph.content
-    edge_names = {graph.causal.edges[number].name for numbers in edges.values() for number in numbers}
+    edge_names = {causal.edges[number].name for numbers in edges.values() for number in numbers}
     part = build_content(
         (),
         (),
@@ -151,10 +152,10 @@ def build_purpose_steps(
         node = content.nodes[key]
         links = []
         for number in edges[key]:
-            edge = graph.causal.edges[number]
+            edge = causal.edges[number]
             links.append(
                 ChainLink(
-                    edge.target,
+                    causal.graph.keys[causal.graph.targets[number]],
                     StepRelation(edge.edge_type),
                     edge.mechanism or UNSET,
                     edge.confidence or UNSET,

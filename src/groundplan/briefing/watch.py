@@ -22,7 +22,7 @@ from groundplan.purpose.analysis import Dependents, Place, find_steps, get_place
 from groundplan.purpose.graph.graph import CausalGraph, build_causal_graph
 from groundplan.purpose.graph.paths import GAP, GoalSteps
 from groundplan.purpose.in_force import load_chains_in_force, read_content_in_force
-from groundplan.purpose.model import Content, edge_order, parse_edge_name, sort_keys
+from groundplan.purpose.model import edge_order, parse_edge_name, sort_keys
 from groundplan.purpose.observing.read import (
     NO_CUTOFF,
     list_assumptions_in_doubt,
@@ -245,7 +245,7 @@ def _trace_task_marks(
     back: dict[str, str | None] = {}
     if chains is not None:
         for several in (*chains.node_assumptions.values(), *chains.edge_assumptions.values()):
-            places |= {assumption.key: get_place(assumption) for assumption in several}
+            places |= {assumption.key: get_place(chains.causal, assumption) for assumption in several}
         ahead, back = find_steps(chains.causal, served)
     task_marks = []
     for cause in causes:
@@ -301,7 +301,7 @@ def trace_marks(
     causal = build_causal_graph(content)
     known = [cause for cause in causes if cause.kind == "fact" or cause.ref in content.assumptions]
     steps = GoalSteps(causal, PATH_MAX)
-    traced = [_trace_mark(content, causal, steps, cause) for cause in known[:at_most]]
+    traced = [_trace_mark(causal, steps, cause) for cause in known[:at_most]]
     if with_work and traced:
         _add_work(tx, traced)
     return [trace.mark for trace in traced], len(known) - len(traced)
@@ -311,7 +311,8 @@ def outline_marks(tx: Transaction, causes: Iterable[Cause], *, at_most: int) -> 
     """Return the first marks of some causes, each with its path to a goal. A single search finds all paths."""
     content = read_content_in_force(tx)
     known = [cause for cause in causes if cause.kind == "fact" or cause.ref in content.assumptions][:at_most]
-    steps = GoalSteps(build_causal_graph(content), PATH_MAX)
+    causal = build_causal_graph(content)
+    steps = GoalSteps(causal, PATH_MAX)
     return [
         MarkOutline(
             kind=cause.kind,
@@ -319,33 +320,34 @@ def outline_marks(tx: Transaction, causes: Iterable[Cause], *, at_most: int) -> 
             status=cause.status,
             since=cause.at,
             text=content.assumptions[cause.ref].assumption_text if cause.kind == "assumption" else None,
-            path=_find_path(content, steps, cause),
+            path=_find_path(causal, steps, cause),
         )
         for cause in known
     ]
 
 
-def list_places(content: Content, cause: Cause) -> list[Place]:
+def list_places(causal: CausalGraph, cause: Cause) -> list[Place]:
     """Return the places in the theory that a cause affects."""
+    content = causal.content
     if cause.kind == "assumption":
-        return [get_place(content.assumptions[cause.ref])] if cause.ref in content.assumptions else []
+        return [get_place(causal, content.assumptions[cause.ref])] if cause.ref in content.assumptions else []
     keys = {link.source for link in cause.links if link.node_n is None and link.source in content.nodes}
     return [Place(key, key) for key in sort_keys(keys)]
 
 
-def _find_path(content: Content, steps: GoalSteps, cause: Cause) -> list[str]:
+def _find_path(causal: CausalGraph, steps: GoalSteps, cause: Cause) -> list[str]:
     """Return the shortest path from a cause to a goal."""
-    paths = [path for place in list_places(content, cause) if len(path := steps.find_path(cause.ref, place.on)) > 1]
+    paths = [path for place in list_places(causal, cause) if len(path := steps.find_path(cause.ref, place.on)) > 1]
     return min(paths, key=len, default=[cause.ref])
 
 
-def _trace_mark(content: Content, causal: CausalGraph, steps: GoalSteps, cause: Cause) -> TracedMark:
+def _trace_mark(causal: CausalGraph, steps: GoalSteps, cause: Cause) -> TracedMark:
     text = None
     if cause.kind == "assumption":
-        assumption = content.assumptions[cause.ref]
+        assumption = causal.content.assumptions[cause.ref]
         text, dependents = assumption.assumption_text, [trace_assumption(causal, assumption)]
     else:
-        dependents = [trace_node(causal, place.on) for place in list_places(content, cause) if place.on is not None]
+        dependents = [trace_node(causal, place.on) for place in list_places(causal, cause) if place.on is not None]
     edges = {name for dependent in dependents for name in map(parse_edge_name, dependent.edges) if name is not None}
     mark = WatchMark(
         kind=cause.kind,
@@ -356,7 +358,7 @@ def _trace_mark(content: Content, causal: CausalGraph, steps: GoalSteps, cause: 
         text=text,
         purpose=sort_keys({key for dependent in dependents for key in dependent.nodes}),
         edges=[str(name) for name in sorted(edges, key=edge_order)],
-        path=_find_path(content, steps, cause),
+        path=_find_path(causal, steps, cause),
     )
     return TracedMark(mark, dependents, [link for link in cause.links if link.node_n is not None])
 

@@ -100,7 +100,8 @@ def _build_step(chains: PurposeChains, number: int) -> WhyStep:
     node, edge = chains.get_node(number), chains.get_edge_ahead(number)
     step = WhyStep(key=node.key, type=node.node_type, title=node.title)
     if edge is not None:
-        step.via = Via(edge.target, edge.mechanism or UNSET, edge.confidence or UNSET)
+        effect = chains.causal.content.orient(edge.name).target
+        step.via = Via(effect, edge.mechanism or UNSET, edge.confidence or UNSET)
     return step
 
 

@@ -26,7 +26,7 @@ from groundplan.context.schemas import (
 from groundplan.context.values import PointerFilter, Value, encode_json, get_typed_value, get_value
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import DropField, LeftOut, Trimming, take_page
-from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.cursors import Cursor, InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 
@@ -57,7 +57,7 @@ class DiffRuns(Struct, rename="camel", forbid_unknown_fields=True):
     from_: str = field(name="from")
     to: str
     pointers: Pointers | None = None
-    cursor: str | None = None
+    cursor: Cursor = None
     lean: bool | None = None
 
 

@@ -42,7 +42,7 @@ from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.answers import take_page
 from groundplan.kernel.audit import changed
-from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.cursors import Cursor, InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.errors import NameTaken, NextStep
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.text_limits import Name, NormalizedName, apply_marker
@@ -387,7 +387,7 @@ class ListRuns(Struct, rename="camel", forbid_unknown_fields=True):
     user_id: Name | None = None
     status: RunStatus | None = None
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] | None = None
-    cursor: str | None = None
+    cursor: Cursor = None
     lean: bool | None = None
 
 

@@ -30,7 +30,7 @@ from groundplan.context.schemas import (
 from groundplan.context.values import PointerFilter, get_value, load_rows, strip_row, strip_view
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import count_chars, take_page
-from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.cursors import Cursor, InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.schema import CollapsedInSchema, HiddenInSchema
@@ -119,7 +119,7 @@ class ViewContext(Struct, rename="camel", forbid_unknown_fields=True):
     prefer: ResolvePrefer | None = None
     run_id: str | None = None
     pointers: Pointers | None = None
-    cursor: str | None = None
+    cursor: Cursor = None
     user_id: Name | None = None
     hydrate: Annotated[dict[str, Any], CollapsedInSchema()] | None = None
     lean: bool | None = None

@@ -16,10 +16,10 @@ import struct
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from groundplan.kernel.clock import format_timestamp
 from groundplan.kernel.errors import Invalid
@@ -33,6 +33,9 @@ UUID_DASHES = (8, 13, 18, 23)
 WHOLE_MAX = 2**53  # a larger number may not fit into the number type of an engine
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
+
+# An argument. An empty one counts as not given.
+Cursor = Annotated[str, Meta(min_length=1)] | None
 
 # Integers are not negative. A whole float is decoded as the equal integer.
 CursorValue = int | float | str | bytes | None

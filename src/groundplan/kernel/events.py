@@ -23,7 +23,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import CutLists, LeftOut, Trimming, take_page
 from groundplan.kernel.audit import Change
 from groundplan.kernel.clock import format_timestamp
-from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.cursors import Cursor, InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
@@ -171,7 +171,7 @@ class ListEvents(Struct, forbid_unknown_fields=True):
     subject: Name | None = None
     op: Name | None = None
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = 50
-    cursor: str | None = None
+    cursor: Cursor = None
 
 
 class EventRecord(Struct, kw_only=True):

@@ -12,7 +12,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import KernelOp, changed
-from groundplan.kernel.cursors import read_name_page
+from groundplan.kernel.cursors import Cursor, read_name_page
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.identities.invitation import InvitationView, find_expected_person, invite_person
 from groundplan.kernel.input_gate.text_limits import Name
@@ -150,7 +150,7 @@ class ListMembers(Struct, rename="camel", forbid_unknown_fields=True):
 
     scope_id: Name
     limit: Annotated[int, Meta(ge=1, le=1000)] | None = None
-    cursor: str | None = None
+    cursor: Cursor = None
     lean: bool | None = None
 
 

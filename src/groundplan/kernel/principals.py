@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groundplan.kernel.actors import ActorKind
+from groundplan.kernel.actors import ActorKind, NameOfOtherKind
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
@@ -13,6 +13,18 @@ def add_to_organization(tx: Transaction, user_id: str, *, kind: ActorKind) -> bo
     """Add a principal to the organization. Return False if it was there already."""
     tx.run(sql.add_principal, id=user_id, kind=kind)
     return bool(tx.run(sql.add_to_organization, user_id=user_id))
+
+
+def store_kind(tx: Transaction) -> None:
+    """Store the kind of an actor that acts for the first time.
+
+    Raises:
+        NameOfOtherKind: this request, or one that was committed meanwhile, stores the name with another kind.
+    """
+    tx.run(sql.add_principal, id=tx.actor.id, kind=tx.actor.kind)
+    stored = find_kind(tx, tx.actor.id) or tx.actor.kind
+    if stored is not tx.actor.kind:
+        raise NameOfOtherKind(tx.actor.id, stored, tx.actor.kind)
 
 
 def find_principal(tx: Transaction, ref: str) -> str | None:

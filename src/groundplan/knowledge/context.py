@@ -178,8 +178,8 @@ def _get_shared_fields(entity: Atom | Molecule, matched: type[Struct]) -> dict[s
     return {name: getattr(entity, name) for name in matched.__struct_fields__ if hasattr(entity, name)}
 
 
-def parse_requested_paths(requested: str | list[Any], working_copy: RepositoryPaths | None) -> dict[str, bool]:
-    """Return the requested paths, within the limits, with True for each folder."""
+def parse_requested_paths(requested: str | list[Any], working_copy: RepositoryPaths | None) -> dict[str, bool | None]:
+    """Return the requested paths, within the limits, and whether each is a folder, as `parse_paths` does."""
     if isinstance(requested, list):
         for index, path in enumerate(requested):
             if not isinstance(path, str):
@@ -277,9 +277,9 @@ def has_knowledge(tx: Transaction) -> bool:
     return tx.one_or_none(sql.project_number, project_id=tx.project.id) is not None
 
 
-def _limit_paths(paths: Mapping[str, bool]) -> dict[str, bool]:
+def _limit_paths(paths: Mapping[str, bool | None]) -> dict[str, bool | None]:
     """Return the first paths, as many as the limits allow."""
-    accepted: dict[str, bool] = {}
+    accepted: dict[str, bool | None] = {}
     room = PATHS_CHARS_MAX
     for path, is_folder in paths.items():
         if len(path) <= min(room, PATH_CHARS_MAX) and len(accepted) < PATHS_MAX:

@@ -342,9 +342,17 @@ def resolve_task_id(tx: Transaction, ref: str, field: str) -> str:
 
 
 def validate_relations(
-    tx: Transaction, entity_type: KnowledgeEntityType, related: Sequence[Related], *, own_id: str
+    tx: Transaction,
+    entity_type: KnowledgeEntityType,
+    related: Sequence[Related],
+    *,
+    own_id: str,
+    stored: Sequence[Related] = (),
 ) -> list[Related]:
-    """Return the relations of an atom or a molecule with canonical ids and trimmed reasons."""
+    """Return the relations of an atom or a molecule with canonical ids and trimmed reasons.
+
+    Those that are stored already may lead to what was deleted since, so that what was read can be written.
+    """
     field = f"related{entity_type.capitalize()}s"
     argument_by_id: dict[str, ArgumentPath] = {}
     ids = []
@@ -354,7 +362,8 @@ def validate_relations(
         argument_by_id.setdefault(ids[-1], path)
     if own_id in argument_by_id:
         raise RelatedToItself(entity_type, field)
-    refuse_unknown_ids(tx, entity_type, argument_by_id)
+    known = {relation.target_id for relation in stored}
+    refuse_unknown_ids(tx, entity_type, {id_: path for id_, path in argument_by_id.items() if id_ not in known})
     reasons = [relation.reason.strip() for relation in related]
     if "" in reasons:
         raise invalid_argument((field, reasons.index(""), "reason"), "must not be empty; say how the two are related")

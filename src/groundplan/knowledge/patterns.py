@@ -73,10 +73,10 @@ class IndexCache:
                 total -= oldest.index.size
 
 
-def match_atoms(tx: Transaction, paths: Mapping[str, bool]) -> dict[str, list[str]]:
+def match_atoms(tx: Transaction, paths: Mapping[str, bool | None]) -> dict[str, list[str]]:
     """Return the ids of the atoms that match each path. For a folder, an atom that can match a path in it is included.
 
-    `paths` maps each path to whether it is a folder.
+    `paths` maps each path to whether it is a folder; with None, it is one if a pattern begins below it.
     """
     return _search_index(tx, lambda index: _match_paths(index, paths))
 
@@ -115,16 +115,13 @@ def _search_index(tx: Transaction, search: Callable[[PathIndex], dict[str, list[
     return answer
 
 
-def _match_paths(index: PathIndex, paths: Mapping[str, bool]) -> dict[str, list[str]]:
+def _match_paths(index: PathIndex, paths: Mapping[str, bool | None]) -> dict[str, list[str]]:
     left = STEPS_MAX
     matches = {}
     for path, is_folder in paths.items():
         try:
-            matches[path] = index.find_matches(path, steps_max=left)
+            matches[path] = index.find_matches(path, is_folder=is_folder, steps_max=left)
             left -= index.steps
-            if is_folder:
-                matches[path] = sorted({*matches[path], *index.matching_below(path, steps_max=left)})
-                left -= index.steps
         except TooManySteps:
             raise TooCostly from None
     return matches

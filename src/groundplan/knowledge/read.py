@@ -12,6 +12,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming, take_page
 from groundplan.kernel.cursors import (
     BEFORE_ALL,
+    Cursor,
     decode_cursor,
     encode_cursor,
     locate_text,
@@ -267,7 +268,7 @@ class ListAtoms(Struct, rename="camel", forbid_unknown_fields=True):
     freshness: Annotated[list[FreshnessState], Meta(max_length=len(FreshnessState))] = []
     paths: RequestedPaths | UnsetType = UNSET
     limit: Annotated[int, Meta(ge=1, le=LISTED_MAX)] = LISTED
-    cursor: str | None = None
+    cursor: Cursor = None
 
 
 class AtomSummaryRow(Struct):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Annotated, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 from msgspec import Meta, Struct
 
@@ -37,6 +37,7 @@ LIMIT_MAX = 100
 WILDCARD = re.compile(r"[*?\[{\\]")
 HEAD = "HEAD"
 COMMIT = re.compile(r"[0-9a-f]{7,64}")
+READ_WITH_RELATIONS = ("name", "missing")  # what answers add to a relation
 
 TaskRef = Annotated[str, Meta(min_length=1, max_length=255)]
 Reason = Annotated[str, MaxBytes(REASON_BYTES_MAX)]
@@ -59,6 +60,8 @@ class KnowledgeEntityType(StrEnum):
 class RelatedAtom(Struct, rename="camel", forbid_unknown_fields=True):
     """A related atom and the reason of the relation."""
 
+    IGNORED: ClassVar[Sequence[str]] = READ_WITH_RELATIONS
+
     atom_id: str
     reason: Reason
 
@@ -70,6 +73,8 @@ class RelatedAtom(Struct, rename="camel", forbid_unknown_fields=True):
 
 class RelatedMolecule(Struct, rename="camel", forbid_unknown_fields=True):
     """A related molecule and the reason of the relation."""
+
+    IGNORED: ClassVar[Sequence[str]] = READ_WITH_RELATIONS
 
     molecule_id: str
     reason: Reason

@@ -23,9 +23,11 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument, quote_text
 from groundplan.knowledge.entities import (
     Atom,
+    AtomRelation,
     AtomRow,
     ChangelogEntry,
     Molecule,
+    MoleculeRelation,
     MoleculeRow,
     build_atoms,
     build_molecules,
@@ -138,7 +140,7 @@ def _insert_first_revision(tx: Transaction, numbers: int, patterns: int) -> Revi
     raise Unavailable("no free number was found for this project; try again")
 
 
-def warn_about_folder_patterns(patterns: Sequence[str], working_copy: RepositoryPaths | None) -> list[str] | UnsetType:
+def warn_about_folder_patterns(patterns: Sequence[str], working_copy: RepositoryPaths | None) -> list[str]:
     """Return a warning for each pattern without wildcards that is a folder or has no extension."""
     warnings = []
     for index, pattern in enumerate(patterns):
@@ -149,8 +151,22 @@ def warn_about_folder_patterns(patterns: Sequence[str], working_copy: Repository
             why = "is a folder, and matches none of its files" if is_folder else "has no ending, so it may be a folder"
             instead = f"{pattern}/**" if working_copy is None else working_copy.spell_pattern(f"{pattern}/**")
             warnings.append(f"paths[{index}] {quote_text(pattern)} {why}; for everything below it write {instead}")
+    return warnings
+
+
+def _warn_about_missing(field: str, related: Sequence[AtomRelation | MoleculeRelation]) -> list[str]:
+    """Return a warning if relations that were written lead to what was deleted."""
+    missing = [index for index, relation in enumerate(related) if relation.missing is True]
+    if not missing:
+        return []
+    places = ", ".join(f"{field}[{index}]" for index in missing)
+    return [f"{places}: deleted since, and kept as related; leave out what is no longer needed"]
+
+
+def _limit_warnings(warnings: list[str]) -> list[str] | UnsetType:
+    """Return at most WARNINGS_MAX lines. If lines are left out, the last line has their number."""
     if len(warnings) > WARNINGS_MAX:
-        warnings = [*warnings[: WARNINGS_MAX - 1], f"{len(warnings) - WARNINGS_MAX + 1} more patterns like these"]
+        warnings = [*warnings[: WARNINGS_MAX - 1], f"{len(warnings) - WARNINGS_MAX + 1} more warnings"]
     return warnings or UNSET
 
 
@@ -191,7 +207,7 @@ def create(tx: Transaction, request: CreateKnowledge) -> WrittenKnowledge:
     if request.entity_type is KnowledgeEntityType.ATOM:
         atom = _create_atom(tx, request)
         warnings = warn_about_folder_patterns(atom.paths or (), tx.preferences.working_copy)
-        return WrittenKnowledge(atom=atom, warnings=warnings)
+        return WrittenKnowledge(atom=atom, warnings=_limit_warnings(warnings))
     return WrittenKnowledge(molecule=_create_molecule(tx, request))
 
 
@@ -342,11 +358,19 @@ def update(tx: Transaction, request: UpdateKnowledge) -> WrittenKnowledge:
     """
     id_ = parse_id(request.id, ("id",))
     refuse_other_project(tx, request.project_id, request.entity_type, id_)
+    warnings: list[str] = []
     if request.entity_type is KnowledgeEntityType.ATOM:
-        atom = _update_atom(tx, request, id_)
-        new_paths = () if request.paths is UNSET else atom.paths or ()
-        return WrittenKnowledge(atom=atom, warnings=warn_about_folder_patterns(new_paths, tx.preferences.working_copy))
-    return WrittenKnowledge(molecule=_update_molecule(tx, request, id_))
+        written = WrittenKnowledge(atom=(atom := _update_atom(tx, request, id_)))
+        if request.related_atoms is not UNSET:
+            warnings += _warn_about_missing("relatedAtoms", atom.related_atoms or ())
+        if request.paths is not UNSET:
+            warnings += warn_about_folder_patterns(atom.paths or (), tx.preferences.working_copy)
+    else:
+        written = WrittenKnowledge(molecule=(molecule := _update_molecule(tx, request, id_)))
+        if request.related_molecules is not UNSET:
+            warnings += _warn_about_missing("relatedMolecules", molecule.related_molecules or ())
+    written.warnings = _limit_warnings(warnings)
+    return written
 
 
 def _update_atom(tx: Transaction, request: UpdateKnowledge, id_: str) -> Atom:
@@ -362,7 +386,7 @@ def _update_atom(tx: Transaction, request: UpdateKnowledge, id_: str) -> Atom:
         after.molecule_id = validate_molecule_id(tx, given) if given else None  # an empty text means null
     if request.related_atoms is not UNSET:
         after.related_atoms = encode_relations(
-            validate_relations(tx, KnowledgeEntityType.ATOM, request.related_atoms, own_id=id_)
+            validate_relations(tx, KnowledgeEntityType.ATOM, request.related_atoms, own_id=id_, stored=before.relations)
         )
     if request.confirm is not UNSET:
         after.confirmed_commit = resolve_commit(request.confirm, ("confirm",), tx.preferences.working_copy)
@@ -397,7 +421,9 @@ def _update_molecule(tx: Transaction, request: UpdateKnowledge, id_: str) -> Mol
     after = _revise(tx, before, request)
     if request.related_molecules is not UNSET:
         after.related_molecules = encode_relations(
-            validate_relations(tx, KnowledgeEntityType.MOLECULE, request.related_molecules, own_id=id_)
+            validate_relations(
+                tx, KnowledgeEntityType.MOLECULE, request.related_molecules, own_id=id_, stored=before.relations
+            )
         )
     advance_revision(tx)
     _write(tx, sql.change_molecule, after, expected_version=request.version)

@@ -179,8 +179,13 @@ def _find_orphans(causal: CausalGraph) -> list[str]:
 
 
 def _find_dead_ends(causal: CausalGraph) -> list[str]:
-    leading_on = {edge.source for edge in causal.edges if edge.source != edge.target}
-    return [node.key for node in causal.nodes if node.node_type is not NodeType.GOAL and node.key not in leading_on]
+    graph = causal.graph
+    leading_on = {source for source, target in zip(graph.sources, graph.targets, strict=True) if source != target}
+    return [
+        node.key
+        for number, node in enumerate(causal.nodes)
+        if node.node_type is not NodeType.GOAL and number not in leading_on
+    ]
 
 
 def _to_goal_analysis(goal: GoalTrace) -> GoalAnalysis:
@@ -226,17 +231,18 @@ class Place(NamedTuple):
     behind: str | None
 
 
-def get_place(assumption: Assumption) -> Place:
+def get_place(causal: CausalGraph, assumption: Assumption) -> Place:
     """Return the place of an assumption: its node, or the ends of its edge. A feedback edge has no place."""
     edge = assumption.edge
     if edge is None:
         return Place(assumption.node, assumption.node)
-    return Place(edge.target, edge.source) if edge.edge_type.is_causal else Place(None, None)
+    cause, effect, edge_type = causal.content.orient(edge)
+    return Place(effect, cause) if edge_type.is_causal else Place(None, None)
 
 
 def trace_assumption(causal: CausalGraph, assumption: Assumption) -> Dependents:
-    """Trace the dependents of an assumption: from its node, or from the target of its edge if that is not feedback."""
-    return _trace_dependents(causal, *get_place(assumption), assumption.edge)
+    """Trace the dependents of an assumption: from its node, or from the effect of its edge if that is not feedback."""
+    return _trace_dependents(causal, *get_place(causal, assumption), assumption.edge)
 
 
 def trace_node(causal: CausalGraph, key: str) -> Dependents:

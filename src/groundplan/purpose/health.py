@@ -153,7 +153,7 @@ def find_places(content: Content, observations: Observations, today: str) -> Hea
     """Return the items that lower each metric that counts items."""
     measured = {indicator.node for indicator in content.indicators.values()}
     assumed = {
-        assumption.edge.target if assumption.edge is not None else assumption.node
+        content.orient(assumption.edge).target if assumption.edge is not None else assumption.node
         for assumption in content.assumptions.values()
     }
     unexplained = {edge.name for edge in find_valid_causal_edges(content) if not (edge.mechanism or "").strip()}

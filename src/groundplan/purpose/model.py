@@ -4,6 +4,9 @@
                  assumptions              on nodes and on edges
                  indicators               on nodes
 
+An edge is drawn from its cause to its effect, but for DEPENDS_ON: its source depends on its target. Between two levels
+the lower one is the cause, whichever way it is drawn; so some edges are turned round before they are followed.
+
 Items are identified by stable keys, which stay the same in all versions; row ids do not. Equal content always gives
 equal canonical JSON, and so an equal hash.
 """
@@ -11,7 +14,7 @@ equal canonical JSON, and so an equal hash.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Annotated, Any, NamedTuple, TypeVar
 
@@ -39,7 +42,7 @@ class EdgeType(StrEnum):
 
     CONTRIBUTES_TO = "CONTRIBUTES_TO"
     CAUSES = "CAUSES"
-    DEPENDS_ON = "DEPENDS_ON"
+    DEPENDS_ON = "DEPENDS_ON"  # the source depends on the target
     FEEDBACK = "FEEDBACK"  # leads back in the chain; not causal for any rule
 
     @property
@@ -120,6 +123,12 @@ class EdgeName(NamedTuple):
         return f"{self.source}->{self.target}{suffix}"
 
 
+def orient_edge(name: EdgeName, source_type: NodeType, target_type: NodeType) -> EdgeName:
+    """Return the name of an edge with its cause as the source and its effect as the target."""
+    depends = name.edge_type is EdgeType.DEPENDS_ON and LEVELS[source_type] >= LEVELS[target_type]
+    return EdgeName(name.target, name.source, name.edge_type) if depends else name
+
+
 def parse_edge_name(ref: str) -> EdgeName | None:
     """Parse an edge name, `AC1->OP2` or `AC1->OP2/CAUSES`; return None for any other text."""
     name, slash, type_ = ref.partition("/")
@@ -198,10 +207,15 @@ class Content(NamedTuple):
     edges: list[PurposeEdge]
     assumptions: dict[str, Assumption]
     indicators: dict[str, Indicator]
+    turned: frozenset[EdgeName] = frozenset()  # the edges whose source is their effect
 
     @property
     def causal_edges(self) -> list[PurposeEdge]:
         return [edge for edge in self.edges if edge.is_causal]
+
+    def orient(self, name: EdgeName) -> EdgeName:
+        """Return the name of an edge with its cause as the source and its effect as the target."""
+        return EdgeName(name.target, name.source, name.edge_type) if name in self.turned else name
 
     def list_nodes_of_type(self, node_type: NodeType) -> list[PurposeNode]:
         """Return the nodes of one type."""
@@ -231,12 +245,21 @@ def build_content(
         source, target = edge.source, edge.target
         return ranks.get(source) or key_order(source), ranks.get(target) or key_order(target), edge.edge_type
 
+    listed = sorted(edges, key=rank_edge)
     return Content(
         {key: by_key[key] for key in sorted(by_key, key=ranks.__getitem__)},
-        sorted(edges, key=rank_edge),
+        listed,
         {item.key: item for item in sorted(assumptions, key=lambda item: key_order(item.key))},
         {item.key: item for item in sorted(indicators, key=lambda item: key_order(item.key))},
+        frozenset(edge.name for edge in listed if _is_turned(edge, by_key)),
     )
+
+
+def _is_turned(edge: PurposeEdge, nodes: Mapping[str, PurposeNode]) -> bool:
+    """Return True if the source of an edge is its effect. An edge with an end outside the version stays as it is."""
+    if edge.edge_type is not EdgeType.DEPENDS_ON or edge.source not in nodes or edge.target not in nodes:
+        return False
+    return orient_edge(edge.name, nodes[edge.source].node_type, nodes[edge.target].node_type) != edge.name
 
 
 def fold_title(title: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import msgspec
@@ -9,7 +10,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import Budget, CutLists, DropField, LeftOut, Trimming, count_chars, trim
-from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.cursors import Cursor, InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
@@ -22,11 +23,13 @@ from groundplan.purpose.model import (
     AssumptionStatus,
     Confidence,
     Content,
+    EdgeName,
     EdgeType,
     IndicatorDirection,
     NodeType,
     RiskLevel,
     convert_row,
+    orient_edge,
 )
 from groundplan.purpose.observing import read
 from groundplan.purpose.observing.read import Cutoff, read_version_observations
@@ -58,7 +61,7 @@ class OpenPurpose(Struct, forbid_unknown_fields=True):
     version: VersionRef | None = None
     detail: Literal["summary", "full", "observations"] | None = None
     as_of: str | None = None
-    cursor: str | None = None
+    cursor: Cursor = None
     lean: bool | None = None
 
 
@@ -104,6 +107,14 @@ class PurposeEdgeView(Struct, omit_defaults=True, kw_only=True):
     assumptions: list[AssumptionView] | UnsetType = UNSET
     mechanism: str | None = None
     confidence: Confidence | None = None
+
+
+def orient_edge_view(edge: PurposeEdgeView, nodes: Mapping[str, PurposeNodeView]) -> EdgeName:
+    """Return the name of an edge with its cause as the source and its effect as the target."""
+    name = EdgeName(edge.source, edge.target, edge.edge_type or EdgeType.CONTRIBUTES_TO)
+    if name.source not in nodes or name.target not in nodes:
+        return name  # an end is on another page
+    return orient_edge(name, nodes[name.source].node_type, nodes[name.target].node_type)
 
 
 class LatestMeasurement(Struct):

@@ -26,7 +26,7 @@ from groundplan.work.kinds import ROOT_N
 from groundplan.work.nodes import WorkNodeRow, fetch_node, load_summaries
 from groundplan.work.refs import find_node_in_project, locate_request
 from groundplan.work.requests import NodeRef
-from groundplan.work.restructuring import AlreadyResolved, RootNotAllowed
+from groundplan.work.restructuring import AlreadyResolved, refuse_root_drop
 from groundplan.work.waiting.cycles import describe_stored_loop, find_loop_in_project
 from groundplan.work.waiting.moments import iter_waits
 from groundplan.work.what_if import OpenGraph, OpenNode, WhatIf
@@ -94,7 +94,7 @@ def analyse(tx: Transaction, request: AnalyseWork) -> WorkAnalysis:
         NotFound: the project has no such node.
         UnresolvedChildren: the node to resolve has open children.
         AlreadyResolved: the node is resolved.
-        RootNotAllowed: the node to drop is the root.
+        RootNotAllowed: the node to drop is the root, and the caller is no owner.
     """
     node = None if request.node_id is None else fetch_node(tx, find_node_in_project(tx, request.node_id).n)
     if node is not None:
@@ -118,7 +118,7 @@ def analyse(tx: Transaction, request: AnalyseWork) -> WorkAnalysis:
 
 def _refuse_unanalysable(tx: Transaction, node: WorkNodeRow, *, drops: bool) -> None:
     if drops and node.n == ROOT_N:
-        raise RootNotAllowed("dropped")
+        refuse_root_drop(tx)
     if node.resolved:
         raise AlreadyResolved(node)
     if not drops:

@@ -11,7 +11,7 @@ from groundplan.kernel.answers import CHARS_PER_TOKEN, Budget, CutLists, count_c
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import find_nearest, quote_text
 from groundplan.providers import BRIEFING_LISTS, collect_briefing
-from groundplan.work.nodes import DEPENDS_ON, RELATES_TO, NodeSummary, load_best
+from groundplan.work.nodes import DEPENDS_ON, NodeSummary, load_best
 from groundplan.work.readiness import Readiness
 
 WARNINGS_MAX = 5
@@ -19,12 +19,6 @@ NAMES_MAX = 5  # in one line
 
 # Words for a finished node, which people set as its state.
 DONE_WORDS = frozenset({"done", "complete", "completed", "finished", "resolved", "closed", "fixed", "shipped"})
-
-# Types that say how two nodes are related and promise no order, so that nobody is surprised.
-RELATIONS = frozenset(
-    {RELATES_TO, "related_to", "references", "see_also", "duplicates", "duplicate_of", "supersedes", "implements"}
-    | {"tests", "documents", "discovered_from", "serves", "rests_on", "supports", "refutes"}
-)
 
 # Types that promise an order, folded: from the node that waits, and from the node that comes first.
 WAITING_TYPES = frozenset(
@@ -39,13 +33,6 @@ LEADING_TYPES = frozenset(
 LISTED_NODES_MAX = 50  # nodes in one list; the rest are only counted
 # Each list gets at most this fraction of the answer's cap, so that it does not crowd out the main answer.
 LIST_BUDGET_DIVISOR = 8
-
-COMPLETION_HINT = "Task completed. Consider updating the knowledge graph."
-SUGGESTED_ACTIONS = (
-    "Update atom knowledge for areas affected by this task",
-    "Update atom paths if files were moved or new directories created",
-    "Append changelog entries for significant changes",
-)
 
 FIFTHS = 5
 ANSWER_FIFTHS = 2  # of the budget: an answer has more only where its briefing does not need it
@@ -93,8 +80,8 @@ def join_names(names: Sequence[str]) -> str:
 
 
 def describe_edge_type(type_: str) -> str | None:
-    """Return a warning if the name of an edge type suggests an effect that the type does not have; else None."""
-    if type_ == DEPENDS_ON or type_ in RELATIONS:
+    """Return a warning if an edge type looks like a mistaken `depends_on`; else None."""
+    if type_ == DEPENDS_ON:
         return None
     folded = "".join(filter(str.isalnum, type_[:64].casefold()))
     problem = f"edge type {quote_text(type_)} has no effect on the order"
@@ -102,7 +89,7 @@ def describe_edge_type(type_: str) -> str | None:
         return f"{problem}; use '{DEPENDS_ON}' with from and to swapped: from is the node that waits"
     if folded in WAITING_TYPES or find_nearest(type_, [DEPENDS_ON]):
         return f"{problem}; use '{DEPENDS_ON}'"
-    return f"{problem}; only '{DEPENDS_ON}' has"
+    return None
 
 
 class SideEffects(Struct, kw_only=True):
@@ -143,18 +130,6 @@ def list_within_budget(
     listed = tx.budget.share(1, of=LIST_BUDGET_DIVISOR).take_rows(entries[:LISTED_NODES_MAX])
     total = len(entries) if total is None else total
     return listed or UNSET, total if len(listed) < total else UNSET
-
-
-class GraphHints(Struct, rename="camel"):
-    """Reminders after a completed task."""
-
-    message: str
-    suggested_actions: list[str]
-
-
-def build_graph_hints() -> GraphHints:
-    """Return the reminders."""
-    return GraphHints(COMPLETION_HINT, list(SUGGESTED_ACTIONS))
 
 
 class AnswerBriefing:

@@ -12,9 +12,9 @@ from typing import Annotated, NamedTuple
 import msgspec
 from msgspec import Meta, Struct
 
-from groundplan.kernel.access import Permission
+from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.errors import MixedProjects, NextStep, RuleViolated
+from groundplan.kernel.errors import MixedProjects, NextStep, RuleViolated, Steps
 from groundplan.kernel.links import LINKS_MAX, LinkSource, move_links
 from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import Row, load_queries, to_json_array
@@ -51,13 +51,13 @@ sql = load_queries(__file__)
 
 
 class RootNotAllowed(RuleViolated):
-    """The root is the project itself. It cannot be moved, merged or dropped."""
+    """The root is the project itself. It cannot be moved or merged, and only an owner drops it."""
 
     code = "root_stays"
     contract_code = "INVALID_OPERATION"
 
-    def __init__(self, verb: str) -> None:
-        super().__init__(f"the root of a project cannot be {verb}; name a node below it")
+    def __init__(self, verb: str, *, next_steps: Steps = ()) -> None:
+        super().__init__(f"the root of a project cannot be {verb}; name a node below it", next_steps=next_steps)
 
 
 def move(tx: Transaction, readiness: Readiness, node: WorkNodeRow, parent: WorkNodeRow, *, decision: str | None) -> str:
@@ -99,13 +99,13 @@ def _find_feature_of_children(readiness: Readiness, parent: WorkNodeRow) -> int 
 
 
 class AlreadyResolved(RuleViolated):
-    """The node is resolved and cannot be dropped."""
+    """The node is resolved, so there is nothing to end."""
 
     code = "already_resolved"
     contract_code = "INVALID_OPERATION"
 
     def __init__(self, node: WorkNodeRow) -> None:
-        super().__init__(f"node {node.id} is already resolved; reopen it before you drop it", node_id=node.id)
+        super().__init__(f"node {node.id} is already resolved; reopen it first", node_id=node.id)
 
 
 class ClaimRow(NamedTuple):
@@ -127,12 +127,19 @@ def _load_open_rows(tx: Transaction, node: WorkNodeRow) -> list[Row]:
     return tx.all(sql.open_subtree, project_id=tx.project.id, n=node.n)
 
 
+def refuse_root_drop(tx: Transaction) -> None:
+    """Raise RootNotAllowed unless the actor is an owner of the project."""
+    if tx.project.role is not Role.OWNER:
+        archive = NextStep("project.archive", "sets the whole project aside", {"project": tx.project.name})
+        raise RootNotAllowed("dropped by anybody but an owner", next_steps=archive)
+
+
 def drop(tx: Transaction, readiness: Readiness, node: WorkNodeRow, reason: str, *, decision: str | None) -> str:
     """Resolve a node and its open descendants with the reason as evidence, and return the result in words."""
     if node.n == ROOT_N:
-        raise RootNotAllowed("dropped")
+        refuse_root_drop(tx)
     if node.resolved:  # and so is everything below it
-        raise AlreadyResolved(node)
+        return "already resolved"
     rows = _load_open_rows(tx, node)
     parents = {n: parent_n for n, _, parent_n in rows}
     _end_claims(tx, readiness, parents)
@@ -172,7 +179,7 @@ class WorkEdgeRow(Struct):
 
 
 class CannotMerge(RuleViolated):
-    """The two nodes are the same, one is an ancestor of the other, or only one is a feature."""
+    """The two nodes are the same, one is above the other and not its parent, or only one is a feature."""
 
     code = "cannot_merge"
 
@@ -228,7 +235,7 @@ def _refuse_unmergeable(readiness: Readiness, source: WorkNodeRow, target: WorkN
     if FEATURE in (source.kind, target.kind) and source.kind != target.kind:
         raise CannotMerge(source, target, "only one of them is a feature; move its tasks instead")
     for upper, lower in ((source, target), (target, source)):
-        if readiness.positions.is_above(upper, lower):
+        if source.parent_n != target.n and readiness.positions.is_above(upper, lower):
             why = f"{upper.id} is an ancestor of {lower.id}; move or drop one of them instead"
             raise CannotMerge(source, target, why)
 
@@ -426,10 +433,9 @@ def restructure(tx: Transaction, request: Restructure) -> Restructured:
         NotFound: the project has no such node.
         MixedProjects: the nodes are in several projects; a node never changes its project.
         CycleDetected: a node would be below itself, or wait for itself.
-        CannotMerge: the nodes are the same, one is above the other, or only one is a feature.
+        CannotMerge: the nodes are the same, one is above the other and not its parent, or only one is a feature.
         ClaimedByAnother: the project enforces claims and another actor has claimed a node.
-        AlreadyResolved: a node to drop is resolved.
-        RootNotAllowed: a node to move, merge or drop is the root.
+        RootNotAllowed: a node to move or merge is the root, or one to drop is and the caller is no owner.
     """
     readiness = Readiness(tx, decision=request.decision)
     warnings = Warnings()

@@ -122,6 +122,12 @@ ATTEMPTS = {
     "an account without an address": Attempt(identity(email="", invitation_id=None), "identities_email_fits"),
     "an account that becomes another": Attempt(update_identity("subject", "other"), "identities_are_final"),
     "an account that is given away": Attempt(update_identity("bound_at", AT), "identities_are_final"),
+    "an agent that becomes a person": Attempt(
+        "UPDATE principals SET kind = 'person' WHERE id = 'bot'", "principals_kind_is_final"
+    ),
+    "a name that is forgotten": Attempt(
+        "DELETE FROM principals WHERE id = 'bot'", "principals_are_never_deleted", only=Dialect.SQLITE
+    ),
     "an invitation that is deleted": Attempt(
         "DELETE FROM invitations WHERE id = 'open'", "invitations_are_never_deleted", only=Dialect.SQLITE
     ),
@@ -147,10 +153,12 @@ def fill(engine: Engine) -> None:
 
 
 RULES = SchemaRules(
-    names="user_memberships_role_|organization_settings_|invitations_|identities_",
-    tables=("user_memberships", "organization_settings", "invitations", "identities"),
+    names="principals_kind_is_final|principals_are_|user_memberships_role_|organization_settings_|invitations_|identities_",
+    tables=("principals", "user_memberships", "organization_settings", "invitations", "identities"),
     attempts=ATTEMPTS,
     words={
+        "principals_kind_is_final": "frozen",
+        "principals_are_never_deleted": "frozen",
         "invitations_terms_are_final": "invitation_is_final",
         "invitations_ended_are_final": "invitation_is_final",
         "invitations_are_never_deleted": "invitation_is_final",
@@ -161,7 +169,7 @@ RULES = SchemaRules(
         "invitations_have_a_person_and_an_address",  # the id alone is unique; a reference needs all of them
         "identities_are_of_principals",  # whoever is a person is a principal; a trigger says so first
     },
-    sqlite_only={"invitations_are_never_deleted"},
+    sqlite_only={"principals_are_never_deleted", "invitations_are_never_deleted"},
 )
 
 

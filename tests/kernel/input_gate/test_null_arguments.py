@@ -117,6 +117,20 @@ def test_null_is_as_if_an_optional_argument_was_not_given_at_any_depth(subtests:
             assert found <= MEANINGFUL.get(operation.name, set())
 
 
+def test_an_empty_text_that_is_no_value_is_as_if_an_optional_argument_was_not_given(subtests: pytest.Subtests) -> None:
+    checked = set()
+    for operation in OPERATIONS:
+        given = EXAMPLES[operation.name]
+        optional = [one.encode_name for one in fields(operation.input) if one.default is None]
+        for name in optional:
+            if name in given or get_input(operation).arguments[name].field_type.takes_empty_text:
+                continue
+            checked.add((operation.name, name))
+            with subtests.test(operation.name, argument=name):
+                assert parse_request({**given, name: ""}, operation.input) == parse_request(given, operation.input)
+    assert {("work.next", "scope"), ("work.query", "cursor"), ("work.history", "cursor")} <= checked
+
+
 def find_unions(plan: FieldType) -> Iterator[TaggedUnion]:
     if isinstance(plan, TaggedUnion):
         yield plan

@@ -73,7 +73,7 @@ ALLOWED = [
     "SELECT json_array(1, 2)",
     "INSERT INTO principals (tenant_id, id, name, kind, created_at) VALUES ('local', 'x', 'x', 'person', 'now')",
     "UPDATE principals SET name = 'y' WHERE id = 'x'",
-    "DELETE FROM principals WHERE id = 'x'",
+    "DELETE FROM user_memberships WHERE user_id = 'x'",
     "SAVEPOINT here",
     "ROLLBACK TO here",
     "RELEASE here",

@@ -44,6 +44,7 @@ ONLY_ONE_SAYS = {
     "organizations: trigger organizations_cursor_key_stays",
     # On PostgreSQL nobody may delete these rows.
     "access_tokens: trigger access_tokens_are_never_deleted",
+    "principals: trigger principals_are_never_deleted",
     "invitations: trigger invitations_are_never_deleted",
     "organizations: trigger organizations_are_never_deleted",
     "projects: trigger projects_are_never_deleted",

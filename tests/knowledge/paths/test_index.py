@@ -112,6 +112,37 @@ def test_patterns_that_differ_only_in_the_middle_of_a_name_are_all_found(text: s
     assert index.find_matches("src/part7-x/name-7-card.tsx") == []
 
 
+@pytest.mark.parametrize(
+    ("path", "below"),
+    [
+        ("scripts/deploy", ["begins", "deep", "deploy"]),
+        ("scripts", ["begins", "deep", "deploy", "file"]),
+        ("src/[id]", ["begins", "deep", "escaped"]),
+        ("bin/run", []),
+        ("bin", ["begins", "deep", "file in bin"]),
+        ("v1.2", ["begins", "deep", "dotted"]),
+        ("src/pay", []),
+        ("scripts/dep", []),
+    ],
+)
+def test_a_path_is_a_folder_if_the_literal_beginning_of_a_pattern_lies_below_it(path: str, below: list[str]) -> None:
+    index = build_index(
+        [
+            ("deploy", ["scripts/deploy/**"]),
+            ("file", ["scripts/build"]),
+            ("file in bin", ["bin/*.sh"]),
+            ("dotted", ["v1.2/**"]),
+            ("escaped", ["src/\\[id\\]/*.ts"]),
+            ("begins", ["**/*.ts"]),
+            ("deep", ["**/a/*"]),
+            ("one name", ["src/*/deep/**"]),
+        ]
+    )
+
+    assert index.find_matches(path, is_folder=None) == sorted([*below, *(["one name"] if path == "src/[id]" else [])])
+    assert index.find_matches(path, is_folder=False) == []
+
+
 def test_a_folder_finds_what_is_inside_of_it_and_what_reaches_into_it() -> None:
     index = build_index(
         [

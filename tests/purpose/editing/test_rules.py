@@ -8,10 +8,10 @@ import pytest
 
 from groundplan.purpose.editing.rules import (
     TypedEdge,
-    becomes_causal,
     count_metadata_bytes,
     fits,
     forbids_cycles_and_downward_edges,
+    is_new_cause,
     is_on_one_item,
     match_edge_types,
     merge_metadata,
@@ -29,7 +29,8 @@ from groundplan.purpose.model import (
     Title,
 )
 
-CAUSES, FEEDBACK = EdgeType.CAUSES, EdgeType.FEEDBACK
+CAUSES, DEPENDS_ON, FEEDBACK = EdgeType.CAUSES, EdgeType.DEPENDS_ON, EdgeType.FEEDBACK
+ACTIVITY, OUTPUT, OUTCOME, GOAL = NodeType.ACTIVITY, NodeType.OUTPUT, NodeType.OUTCOME, NodeType.GOAL
 
 
 def typed(source_type: NodeType, target_type: NodeType, edge_type: EdgeType = CAUSES) -> TypedEdge:
@@ -40,7 +41,22 @@ def test_a_cause_points_down_from_a_higher_level_and_feedback_never_does() -> No
     assert typed(NodeType.GOAL, NodeType.OUTCOME).points_down
     assert not typed(NodeType.GOAL, NodeType.OUTCOME, FEEDBACK).points_down
     assert not typed(NodeType.OUTCOME, NodeType.OUTCOME).points_down
-    assert typed(NodeType.ACTIVITY, NodeType.GOAL).levels_up == 3
+
+
+@pytest.mark.parametrize(
+    ("source_type", "target_type", "ends"),
+    [
+        (OUTCOME, OUTPUT, ("b", "a")),  # the outcome depends on the output
+        (OUTPUT, OUTCOME, ("a", "b")),  # the other spelling of the same
+        (ACTIVITY, ACTIVITY, ("b", "a")),  # at one level, the source depends on the target
+    ],
+)
+def test_the_cause_of_what_depends_is_the_lower_end_and_at_one_level_the_target(
+    source_type: NodeType, target_type: NodeType, ends: tuple[str, str]
+) -> None:
+    edge = typed(source_type, target_type, DEPENDS_ON)
+    assert (edge.ends, edge.points_down) == (ends, False)
+    assert typed(source_type, target_type).ends == ("a", "b")
 
 
 def test_only_the_light_profile_leaves_edges_without_order() -> None:
@@ -49,17 +65,27 @@ def test_only_the_light_profile_leaves_edges_without_order() -> None:
 
 @pytest.mark.parametrize(
     ("before", "after", "judged"),
-    [(None, CAUSES, True), (FEEDBACK, CAUSES, True), (CAUSES, EdgeType.DEPENDS_ON, False), (CAUSES, FEEDBACK, False)],
+    [
+        (None, typed(OUTPUT, OUTCOME), True),
+        (typed(OUTPUT, OUTCOME, FEEDBACK), typed(OUTPUT, OUTCOME), True),
+        (typed(OUTPUT, OUTCOME), typed(OUTPUT, OUTCOME, DEPENDS_ON), False),
+        (typed(OUTPUT, OUTPUT), typed(OUTPUT, OUTPUT, DEPENDS_ON), True),  # turned round
+        (typed(OUTPUT, OUTCOME, DEPENDS_ON), typed(OUTCOME, OUTCOME, DEPENDS_ON), True),  # by another type of its node
+        (typed(OUTPUT, OUTCOME), typed(OUTPUT, OUTCOME, FEEDBACK), False),
+    ],
 )
-def test_an_edge_is_judged_when_it_becomes_causal(before: EdgeType | None, after: EdgeType, judged: bool) -> None:
-    assert becomes_causal(before, after) is judged
+def test_an_edge_is_judged_when_it_becomes_causal_or_is_turned_round(
+    before: TypedEdge | None, after: TypedEdge, judged: bool
+) -> None:
+    assert is_new_cause(before, after) is judged
 
 
 def test_another_type_of_a_node_counts_at_both_ends_of_its_edges() -> None:
-    edge = typed(NodeType.OUTPUT, NodeType.OUTCOME)
-    below, above = (next(retype_node([edge], key, NodeType.GOAL)) for key in ("a", "b"))
-    assert (below.points_down, above.levels_up) == (True, 2)
-    assert [*retype_node([edge], "c", NodeType.GOAL)] == [edge]
+    edge = typed(OUTPUT, OUTCOME)
+    below, above = (next(retype_node([edge], key, GOAL)) for key in ("a", "b"))
+    assert (below.points_down, above.points_down) == (True, False)
+    assert (below.source_type, above.target_type) == (GOAL, GOAL)
+    assert [*retype_node([edge], "c", GOAL)] == [edge]
 
 
 def test_an_edge_without_a_type_may_mean_each_of_several() -> None:

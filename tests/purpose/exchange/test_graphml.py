@@ -63,7 +63,10 @@ def read(text: str) -> Graph:
         found = data("edge", one)
         ids.append(one.attrib["id"])
         assert {one.attrib["source"], one.attrib["target"]} <= set(nodes)
-        edges[one.attrib["source"], one.attrib["target"], found["edge_type"]] = found
+        source, target, edge_type = one.attrib["id"].split(".")
+        assert edge_type == found["edge_type"]
+        found["leads"] = one.attrib["source"], one.attrib["target"]
+        edges[source, target, edge_type] = found
     assert len(set(ids)) == len(ids)
     assert all(NMTOKEN.fullmatch(one) for one in ids)
     return Graph(data("graph", graph), nodes, edges)
@@ -106,7 +109,12 @@ def expected(one: Theory) -> Graph:
             for key, node in content.nodes.items()
         },
         {
-            edge.name: expected_data(edge, "id", "source", "target", assumptions=assumptions(edge.name))
+            edge.name: expected_data(
+                edge,
+                *("id", "source", "target"),
+                assumptions=assumptions(edge.name),
+                leads=content.orient(edge.name)[:2],
+            )
             for edge in content.edges
         },
     )
@@ -131,6 +139,7 @@ def test_everything_in_a_version_is_data_of_its_node_or_its_edge() -> None:
         "mechanism": "this is how",
         "confidence": "high",
         "assumptions": [{"key": "AS2", "assumption_text": "it holds", "status": "untested"}],
+        "leads": ("OP1", "OC1"),
     }
     assert graph.nodes["OC1"]["assumptions"][0]["status"] == "at_risk"
     assert graph.nodes["OC1"]["indicators"][0]["latest"] == {"value": 1.5, "as_of": "2026-11-15", "source": "survey"}

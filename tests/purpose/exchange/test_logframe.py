@@ -258,7 +258,7 @@ def test_every_row_has_four_cells_and_every_text_reads_as_it_was_written(one: Th
         objective += [] if node.owner is None else [f"Owner: {fold_blanks(node.owner)}"]
         assert said[key][0].split("\n") == objective
     for each in one.content.assumptions.values():
-        row = said[str(each.node) if each.edge is None else each.edge.source]
+        row = said[str(each.node) if each.edge is None else one.content.orient(each.edge).source]
         assert f"{each.key} {fold_blanks(each.assumption_text)} (" in row[3]
     for indicator in one.content.indicators.values():
         assert f"{indicator.key} {fold_blanks(indicator.name)}: " in said[indicator.node][1]

@@ -45,7 +45,7 @@ Run = Callable[..., RunResult]
 def _empty_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for variable in [name for name in os.environ if name.startswith("GROUNDPLAN_")]:
         monkeypatch.delenv(variable)
-    monkeypatch.setenv("GROUNDPLAN_AGENT", "ada")
+    monkeypatch.setenv("LOGNAME", "ada")
     monkeypatch.setenv("GROUNDPLAN_DB", "groundplan.db")  # named, so the first write may create it
     monkeypatch.chdir(tmp_path)
 

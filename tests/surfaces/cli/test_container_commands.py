@@ -89,7 +89,7 @@ def test_a_step_tells_what_came_of_it_for_others(run: Run, ids: dict[str, str]) 
 
 
 def test_a_step_over_the_claim_of_somebody_else_is_printed_with_a_warning(run: Run, ids: dict[str, str]) -> None:
-    run("--agent", "ben", "task", "advance", ids["walk"], "--version", "1")
+    run("--person", "ben", "task", "advance", ids["walk"], "--version", "1")
 
     shown = run("task", "terminate", ids["walk"], "--version", "2").out
 

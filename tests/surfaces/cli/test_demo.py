@@ -87,7 +87,7 @@ def test_the_demo_has_work_that_is_done_taken_given_up_and_waiting(run: Run, dem
     assert node_by_summary(run, "Rank the")["properties"]["_claimed_by"] == "claude"
     given_up = run("work", "history", node_by_summary(run, "Design a")["id"], "--db", "demo.db", "--json").answer
     assert (given_up["events"][0]["action"], given_up["events"][0]["decision"]) == ("dropped", DECISION)
-    offered = run("work", "next", "--project", "clean-water", "--agent", "ben", "--db", "demo.db", "--json").answer
+    offered = run("work", "next", "--project", "clean-water", "--person", "ben", "--db", "demo.db", "--json").answer
     assert offered["nodes"][0]["node"]["id"] == node_by_summary(run, "Draw the")["id"]
     after = run("work", "next", "--project", "clean-water", "--agent", "claude", "--db", "demo.db", "--json").answer
     assert all(one["evidence"] for one in after["nodes"][0]["resolved_deps"])
@@ -181,7 +181,7 @@ def test_the_facts_of_the_demo_are_those_that_its_versions_stand_on(run: Run) ->
 
 def test_a_demo_that_was_cut_short_and_then_changed_stays_as_it_is_and_is_shown_without_facts(run: Run) -> None:
     run("project", "create", PROJECT, "--db", "demo.db")
-    run("project", "archive", PROJECT, "--agent", "ben", "--db", "demo.db")
+    run("project", "archive", PROJECT, "--person", "ben", "--db", "demo.db")
 
     shown = run("demo", "--db", "demo.db", "--json").answer
 

@@ -40,7 +40,7 @@ def run_script(script: str, folder: Path, program: Standby) -> str:
     """Return the output of a script with the program on the PATH, as in the README."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GROUNDPLAN_")}
     environment["PATH"] = os.pathsep.join((str(program.folder), str(Path(sys.executable).parent), environment["PATH"]))
-    environment["GROUNDPLAN_AGENT"] = "ada"
+    environment["LOGNAME"] = "ada"
     ended = subprocess.run(
         ("sh", "-ec", script), check=False, capture_output=True, text=True, env=environment, cwd=folder
     )

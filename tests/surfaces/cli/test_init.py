@@ -82,15 +82,15 @@ def test_on_postgresql_stored_roles_decide_and_who_runs_init_administers(run: Ru
     app = ("--db", made["app_url"], "--json")
     run("project", "create", "atlas", *app)
 
-    refused = run("project", "create", "borealis", *app, "--agent", "mallory")
+    refused = run("project", "create", "borealis", *app, "--person", "mallory")
     assert refused.error == (3, "not_found")
     assert "--access open" in refused.err
-    assert run("work", "next", "--project", "atlas", *app, "--agent", "mallory").error == (3, "not_found")
+    assert run("work", "next", "--project", "atlas", *app, "--person", "mallory").error == (3, "not_found")
 
     run("org", "member", "add", "mallory", *app)
-    assert run("project", "create", "borealis", *app, "--agent", "mallory").answer["project"]["role"] == "owner"
-    assert "--access open" not in run("work", "next", "--project", "atlas", *app, "--agent", "mallory").err
-    assert run("project", "create", "corvus", *app, "--agent", "zoe", "--access", "open").code == 0
+    assert run("project", "create", "borealis", *app, "--person", "mallory").answer["project"]["role"] == "owner"
+    assert "--access open" not in run("work", "next", "--project", "atlas", *app, "--person", "mallory").err
+    assert run("project", "create", "corvus", *app, "--person", "zoe", "--access", "open").code == 0
 
 
 def test_people_of_a_postgresql_store_from_before_stored_roles_decided_keep_what_they_made(
@@ -100,13 +100,13 @@ def test_people_of_a_postgresql_store_from_before_stored_roles_decided_keep_what
     run("project", "create", "atlas", *app, "--access", "open")
 
     assert run("project", "list", *app).answer["projects"][0]["role"] == "owner"
-    assert run("project", "list", *app, "--agent", "ben").error == (3, "not_found")
+    assert run("project", "list", *app, "--person", "ben").error == (3, "not_found")
     assert run("org", "member", "add", "ben", *app).error == (4, "administrator_required")
 
     assert run("init", team.owner_url, "--json").answer["administrator"] == "ada"
 
     assert run("org", "member", "add", "ben", *app).code == 0
-    assert run("project", "list", *app, "--agent", "ben").answer["projects"] == []
+    assert run("project", "list", *app, "--person", "ben").answer["projects"] == []
 
 
 def test_init_says_why_its_caller_cannot_administer(run: Run, team: PostgresEngine) -> None:

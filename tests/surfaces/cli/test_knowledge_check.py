@@ -335,5 +335,5 @@ def install(hook: str, script: str) -> None:
 def run_command(program: Standby) -> Typed:
     """Run a command with the program on the PATH."""
     path = os.pathsep.join((str(program.folder), os.environ["PATH"]))
-    environment = {**git_environment(), "PATH": path, "GROUNDPLAN_AGENT": "ada"}
+    environment = {**git_environment(), "PATH": path, "LOGNAME": "ada"}
     return lambda *command: subprocess.run(command, check=False, capture_output=True, text=True, env=environment)

@@ -228,7 +228,7 @@ def test_common_options_may_stand_before_between_and_after_the_words(run: Run, a
 
 
 def test_the_actor_is_the_one_named_for_the_command(run: Run) -> None:
-    made = run("project", "create", "atlas", "--agent", "cleo", "--json")
+    made = run("project", "create", "atlas", "--person", "cleo", "--json")
 
     assert made.answer["project"]["created_by"] == "cleo"
 

@@ -354,7 +354,7 @@ def test_json_can_be_lean_and_what_people_read_is_whole(
 
 def test_an_editor_may_measure_but_not_waive(run: Run, draft_with_theory: PurposeCommands) -> None:
     run("member", "add", "ben", "--project", "atlas", "--role", "editor")
-    as_ben = ("--access", "members", "--agent", "ben")
+    as_ben = ("--access", "members", "--person", "ben")
 
     assert draft_with_theory("measure", "IN1", "2", *as_ben).code == 0
     waived = ("waive", "GA_ORPHANS", "--reason", "Later", "--owner", "ben", "--due", "2030-01-01")

@@ -242,7 +242,7 @@ def test_there_is_one_draft_at_a_time_and_it_stays_as_it_is(files: FileCommands)
 def test_only_an_owner_brings_waivers_and_others_leave_them_out(files: FileCommands, run: Run) -> None:
     run("member", "add", "ben", "--project", "atlas", "--role", "editor")
     write_file("theory.json", {**THEORY, "waivers": [WAIVER]})
-    as_ben = ("theory.json", "--access", "members", "--agent", "ben")
+    as_ben = ("theory.json", "--access", "members", "--person", "ben")
 
     refused = files("import", *as_ben, "--json")
     assert refused.error == (4, "forbidden")
@@ -259,7 +259,7 @@ def test_only_an_owner_brings_waivers_and_others_leave_them_out(files: FileComma
 def test_a_viewer_takes_nothing_in(files: FileCommands, run: Run) -> None:
     run("member", "add", "cleo", "--project", "atlas", "--role", "viewer")
 
-    refused = files("import", write_file("theory.json", THEORY), "--access", "members", "--agent", "cleo", "--json")
+    refused = files("import", write_file("theory.json", THEORY), "--access", "members", "--person", "cleo", "--json")
 
     assert refused.error == (4, "forbidden")
     assert "--without-waivers" not in refused.err

@@ -29,9 +29,9 @@ def atlas(run: Run) -> None:
     [
         (("project", "create", "  "), (2, "invalid_argument")),
         (("project", "archive", "atals"), (3, "not_found")),
-        (("project", "archive", "atlas", "--access", "members", "--agent", "mallory"), (3, "not_found")),
-        (("project", "list", "--access", "members", "--agent", "mallory"), (3, "not_found")),
-        (("project", "archive", "atlas", "--access", "members", "--agent", "cleo"), (4, "forbidden")),
+        (("project", "archive", "atlas", "--access", "members", "--person", "mallory"), (3, "not_found")),
+        (("project", "list", "--access", "members", "--person", "mallory"), (3, "not_found")),
+        (("project", "archive", "atlas", "--access", "members", "--person", "cleo"), (4, "forbidden")),
         (("project", "create", "atlas"), (5, "project_exists")),
         (
             ("member", "remove", "ada", "--project", "atlas"),
@@ -54,9 +54,8 @@ def test_without_json_an_error_is_one_sentence_with_its_code(run: Run) -> None:
     assert (refused.code, refused.out) == (3, "")
 
 
-def test_where_roles_decide_nobody_is_not_let_in(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_roles_decide_nobody_is_not_let_in(run: Run) -> None:
     run("init")
-    monkeypatch.delenv("GROUNDPLAN_AGENT")
 
     assert run("project", "list", "--access", "members", "--json").error == (4, "unauthenticated")
     assert run("project", "list", "--access", "open", "--json").code == 0
@@ -169,7 +168,7 @@ def _defect(*_arguments: object, **_options: object) -> None:
 
 
 def test_a_defect_shows_a_reference_and_nothing_of_its_cause(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundplan.surfaces.cli.invocation.load_settings", _defect)
+    monkeypatch.setattr("groundplan.surfaces.cli.command_settings.load_settings", _defect)
 
     failed = run("project", "list")
 
@@ -180,7 +179,7 @@ def test_a_defect_shows_a_reference_and_nothing_of_its_cause(run: Run, monkeypat
 
 
 def test_the_log_has_the_whole_story_of_a_defect(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundplan.surfaces.cli.invocation.load_settings", _defect)
+    monkeypatch.setattr("groundplan.surfaces.cli.command_settings.load_settings", _defect)
     monkeypatch.setenv("GROUNDPLAN_LOG", "groundplan.log")
 
     failed = run("project", "list", "--json")
@@ -196,7 +195,7 @@ def test_the_log_has_the_whole_story_of_a_defect(run: Run, monkeypatch: pytest.M
 def test_a_log_that_cannot_be_written_does_not_hide_the_error(
     run: Run, monkeypatch: pytest.MonkeyPatch, log: str
 ) -> None:
-    monkeypatch.setattr("groundplan.surfaces.cli.invocation.load_settings", _defect)
+    monkeypatch.setattr("groundplan.surfaces.cli.command_settings.load_settings", _defect)
     monkeypatch.setenv("GROUNDPLAN_LOG", log)
 
     assert run("project", "list", "--json").error == (1, "unexpected")
@@ -206,7 +205,7 @@ def test_ctrl_c_ends_quietly(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_arguments: object, **_options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("groundplan.surfaces.cli.invocation.load_settings", interrupted)
+    monkeypatch.setattr("groundplan.surfaces.cli.command_settings.load_settings", interrupted)
 
     assert run("project", "list") == (130, "", "")
 

@@ -99,7 +99,7 @@ def test_where_says_what_is_in_force_and_why(run: Run, repository: Path, monkeyp
 
     assert said["project"] == {"value": "water plan", "source": config}
     assert said["database"]["source"] == config
-    assert said["actor"] == {"value": "ada", "source": "GROUNDPLAN_AGENT"}
+    assert said["actor"] == {"value": "ada", "source": "your user name"}
     assert said["not_used"] == [str(outer)]
     monkeypatch.setenv("GROUNDPLAN_PROJECT", "atlas")
     assert run("where", "--json").answer["project"] == {"value": "atlas", "source": "GROUNDPLAN_PROJECT"}

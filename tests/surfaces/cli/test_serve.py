@@ -101,7 +101,7 @@ def test_the_server_answers_keeps_what_was_written_and_ends_when_told(
 
 @pytest.mark.slow
 def test_the_printed_address_logs_in_as_the_user(server: Server) -> None:
-    with server("--agent", "ada") as running:
+    with server("--person", "ada") as running:
         found = LOGIN.search(running.printed)
         assert found is not None, running.printed
         jar = CookieJar()
@@ -140,7 +140,7 @@ def make_certificate(folder: Path) -> None:
 def test_a_server_with_a_certificate_answers_over_tls_only(server: Server, tmp_path: Path) -> None:
     make_certificate(tmp_path)
     trusting = ssl.create_default_context(cafile=str(tmp_path / "cert.pem"))
-    with server("--agent", "ada", "--tls-cert", "cert.pem", "--tls-key", "key.pem") as running:
+    with server("--person", "ada", "--tls-cert", "cert.pem", "--tls-key", "key.pem") as running:
         opener = urllib.request.build_opener(
             urllib.request.HTTPSHandler(context=trusting), urllib.request.HTTPCookieProcessor(jar := CookieJar())
         )
@@ -244,9 +244,7 @@ def test_a_demo_can_be_called_once_and_leaves_nothing(
     assert list(tmp_path.glob("groundplan-demo-*")) == []
 
 
-def test_a_server_without_a_login_address_cannot_be_called_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("GROUNDPLAN_AGENT", raising=False)
-
+def test_a_server_without_a_login_address_cannot_be_called_once(run: Run) -> None:
     assert run("serve", "--once", "--access", "members").code == 2
 
 

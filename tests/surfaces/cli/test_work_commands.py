@@ -72,7 +72,7 @@ def test_a_claim_is_taken_from_the_command_line(run: Run, ids: dict[str, str]) -
     assert (claimed["node"]["id"], claimed["claim"]) == (ids["coast"], 1)
     assert claimed["node"]["properties"]["_claimed_by"] == "ada"
     assert "claimed by  ada" in run("work", "next", "--project", "atlas").out
-    assert run("work", "next", "--project", "atlas", "--agent", "ben").out.startswith("No node is available")
+    assert run("work", "next", "--project", "atlas", "--person", "ben").out.startswith("No node is available")
 
 
 def test_resolving_says_what_can_be_started_now(run: Run, ids: dict[str, str]) -> None:
@@ -272,7 +272,7 @@ def test_opening_a_project_makes_the_file_and_listing_does_not(run: Run) -> None
 
 def test_a_viewer_reads_work_and_is_refused_to_take_it(run: Run, ids: dict[str, str]) -> None:
     run("member", "add", "cleo", "--project", "atlas", "--role", "viewer")
-    cleo = ("--project", "atlas", "--access", "members", "--agent", "cleo", "--json")
+    cleo = ("--project", "atlas", "--access", "members", "--person", "cleo", "--json")
 
     assert run("work", "next", *cleo).answer["nodes"][0]["node"]["id"] == ids["coast"]
     assert run("work", "claim", *cleo).error == (4, "forbidden")

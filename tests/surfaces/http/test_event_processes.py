@@ -38,7 +38,9 @@ def test_a_write_of_another_process_reaches_a_stream(engine: Engine) -> None:
         arguments = (
             "--db",
             engine.db,
-            "--agent",
+            "--access",
+            "open",
+            "--person",
             "ben",
             "member",
             "add",

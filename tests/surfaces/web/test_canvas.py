@@ -27,7 +27,10 @@ PLAIN = CanvasState()
 
 def draw(titles: dict[str, str], state: CanvasState = PLAIN, work: LinkedWork | None = None) -> str:
     cards = [CanvasCard(key, node_type, titles.get(key, key), (), work) for key, node_type in TYPES.items()]
-    links = [CanvasLink(link("AC1", "OP1"), ()), CanvasLink(link("OP1", "G1"), ())]
+    links = [
+        CanvasLink(link("AC1", "OP1"), link("AC1", "OP1"), ()),
+        CanvasLink(link("OP1", "G1"), link("OP1", "G1"), ()),
+    ]
     return draw_canvas(cards, links, state, CanvasAddress("/plan?")).svg
 
 
@@ -42,7 +45,7 @@ def test_a_longer_title_moves_no_card() -> None:
 def test_a_line_that_leads_back_above_the_bands_is_inside_the_picture() -> None:
     cards = [CanvasCard(key, node_type, key, ()) for key, node_type in TYPES.items()]
     edges = [link("AC1", "OP1"), link("OP1", "G1"), link("G1", "AC1", EdgeType.FEEDBACK)]
-    drawn = draw_canvas(cards, [CanvasLink(edge, ()) for edge in edges], PLAIN, CanvasAddress("/plan?"))
+    drawn = draw_canvas(cards, [CanvasLink(edge, edge, ()) for edge in edges], PLAIN, CanvasAddress("/plan?"))
 
     top = float(find_transforms(drawn.svg)[0].split()[1])
     levels = [-y for route in compute_positions(TYPES.items(), edges).routes.values() for _, y in route.points]
@@ -91,7 +94,7 @@ def test_a_plan_without_links_has_no_tray() -> None:
 def test_the_band_of_cards_in_the_tray_stays_for_those_who_may_add_to_it() -> None:
     cards = [CanvasCard(key, node_type, key, ()) for key, node_type in TYPES.items() if key not in ("AC2", "G1")]
     cards.append(CanvasCard("OC1", NodeType.OUTCOME, "Alone", ()))
-    links = [CanvasLink(link("AC1", "OP1"), ())]
+    links = [CanvasLink(link("AC1", "OP1"), link("AC1", "OP1"), ())]
     svg = draw_canvas(cards, links, CanvasState(can_edit=True), CanvasAddress("/plan?")).svg
 
     assert re.findall(r'data-id="new-(\w+)"', svg) == ["OUTCOME", "GOAL"]

@@ -11,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
 
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.work import what_if
+from tests.engines import Engine
 from tests.errors import error_of
 from tests.machines.budget import fixed_settings
 from tests.proof import scaled
@@ -141,10 +143,17 @@ def test_an_analysis_changes_nothing(work: WorkClient) -> None:
     ("what", "name", "code"),
     [("if_dropped", "root", "root_stays"), ("if_resolved", "a", "unresolved_children")],
 )
-def test_a_change_that_would_be_refused_is_refused(work: WorkClient, what: str, name: str, code: str) -> None:
+def test_a_change_that_would_be_refused_is_refused(
+    engine: Engine, work: WorkClient, what: str, name: str, code: str
+) -> None:
     work.plan("a\n  b")
+    agent = engine.session(local_actor("robin", kind=ActorKind.AGENT))
 
-    assert error_of(lambda: work.call("work.analyse", what=what, node_id=work[name])).code == code
+    assert error_of(lambda: agent.call("work.analyse", what=what, node_id=work[name])).code == code
+
+
+def test_an_owner_sees_what_follows_if_everything_is_dropped(work: WorkClient) -> None:
+    compare(build(work, WAITING_FEATURE), "root", drops=True)
 
 
 @pytest.mark.parametrize(

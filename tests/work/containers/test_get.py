@@ -93,6 +93,7 @@ def test_the_files_of_a_task_are_also_the_paths_among_its_context_links(client: 
     client.task("walk")
     add_knowledge(client)
     links = ["src/pay/hook.ts#L10", "src/pay/hook.ts", "docs/new.md", "https://example.org/a.md", "9fceb02", "see Ben"]
+    links.append("docs/user guide/intro.md")
     node = {"ref": "one", "summary": "One", "context_links": links}
     (planned,) = client.call("work.plan", project="atlas", nodes=[node]).created
     section = {"entityType": "TASK", "entityId": planned.id, "title": "Context Files"}
@@ -103,7 +104,18 @@ def test_the_files_of_a_task_are_also_the_paths_among_its_context_links(client: 
 
     assert [atom["matchedPaths"] for atom in context["molecules"][0]["atoms"]] == [["src/pay/hook.ts"]]
     assert [one["matchedPaths"] for one in context["orphanAtoms"]] == [["src/shared/retry.ts"]]
-    assert context["unmatchedPaths"] == ["docs/new.md"]
+    assert context["unmatchedPaths"] == ["docs/new.md", "docs/user guide/intro.md"]
+
+
+def test_the_files_of_a_task_keep_the_order_of_its_links_and_lines(client: ContainersClient) -> None:
+    client.task("walk")
+    add_knowledge(client)
+    add_section(client, "walk", "Context Files", "z.md\nsrc/pay/z.ts\na.md, src/pay/a.ts\nsrc/pay/m.ts\nb.md")
+
+    context = to_builtins(get(client, "walk", includeGraphContext=True).graph_context)
+
+    assert context["molecules"][0]["atoms"][0]["matchedPaths"] == ["src/pay/z.ts", "src/pay/a.ts", "src/pay/m.ts"]
+    assert context["unmatchedPaths"] == ["z.md", "a.md", "b.md"]
 
 
 def test_a_task_without_context_files_has_nothing_to_know(client: ContainersClient) -> None:

@@ -8,7 +8,7 @@ import pytest
 from msgspec import UNSET
 
 from groundplan.kernel.errors import Invalid
-from groundplan.work.answers import RELATIONS, WARNINGS_MAX, Warnings, describe_edge_type
+from groundplan.work.answers import WARNINGS_MAX, Warnings
 from tests.errors import error_of
 from tests.manual_clock import ManualClock
 from tests.work.client import WorkClient
@@ -36,18 +36,36 @@ def test_an_edge_that_nearly_is_a_dependency_is_told_the_right_type(work: WorkCl
 def test_equal_warnings_are_one_line_with_their_number(work: WorkClient) -> None:
     work.plan("a\nb\nc")
 
-    assert work.connect("a: b", "b: c", "c: a", type="smells like").warnings == [
-        f"{work['a']} and 2 more: edge type 'smells like' has no effect on the order; only 'depends_on' has"
+    assert work.connect("a: b", "b: c", "c: a", type="needs").warnings == [
+        f"{work['a']} and 2 more: edge type 'needs' has no effect on the order; use 'depends_on'"
     ]
 
 
-def test_a_dependency_a_plain_relation_and_a_removed_edge_need_no_warning(work: WorkClient) -> None:
+@pytest.mark.parametrize("type_", ["depends_on", "relates_to", "smells like", "implements", "blocks review of", "x"])
+def test_a_dependency_and_a_type_that_promises_no_order_need_no_warning(work: WorkClient, type_: str) -> None:
+    work.plan("a\nb")
+
+    assert work.connect("a: b", type=type_).warnings is UNSET
+
+
+def test_a_removed_edge_needs_no_warning(work: WorkClient) -> None:
     work.plan("a\nb")
     work.connect("a: b", type="blocks")
 
-    assert work.connect("a: b").warnings is UNSET
     assert work.disconnect("a: b", type="blocks").warnings is UNSET
-    assert [type_ for type_ in RELATIONS if describe_edge_type(type_)] == []
+
+
+def test_a_resolved_node_that_is_to_wait_for_an_open_one_waits_for_nothing_and_the_answer_says_so(
+    work: WorkClient,
+) -> None:
+    work.plan("a\nb\nc")
+    work.resolve("a", "b")
+
+    [warning] = work.connect("a: c").warnings
+
+    assert warning.startswith(f"{work['a']}: is resolved, so it waits for nothing")
+    assert work.connect("a: b").warnings is UNSET
+    assert work.disconnect("a: c").warnings is UNSET
 
 
 def test_resolving_before_a_dependency_warns_unless_the_same_call_resolves_it(work: WorkClient) -> None:

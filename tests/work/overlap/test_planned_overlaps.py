@@ -32,6 +32,17 @@ def test_pairs_through_folders_and_patterns_are_reported_once(work: WorkClient) 
     assert planned.warnings[0].startswith("a and b: touch ")
 
 
+@pytest.mark.parametrize(("link", "is_reported"), [("bin/run", False), ("bin/run/", True), ("src/pay", True)])
+def test_a_path_without_an_ending_is_a_folder_only_if_something_lies_below_it(
+    work: WorkClient, link: str, is_reported: bool
+) -> None:
+    links = {"a": [link], "b": ["**/*.py", "src/pay/docs/*.md"]}
+
+    planned = work.plan("a\nb", each={name: {"context_links": given} for name, given in links.items()})
+
+    assert (planned.warnings is not UNSET) is is_reported
+
+
 @pytest.mark.parametrize(
     "outline",
     [

@@ -284,8 +284,10 @@ def _build_drops(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
 
 
 def _refuse_more_drops(answer: restructuring.Restructured) -> None:
-    """Refuse to drop nodes if nodes were planned or opened below them since."""
+    """Refuse to drop nodes if nodes were opened below them since, or if they are resolved with their last child."""
     for detail in answer.details:
+        if detail.result == "already resolved":
+            raise CannotUndo(detail.node_id, NoInverse("it is resolved with its last child, so it cannot be dropped"))
         if detail.result != "dropped":
             raise CannotUndo(detail.node_id, NoInverse("other nodes below it are open now; drop each of them"))
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import msgspec
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.actors import Access, Actor, ActorKind
+from groundplan.kernel.actors import Access, Actor, ActorKind, trusted_reader
 from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.errors import Forbidden, Invalid, Unavailable
 from groundplan.kernel.identities.email_address import get_domain, normalize_email
@@ -249,4 +249,4 @@ def find_account(store: Store, organization: str, issuer: str, subject: str, *, 
         )
 
     # Trusted to look: who sends the request has no rights yet.
-    return store.read(Actor(organization, "", ActorKind.PERSON, Access.OPEN), run)
+    return store.read(trusted_reader(organization), run)

@@ -185,6 +185,11 @@ class FieldType:
         """Return True if a string can be a value of this type and is not decoded as JSON."""
         return "string" in self.kinds
 
+    @property
+    def takes_empty_text(self) -> bool:
+        """True if the empty text can be a value of this type."""
+        return "string" in self.kinds
+
     def build_error(self, value: Any, path: ArgumentPath, *, wanted: str | None = None) -> Invalid:
         """Return the error for a value that is not allowed."""
         return invalid_argument(path, f"must be {wanted or self.expected}, not {describe_value(value)}")
@@ -214,6 +219,10 @@ class Text(FieldType):
         self.chars_min = get_constraint(metas, "min_length")
         self.chars_max = get_constraint(metas, "max_length")
         self.markers = tuple(markers)
+
+    @property
+    def takes_empty_text(self) -> bool:
+        return not self.chars_min
 
     def coerce_kind(self, value: Any, path: ArgumentPath) -> Any:
         if self.chars_max is not None and len(value) > self.chars_max:
@@ -262,6 +271,10 @@ class Choice(FieldType):
 
     def accepts_text(self, text: str) -> bool:
         return bool(self._find_choices(text))
+
+    @property
+    def takes_empty_text(self) -> bool:
+        return self.accepts_text("")
 
     def coerce_kind(self, value: Any, path: ArgumentPath) -> Any:
         choices = self._find_choices(value)
@@ -365,9 +378,12 @@ class Argument(Struct, frozen=True):
     attribute: str
     field_type: FieldType
     required: bool
+    is_none_if_absent: bool
 
     def is_absent(self, value: Any) -> bool:
-        """Return whether a value is null in a field that does not accept null, which counts as not given."""
+        """Return whether a value counts as not given: null, or an empty text, where the field does not accept it."""
+        if value == "":
+            return self.is_none_if_absent and not self.field_type.takes_empty_text
         return value is None and not self.required and "null" not in self.field_type.kinds
 
 
@@ -384,6 +400,8 @@ class Record(FieldType):
         self.tag = config.tag
         # Arguments that belong to other operations, with those operations: a class attribute of the shape.
         self.elsewhere: Mapping[str, Steps] = getattr(shape, "ELSEWHERE", {})
+        # Fields of answers, ignored here so that what was read can be sent: a class attribute of the shape.
+        self.ignored: Collection[str] = getattr(shape, "IGNORED", ())
         # Whether rows may also have the names of the attributes, in snake_case: a class attribute of the shape.
         self.accepts_attributes: bool = getattr(shape, "ACCEPTS_ATTRIBUTES", False)
 
@@ -391,7 +409,9 @@ class Record(FieldType):
     def arguments(self) -> Mapping[str, Argument]:
         """The fields by wire name."""
         fields = msgspec.structs.fields(self.shape)
-        return {f.encode_name: Argument(f.name, compile_field_type(f.type), f.required) for f in fields}
+        return {
+            f.encode_name: Argument(f.name, compile_field_type(f.type), f.required, f.default is None) for f in fields
+        }
 
     @cached_property
     def marked_arguments(self) -> Sequence[tuple[str, Argument]]:
@@ -403,6 +423,8 @@ class Record(FieldType):
     def coerce_kind(self, value: Any, path: ArgumentPath) -> Any:
         if self.accepts_attributes:
             value = self._rename_attributes(value, path)
+        if self.ignored:
+            value = {key: item for key, item in value.items() if key not in self.ignored}
         for key in value:
             if key not in self.arguments and key != self.tag_field:
                 raise self._unknown(key, path)
@@ -492,6 +514,10 @@ class AnyOf(FieldType):
 
     def accepts_text(self, text: str) -> bool:
         return any(option.accepts_text(text) for option in self.options)
+
+    @property
+    def takes_empty_text(self) -> bool:
+        return any(option.takes_empty_text for option in self.options)
 
     def coerce_kind(self, value: Any, path: ArgumentPath) -> Any:
         *others, last = (option for option in self.options if get_json_kind(value) in option.kinds)

@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import CutLists, Trimming, take_page
-from groundplan.kernel.cursors import encode_cursor
+from groundplan.kernel.cursors import Cursor, encode_cursor
 from groundplan.kernel.events import (
     AFTER_ALL_EVENTS,
     BEFORE_ALL_EVENTS,
@@ -46,7 +46,7 @@ class ListOrganizationEvents(Struct, forbid_unknown_fields=True):
     """The page of the list."""
 
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = 50
-    cursor: str | None = None
+    cursor: Cursor = None
 
 
 class OrganizationEvents(Struct):

@@ -14,7 +14,7 @@ from groundplan.kernel.access import OrganizationRole, Permission
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import EVENT_FORMAT, KernelOp, changed
 from groundplan.kernel.clock import JUMP_MIN, subtract_time
-from groundplan.kernel.cursors import read_name_page
+from groundplan.kernel.cursors import Cursor, read_name_page
 from groundplan.kernel.errors import NotFound, RuleViolated
 from groundplan.kernel.identities.invitation import (
     ExpectedPerson,
@@ -44,7 +44,7 @@ class ListPeople(Struct, forbid_unknown_fields=True):
     """The page of the list."""
 
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = LIMIT
-    cursor: str | None = None
+    cursor: Cursor = None
 
 
 class People(Struct):

@@ -24,6 +24,7 @@ from groundplan.kernel.actors import NOBODY, Actor
 from groundplan.kernel.cancellation import READ_LIMIT_S, WRITE_LIMIT_S, Cancellation
 from groundplan.kernel.clock import JUMP_MIN, ClockJump, find_jump, subtract_time
 from groundplan.kernel.errors import Conflict, NextStep, NotFound, Unauthenticated, Unavailable
+from groundplan.kernel.principals import store_kind
 from groundplan.kernel.store.authorize import authorize_organization, authorize_project
 from groundplan.kernel.store.idempotency import IdempotentRequest, find_stored_answer, store_answer
 from groundplan.kernel.store.queries import load_queries
@@ -177,6 +178,8 @@ class Store(ABC):
         answer = run(tx)
         if op_id and not tx.has_events:
             self._rollback_to_savepoint(tx)
+        if tx.is_first_act and tx.has_events:
+            store_kind(tx)
         tx.write_events()
         if op_id and not store_answer(tx, op_id, answer):
             raise TryAgain

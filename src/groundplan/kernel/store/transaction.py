@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar, overload
 import msgspec
 
 from groundplan.kernel.access import Role
-from groundplan.kernel.actors import Actor
+from groundplan.kernel.actors import Actor, ActorKind, identify
 from groundplan.kernel.answers import Budget
 from groundplan.kernel.audit import EVENT_FORMAT, Change, Event
 from groundplan.kernel.cancellation import Cancellation
@@ -93,6 +93,7 @@ class Transaction(ABC):
         self.prepared: Any = None  # the result of the operation's `prepare`
         self.default_decision: str | None = None  # of events that have no decision of their own
         self.discarded = False  # the write changed nothing, so it is rolled back with its revision
+        self.is_first_act = False  # no kind is stored for the name of the actor
         self.named_project: str | None = None  # the name or id that the caller gave beside what the request is about
         self._project: Project | None = None
         self._cursor_key: bytes | None = None
@@ -104,6 +105,11 @@ class Transaction(ABC):
             "now": now,
             "write_rev": 0,
         }
+
+    def identify(self, stored: ActorKind | None) -> None:
+        """Give the actor the kind that is stored for its name; None if the name has not acted yet."""
+        self.is_first_act = stored is None
+        self.actor = identify(self.actor, stored)
 
     @property
     def now(self) -> str:

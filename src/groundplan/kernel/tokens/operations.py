@@ -90,7 +90,7 @@ def create_token(tx: Transaction, request: CreateToken) -> CreatedToken:
     parent = _find_parent(tx)
     expires_at = compute_expiry(request.expires, request.kind, tx.now)
     is_cut = bool(parent and parent.expires_at and (expires_at is None or expires_at > parent.expires_at))
-    is_new = find_kind(tx, user_id) is None and add_to_organization(tx, user_id, kind=request.kind)
+    is_new = add_to_organization(tx, user_id, kind=request.kind)
     secret = make_secret()
     # An agent has no more rights than the person who created its token, also after that person has lost some.
     is_sponsored = request.kind is ActorKind.AGENT and tx.actor.access is Access.MEMBERS

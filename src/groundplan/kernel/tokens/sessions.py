@@ -10,7 +10,7 @@ from groundplan.kernel.actors import Actor, ActorKind
 from groundplan.kernel.audit import KernelOp
 from groundplan.kernel.clock import subtract_time
 from groundplan.kernel.errors import NotFound
-from groundplan.kernel.principals import add_to_organization, find_kind
+from groundplan.kernel.principals import add_to_organization
 from groundplan.kernel.store.authorize import AgentNotAllowed
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.store import Store
@@ -48,9 +48,7 @@ def _open(tx: Transaction, label: str | None) -> OpenedSession:
     if parent is not None and parent.expires_at is not None:
         renewable_until = min(renewable_until, parent.expires_at)
     expires_at = compute_session_expiry(tx.now, renewable_until)
-    is_new = find_kind(tx, actor.id) is None
-    if is_new:
-        add_to_organization(tx, actor.id, kind=actor.kind)
+    is_new = add_to_organization(tx, actor.id, kind=actor.kind)
     secret = make_secret()
     tx.run(
         sql.add_token,

@@ -144,9 +144,19 @@ class PathIndex:
             if term not in self._terms:
                 self._searched.pop(term, None)
 
-    def find_matches(self, path: str, *, steps_max: int | None = None) -> list[str]:
-        """Return the sorted keys with a pattern that matches a normalized path."""
-        return self._match(path, {}, steps_max)
+    def find_matches(self, path: str, *, is_folder: bool | None = False, steps_max: int | None = None) -> list[str]:
+        """Return the sorted keys with a pattern that matches a normalized path.
+
+        If the path is a folder, these are also the keys with a pattern that can match a path below it. With None it is
+        one if a pattern begins below it.
+        """
+        keys = self._match(path, {}, steps_max)
+        if is_folder or (is_folder is None and self._begins_below(path)):
+            steps = self.steps
+            left = None if steps_max is None else steps_max - steps
+            keys = sorted({*keys, *self.matching_below(path, steps_max=left)})
+            self.steps += steps
+        return keys
 
     def match_many(self, paths: Iterable[str], *, steps_max: int | None = None) -> Iterator[tuple[str, list[str]]]:
         """Yield each path with its keys. Files of one folder share most of the search."""
@@ -167,17 +177,25 @@ class PathIndex:
         if names is None:
             return []
         prefix = folder + "/"
-        if self._beginnings is None:
-            self._beginnings = Beginnings(self._entries)
-        entries = set(self._beginnings.list_inside(prefix))
+        beginnings = self._get_beginnings()
+        entries = set(beginnings.list_inside(prefix))
         candidates: set[IndexedPattern] = set()
         for directory in _list_directories(names):
             entries.update(self._below.get(directory, ()))
-            candidates.update(self._beginnings.by_head.get(directory, ()))
+            candidates.update(beginnings.by_head.get(directory, ()))
         candidates -= entries
         self._count_steps(folder, candidates, len(entries), steps_max)
         entries.update(entry for entry in candidates if entry.pattern.can_match_below_names(prefix, names))
         return sorted(set().union(*(entry.keys for entry in entries)))
+
+    def _begins_below(self, path: str) -> bool:
+        """Return whether the literal beginning of a pattern lies below a path."""
+        return next(self._get_beginnings().list_inside(f"{path}/"), None) is not None
+
+    def _get_beginnings(self) -> Beginnings:
+        if self._beginnings is None:
+            self._beginnings = Beginnings(self._entries)
+        return self._beginnings
 
     def _count_steps(self, path: str, candidates: Iterable[IndexedPattern], taken: int, steps_max: int | None) -> None:
         self.steps = taken + len(path) * sum(entry.pattern.cost for entry in candidates)

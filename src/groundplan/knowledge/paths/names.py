@@ -61,24 +61,23 @@ def is_drive(name: str) -> bool:
     return len(name) == DRIVE_CHARS and name[1] == ":" and name[0].isascii() and name[0].isalpha()
 
 
-def parse_paths(paths: str | list[str], working_copy: RepositoryPaths | None = None) -> dict[str, bool]:
-    """Return the requested paths, normalized and in their order, and whether each asks for what is below a folder.
+def parse_paths(paths: str | list[str], working_copy: RepositoryPaths | None = None) -> dict[str, bool | None]:
+    """Return the requested paths, normalized and in their order, and whether each is a folder.
 
-    It does if it ends with `/`, or if the working copy has a folder there. What is not in a working copy is taken for a
-    folder if its name has no ending.
+    It is one if it ends with `/`, and else what it is in the working copy. None: it is not there, so only the patterns
+    tell.
     """
-    parsed: dict[str, bool] = {}
+    parsed: dict[str, bool | None] = {}
     for text in _split_elements(paths):
         written = _strip_decoration(text).replace("\\", "/")
         path = _normalize(working_copy.locate(written) if working_copy and written else written)
         if path and not parsed.get(path):
-            parsed[path] = written.endswith("/") or _is_folder(path, working_copy)
+            parsed[path] = written.endswith("/") or path == ROOT or _ask_working_copy(path, working_copy)
     return parsed
 
 
-def _is_folder(path: str, working_copy: RepositoryPaths | None) -> bool:
-    known = working_copy.is_folder(path) if working_copy and split_path(path) else None
-    return path == ROOT or (looks_like_folder(path) if known is None else known)
+def _ask_working_copy(path: str, working_copy: RepositoryPaths | None) -> bool | None:
+    return working_copy.is_folder(path) if working_copy and split_path(path) else None
 
 
 def warn_about_outside_paths(paths: Iterable[str], working_copy: RepositoryPaths | None) -> list[str]:

@@ -38,7 +38,7 @@ class _Paths:
 
     def __init__(self) -> None:
         self.written: dict[str, list[str]] = {}  # as they were given
-        self.folders: set[str] = set()
+        self.is_folder: dict[str, bool | None] = {}  # None: only the patterns tell
         self.patterns = PathIndex()
         self.lengths: set[int] = set()
         self.sorted: list[str] = []
@@ -51,8 +51,8 @@ def _parse(texts: Collection[str]) -> _Paths:
             parsed.written.setdefault(path, []).append(text)
             if not PATTERN_CHARACTERS.isdisjoint(path):
                 _add_pattern(parsed.patterns, path)
-            elif is_folder:
-                parsed.folders.add(path)
+            else:
+                parsed.is_folder[path] = is_folder or parsed.is_folder.get(path)
     parsed.lengths = set(map(len, parsed.written))
     parsed.sorted = sorted(parsed.written)
     return parsed
@@ -99,11 +99,9 @@ class _Search:
         """Return the patterns of one side that match a path of the other, or a path in it if it is a folder."""
         if not len(side.patterns):
             return []
-        found = side.patterns.find_matches(path, steps_max=self._steps)
+        is_folder = side_of_path.is_folder.get(path, False)
+        found = side.patterns.find_matches(path, is_folder=is_folder, steps_max=self._steps)
         self._steps -= side.patterns.steps
-        if path in side_of_path.folders:
-            found += side.patterns.matching_below(path, steps_max=self._steps)
-            self._steps -= side.patterns.steps
         return found
 
 

@@ -6,7 +6,7 @@ from the permission table. It changes nothing, and gives the same verdict as the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from enum import StrEnum
 from typing import Any, Literal, TypeVar
 
@@ -41,9 +41,9 @@ from groundplan.purpose.dates import is_day
 from groundplan.purpose.editing.items import PATH_KEYS_MAX, format_path
 from groundplan.purpose.editing.rules import (
     TypedEdge,
-    becomes_causal,
     count_metadata_bytes,
     fits,
+    is_new_cause,
     is_on_one_item,
     merge_metadata,
     names_edge,
@@ -363,7 +363,10 @@ def check_node_operation(ctx: ProposalContext, *, is_fenced: bool) -> SectionRes
     is_named = (is_ours and not is_new) or (ctx.kind is OperationKind.READ and given.node is not None)
     writes = is_ours and ctx.kind is not OperationKind.DELETE_NODE
     node_type = _parse_word(NodeType, given.node_type)
-    down = _find_downward_edges(ctx, node, node_type) if ctx.kind is OperationKind.UPDATE_NODE else []
+    retyped = _retype_edges(ctx, node, node_type) if ctx.kind is OperationKind.UPDATE_NODE else []
+    down = [str(after.name) for _, after in retyped if after.points_down]
+    turned = [after for before, after in retyped if is_new_cause(before, after)]
+    cycle = _find_cycle(ctx, turned, instead_of=[after.name for after in turned]) if turned else None
     checks = [
         CheckedItem(
             "Version is DRAFT (if CREATE/UPDATE/DELETE)",
@@ -408,6 +411,12 @@ def check_node_operation(ctx: ProposalContext, *, is_fenced: bool) -> SectionRes
             "Reverse these edges, remove them or make them FEEDBACK first.",
         ),
         CheckedItem(
+            "Its edges close no cycle (if its type changes)",
+            cycle is None if turned else None,
+            f"as {node_type} its DEPENDS_ON edges are turned round, which closes a cycle: {format_path(cycle or [])}",
+            "Omit one of these edges, or set its edge_type to FEEDBACK first.",
+        ),
+        CheckedItem(
             "Owner is a name (if given)",
             fits(given.owner, Word) if writes and given.owner is not None else None,
             "an owner is a name on one line",
@@ -436,11 +445,16 @@ def check_edge_operation(ctx: ProposalContext) -> SectionResult:
     becomes = _resolve_new_type(ctx, edges)
     name: EdgeName | None = None  # of the edge after the operation, if it is new or gets another type
     cause: TypedEdge | None = None  # the same edge, if it must not point down or close a cycle
+    before: TypedEdge | None = None
     if is_ours and source and target and becomes and was is not becomes:
         name = EdgeName(source.key, target.key, becomes)
-        if ctx.forbids_cycles_and_downward_edges and becomes_causal(was, becomes):
-            cause = TypedEdge(name, source.node_type, target.node_type)
-    cycle = _find_cycle(ctx, cause.name) if cause and not cause.name.is_self_edge else None
+        after = TypedEdge(name, source.node_type, target.node_type)
+        before = after._replace(name=name._replace(edge_type=was)) if was else None
+        if ctx.forbids_cycles_and_downward_edges and is_new_cause(before, after):
+            cause = after
+    cycle: list[str] | None = None
+    if cause and not cause.name.is_self_edge:
+        cycle = _find_cycle(ctx, [cause], instead_of=[before.name] if before else [])
     wrong = [word for word in (given.edge_type, given.new_edge_type) if word and _parse_word(EdgeType, word) is None]
     checks = [
         CheckedItem(
@@ -610,17 +624,19 @@ def _is_metadata(metadata: Any, node: PurposeNode | None, *, is_new: bool) -> bo
     return count_metadata_bytes(merged) <= TEXT_BYTES_MAX
 
 
-def _find_downward_edges(ctx: ProposalContext, node: PurposeNode | None, node_type: NodeType | None) -> list[str]:
-    """Return the edges that would point down if the node had another type."""
-    if node is None or node_type is None or not ctx.forbids_cycles_and_downward_edges:
+def _retype_edges(
+    ctx: ProposalContext, node: PurposeNode | None, node_type: NodeType | None
+) -> list[tuple[TypedEdge, TypedEdge]]:
+    """Return the edges of a node before and after it gets another type, if the profile has rules for them."""
+    if node is None or node_type in (None, node.node_type) or not ctx.forbids_cycles_and_downward_edges:
         return []
     nodes = ctx.content.nodes
-    edges = (
+    edges = [
         TypedEdge(edge.name, nodes[edge.source].node_type, nodes[edge.target].node_type)
         for edge in ctx.content.edges
         if node.key in (edge.source, edge.target)
-    )
-    return [str(edge.name) for edge in retype_node(edges, node.key, node_type) if edge.points_down]
+    ]
+    return [*zip(edges, retype_node(edges, node.key, node_type), strict=True)]
 
 
 def _resolve_new_type(ctx: ProposalContext, edges: list[PurposeEdge]) -> EdgeType | None:
@@ -633,10 +649,12 @@ def _resolve_new_type(ctx: ProposalContext, edges: list[PurposeEdge]) -> EdgeTyp
     return _parse_word(EdgeType, given.new_edge_type or edges[0].edge_type)
 
 
-def _find_cycle(ctx: ProposalContext, name: EdgeName) -> list[str] | None:
-    """Return the cycle that a new causal edge would close."""
-    added = (name.source, name.target)
-    return find_closed_cycle([*((edge.source, edge.target) for edge in ctx.content.causal_edges), added], [added])
+def _find_cycle(ctx: ProposalContext, added: list[TypedEdge], *, instead_of: Collection[EdgeName]) -> list[str] | None:
+    """Return the cycle that some edges would close that are new, or that replace others."""
+    content = ctx.content
+    kept = [content.orient(edge.name)[:2] for edge in content.causal_edges if edge.name not in instead_of]
+    closing = [edge.ends for edge in added]
+    return find_closed_cycle([*kept, *closing], closing)
 
 
 def _describe_missing_ends(ctx: ProposalContext) -> str:

@@ -178,7 +178,7 @@ class DraftState:
         self.refs: dict[str, str] = {}
         self.pending_refs = set(batch_refs.refs)  # refs of items that the batch has not created yet
         self.created: list[tuple[int, CreatedItem]] = []  # with the index of its operation
-        # Causal edges that the batch added, as (source key, target key).
+        # Causal edges that the batch added or turned round, as (key of the cause, key of the effect).
         self.new_causal_edges: list[tuple[str, str]] = []
         nodes = read_nodes(tx, sql.nodes_by_ref, version_id=version.id, refs=_list_spellings(batch_refs.nodes))
         self.nodes = {node.id: node for node in nodes}

@@ -51,8 +51,8 @@ from groundplan.purpose.editing.operations import (
 )
 from groundplan.purpose.editing.rules import (
     TypedEdge,
-    becomes_causal,
     count_metadata_bytes,
+    is_new_cause,
     is_on_one_item,
     merge_metadata,
     names_edge,
@@ -60,7 +60,7 @@ from groundplan.purpose.editing.rules import (
     retype_node,
 )
 from groundplan.purpose.graph.cycles import find_closed_cycle
-from groundplan.purpose.model import TEXT_BYTES_MAX, EdgeName, EdgeType, PurposeNode
+from groundplan.purpose.model import TEXT_BYTES_MAX, EdgeName, EdgeType, NodeType, PurposeNode
 from groundplan.purpose.tables import Op
 
 sql = load_queries(__file__)
@@ -230,8 +230,8 @@ def update_node(draft: DraftState, op: UpdateNode, path: ArgumentPath) -> None:
     changes = diff_rows(before, after)
     if not changes:
         return
-    if after.node_type is not before.node_type and draft.forbids_cycles_and_downward_edges:
-        _refuse_downward_edges(draft, after, path)
+    if after.node_type is not before.node_type:
+        _check_edges_at(draft, after, (*path, "node_type"))
     draft.change(sql.change_node, after)
     draft.tx.record(Op.NODE_CHANGED, before.key, *changes)
     draft.nodes[before.id] = after
@@ -264,11 +264,17 @@ def _load_edges_at(draft: DraftState, node: PurposeNode) -> list[NamedEdge]:
     return draft.tx.all(sql.edges_at_node, NamedEdge, version_id=draft.version.id, node_id=node.id)
 
 
-def _refuse_downward_edges(draft: DraftState, node: PurposeNode, path: ArgumentPath) -> None:
-    """Raise InvalidDirection if an edge of a node would point down after a change of the node's type."""
-    edges = (TypedEdge(edge.name, edge.source_type, edge.target_type) for edge in _load_edges_at(draft, node))
-    for edge in retype_node(edges, node.key, node.node_type):
-        refuse_downward(edge, (*path, "node_type"))
+def _check_edges_at(draft: DraftState, node: PurposeNode, path: ArgumentPath) -> None:
+    """Raise InvalidDirection if an edge of a node would point down after a change of the node's type.
+
+    A DEPENDS_ON edge may be turned round by it, and must not close a cycle then.
+    """
+    edges = [TypedEdge(edge.name, edge.source_type, edge.target_type) for edge in _load_edges_at(draft, node)]
+    for before, after in zip(edges, retype_node(edges, node.key, node.node_type), strict=True):
+        if draft.forbids_cycles_and_downward_edges:
+            refuse_downward(after, path)
+        if is_new_cause(before, after):
+            draft.new_causal_edges.append(after.ends)
 
 
 def refuse_long_metadata(metadata: dict[str, Any], path: ArgumentPath) -> None:
@@ -334,7 +340,9 @@ def add_edge(draft: DraftState, op: AddEdge, identity: ItemIdentity, index: int,
     name = EdgeName(source.key, target.key, op.edge_type or EdgeType.CONTRIBUTES_TO)
     if name.is_self_edge:
         raise SelfEdge(source.key, path)
-    _check_edge(draft, None, TypedEdge(name, source.node_type, target.node_type), path)
+    edge = TypedEdge(name, source.node_type, target.node_type)
+    _refuse_duplicate(draft, name, path)
+    _check_edge(draft, None, edge, path)
     given = get_given_fields(op, EDGE_COLUMNS) | {"edge_type": name.edge_type}
     row = PurposeEdgeRow(identity.id, source.id, target.id, **given)
     draft.add(sql.add_edge, row)
@@ -354,8 +362,11 @@ def update_edge(draft: DraftState, op: UpdateEdge, path: ArgumentPath) -> None:
         return
     if after.edge_type is not before.edge_type:
         source, target = draft.nodes[before.source_node_id], draft.nodes[before.target_node_id]
-        edge = TypedEdge(name._replace(edge_type=after.edge_type), source.node_type, target.node_type)
-        _check_edge(draft, before.edge_type, edge, (*path, "new_edge_type"))
+        edge = TypedEdge(name, source.node_type, target.node_type)
+        renamed = edge._replace(name=name._replace(edge_type=after.edge_type))
+        at = (*path, "new_edge_type")
+        _refuse_duplicate(draft, renamed.name, at)
+        _check_edge(draft, edge, renamed, at)
     draft.change(sql.change_edge, after)
     draft.tx.record(Op.EDGE_CHANGED, str(name), *changes)
     draft.drop_edge(before)
@@ -372,22 +383,28 @@ def refuse_cycles(draft: DraftState) -> None:
     """Raise DependencyCycle if an edge of the batch closes a cycle. Cycles from imports are left to the gate."""
     if not draft.new_causal_edges or not draft.forbids_cycles_and_downward_edges:
         return
-    keys: dict[str, str] = dict(draft.tx.all(sql.node_keys, version_id=draft.version.id))
-    edges = draft.tx.all(sql.causal_edges, version_id=draft.version.id)
-    pairs = [(keys[source], keys[target]) for source, target in edges]
+    nodes = {
+        id_: (key, NodeType(type_)) for id_, key, type_ in draft.tx.all(sql.node_keys, version_id=draft.version.id)
+    }
+    pairs = []
+    for source_id, target_id, edge_type in draft.tx.all(sql.causal_edges, version_id=draft.version.id):
+        (source, source_type), (target, target_type) = nodes[source_id], nodes[target_id]
+        pairs.append(TypedEdge(EdgeName(source, target, EdgeType(edge_type)), source_type, target_type).ends)
     existing = set(pairs)
     cycle = find_closed_cycle(pairs, [pair for pair in draft.new_causal_edges if pair in existing])
     if cycle is not None:
         raise DependencyCycle(cycle)
 
 
-def _check_edge(draft: DraftState, before: EdgeType | None, edge: TypedEdge, path: ArgumentPath) -> None:
-    """Raise DuplicateEdge or InvalidDirection if an edge is not allowed. `before` is its former type, if any."""
-    name = edge.name
+def _refuse_duplicate(draft: DraftState, name: EdgeName, path: ArgumentPath) -> None:
     if draft.has_edge(name):
         raise DuplicateEdge(name, path)
-    if not becomes_causal(before, name.edge_type):
+
+
+def _check_edge(draft: DraftState, before: TypedEdge | None, edge: TypedEdge, path: ArgumentPath) -> None:
+    """Raise InvalidDirection if an edge points down anew. Cycles are looked for once, at the end of the batch."""
+    if not is_new_cause(before, edge):
         return
     if draft.forbids_cycles_and_downward_edges:
         refuse_downward(edge, path)
-    draft.new_causal_edges.append((name.source, name.target))
+    draft.new_causal_edges.append(edge.ends)

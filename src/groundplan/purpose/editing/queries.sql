@@ -57,17 +57,17 @@ SELECT e.id, e.source_node_id AS source, e.target_node_id AS target, {e.edge}, s
    AND e.target_node_id = :node_id;
 
 -- name: causal_edges
--- Return the ids of the nodes at both ends of all causal edges. Not joined with the nodes: as long as the tables were not
+-- Return the ids of the nodes at both ends of all causal edges, and their types. Not joined with the nodes: as long as the tables were not
 -- analyzed, PostgreSQL would read all nodes for each edge.
-SELECT source_node_id, target_node_id
+SELECT source_node_id, target_node_id, edge_type
   FROM toc_edges
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
    AND edge_type <> 'FEEDBACK';
 
 -- name: node_keys
--- Return the ids and keys of all nodes.
-SELECT id, key
+-- Return the ids, keys and types of all nodes.
+SELECT id, key, node_type
   FROM toc_nodes
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id;

@@ -14,7 +14,7 @@ import msgspec
 from groundplan.kernel.errors import Invalid, RuleViolated
 from groundplan.kernel.input_gate.text_limits import apply_marker
 from groundplan.kernel.wording import ArgumentPath, format_argument_path
-from groundplan.purpose.model import LEVELS, EdgeName, EdgeType, NodeType, Profile
+from groundplan.purpose.model import LEVELS, EdgeName, EdgeType, NodeType, Profile, orient_edge
 
 
 class TypedEdge(NamedTuple):
@@ -25,14 +25,16 @@ class TypedEdge(NamedTuple):
     target_type: NodeType
 
     @property
-    def levels_up(self) -> int:
-        """The number of levels (activity, output, outcome, goal) that the edge leads up; negative if it leads down."""
-        return LEVELS[self.target_type] - LEVELS[self.source_type]
+    def ends(self) -> tuple[str, str]:
+        """The keys of the cause and the effect."""
+        cause, effect, _ = orient_edge(*self)
+        return cause, effect
 
     @property
     def points_down(self) -> bool:
-        """True if the edge is causal and leads from an effect to its cause."""
-        return self.name.edge_type.is_causal and self.levels_up < 0
+        """True if the edge is causal and leads down the levels (activity, output, outcome, goal)."""
+        is_down = LEVELS[self.target_type] < LEVELS[self.source_type]
+        return is_down and self.name.edge_type.is_causal and self.ends[0] == self.name.source
 
 
 def forbids_cycles_and_downward_edges(profile: Profile) -> bool:
@@ -40,12 +42,14 @@ def forbids_cycles_and_downward_edges(profile: Profile) -> bool:
     return profile is not Profile.LIGHT
 
 
-def becomes_causal(before: EdgeType | None, after: EdgeType) -> bool:
-    """Return True if an edge becomes causal. A causal edge must not point down or close a cycle.
+def is_new_cause(before: TypedEdge | None, after: TypedEdge) -> bool:
+    """Return True if an edge leads from a cause to an effect as it did not before.
 
-    An edge that was causal before may have been imported; the gate reports what is wrong with it.
+    It must not point down or close a cycle. One that did so before may have been imported; that is for the gate.
     """
-    return after.is_causal and (before is None or not before.is_causal)
+    if not after.name.edge_type.is_causal:
+        return False
+    return before is None or not before.name.edge_type.is_causal or before.ends != after.ends
 
 
 def retype_node(edges: Iterable[TypedEdge], key: str, node_type: NodeType) -> Iterator[TypedEdge]:

@@ -26,6 +26,7 @@ from groundplan.purpose.model import (
 from groundplan.purpose.observing.records import Measurement, Waiver
 from groundplan.purpose.picture.tokens import STATUS_NAMES
 
+NEEDED_BY = "NEEDED_BY"  # what depends on a cause is its effect
 VIEWS = "views"  # in the metadata of a node
 VIEW_CHARS_MAX = 255
 KNOWN_MAX = 12  # names in a message
@@ -99,7 +100,9 @@ def select_view(theory: Theory, name: str) -> Theory:
         if (assumption.node in nodes if assumption.edge is None else assumption.edge in names)
     }
     indicators = {key: indicator for key, indicator in content.indicators.items() if indicator.node in nodes}
-    return theory._replace(content=Content(nodes, edges, assumptions, indicators))
+    return theory._replace(
+        content=content._replace(nodes=nodes, edges=edges, assumptions=assumptions, indicators=indicators)
+    )
 
 
 def format_known(names: list[str]) -> str:
@@ -127,9 +130,16 @@ def describe_assumption(theory: Theory, assumption: Assumption) -> str:
 
 
 def describe_edge(edge: PurposeEdge) -> list[str]:
-    """Return the description of an edge: its type, unless it is CONTRIBUTES_TO, and its confidence."""
-    parts: list[str] = [] if edge.edge_type is EdgeType.CONTRIBUTES_TO else [edge.edge_type]
+    """Return the description of an edge that leads from its cause to its effect: its relation and its confidence."""
+    parts = list(filter(None, [name_relation(edge.edge_type)]))
     return parts if edge.confidence is None else [*parts, f"confidence {edge.confidence}"]
+
+
+def name_relation(edge_type: EdgeType) -> str:
+    """Return the relation of a cause to its effect; nothing for CONTRIBUTES_TO, which goes without saying."""
+    if edge_type is EdgeType.CONTRIBUTES_TO:
+        return ""
+    return NEEDED_BY if edge_type is EdgeType.DEPENDS_ON else edge_type
 
 
 def describe_waiver(waiver: Waiver) -> str:

@@ -13,12 +13,12 @@ from msgspec import UNSET
 
 from groundplan.kernel.errors import NextStep
 from groundplan.kernel.wording import quote_text
-from groundplan.purpose.editing.rules import TypedEdge
 from groundplan.purpose.gates.gates import ExternalFacts, Fix
 from groundplan.purpose.graph.cycles import find_cyclic_components, find_shortest_cycle
 from groundplan.purpose.graph.graph import CausalGraph, build_causal_graph, find_leading_to, find_valid_causal_edges
 from groundplan.purpose.metadata_structure import find_structure, format_names
 from groundplan.purpose.model import (
+    LEVELS,
     Assumption,
     Confidence,
     Content,
@@ -36,6 +36,7 @@ from groundplan.purpose.model import (
 from groundplan.purpose.observing.records import DoubtStatus, Observations, find_doubts
 
 TITLES_ACROSS_TYPES = 1  # the edition since which titles are compared across types
+DEPENDENTS_AS_SOURCES = 2  # the edition since which the source of a DEPENDS_ON edge depends on its target
 REFS_NAMED_MAX = 5  # refs named in a message; the `refs` list holds all of them
 NO_SUBJECTS = "the version has nothing to check"
 NOT_KNOWN = "this is not known here"
@@ -64,6 +65,8 @@ class GateSubject:
     def __init__(
         self, content: Content, observations: Observations, profile: Profile, external_facts: ExternalFacts
     ) -> None:
+        if external_facts.edition < DEPENDENTS_AS_SOURCES:
+            content = content._replace(turned=frozenset())
         self.content = content
         self.observations = observations
         self.external_facts = external_facts
@@ -85,6 +88,15 @@ class GateSubject:
         """Return the type of a node, or None if it does not exist."""
         node = self.content.nodes.get(key)
         return None if node is None else node.node_type
+
+    def get_effect(self, edge: EdgeName) -> str:
+        """Return the key of the node to which an edge leads."""
+        return self.content.orient(edge).target
+
+    def count_levels_up(self, edge: PurposeEdge) -> int:
+        """Return the number of levels that an edge leads up; negative if it leads down."""
+        cause, effect, _ = self.content.orient(edge.name)
+        return LEVELS[self.content.nodes[effect].node_type] - LEVELS[self.content.nodes[cause].node_type]
 
 
 def suggest_edit(instruction: str) -> Fix:
@@ -158,10 +170,10 @@ def check_orphans(theory: GateSubject) -> CheckFinding:
 def check_type_chain(theory: GateSubject) -> CheckFinding:
     if theory.is_strict:
         rule = "Every causal edge leads exactly one level up: ACTIVITY, OUTPUT, OUTCOME, GOAL"
-        failing = [edge.name for edge in _type_edges(theory) if edge.levels_up != 1]
+        failing = [edge.name for edge in theory.edges if theory.count_levels_up(edge) != 1]
     else:
         rule = "No causal edge leads down the levels ACTIVITY, OUTPUT, OUTCOME, GOAL"
-        failing = [edge.name for edge in _type_edges(theory) if edge.points_down]
+        failing = [edge.name for edge in theory.edges if theory.count_levels_up(edge) < 0]
     fix = suggest_edit("remove_edge, update_edge (new_edge_type FEEDBACK) or update_node (node_type) on {refs}")
     return CheckFinding(rule, theory.causes, list_edge_refs(failing), fix)
 
@@ -170,7 +182,7 @@ def check_leap(theory: GateSubject) -> CheckFinding:
     return CheckFinding(
         "No causal edge skips a level",
         theory.causes,
-        list_edge_refs(edge.name for edge in _type_edges(theory) if edge.levels_up > 1),
+        list_edge_refs(edge.name for edge in theory.edges if theory.count_levels_up(edge) > 1),
         suggest_edit(
             "add_node for the level between the ends of {refs}, and edges through it instead of the direct edge"
         ),
@@ -217,7 +229,7 @@ def check_self_edge(theory: GateSubject) -> CheckFinding:
 
 
 def check_cross_version(theory: GateSubject) -> CheckFinding:
-    nodes, edges, assumptions, indicators = theory.content
+    nodes, edges, assumptions, indicators, _ = theory.content
     names = {edge.name for edge in edges}
     outside = [
         *list_edge_refs(name for name in names if name.source not in nodes or name.target not in nodes),
@@ -251,7 +263,7 @@ def check_high_risk(theory: GateSubject) -> CheckFinding:
     ]
 
     def is_managed(assumption: Assumption) -> bool:
-        node = assumption.edge.target if assumption.edge is not None else assumption.node
+        node = theory.get_effect(assumption.edge) if assumption.edge is not None else assumption.node
         watched = not theory.is_strict or node in theory.nodes_with_indicator
         return has_text(assumption.owner) and has_text(assumption.review_by) and watched
 
@@ -286,8 +298,13 @@ def check_outcome_coverage(theory: GateSubject) -> CheckFinding:
 
 
 def check_assumptions(theory: GateSubject) -> CheckFinding:
-    subjects = {edge.name for edge in theory.edges if theory.get_type(edge.target) in (NodeType.OUTCOME, NodeType.GOAL)}
-    bare = [name for name in subjects - theory.edges_with_assumption if name.source not in theory.nodes_with_assumption]
+    effects = (NodeType.OUTCOME, NodeType.GOAL)
+    subjects = {edge.name for edge in theory.edges if theory.get_type(theory.get_effect(edge.name)) in effects}
+    bare = [
+        name
+        for name in subjects - theory.edges_with_assumption
+        if theory.content.orient(name).source not in theory.nodes_with_assumption
+    ]
     return CheckFinding(
         "Every causal edge into an OUTCOME or GOAL, or its source, carries an assumption",
         len(subjects),
@@ -298,7 +315,7 @@ def check_assumptions(theory: GateSubject) -> CheckFinding:
 
 def check_dead_end(theory: GateSubject) -> CheckFinding:
     activities = [node.key for node in theory.content.list_nodes_of_type(NodeType.ACTIVITY)]
-    leading_on = {edge.source for edge in theory.edges if edge.source != edge.target}
+    leading_on = {theory.content.orient(edge.name).source for edge in theory.edges if not edge.name.is_self_edge}
     return CheckFinding(
         "Every ACTIVITY contributes to something",
         len(activities),
@@ -315,7 +332,7 @@ def check_refuted(theory: GateSubject) -> CheckFinding:
     for assumption in theory.content.assumptions.values():
         place = assumption.node
         if assumption.edge is not None:
-            place = assumption.edge.target if assumption.edge.edge_type.is_causal else None
+            place = theory.get_effect(assumption.edge) if assumption.edge.edge_type.is_causal else None
         if place is not None and graph.numbers.get(place) in reaching:
             subjects.append(assumption.key)
     doubts = find_doubts(theory.observations, theory.external_facts.refuted_by_work or {})
@@ -439,11 +456,6 @@ GATE_A_CHECKS: dict[str, Callable[[GateSubject], CheckFinding]] = {
     "GA_TITLE": check_title,
     "GA_TYPE_CHAIN": check_type_chain,
 }
-
-
-def _type_edges(theory: GateSubject) -> list[TypedEdge]:
-    nodes = theory.content.nodes
-    return [TypedEdge(edge.name, nodes[edge.source].node_type, nodes[edge.target].node_type) for edge in theory.edges]
 
 
 def _format_cycle(path: list[str]) -> str:

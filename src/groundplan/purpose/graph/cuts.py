@@ -173,14 +173,9 @@ class GoalTrace(NamedTuple):
     """The analysis of one goal. If nothing leads to it, the path is empty and the other fields are None."""
 
     key: str
-    path: list[PurposeEdge]
+    keys: list[str]  # of the path, from its first node to the goal
     weakest_link: PurposeEdge | None  # the first edge of the path with the lowest confidence
     cut: GoalCut | None
-
-    @property
-    def keys(self) -> list[str]:
-        """The keys of the path, from its first node to the goal."""
-        return [edge.source for edge in self.path] + [self.key] if self.path else []
 
 
 class GoalTraces(NamedTuple):
@@ -192,18 +187,19 @@ class GoalTraces(NamedTuple):
 
 def trace_goals(causal: CausalGraph) -> GoalTraces:
     """Return the analysis of each goal of a theory."""
-    graph, edges, _ = causal
+    graph, edges = causal.graph, causal.edges
     goals = causal.list_numbers(NodeType.GOAL)
     paths = find_strongest_paths(graph, [STRENGTHS[edge.confidence] for edge in edges], goals)
     cuts = find_heaviest_cuts(graph, goals, causal.list_numbers(NodeType.ACTIVITY))
     traces = []
     for goal in goals:
         path = [edges[number] for number in paths[goal]]
+        keys = causal.to_keys([graph.sources[number] for number in paths[goal]])
         cut = cuts.of.get(goal)
         traces.append(
             GoalTrace(
                 graph.keys[goal],
-                path,
+                [*keys, graph.keys[goal]] if keys else [],
                 min(path, key=lambda edge: STRENGTHS[edge.confidence], default=None),
                 None if cut is None else GoalCut(edges[cut.edge], causal.to_keys(cut.lost)),
             )

@@ -84,11 +84,12 @@ STRENGTHS = {None: 0, Confidence.LOW: 1, Confidence.MEDIUM: 2, Confidence.HIGH: 
 
 
 class CausalGraph(NamedTuple):
-    """A graph, and the edges and nodes for its numbers."""
+    """A graph whose edges lead from cause to effect, and the edges and nodes for its numbers."""
 
     graph: Graph
     edges: list[PurposeEdge]  # in list order; parallel edges with the highest confidence first
     nodes: list[PurposeNode]
+    content: Content
 
     def list_numbers(self, node_type: NodeType) -> list[int]:
         """Return the numbers of the nodes of one type."""
@@ -113,9 +114,13 @@ def build_causal_graph(content: Content) -> CausalGraph:
         if before is None or STRENGTHS[edge.confidence] > STRENGTHS[before.confidence]:
             edges_by_name[edge.name] = edge
     indexes = {key: index for index, key in enumerate(sort_keys(content.nodes))}
-    edges = sorted(
-        edges_by_name.values(),
-        key=lambda edge: (indexes[edge.source], indexes[edge.target], -STRENGTHS[edge.confidence], edge.edge_type),
-    )
-    graph = build_graph(content.nodes, [(edge.source, edge.target) for edge in edges])
-    return CausalGraph(graph, edges, [content.nodes[key] for key in graph.keys])
+    pairs = {name: content.orient(name)[:2] for name in edges_by_name}
+
+    def rank_edge(edge: PurposeEdge) -> tuple[int, int, int, str, bool]:
+        cause, effect = pairs[edge.name]
+        strength = STRENGTHS[edge.confidence]
+        return indexes[cause], indexes[effect], -strength, edge.edge_type, cause != edge.source
+
+    edges = sorted(edges_by_name.values(), key=rank_edge)
+    graph = build_graph(content.nodes, [pairs[edge.name] for edge in edges])
+    return CausalGraph(graph, edges, [content.nodes[key] for key in graph.keys], content)

@@ -86,7 +86,7 @@ def draw_arrow(arrow: Arrow, route: EdgeRoute, paint: Paint) -> str:
     dash = f' stroke-dasharray="{line.dash}"' if line.dash else ""
     tip = route.points[-1]
     return (
-        f'<g class="gp-edge" data-edge="{escape_markup(str(arrow.edge.name))}">'
+        f'<g class="gp-edge" data-edge="{escape_markup(str(arrow.name))}">'
         f"<title>{escape_markup(_describe_arrow(arrow))}</title>"
         f'<path d="{build_route_path(route)}" fill="none" stroke="{colour}" '
         f'stroke-width="{format_number(line.width)}"{dash}/>'
@@ -110,7 +110,7 @@ def _draw_badges(arrow: Arrow, route: EdgeRoute, paint: Paint, occupied: Occupie
         return ""
     worst, *others = sort_by_severity(arrow.badges)
     x, y = find_mark_point(route, occupied)
-    tooltip = "\n".join([str(arrow.edge.name), *(describe_badge(badge) for badge in arrow.badges)])
+    tooltip = "\n".join([str(arrow.name), *(describe_badge(badge) for badge in arrow.badges)])
     radius = format_number(tokens.BADGE / 2 + 2.5)
     plate = f'<circle cx="{format_number(x)}" cy="{format_number(y)}" r="{radius}" fill="{paint("band")}"/>'
     label = " ".join([worst.key] * is_labelled + [f"+{len(others)}"] * bool(others))
@@ -205,7 +205,7 @@ def _build_head(tip: Point) -> str:
 
 def _describe_arrow(arrow: Arrow) -> str:
     edge = arrow.edge
-    lines = [f"{edge.source} to {edge.target}, {edge.edge_type.lower().replace('_', ' ')}"]
+    lines = [f"{edge.source} to {edge.target}, {tokens.RELATION_NAMES[edge.edge_type]}"]
     if edge.confidence:
         lines.append(f"confidence: {edge.confidence}")
     lines += [text for text in (arrow.remark, edge.mechanism) if text]

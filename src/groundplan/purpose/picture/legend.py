@@ -25,17 +25,12 @@ from groundplan.purpose.picture.tokens import CardType, Paint, WorkType
 ROW_HEIGHT = 24
 ENTRY_GAP = 22  # between two entries
 SYMBOL_WIDTH = 30  # width of one symbol
-FEEDBACK = "feedback"
 SERVES = "serves, or is part of"
 NO_CONFIDENCE = "confidence not said"
+FEEDBACK = tokens.RELATION_NAMES[EdgeType.FEEDBACK]
 _LINE_NAMES = (*(f"{level} confidence" for level in reversed(Confidence)), NO_CONFIDENCE, FEEDBACK)
 
 _TYPE_NAMES: dict[CardType, str] = dict([(WorkType.WORK, "work"), *tokens.SINGULAR_NAMES.items()])
-_HEAD_NAMES = {
-    EdgeType.CONTRIBUTES_TO: "contributes to",
-    EdgeType.CAUSES: "causes",
-    EdgeType.DEPENDS_ON: "is needed by",
-}
 _CHANGE_NAMES = {Emphasis.ADDED: "added", Emphasis.REMOVED: "removed", Emphasis.CHANGED: "changed"}
 
 Symbol = Callable[[float, float], str]
@@ -98,10 +93,10 @@ def _list_entries(picture: Picture, paint: Paint) -> Iterator[tuple[Symbol, str]
     for name in _LINE_NAMES:
         if name in lines:
             yield partial(_draw_line, lines[name], paint), name
-    types = {arrow.edge.edge_type for arrow in causal}
-    for edge_type, name in _HEAD_NAMES.items():
-        if edge_type in types and len(types - {EdgeType.FEEDBACK}) > 1:
-            yield partial(_draw_head, edge_type, paint), name
+    types = {arrow.edge.edge_type for arrow in causal} - {EdgeType.FEEDBACK}
+    for edge_type in EdgeType if len(types) > 1 else ():
+        if edge_type in types:
+            yield partial(_draw_head, edge_type, paint), tokens.RELATION_NAMES[edge_type]
     emphases = {thing.emphasis for thing in things}
     for emphasis, name in _CHANGE_NAMES.items():
         if emphasis in emphases:

@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeVar
 
+from msgspec.structs import replace
+
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.graph.graph import build_graph, find_leading_to, find_reachable_from
 from groundplan.purpose.model import (
@@ -94,13 +96,19 @@ class Card(NamedTuple):
 
 
 class Arrow(NamedTuple):
-    """An edge to draw, or all edges between two groups."""
+    """An edge to draw from its cause to its effect, or all edges between two groups."""
 
     edge: PurposeEdge
     badges: list[Badge]
     emphasis: Emphasis = Emphasis.PLAIN
     remark: str | None = None
     links: int = 1
+    stored_name: EdgeName | None = None  # if its source is the effect
+
+    @property
+    def name(self) -> EdgeName:
+        """The name by which everybody refers to the edge."""
+        return self.stored_name or self.edge.name
 
 
 class Picture(NamedTuple):
@@ -147,13 +155,20 @@ def build_plan_picture(theory: Theory) -> Picture:
     cards = {key: Card(node, badges(key), len(measured.get(key, ()))) for key, node in theory.content.nodes.items()}
     # If a writer bypassed the database rules, an edge may have a missing end.
     edges = [edge for edge in theory.content.edges if edge.source in cards and edge.target in cards]
-    arrows = [Arrow(edge, badges(edge.name)) for edge in edges]
+    arrows = [build_arrow(edge, theory.content.orient(edge.name), badges(edge.name)) for edge in edges]
     subtitle = _format_subtitle(theory, f"{pluralize(len(cards), 'node')}, {pluralize(len(arrows), 'edge')}")
     if theory.content.assumptions:
         subtitle += f" · {pluralize(len(theory.content.assumptions), 'assumption')}"
     if theory.published_at is not None:
         subtitle += f" · published {theory.published_at[:10]}"
     return Picture(name_picture(theory), subtitle, cards, arrows, theory.waivers, lists_assumptions=True)
+
+
+def build_arrow(edge: PurposeEdge, oriented: EdgeName, badges: list[Badge]) -> Arrow:
+    """Return the arrow of an edge, from its cause to its effect."""
+    if oriented == edge.name:
+        return Arrow(edge, badges)
+    return Arrow(replace(edge, source=oriented.source, target=oriented.target), badges, stored_name=edge.name)
 
 
 def build_pathway_picture(theory: Theory, key: str) -> Picture:
@@ -172,7 +187,7 @@ def build_pathway_picture(theory: Theory, key: str) -> Picture:
     cards[key] = cards[key]._replace(emphasis=Emphasis.FOCUS)
     arrows = [arrow for arrow in plan.arrows if on_the_way(arrow.edge)]
     subtitle = _format_subtitle(theory, f"what leads to {key} and what it leads to: {pluralize(len(shown), 'node')}")
-    existing = {*shown, *(str(arrow.edge.name) for arrow in arrows)}
+    existing = {*shown, *(str(arrow.name) for arrow in arrows)}
     things: list[Card | Arrow] = [*cards.values(), *arrows]
     existing |= {badge.key for thing in things for badge in thing.badges}
     waivers = [waiver for waiver in theory.waivers if not waiver.refs or not existing.isdisjoint(waiver.refs)]
@@ -184,7 +199,7 @@ def name_picture(theory: Theory) -> str:
 
     Of several goals it is the first that something leads to.
     """
-    reached = {edge.target for edge in theory.content.causal_edges}
+    reached = {theory.content.orient(edge.name).target for edge in theory.content.causal_edges}
     titled = [node for node in theory.content.list_nodes_of_type(NodeType.GOAL) if node.title]
     goals = [node.title for node in sorted(titled, key=lambda node: node.key not in reached)]
     more = f", and {pluralize(len(goals) - 1, 'other goal')}" if goals[1:] else ""
@@ -233,12 +248,10 @@ def build_comparison_picture(before: Theory, after: Theory) -> Picture:
 
     cards = {key: mark_changes(card, key) for key, card in new.cards.items()}
     cards |= {key: card._replace(emphasis=Emphasis.REMOVED) for key, card in old.cards.items() if key not in cards}
-    arrows = {str(arrow.edge.name): mark_changes(arrow, str(arrow.edge.name)) for arrow in new.arrows}
+    arrows = {str(arrow.name): mark_changes(arrow, str(arrow.name)) for arrow in new.arrows}
     removed = {edge.key for edge in differences.edges.removed}
     arrows |= {
-        name: arrow._replace(emphasis=Emphasis.REMOVED)
-        for arrow in old.arrows
-        if (name := str(arrow.edge.name)) in removed
+        name: arrow._replace(emphasis=Emphasis.REMOVED) for arrow in old.arrows if (name := str(arrow.name)) in removed
     }
     return Picture(
         name_picture(after),
@@ -289,7 +302,7 @@ def _map_subjects(content: Content) -> dict[str, str]:
 def _find_removed_badges(old: Picture, marks: dict[str, Emphasis]) -> dict[str, list[Badge]]:
     """Return the removed badges by their node or edge."""
     on = {key: card.badges for key, card in old.cards.items()}
-    on |= {str(arrow.edge.name): arrow.badges for arrow in old.arrows}
+    on |= {str(arrow.name): arrow.badges for arrow in old.arrows}
     return {
         name: [
             badge._replace(emphasis=Emphasis.REMOVED) for badge in badges if marks.get(badge.key) is Emphasis.REMOVED

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import NamedTuple
 
-from groundplan.purpose.model import LEVELS, AssumptionStatus, Confidence, NodeType, RiskLevel
+from groundplan.purpose.model import LEVELS, AssumptionStatus, Confidence, EdgeType, NodeType, RiskLevel
 
 
 class WorkType(StrEnum):
@@ -109,6 +109,13 @@ BAND_NAMES = {
     NodeType.GOAL: "Goals",
 }
 TRAY_NAME = "Not linked"
+# The relation of a cause to its effect. An edge is drawn this way, also if its source is the effect.
+RELATION_NAMES = {
+    EdgeType.CONTRIBUTES_TO: "contributes to",
+    EdgeType.CAUSES: "causes",
+    EdgeType.DEPENDS_ON: "is needed by",
+    EdgeType.FEEDBACK: "feedback",
+}
 
 SINGULAR_NAMES = {
     NodeType.ACTIVITY: "activity",

@@ -271,8 +271,9 @@ def _find_neighbours(content: Content) -> tuple[dict[str, set[str]], dict[str, s
     causes: dict[str, set[str]] = defaultdict(set)
     effects: dict[str, set[str]] = defaultdict(set)
     for edge in content.causal_edges:
-        causes[edge.target].add(edge.source)
-        effects[edge.source].add(edge.target)
+        cause, effect, _ = content.orient(edge.name)
+        causes[effect].add(cause)
+        effects[cause].add(effect)
     return causes, effects
 
 

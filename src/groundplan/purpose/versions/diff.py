@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming
-from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.cursors import Cursor, InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
@@ -39,7 +39,7 @@ class CompareVersions(Struct, rename={"source": "from"}, forbid_unknown_fields=T
     project: Name
     source: VersionRef
     to: VersionRef
-    cursor: str | None = None
+    cursor: Cursor = None
     lean: bool | None = None
 
 

@@ -16,13 +16,14 @@ from typing import Annotated, Any, Literal, get_args
 import typer
 from typer.models import OptionInfo
 
-from groundplan.configuration import Flags, Settings, get_user_name, load_settings
-from groundplan.kernel.actors import ActorKind
+from groundplan.configuration import Flags, Settings
 from groundplan.kernel.answers import encode
 from groundplan.session import Session
+from groundplan.surfaces.cli.command_settings import load_command_settings
 from groundplan.surfaces.cli.failures import print_warning, write_line
 from groundplan.surfaces.cli.missing_plan import FileMissing, NoPlanHere, choose_project, refuse_missing
 from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
+from groundplan.surfaces.cli.short.words.table import AGENT_HELP, PERSON_HELP
 
 PANEL = "Common options"
 _META = "groundplan.flags"
@@ -52,7 +53,7 @@ class Invocation:
     def settings(self) -> Settings:
         """The settings from file, environment and flags, loaded on first use: not every command needs them."""
         if self._settings is None:
-            self._settings = load_settings(self.flags)
+            self._settings = load_command_settings(self.flags)
         return self._settings
 
     def find_project(self) -> str:
@@ -88,7 +89,7 @@ class Invocation:
 
         settings = self.settings
         is_new = refuse_missing(settings, reads_only=reads_only)
-        actor = settings.build_actor(get_user_name, ActorKind.PERSON)
+        actor = settings.build_actor()
         preferences = settings.preferences(CliVocabulary(OPERATIONS), working_copy=WorkingCopy())
         with CommandSession(open_store(settings.db, build_schema), actor, preferences=preferences) as session:
             session.limit_s = limit_s
@@ -125,10 +126,11 @@ _COMMON_OPTIONS: dict[str, tuple[Any, Any]] = {
         typer.Option(
             "--agent",
             metavar="NAME",
-            help="The actor. Default: GROUNDPLAN_AGENT, else your user name.",
+            help=AGENT_HELP,
             rich_help_panel=PANEL,
         ),
     ),
+    "person": (str | None, typer.Option("--person", metavar="[NAME]", help=PERSON_HELP, rich_help_panel=PANEL)),
     "access": (
         Literal["open", "members"] | None,
         typer.Option(
@@ -226,7 +228,7 @@ def merge_common_options(ctx: typer.Context, values: dict[str, Any]) -> Invocati
     seen.update({name: values[name] for name in _COMMON_OPTIONS if values.get(name)})
     # An empty text is a given value: it is kept, so that it is refused with a reason.
     seen.update({name: "" for name in _COMMON_OPTIONS if values.get(name) == ""})
-    flags = Flags(**{name: seen.get(name) for name in ("db", "agent", "access", "config", "org")})
+    flags = Flags(**{name: seen.get(name) for name in ("db", "agent", "person", "access", "config", "org")})
     return Invocation(flags, as_json=bool(seen.get("json")))
 
 

@@ -22,7 +22,7 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.policies import get_policies
-from groundplan.work.answers import GraphHints, Warnings, build_graph_hints
+from groundplan.work.answers import Warnings
 from groundplan.work.claims import (
     compute_lease_end,
     enforce_claims,
@@ -81,7 +81,7 @@ from groundplan.work.nodes import (
     remove_edge,
 )
 from groundplan.work.readiness import Readiness
-from groundplan.work.restructuring import drop, find_open_subtree
+from groundplan.work.restructuring import AlreadyResolved, drop, find_open_subtree
 from groundplan.work.waiting.cycles import WaitingMoments
 
 BLOCKERS_NAMED_MAX = 5  # in the message; the details list more
@@ -89,6 +89,13 @@ DEFAULT_REASON = "terminated"  # recorded as evidence if the caller gives no rea
 UNBLOCKED_LISTS = ("unblocked_entities", "feature_unblocked_entities")  # lists of a TransitionAnswer
 BlockedBy = Annotated[str | list[str], Meta(extra_json_schema={"type": ["array", "string"]})]
 
+
+COMPLETION_HINT = "Task completed. Consider updating the knowledge graph."
+SUGGESTED_ACTIONS = (
+    "Update atom knowledge for areas affected by this task",
+    "Update atom paths if files were moved or new directories created",
+    "Append changelog entries for significant changes",
+)
 
 sql = load_queries(__file__)
 
@@ -364,6 +371,13 @@ class Advance(AtVersion, forbid_unknown_fields=True):
     op_id: OpId = field(name="op_id", default=None)
 
 
+class GraphHints(Struct, rename="camel"):
+    """Reminders after a completed task."""
+
+    message: str
+    suggested_actions: list[str]
+
+
 class Advanced(TransitionAnswer, kw_only=True):
     """The transition, with reminders if it completed a task."""
 
@@ -395,7 +409,7 @@ def advance(tx: Transaction, request: Advance) -> Advanced:
     transition = change_status(tx, readiness, node, to=to, op=WorkOp.ADVANCED)
     answer = build_transition_answer(tx, readiness, node, transition, Advanced)
     if to in TERMINAL and request.container_type is WorkflowType.TASK:
-        answer.graph_hints = build_graph_hints()
+        answer.graph_hints = GraphHints(COMPLETION_HINT, list(SUGGESTED_ACTIONS))
     return answer
 
 
@@ -466,6 +480,8 @@ def terminate(tx: Transaction, request: Terminate) -> Terminated:
     """
     node = _find_at_version(tx, request)
     before = get_status(node, now=tx.now)
+    if node.resolved:
+        raise AlreadyResolved(node)
     reason = (request.reason or "").strip()
     ended = find_open_subtree(tx, node)
     readiness = Readiness(tx, decision=None)

@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.errors import GroundplanError, MixedProjects, NotFound
+from groundplan.kernel.errors import GroundplanError, MixedProjects, NextStep, NotFound
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.input_gate.types import missing_argument
 from groundplan.kernel.links import LinkSource
@@ -18,7 +18,7 @@ from groundplan.work.answers import SideEffects, Warnings, add_side_effects, des
 from groundplan.work.events import WorkOp
 from groundplan.work.link_targets import OF_ASSUMPTIONS, Pointer
 from groundplan.work.links import LINK_TYPES, LinkWriter, begins_at_purpose, is_link_target
-from groundplan.work.nodes import DEPENDS_ON, add_edge, fetch_node, remove_edge, touch
+from groundplan.work.nodes import DEPENDS_ON, add_edge, fetch_node, list_open_nodes, remove_edge, touch
 from groundplan.work.readiness import Readiness
 from groundplan.work.refs import (
     AmbiguousNode,
@@ -142,8 +142,17 @@ class _EdgeWriter:
                 self.warnings.add(source.id, problem)
         if edge.type == DEPENDS_ON:
             (self._moments.remove if edge.remove else self._moments.add)(source.n, target.n)
-            if not fetch_node(self._tx, target.n).resolved:
+            open_ends = list_open_nodes(self._tx, (source.n, target.n))
+            if target.n in open_ends:
                 self.readiness.adjust_open_dependencies([source.n], by=-1 if edge.remove else 1)
+                if source.n not in open_ends and not edge.remove:
+                    self._warn_of_resolved(source.id)
+
+    def _warn_of_resolved(self, node_id: str) -> None:
+        reopen = NextStep(
+            "work.update", "with resolved false reopens it", {"updates": [{"node_id": node_id, "resolved": False}]}
+        )
+        self.warnings.add(node_id, f"is resolved, so it waits for nothing; {self._tx.describe(reopen)}")
 
     def _apply_link(self, edge: Edge) -> None:
         if begins_at_purpose(edge):

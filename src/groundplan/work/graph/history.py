@@ -14,14 +14,15 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import CutLists, LeftOut, Trimming, take_page
 from groundplan.kernel.audit import Change
-from groundplan.kernel.cursors import encode_cursor
+from groundplan.kernel.cursors import Cursor, encode_cursor
 from groundplan.kernel.events import AFTER_ALL_EVENTS, StoredEvent, decode_event_cursor, list_events_about
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.events import ACTIONS
+from groundplan.work.events import ACTIONS, WorkOp
 from groundplan.work.refs import find_node, find_removed_node
 from groundplan.work.requests import NodeRef
 
+CLAIMANT = "claimed_by"  # the only change of a claim that its history shows; the end of the claim follows from a policy
 EVENT_PREFIX = "work"  # the part of an event's name before the dot; a project has other events too
 LIMIT_MAX = 100
 
@@ -31,7 +32,7 @@ class ReadHistory(Struct, forbid_unknown_fields=True):
 
     node_id: NodeRef
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = 20
-    cursor: str | None = None
+    cursor: Cursor = None
     lean: bool | None = None
 
 
@@ -97,7 +98,11 @@ def locate_node(tx: Transaction, ref: str) -> tuple[str, str]:
 
 
 def _format_event(event: StoredEvent, *, lean: bool) -> HistoryEvent:
-    changes = [_to_history_change(change, lean=lean) for change in event.changes]
+    changes = [
+        _to_history_change(change, lean=lean)
+        for change in event.changes
+        if event.op != WorkOp.CLAIMED or change.field == CLAIMANT
+    ]
     return HistoryEvent(
         timestamp=event.at,
         agent=event.actor,

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import take_page
-from groundplan.kernel.cursors import decode_cursor, encode_cursor
+from groundplan.kernel.cursors import Cursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Route, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
@@ -87,7 +87,7 @@ class ListOutline(Struct, forbid_unknown_fields=True):
     filter: TagFilter | None = None
     sort: Sort | None = None
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = LIMIT
-    cursor: str | None = None
+    cursor: Cursor = None
 
     def __post_init__(self) -> None:
         if sum(argument is not None for argument in (self.parent, self.lane, self.node, self.filter)) > 1:

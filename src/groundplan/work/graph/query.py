@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import DropField, LeftOut, Trimming, take_page
-from groundplan.kernel.cursors import decode_cursor, encode_cursor
+from groundplan.kernel.cursors import Cursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
@@ -42,7 +42,7 @@ class QueryNodes(Struct, forbid_unknown_fields=True):
     filter: Filter | None = None
     sort: Sort = Sort.READINESS
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = LIMIT
-    cursor: str | None = None
+    cursor: Cursor = None
     lean: bool | None = None
 
 

@@ -19,7 +19,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.providers import has_knowledge
 from groundplan.work import claims
-from groundplan.work.answers import DONE_WORDS, GraphHints, SideEffects, Warnings, add_side_effects, build_graph_hints
+from groundplan.work.answers import DONE_WORDS, SideEffects, Warnings, add_side_effects
 from groundplan.work.events import WorkOp
 from groundplan.work.evidence_check import Checks, check_evidence, describe_missing, get_default_check
 from groundplan.work.kinds import PRIORITY, PRIORITY_IGNORED, TASK, get_complexity, get_priority, ranks_as_absent
@@ -33,6 +33,7 @@ from groundplan.work.nodes import (
     save_node,
     save_progress,
 )
+from groundplan.work.overlaps import load_paths
 from groundplan.work.readiness import Readiness
 from groundplan.work.refs import fetch_node_in_project, resolve_node_project
 from groundplan.work.requests import (
@@ -50,6 +51,7 @@ from groundplan.work.requests import (
 
 UPDATES_MAX = 1_000
 CHILDREN_SHOWN_MAX = 5
+NOTES_HINT = "Update its notes"
 CLAIM_FIELDS = ("claimed_by", "claimed_until", "status")  # releasing a claim also changes the status
 
 sql = load_queries(__file__)
@@ -137,10 +139,10 @@ class UpdatedNode(Struct):
 
 
 class Updated(SideEffects, kw_only=True, rename={"graph_hints": "graphHints"}):
-    """The updated nodes and the side effects; with reminders if the call completed a task."""
+    """The updated nodes and the side effects; with a reminder if the call completed a task that has files."""
 
     updated: list[UpdatedNode]
-    graph_hints: GraphHints | UnsetType = UNSET
+    graph_hints: str | UnsetType = UNSET
 
 
 def update(tx: Transaction, request: UpdateNodes) -> Updated:
@@ -164,7 +166,7 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
     early = []  # nodes that were resolved before their dependencies
     finished: dict[int, str] = {}  # the ids of the nodes that were resolved
     updated = []
-    completes_task = False
+    completed: dict[int, str] = {}  # the context links of the tasks that were resolved
     requested = [read_requested(item) for item in request.updates]
     targets = load_targets(tx, requested) if any(requested) else None
     for index, item in enumerate(request.updates):
@@ -174,12 +176,13 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
             node = fetch_node(tx, node.n)
         _check_revision_and_claim(tx, node, item)
         if item.resolved is True and not node.resolved:
-            completes_task = completes_task or node.kind in (None, TASK)
             finished[node.n] = node.id
             if node.open_deps:
                 early.append(node.n)
         links = _set_links(tx, node, requested[index], targets, index)
         rev = _apply_update(tx, node, item, index, readiness, warnings, links=links, decision=request.decision)
+        if node.n in finished and node.kind in (None, TASK):
+            completed[node.n] = node.context_links
         updated.append(UpdatedNode(node.id, rev))
     if not is_single:
         _refresh_revisions(tx, updated)
@@ -192,8 +195,9 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
     for n, pointers in find_unset_facts_of_nodes(tx, finished).items():
         warnings.add_unset_facts(finished[n], pointers)
     answer = Updated(updated=updated)
-    if completes_task and has_knowledge(tx):
-        answer.graph_hints = build_graph_hints()
+    lean = tx.preferences.lean if request.lean is None else request.lean
+    if completed and not lean and has_knowledge(tx) and load_paths(tx, completed):
+        answer.graph_hints = NOTES_HINT
     return add_side_effects(answer, tx, readiness, warnings)
 
 

@@ -100,9 +100,9 @@ def test_the_last_task_is_a_dash_for_this_person_and_database(pl: ShortWords, mo
     pl("take -")
     assert "First" in pl("show -").out
 
-    monkeypatch.setenv("GROUNDPLAN_AGENT", "ben")
+    monkeypatch.setenv("LOGNAME", "ben")
     assert pl("show - --json").error == (2, "usage")
-    monkeypatch.setenv("GROUNDPLAN_AGENT", "ada")
+    monkeypatch.setenv("LOGNAME", "ada")
     assert pl("done -").code == 0
     assert pl("ls done").out.split()[1] == first
 
@@ -128,6 +128,17 @@ def test_dropped_looks_different_from_done_without_any_colour(pl: ShortWords) ->
     marks = {line.split()[1]: line.split()[0] for line in pl.lines("ls all")}
     assert marks[done] != marks[dropped]
     assert pl.lines("ls dropped")[0].split()[1] == dropped
+
+
+def test_a_finished_task_that_is_told_to_wait_is_shown_as_it_is_with_a_warning(pl: ShortWords) -> None:
+    done, waiting = pl.add("Sign in"), pl.add("Write the docs")
+    pl(f"done {done}")
+
+    told = pl(f"block {done} --on {waiting}")
+
+    assert told.code == 0
+    assert told.out.startswith(f"✓ {done}")
+    assert f"{done}: is resolved, so it waits for nothing; groundplan done {done} --off reopens it" in told.out
 
 
 def test_what_waits_is_blocked_and_a_loop_is_refused_with_its_path(pl: ShortWords) -> None:
@@ -158,9 +169,9 @@ def test_taking_and_giving_back(pl: ShortWords, monkeypatch: pytest.MonkeyPatch)
     pl("take")
     assert pl.lines("ls mine")[0].split()[1] == login
     assert pl.lines("ls taken")[0].split()[1] == login
-    monkeypatch.setenv("GROUNDPLAN_AGENT", "ben")
+    monkeypatch.setenv("LOGNAME", "ben")
     assert pl(f"take {login} --json").error == (5, "already_claimed")
-    monkeypatch.setenv("GROUNDPLAN_AGENT", "ada")
+    monkeypatch.setenv("LOGNAME", "ada")
     assert pl("take --off").code == 0
     assert pl.lines("ls ready")[0].split()[1] == login
 
@@ -247,7 +258,7 @@ def test_undo_takes_the_last_change_back(pl: ShortWords) -> None:
 
 def test_options_may_stand_before_the_word(pl: ShortWords, run: Run) -> None:
     pl.add("Login")
-    assert run("--agent", "ben", "--json", "next").answer == pl("next --json").answer
+    assert run("--person", "ben", "--json", "next").answer == pl("next --json").answer
     assert run("--project", "nowhere", "next").code == 3
 
 

@@ -58,6 +58,14 @@ WRITTEN = {
     "`docs/read me.md`": ["docs/read me.md"],
     "See “docs/read me.md” first": ["docs/read me.md"],
     "**src/a.ts**\n**`src/b.ts`**": ["src/a.ts", "src/b.ts"],
+    # Names with blanks
+    "docs/user guide/intro.md": ["docs/user guide/intro.md"],
+    "- docs/user guide/intro.md\n* docs/how to deploy.md:12": ["docs/user guide/intro.md", "docs/how to deploy.md"],
+    "docs/user guide/a.md, src/b.ts; docs/the other one/c.md": [
+        *("docs/user guide/a.md", "src/b.ts", "docs/the other one/c.md"),
+    ],
+    "src/pay and lib/a.ts\nsrc/pay: lib/a.ts\nsrc/pay - lib/a.ts\nsrc/pay (see lib/a.ts)": ["src/pay", "lib/a.ts"],
+    "src/pay/b.ts calls lib/a.ts": ["src/pay/b.ts", "lib/a.ts"],
     # Links
     "[the cart](src/a.ts)": ["src/a.ts"],
     "- [src/a.ts](src/a.ts) - why": ["src/a.ts"],

@@ -11,7 +11,7 @@ from psycopg import Connection
 
 from groundplan.kernel.actors import NOBODY
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.store.checkup import Finding, fail, ok
+from groundplan.kernel.store.checkup import Finding, fail, ok, warn
 from groundplan.kernel.store.live_catalog import RowSecurity, read_row_security
 from groundplan.kernel.store.migrations import Dialect, find_pending, load_migrations
 from groundplan.kernel.store.postgres.catalog import (
@@ -53,6 +53,14 @@ SELECT p.proname
    AND NOT EXISTS (SELECT 1 FROM unnest(p.proconfig) AS setting WHERE setting LIKE 'search_path=%%')
  ORDER BY p.proname
 """
+_UNANALYZED: LiteralString = """
+SELECT relname
+  FROM pg_class
+ WHERE relnamespace = %(schema)s::regnamespace
+   AND relkind = 'r'
+   AND pg_relation_size(oid) / current_setting('block_size')::int > 4 * relpages + 100
+ ORDER BY relname
+"""
 
 
 def run_checks(url: str, schema: Schema) -> Iterator[Finding]:
@@ -84,6 +92,7 @@ def run_checks(url: str, schema: Schema) -> Iterator[Finding]:
         yield _check_guards(connection, schema)
         yield _check_functions(connection)
         yield _check_fingerprint(connection)
+        yield _check_statistics(connection)
 
 
 def _check_server(connection: Connection) -> Finding:
@@ -170,6 +179,14 @@ def _check_fingerprint(connection: Connection) -> Finding:
         "a policy, grant, trigger, function or constraint was changed after groundplan init",
         RUN_INIT_AGAIN,
     )
+
+
+def _check_statistics(connection: Connection) -> Finding:
+    tables = [name for (name,) in _fetch_all(connection, _UNANALYZED)]
+    if tables:
+        fix = "run ANALYZE as the owner, and leave autovacuum on"
+        return warn("statistics", f"missing or far behind for {', '.join(tables)}, so plans may be slow", fix)
+    return ok("statistics", "present for every large table")
 
 
 def _fetch_all(connection: Connection, query: LiteralString, **values: Any) -> list[Any]:

@@ -22,6 +22,7 @@ ATTEMPT_S_MIN = 2  # the shortest timeout that psycopg and libpq use for a conne
 POLL_S = 0.1  # between attempts to connect, and between checks while waiting for a free connection
 UNUSED_S_MAX = 570.0  # a connection that nobody used for so long is closed here, as soon as anybody calls,
 IDLE_S_MAX = 600.0  # and by the server, if nobody calls
+STATEMENTS_MAX = 1_000  # that a connection keeps prepared; by default psycopg keeps 100, fewer than one agent uses
 LIFETIME_S_MAX = 3600.0  # limits the memory of a server process, and follows a server that has moved
 # A refused login has no SQLSTATE here, only a message. In another language it is reported as a server that is down.
 REFUSED_LOGIN_PHRASES = ("authentication failed", "no password supplied", "does not exist", "not permitted to log in")
@@ -64,7 +65,7 @@ class ConnectionPool:
         self._lock = Lock()
         self._is_closed = False
         if first is not None:
-            self._idle.append(_PooledConnection(first, clock(), clock()))
+            self._idle.append(_pool_connection(first, clock()))
 
     @contextmanager
     def connection(self, check: Callable[[], None] | None = None) -> Iterator[Connection]:
@@ -131,7 +132,7 @@ class ConnectionPool:
                 if is_login_refused(error) or give_up_at - self._clock() < ATTEMPT_S_MIN + POLL_S:
                     raise
             else:
-                return _PooledConnection(made, self._clock(), self._clock())
+                return _pool_connection(made, self._clock())
             if check:
                 check()
             self._pause(POLL_S)
@@ -158,3 +159,8 @@ class _PooledConnection(NamedTuple):
     connection: Connection
     opened_at: float
     used_at: float
+
+
+def _pool_connection(connection: Connection, now: float) -> _PooledConnection:
+    connection.prepared_max = STATEMENTS_MAX
+    return _PooledConnection(connection, now, now)

@@ -13,12 +13,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import psycopg
-from psycopg import Connection, sql
+from psycopg import Connection, Cursor, sql
 
-from groundplan.kernel.actors import Actor
+from groundplan.kernel.actors import Actor, ActorKind
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.store.queries import to_json_array
 from groundplan.kernel.store.schema import SCHEMA_NAME
@@ -75,9 +75,10 @@ _IDENTIFY = """
 SELECT set_config('groundplan.tenant', %(tenant)s, true),
        set_config('groundplan.actor', %(actor)s, true),
        set_config('groundplan.access', %(access)s, true),
-       set_config('groundplan.kind', %(kind)s, true),
+       set_config('groundplan.kind', coalesce(gp_kind_of(%(tenant)s, %(actor)s), %(kind)s), true),
        set_config('statement_timeout', %(statement_timeout)s, true),
        set_config('idle_in_transaction_session_timeout', %(idle_timeout)s, true),
+       gp_kind_of(%(tenant)s, %(actor)s),
        gp_now()
 """
 # For an actor with a limited token. The settings end with the transaction, so the others need not clear them.
@@ -88,8 +89,15 @@ SELECT set_config('groundplan.role_max', %(role_max)s, true),
 """ + _IDENTIFY.strip().removeprefix("SELECT")
 
 
-def identify(connection: Connection, actor: Actor, limits: ServerLimits) -> str:
-    """Set the actor and the limits of the open transaction, and return the time of the database."""
+class Identified(NamedTuple):
+    """What the database says of the actor at the start of a transaction, and its time."""
+
+    stored_kind: ActorKind | None  # None: the name has not acted yet
+    now: str
+
+
+def identify(connection: Connection, actor: Actor, limits: ServerLimits) -> Cursor[Any]:
+    """Set the actor and the limits of the open transaction. The policies see the kind that is stored for its name."""
     identity = {
         "tenant": actor.organization,
         "actor": actor.id,
@@ -99,11 +107,14 @@ def identify(connection: Connection, actor: Actor, limits: ServerLimits) -> str:
         "idle_timeout": str(to_milliseconds(limits.idle_s)),
     }
     if actor.is_limited:
-        identified = connection.execute(_IDENTIFY_LIMITED, identity | format_limits(actor))
-    else:
-        identified = connection.execute(_IDENTIFY, identity)
-    (*_, now) = identified.fetchall()[0]
-    return str(now)
+        return connection.execute(_IDENTIFY_LIMITED, identity | format_limits(actor))
+    return connection.execute(_IDENTIFY, identity)
+
+
+def read_identified(cursor: Cursor[Any]) -> Identified:
+    """Return what the statement of `identify` answered."""
+    (*_, stored_kind, now) = cursor.fetchall()[0]
+    return Identified(None if stored_kind is None else ActorKind(stored_kind), str(now))
 
 
 def format_limits(actor: Actor) -> dict[str, str]:
@@ -121,10 +132,14 @@ def is_behind_pooler(connection: Connection) -> bool:
     return row != (connection.info.backend_pid,)
 
 
-def format_settings(connection: Connection, lock_wait_s: float) -> str:
+def format_settings(lock_wait_s: float) -> tuple[sql.Composed, ...]:
     """Return the statements that give one transaction the settings that our own connections have from their start."""
     return (
-        sql.SQL("SET LOCAL search_path = {}, pg_temp; SET LOCAL lock_timeout = {}")
-        .format(sql.Identifier(SCHEMA_NAME), sql.Literal(to_milliseconds(lock_wait_s)))
-        .as_string(connection)
+        sql.SQL("SET LOCAL search_path = {}, pg_temp").format(sql.Identifier(SCHEMA_NAME)),
+        sql.SQL("SET LOCAL lock_timeout = {}").format(sql.Literal(to_milliseconds(lock_wait_s))),
     )
+
+
+def rollback(connection: Connection, statement: bytes = b"ROLLBACK") -> None:
+    """Roll back, and keep the prepared statements: after a rollback of its own, psycopg forgets all of them."""
+    connection.pgconn.exec_(statement)

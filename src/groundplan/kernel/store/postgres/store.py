@@ -30,12 +30,15 @@ from groundplan.kernel.store.postgres.session import (
     LOCK_WAIT_S_MAX,
     SHORTEN_AFTER_S,
     STATEMENT_S_MAX,
+    Identified,
     ServerLimits,
     close_if_interrupted,
     format_settings,
     identify,
     interrupt,
     is_behind_pooler,
+    read_identified,
+    rollback,
     set_statement_timeout,
     to_milliseconds,
 )
@@ -49,6 +52,9 @@ T = TypeVar("T")
 
 CONNECTIONS_MAX = 16
 CONNECT_S_MAX = 5
+PREPARE_AFTER = 1  # the calls of a statement after which it is prepared; a command that runs once prepares none
+ANALYZE_ROWS_MIN = 1_000  # of the statements of a write, after which it looks whether a table needs new statistics
+ANALYZE_S_MAX = 5.0
 ROWS_PARAMETER = "rows"  # a statement with this parameter takes many rows at once, as JSON
 GUARD_SQLSTATE = "GP001"  # raised by our triggers
 
@@ -88,11 +94,12 @@ class PostgresStore(Store):
             on_failure.callback(first.close)
             self._is_pooled = is_behind_pooler(first)
             # A pooler drops the options above, so each transaction sets them.
-            self._settings = format_settings(first, lock_wait_s) if self._is_pooled else ""
+            self._settings = format_settings(lock_wait_s) if self._is_pooled else ()
+            settings["prepare_threshold"] = None if self._is_pooled else PREPARE_AFTER
+            first.prepare_threshold = settings["prepare_threshold"]
             with first.transaction():
-                if self._is_pooled:
-                    first.execute(self._settings)
-                    settings["prepare_threshold"] = first.prepare_threshold = None
+                for setting in self._settings:
+                    first.execute(setting)
                 check_connection(first, as_owner=as_owner)
             on_failure.pop_all()
         # It logs lost connections to stderr, with host and user; callers get an error instead.
@@ -132,12 +139,22 @@ class PostgresStore(Store):
         # READ COMMITTED, so that every statement after the lock sees the commit of its previous holder; under
         # REPEATABLE READ it would see the snapshot from before the wait.
         with self._transaction(actor, "BEGIN ISOLATION LEVEL READ COMMITTED", cancellation, limits) as tx:
-            return run(tx)
+            answer = run(tx)
+        if not tx.discarded and tx.rows >= ANALYZE_ROWS_MIN:
+            self._analyze()
+        return answer
+
+    def _analyze(self) -> None:
+        """Bring the statistics of tables that grew up to date. The write is committed, so nothing here fails it."""
+        with suppress(psycopg.Error), self._pool.connection() as connection, connection.transaction():
+            connection.execute(f"SET LOCAL lock_timeout = {to_milliseconds(ANALYZE_S_MAX)}")
+            set_statement_timeout(connection, ANALYZE_S_MAX)
+            connection.execute(f"SELECT {SCHEMA_NAME}.gp_analyze_grown_tables()")
 
     @contextmanager
     def _transaction(
         self, actor: Actor, begin: LiteralString, cancellation: Cancellation, limits: ServerLimits
-    ) -> Iterator[Transaction]:
+    ) -> Iterator[PostgresTransaction]:
         with (
             translate_errors(cancellation),
             self._pool.connection(cancellation.check_cancelled) as connection,
@@ -146,25 +163,31 @@ class PostgresStore(Store):
             try:
                 with cancellation.interruptible(partial(interrupt, connection)):
                     cancellation.check()
-                    self._begin(connection, begin)
-                    database_now = identify(connection, actor, limits)
+                    identified = self._begin(connection, begin, actor, limits)
                     clock = format_timestamp(self._clock()) if self._clock else None
-                    now = clock or database_now
+                    now = clock or identified.now
                     tx = PostgresTransaction(connection, actor, now, self.cache, cancellation, clock=clock)
+                    tx.identify(identified.stored_kind)
                     yield tx
                     if tx.discarded:
-                        connection.execute("ROLLBACK")
+                        rollback(connection)
                     else:
                         _commit(connection)
             except BaseException:
                 # Outside of the block above: a cancellation must not interrupt the rollback.
                 with suppress(psycopg.Error):
-                    connection.rollback()
+                    rollback(connection)
                 raise
 
-    def _begin(self, connection: Connection, begin: LiteralString) -> None:
+    def _begin(self, connection: Connection, begin: LiteralString, actor: Actor, limits: ServerLimits) -> Identified:
+        """Begin a transaction of the actor in one round trip, and return what the database says of the actor."""
         try:
-            connection.execute(f"{begin}; {self._settings}" if self._is_pooled else begin)
+            with connection.pipeline():
+                connection.execute(begin)
+                for setting in self._settings:
+                    connection.execute(setting)
+                identified = identify(connection, actor, limits)
+            return read_identified(identified)
         except psycopg.OperationalError as error:
             # The server closed the connection while it was in the pool, and probably the others, too. No statement ran
             # yet, so it is safe to retry with a new one.
@@ -175,7 +198,7 @@ class PostgresStore(Store):
         cast("PostgresTransaction", tx).connection.execute("SAVEPOINT before_lock")
 
     def _rollback_to_savepoint(self, tx: Transaction) -> None:
-        cast("PostgresTransaction", tx).connection.execute("ROLLBACK TO before_lock")
+        rollback(cast("PostgresTransaction", tx).connection, b"ROLLBACK TO before_lock")
 
     def watch_commits(self) -> CommitWatch:
         from groundplan.kernel.store.postgres.commit_watch import PostgresCommitWatch  # only a server needs it
@@ -204,6 +227,7 @@ class PostgresTransaction(Transaction):
     ) -> None:
         super().__init__(actor, now, cache, cancellation, clock=clock)
         self.connection = connection
+        self.rows = 0  # that statements read or changed
         self._statement_s = self.cancellation.current_limit_s  # the server stops a statement after this time
 
     @property
@@ -220,6 +244,7 @@ class PostgresTransaction(Transaction):
         self._check_time()
         with self.connection.cursor() as cursor:
             cursor.executemany(_get_sql(query), [{**row, **self._ambient} for row in rows])
+            self.rows += max(cursor.rowcount, 0)
 
     def _fetch(self, query: Query, shape: type[T] | None, parameters: dict[str, Any]) -> list[Any]:
         cursor = self._query(query, parameters)
@@ -228,7 +253,9 @@ class PostgresTransaction(Transaction):
 
     def _query(self, query: Query, parameters: dict[str, Any]) -> psycopg.Cursor[Row]:
         self._check_time()
-        return self.connection.execute(_get_sql(query), parameters | self._ambient)
+        cursor = self.connection.execute(_get_sql(query), parameters | self._ambient)
+        self.rows += max(cursor.rowcount, 0)
+        return cursor
 
     def _check_time(self) -> None:
         """Raise if the request is over, and limit the next statement to the remaining time of the request."""

@@ -18,6 +18,7 @@ from groundplan.kernel.actors import NOBODY, Actor
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.clock import Clock, UptimeCounter, find_system_uptime, read_timestamp, system_clock
 from groundplan.kernel.errors import Unavailable
+from groundplan.kernel.principals import find_kind
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.schema import Schema
 from groundplan.kernel.store.sqlite.connection import FilePath, connect
@@ -110,7 +111,7 @@ class SqliteStore(Store):
                 connection.execute("BEGIN")
                 held.watch.cancellation = cancellation
                 try:
-                    return run(self._begin_at_now(connection, actor, cancellation))
+                    return run(self._begin_as(connection, actor, cancellation))
                 finally:
                     held.watch.cancellation = None
                     _end_transaction(connection, "ROLLBACK")
@@ -161,10 +162,15 @@ class SqliteStore(Store):
         cancellation.start()
         held.watch.cancellation = cancellation
         try:
-            tx = self._begin_at_now(connection, actor, cancellation)
+            tx = self._begin_as(connection, actor, cancellation)
             return run(tx), not tx.discarded
         finally:
             held.watch.cancellation = None  # a rollback must not be interrupted
+
+    def _begin_as(self, connection: sqlite3.Connection, actor: Actor, cancellation: Cancellation) -> SqliteTransaction:
+        tx = self._begin_at_now(connection, actor, cancellation)
+        tx.identify(find_kind(tx, actor.id))
+        return tx
 
     def _begin_at_now(
         self, connection: sqlite3.Connection, actor: Actor, cancellation: Cancellation

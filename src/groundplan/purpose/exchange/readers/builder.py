@@ -329,6 +329,11 @@ def parse_node_type(label: str) -> NodeType | None:
     return types.pop() if len(types) == 1 else None
 
 
+def orient_ends(source: str, target: str, edge_type: EdgeType) -> tuple[str, str]:
+    """Return the cause and the effect of an edge as long as the types of its ends are unknown."""
+    return (target, source) if edge_type is EdgeType.DEPENDS_ON else (source, target)
+
+
 def infer_node_types(
     builder: DocumentBuilder, declared_types: Mapping[str, NodeType | None], causal: Iterable[tuple[str, str]]
 ) -> dict[str, NodeType]:

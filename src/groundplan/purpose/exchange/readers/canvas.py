@@ -18,10 +18,11 @@ from groundplan.purpose.exchange.readers.builder import (
     UnreadableFile,
     decode_json,
     infer_node_types,
+    orient_ends,
     parse_node_type,
     too_many,
 )
-from groundplan.purpose.exchange.writers.canvas_texts import AssumptionCard, NodeCard, parse_card, parse_label
+from groundplan.purpose.exchange.writers.canvas_texts import AssumptionCard, Label, NodeCard, parse_card, parse_label
 from groundplan.purpose.model import TEXT_BYTES_MAX, EdgeType, NodeType, RiskLevel
 
 # Cards, or lines between them: nodes, assumptions with two lines each, and groups.
@@ -62,7 +63,7 @@ class _Canvas:
         self.middles: dict[str, tuple[float, float]] = {}
         self.arrows: list[_Arrow] = []
         self.lines_from: dict[str, list[str]] = {}  # lines to assumptions, with their sources
-        self.lines_to: dict[str, list[tuple[str, EdgeType | None]]] = {}  # lines from assumptions, with their targets
+        self.lines_to: dict[str, list[tuple[str, Label]]] = {}  # lines from assumptions, with their targets
 
 
 def read_canvas(raw: bytes) -> ReadDocument:
@@ -139,19 +140,20 @@ def _read_line(line: dict[str, Any], canvas: _Canvas, builder: DocumentBuilder) 
     if source in canvas.groups or target in canvas.groups:
         builder.skip("edge", "its source or target is a group", edge_label)
         return
-    edge_type, mechanism = parse_label(_get_text(line, "label"))
+    label = parse_label(_get_text(line, "label"))
     if target in canvas.assumptions and source not in canvas.assumptions:
         canvas.lines_from.setdefault(target, []).append(source)
         return
     if source in canvas.assumptions:
-        canvas.lines_to.setdefault(source, []).append((target, edge_type))
+        canvas.lines_to.setdefault(source, []).append((target, label))
         return
     is_back, is_forth = line.get("fromEnd") == "arrow", line.get("toEnd") != "none"
     if is_back and not is_forth:
         source, target = target, source
     elif not is_forth:
         builder.skip("arrow", "the edge has none; the drawing direction is used", edge_label)
-    canvas.arrows.append(_Arrow(source, target, edge_type or EdgeType.CONTRIBUTES_TO, mechanism))
+    ends = (target, source) if label.is_turned else (source, target)
+    canvas.arrows.append(_Arrow(*ends, label.edge_type or EdgeType.CONTRIBUTES_TO, label.mechanism))
     if is_back and is_forth:
         canvas.arrows.append(_Arrow(target, source, EdgeType.FEEDBACK, None))
 
@@ -159,7 +161,7 @@ def _read_line(line: dict[str, Any], canvas: _Canvas, builder: DocumentBuilder) 
 def _add_items(canvas: _Canvas, builder: DocumentBuilder) -> None:
     inside = _infer_types_by_group(canvas, builder)
     declared = {id_: inside.get(id_) for id_ in canvas.nodes}
-    causal = ((arrow.source, arrow.target) for arrow in canvas.arrows if arrow.edge_type.is_causal)
+    causal = (orient_ends(*arrow[:3]) for arrow in canvas.arrows if arrow.edge_type.is_causal)
     types = infer_node_types(builder, declared, causal)
     for id_, card in canvas.nodes.items():
         builder.add_node(id_, types[id_], card.title, description=card.description)
@@ -182,11 +184,12 @@ def _gather_assumption(
     before, after = canvas.lines_from.get(id_, []), canvas.lines_to.get(id_, [])
     node, edge = None, None
     if len(before) == len(after) == 1:
-        source, (target, edge_type) = before[0], after[0]
-        if edge_type is None:
-            there = between.get((source, target), [])
-            edge_type = there[0] if len(there) == 1 else EdgeType.CONTRIBUTES_TO
-        edge = (source, target, edge_type)
+        source, (target, label) = before[0], after[0]
+        if label.is_turned:
+            source, target = target, source
+        there = between.get((source, target), [])
+        only_type = there[0] if len(there) == 1 else EdgeType.CONTRIBUTES_TO
+        edge = (source, target, label.edge_type or only_type)
     elif len(before) + len(after) == 1:
         node = before[0] if before else after[0][0]
     else:

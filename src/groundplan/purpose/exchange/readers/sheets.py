@@ -30,6 +30,7 @@ from groundplan.purpose.exchange.readers.builder import (
     decode_text,
     infer_node_types,
     normalize_line,
+    orient_ends,
     parse_node_type,
     too_many,
 )
@@ -334,7 +335,7 @@ def _gather_factors(rows: list[Record], links: list[_Link], builder: DocumentBui
         declared[ref] = parse_node_type(word)
         if word and declared[ref] is None:
             builder.skip("type", "unknown value", word)
-    causal = ((edge.source, edge.target) for edge in links if edge.edge_type.is_causal)
+    causal = (orient_ends(*edge[:3]) for edge in links if edge.edge_type.is_causal)
     types = infer_node_types(builder, declared, causal)
     for ref, row in named:
         builder.add_node(

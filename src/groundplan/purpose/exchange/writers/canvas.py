@@ -16,7 +16,7 @@ import msgspec
 from groundplan.purpose.exchange.document import INDENT_CHARS
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.exchange.writers.canvas_texts import format_assumption, format_edge_label, format_node
-from groundplan.purpose.model import Assumption, Content, EdgeName, EdgeType, NodeType, PurposeEdge, RiskLevel
+from groundplan.purpose.model import Assumption, Content, EdgeName, NodeType, PurposeEdge, RiskLevel
 from groundplan.purpose.picture.layout import Band, CardSize, compute_layout
 from groundplan.purpose.picture.tokens import BAND_HEADER_HEIGHT, BAND_NAMES, BAND_PAD, COLOURS, TYPE_HUES
 
@@ -61,7 +61,7 @@ def _place_cards(content: Content) -> _CanvasPositions:
     """Place nodes as in the picture. Below each is room for its assumptions and those of its outgoing edges."""
     below: dict[str, list[Assumption]] = {key: [] for key in content.nodes}
     for assumption in content.assumptions.values():
-        home = assumption.node if assumption.edge is None else assumption.edge.source
+        home = assumption.node if assumption.edge is None else content.orient(assumption.edge).source
         if home in below:
             below[home].append(assumption)
     heights = {key: _compute_height(format_node(node)) for key, node in content.nodes.items()}
@@ -79,7 +79,8 @@ def _place_cards(content: Content) -> _CanvasPositions:
         for key, under in below.items()
     }
     edges = _find_complete_edges(content)
-    layout = compute_layout(sizes, [edge.name for edge in edges], [edge.name for edge in edges if edge.is_causal])
+    arrows = [content.orient(edge.name) for edge in edges]
+    layout = compute_layout(sizes, arrows, [arrow for arrow in arrows if arrow.edge_type.is_causal])
     cards: dict[str, _Box] = {}
     for key, under in below.items():
         x, y = round(layout.boxes[key].x), round(layout.boxes[key].y)
@@ -128,14 +129,15 @@ def _build_cards(content: Content, positions: _CanvasPositions) -> Iterator[dict
 
 def _build_arrows(content: Content) -> Iterator[dict[str, Any]]:
     for edge in _find_complete_edges(content):
-        label = format_edge_label(edge)
+        cause, effect, _ = content.orient(edge.name)
+        label = format_edge_label(edge, is_turned=edge.name in content.turned)
         # An edge that leads back runs over the top, where it covers no other arrow.
         sides = ("right", "left") if edge.is_causal else ("top", "top")
         yield {
             "id": str(edge.name),
-            "fromNode": edge.source,
+            "fromNode": cause,
             "fromSide": sides[0],
-            "toNode": edge.target,
+            "toNode": effect,
             "toSide": sides[1],
             **({} if label is None else {"label": label}),
         }
@@ -148,13 +150,12 @@ def _build_lines(content: Content, positions: _CanvasPositions) -> Iterator[dict
             continue
         if assumption.edge is None:
             yield _build_line(assumption.key, str(assumption.node))
-        elif assumption.edge.target in positions.cards:
-            yield _build_line(assumption.edge.source, assumption.key)
-            yield {
-                **_build_line(assumption.key, assumption.edge.target),
-                "fromSide": "right",
-                **_build_type_label(assumption.edge),
-            }
+            continue
+        cause, effect, _ = content.orient(assumption.edge)
+        if effect in positions.cards:
+            yield _build_line(cause, assumption.key)
+            label = _build_type_label(assumption.edge, is_turned=assumption.edge in content.turned)
+            yield {**_build_line(assumption.key, effect), "fromSide": "right", **label}
 
 
 def _build_line(source: str, target: str) -> dict[str, Any]:
@@ -163,6 +164,7 @@ def _build_line(source: str, target: str) -> dict[str, Any]:
     return {"id": f"{source}->{target}", **ends, "toEnd": "none"}
 
 
-def _build_type_label(name: EdgeName) -> dict[str, str]:
+def _build_type_label(name: EdgeName, *, is_turned: bool) -> dict[str, str]:
     """Return the label that distinguishes parallel edges."""
-    return {} if name.edge_type is EdgeType.CONTRIBUTES_TO else {"label": str(name.edge_type)}
+    label = format_edge_label(PurposeEdge("", *name), is_turned=is_turned)
+    return {} if label is None else {"label": label}

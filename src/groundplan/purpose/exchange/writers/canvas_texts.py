@@ -6,6 +6,8 @@
 
     CAUSES: fewer germs                         an arrow: its type, unless CONTRIBUTES_TO, and its mechanism
 
+    NEEDED_BY: clean wells                      an arrow from what something depends on to what depends on it
+
 Cards are Markdown. Our texts are plain, so all Markdown in them is escaped: they render literally, link to nothing,
 load nothing, and are read back exactly. An exported card is recognized by its leading key, not by its id: a card
 copied in Obsidian gets another id. Texts of other cards are read as rendered.
@@ -16,6 +18,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from groundplan.purpose.exchange.theory import NEEDED_BY
 from groundplan.purpose.model import (
     ASSUMPTION_PREFIX,
     PREFIXES,
@@ -47,6 +50,7 @@ class Label(NamedTuple):
 
     edge_type: EdgeType | None
     mechanism: str | None
+    is_turned: bool = False  # the arrow leads from the target of the edge to its source
 
 
 # Syntax of Markdown and of the Obsidian extensions: math, tags, highlights, comments.
@@ -61,7 +65,10 @@ _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _OWN_KEY = re.compile(rf"\*\*(?:{'|'.join((*PREFIXES.values(), ASSUMPTION_PREFIX))})[1-9][0-9]*\*\*(?=[ \r\n]|\Z)")
 _ASSUMPTION_HEAD = re.compile(r" \*Assumption(?:, (low|medium|high) risk)?\*", re.IGNORECASE)
 _ASSUMPTION_LABEL = re.compile(r"assumption\s*:\s*", re.IGNORECASE)
-_TYPED_LABEL = re.compile(r"(contributes[ _]to|causes|depends[ _]on|feedback)(?:: (.*))?", re.IGNORECASE | re.DOTALL)
+_TYPED_LABEL = re.compile(
+    rf"(contributes[ _]to|causes|depends[ _]on|(?:is[ _])?{NEEDED_BY.replace('_', '[ _]')}|feedback)(?:: (.*))?",
+    re.IGNORECASE | re.DOTALL,
+)
 
 # Markup removed from a title. No pattern looks past the next mark of its kind, so the cost is linear.
 _LEADING_MARKS = re.compile(r"(?:(?:#{1,6}|[>*+-]|\[[ xX]\])\s+)*+")
@@ -90,12 +97,13 @@ def format_assumption(assumption: Assumption) -> str:
     return f"**{assumption.key}** *Assumption{risk}*\n\n{_escape_text(assumption.assumption_text)}"
 
 
-def format_edge_label(edge: PurposeEdge) -> str | None:
+def format_edge_label(edge: PurposeEdge, *, is_turned: bool = False) -> str | None:
     """Return the label of an arrow."""
     text = edge.mechanism
     if edge.edge_type is EdgeType.CONTRIBUTES_TO and (not text or parse_label(text).edge_type is None):
         return text or None
-    return f"{edge.edge_type}: {text}" if text else str(edge.edge_type)
+    relation = NEEDED_BY if is_turned else edge.edge_type
+    return f"{relation}: {text}" if text else relation
 
 
 def parse_card(text: str) -> NodeCard | AssumptionCard:
@@ -121,7 +129,10 @@ def parse_label(label: str) -> Label:
     match = _TYPED_LABEL.fullmatch(label)
     if match is None:
         return Label(None, label or None)
-    return Label(EdgeType(match[1].upper().replace(" ", "_")), match[2] or None)
+    word = match[1].upper().replace(" ", "_")
+    if word.endswith(NEEDED_BY):
+        return Label(EdgeType.DEPENDS_ON, match[2] or None, is_turned=True)
+    return Label(EdgeType(word), match[2] or None)
 
 
 def _escape_text(text: str) -> str:

@@ -109,7 +109,8 @@ def _format_edges(theory: Theory) -> Iterator[str]:
             **(_build_tooltip(theory, "labeltooltip", edge.mechanism, assumptions) if parts else {}),
         }
         listed = f" [{_format_attributes(fields)}]" if fields else ""
-        yield f"  {_quote_lines([edge.source])} -> {_quote_lines([edge.target])}{listed};"
+        cause, effect, _ = theory.content.orient(edge.name)
+        yield f"  {_quote_lines([cause])} -> {_quote_lines([effect])}{listed};"
 
 
 def _build_tooltip(theory: Theory, name: str, text: str | None, assumptions: list[Assumption]) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Write a theory as GraphML: every field of a node or an edge as data under a declared key.
 
-Lists are JSON: assumptions with the status of their latest review, indicators with their latest measurement. The ids
-of nodes are their keys.
+The source of an edge is its cause. Lists are JSON: assumptions with the status of their latest review, indicators with
+their latest measurement. The ids of nodes are their keys.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ def _format_graph(theory: Theory) -> Iterator[str]:
         yield from _format_data("node", {**asdict(node), **more}, "      ")
         yield "    </node>"
     for edge in theory.content.edges:
-        yield f'    <edge id="{".".join(edge.name)}" source="{edge.source}" target="{edge.target}">'
+        cause, effect, _ = theory.content.orient(edge.name)
+        yield f'    <edge id="{".".join(edge.name)}" source="{cause}" target="{effect}">'
         yield from _format_data("edge", {**asdict(edge), "assumptions": assumptions(edge.name)}, "      ")
         yield "    </edge>"
 

@@ -94,7 +94,7 @@ def _list_nodes(theory: Theory) -> Iterator[str]:
     indicators = theory.group_indicators_by_node()
     leads: dict[str, list[PurposeEdge]] = {}
     for edge in theory.content.edges:
-        leads.setdefault(edge.source, []).append(edge)
+        leads.setdefault(theory.content.orient(edge.name).source, []).append(edge)
     yield '<section aria-labelledby="list"><h2 id="list">The plan as a list</h2>\n'
     for node_type, name in reversed(BAND_NAMES.items()):
         nodes = theory.content.list_nodes_of_type(node_type)
@@ -130,9 +130,10 @@ def _describe_node(node: PurposeNode) -> str:
 
 
 def _describe_edge(theory: Theory, edge: PurposeEdge) -> str:
-    target = theory.content.nodes.get(edge.target)
+    effect = theory.content.orient(edge.name).target
+    node = theory.content.nodes.get(effect)
     because = f' <span class="quiet">{_escape(edge.mechanism)}</span>' if edge.mechanism else ""
-    return f"{_escape(edge.target if target is None else target.title)}{because}"
+    return f"{_escape(effect if node is None else node.title)}{because}"
 
 
 def _describe_indicator(theory: Theory, indicator: Indicator) -> str:

@@ -14,13 +14,12 @@ import msgspec
 
 from groundplan.purpose.dates import get_day
 from groundplan.purpose.exchange.document import FORMAT
-from groundplan.purpose.exchange.theory import Theory, describe_edge, describe_version, describe_waiver
+from groundplan.purpose.exchange.theory import Theory, describe_edge, describe_version, describe_waiver, name_relation
 from groundplan.purpose.markup import escape_inline
 from groundplan.purpose.model import (
     TEXT_BYTES_MAX,
     Assumption,
     EdgeName,
-    EdgeType,
     Indicator,
     PurposeEdge,
     PurposeNode,
@@ -78,10 +77,10 @@ def _format_table(theory: Theory, nodes: list[PurposeNode]) -> Iterator[str]:
 
 
 def _group_assumptions(theory: Theory) -> dict[str, list[Assumption]]:
-    """Return the assumptions by row: the row of their node, or of the source of their edge."""
+    """Return the assumptions by row: the row of their node, or of the cause of their edge."""
     by_row: dict[str, list[Assumption]] = {}
     for assumption in theory.content.assumptions.values():
-        row = assumption.node if assumption.edge is None else assumption.edge.source
+        row = assumption.node if assumption.edge is None else theory.content.orient(assumption.edge).source
         if row is not None:
             by_row.setdefault(row, []).append(assumption)
     return by_row
@@ -119,7 +118,7 @@ def _format_verification(theory: Theory, indicator: Indicator) -> str:
 
 def _format_assumption(theory: Theory, assumption: Assumption) -> str:
     risk = "risk not said" if assumption.risk_level is None else f"risk {assumption.risk_level}"
-    parts = [_format_edge_name(assumption.edge), risk, STATUS_NAMES[theory.get_status(assumption.key)]]
+    parts = [_format_edge_name(theory, assumption.edge), risk, STATUS_NAMES[theory.get_status(assumption.key)]]
     if assumption.owner is not None:
         parts.append(f"owner {_format_text(assumption.owner)}")
     if assumption.review_by is not None:
@@ -129,17 +128,17 @@ def _format_assumption(theory: Theory, assumption: Assumption) -> str:
     )
 
 
-def _format_edge_name(name: EdgeName | None) -> str:
+def _format_edge_name(theory: Theory, name: EdgeName | None) -> str:
     if name is None:
         return ""
+    cause, effect, edge_type = theory.content.orient(name)
     # Two nodes may have edges of several types.
-    which = "" if name.edge_type is EdgeType.CONTRIBUTES_TO else f" {name.edge_type}"
-    return f"for {name.source} → {name.target}{which}"
+    return f"for {cause} → {effect} {name_relation(edge_type)}".rstrip()
 
 
 def _format_edge(theory: Theory, edge: PurposeEdge) -> str:
     ends = " → ".join(
-        f"**{key}** {_format_text(theory.content.nodes[key].title)}" for key in (edge.source, edge.target)
+        f"**{key}** {_format_text(theory.content.nodes[key].title)}" for key in theory.content.orient(edge.name)[:2]
     )
     parts = describe_edge(edge)
     how = "" if edge.mechanism is None else f": {_format_text(edge.mechanism)}"

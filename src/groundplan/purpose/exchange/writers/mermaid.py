@@ -105,7 +105,8 @@ def _format_arrows(theory: Theory) -> Iterator[str]:
             describe_assumption(theory, assumption) for assumption in assumed.get(edge.name, ())
         ]
         label = f'|"{_format_label(parts)}"|' if parts else ""
-        yield f"  {edge.source} {ARROWS[edge.edge_type]}{label} {edge.target}"
+        cause, effect, _ = theory.content.orient(edge.name)
+        yield f"  {cause} {ARROWS[edge.edge_type]}{label} {effect}"
 
 
 def _format_label(parts: Iterable[str]) -> str:

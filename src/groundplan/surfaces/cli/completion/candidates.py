@@ -81,7 +81,7 @@ def list_candidates(place: TypedPlace) -> Iterable[Candidate]:
         given[option.key] = before[1]
         del before[:2]
     if not before:
-        return _list_options(COMMON_OPTIONS) if place.current.startswith("-") else _list_commands()
+        return _list_options(COMMON_OPTIONS) if place.current.startswith("-") else list_commands()
     word = find_word(before[0])
     if word is None:
         return _complete_group(before, place.current, given)
@@ -144,7 +144,8 @@ def _list_group(first: str) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-def _list_commands() -> Iterator[Candidate]:
+def list_commands() -> Iterator[Candidate]:
+    """Yield the first words of all commands."""
     from groundplan.surfaces.cli.short.words.help import GROUPS
 
     for word in WORDS:
@@ -186,7 +187,7 @@ def _read_plan(kind: Kind, current: str, given: dict[str, str]) -> Iterable[Cand
     from groundplan.configuration import Flags, load_settings
     from groundplan.surfaces.cli.short.session import WordSession
 
-    flags = Flags(**{name: given.get(name) for name in ("db", "org", "agent", "access", "config")})
+    flags = Flags(**{name: given.get(name) for name in ("db", "org", "agent", "person", "access", "config")})
     with WordSession(load_settings(flags), given.get("project")) as session:
         match kind:
             case Kind.PROJECT:

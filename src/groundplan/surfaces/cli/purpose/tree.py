@@ -8,8 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from groundplan.purpose.exchange.theory import name_relation
 from groundplan.purpose.model import EdgeType, NodeType
-from groundplan.purpose.open import AssumptionView, OpenedPurpose, PurposeEdgeView, PurposeNodeView
+from groundplan.purpose.open import (
+    AssumptionView,
+    OpenedPurpose,
+    PurposeEdgeView,
+    PurposeNodeView,
+    orient_edge_view,
+)
 from groundplan.surfaces.cli.purpose.formatting import ARROW, STYLES
 from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
 from groundplan.surfaces.cli.screen.styled_text import StyledText
@@ -22,17 +29,19 @@ class _Step(NamedTuple):
     key: str
     depth: int
     edge: PurposeEdgeView | None
+    effect: str | None = None  # the node above it
 
 
 def format_tree(answer: OpenedPurpose) -> Iterator[StyledText]:
     """Yield the lines of a version: its goals, then the nodes that lead to none."""
     nodes = {node.key: node for node in answer.nodes or ()}
     edges = [one for one in answer.edges or () if one.edge_type is not EdgeType.FEEDBACK]
-    causes: dict[str, list[PurposeEdgeView]] = {}
+    causes: dict[str, list[tuple[str, PurposeEdgeView]]] = {}
     effects: dict[str, list[str]] = {}
     for edge in edges:
-        causes.setdefault(edge.target, []).append(edge)
-        effects.setdefault(edge.source, []).append(edge.target)
+        cause, effect, _ = orient_edge_view(edge, nodes)
+        causes.setdefault(effect, []).append((cause, edge))
+        effects.setdefault(cause, []).append(effect)
     drawn: set[str] = set()
     goals = [key for key, node in nodes.items() if node.node_type is NodeType.GOAL]
     for key in goals:
@@ -51,7 +60,7 @@ def format_tree(answer: OpenedPurpose) -> Iterator[StyledText]:
 def _format_branch(
     root: str,
     nodes: Mapping[str, PurposeNodeView],
-    causes: Mapping[str, Sequence[PurposeEdgeView]],
+    causes: Mapping[str, Sequence[tuple[str, PurposeEdgeView]]],
     effects: Mapping[str, Sequence[str]],
     drawn: set[str],
     *,
@@ -71,8 +80,7 @@ def _format_branch(
         line.append(_format_edge_note(step.edge))
         if node is not None and is_new:
             line.append(f"  {escape_control_chars(to_one_line(node.owner))}" if node.owner else "", "dim")
-            here = step.edge.target if step.edge else None
-            others = [key for key in dict.fromkeys(effects.get(step.key, ())) if key != here]
+            others = [key for key in dict.fromkeys(effects.get(step.key, ())) if key != step.effect]
             line.append(f"  also{ARROW}{', '.join(others)}" if others else "", "cyan")
         elif node is not None:
             line.append("  see above", "dim")
@@ -83,14 +91,15 @@ def _format_branch(
             yield format_assumption_line(one, depth=step.depth)
         if is_new:
             drawn.add(step.key)
-            waiting += [_Step(edge.source, step.depth + 1, edge) for edge in reversed(causes.get(step.key, ()))]
+            below = reversed(causes.get(step.key, ()))
+            waiting += [_Step(cause, step.depth + 1, edge, step.key) for cause, edge in below]
 
 
 def _format_edge_note(edge: PurposeEdgeView | None) -> str:
     if edge is None:
         return ""
-    type_ = edge.edge_type if edge.edge_type is not EdgeType.CONTRIBUTES_TO else None
-    note = ", ".join(word.value for word in (type_, edge.confidence) if word)
+    relation = name_relation(edge.edge_type or EdgeType.CONTRIBUTES_TO)
+    note = ", ".join(word for word in (relation, edge.confidence) if word)
     return f"  [{note}]" if note else ""
 
 

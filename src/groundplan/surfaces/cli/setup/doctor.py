@@ -6,7 +6,7 @@ It never creates, changes or migrates the database.
 from __future__ import annotations
 
 from groundplan.catalog import build_schema
-from groundplan.kernel.actors import Access, local_actor
+from groundplan.kernel.actors import Access, trusted_reader
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.errors import NotFound, Unavailable
 from groundplan.kernel.organizations.people import check_entry
@@ -32,8 +32,8 @@ def doctor(invocation: Invocation) -> CommandResult:
         with invocation.session(reads_only=True) as session:
             findings.append(_check_organization(session))
             if invocation.settings.access == Access.MEMBERS:
-                owner = local_actor("doctor", organization=invocation.settings.org)
-                findings.append(session.store.read(owner, check_entry))
+                reader = trusted_reader(invocation.settings.org)
+                findings.append(session.store.read(reader, check_entry))
             findings += session.store.read(
                 session.actor,
                 lambda tx: _check_content(tx, session.preferences),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from groundplan.catalog import build_schema
-from groundplan.configuration import get_user_name
+from groundplan.configuration import load_settings
 from groundplan.discovery import PLAN_FOLDER
 from groundplan.kernel.actors import local_actor
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
@@ -152,8 +152,8 @@ def init(
         from groundplan.surfaces.cli.setup.postgres_database import set_up_postgres
 
         with _make_cancellable(invocation, timeout) as cancellation:
-            settings = invocation.settings
-            caller = local_actor(settings.agent or get_user_name(), organization=settings.org)
+            who = invocation.settings.identity
+            caller = local_actor(who.name, kind=who.kind, organization=invocation.settings.org)
             made = set_up_postgres(db, app_role, cancellation, new_password=new_password, caller=caller)
     elif app_role is not None or new_password:
         raise UsageError("--app-role and --new-password are for PostgreSQL; a file has no roles")
@@ -272,7 +272,8 @@ def _set_up_repository(invocation: Invocation, repository: RepositoryPlan, cance
 
     written = write_files(repository)
     made = _set_up_file(repository.db, cancellation)
-    inside = Invocation(invocation.flags._replace(config=repository.config_file), invocation.as_json)
+    flags = invocation.flags._replace(config=repository.config_file)
+    inside = Invocation(flags, invocation.as_json, load_settings(flags))  # a person has been confirmed by now
     project = inside.settings.project or repository.project
     with inside.session() as session:
         if not session.call("project.list").projects:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from groundplan import __version__
-from groundplan.configuration import Flags, Settings, load_settings
+from groundplan.configuration import Flags, Identity, Settings, load_settings
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.wording import find_nearest, join_alternatives, quote_text
 from groundplan.setting_values import TOOL_GROUPS
@@ -34,14 +34,15 @@ Options:
   --db PATH|URL          A file, or a postgresql:// URL.
                          Default: GROUNDPLAN_DB, else the plan of this folder.
   --org ID               The organization. Default: GROUNDPLAN_ORG, else local.
-  --agent NAME           The actor. Default: GROUNDPLAN_AGENT, else {AGENT_DEFAULT}.
+  --agent NAME           The agent that acts. Default: GROUNDPLAN_AGENT, else
+                         the coding agent that starts this, else {AGENT_DEFAULT}.
   --tools all|GROUP,...  The tools: {", ".join(TOOL_GROUPS[:4])},
                          {", ".join(TOOL_GROUPS[4:])}. Default: all but containers.
   --access open|members  open: every person is an owner; members: the stored
                          roles decide. Default: open, with a URL members.
-  --kind agent|person    The kind of actor; an agent acts at most with the role
-                         that the policy "agents" of a project allows.
-                         Default: agent.
+  --kind agent|person    What the name is, until it first acts. An agent acts
+                         at most with the role that the policy "agents" of a
+                         project allows. Default: agent.
   --owner NAME           The person who owns the projects that the agent
                          creates; needed for that with --access members.
   --repo DIR             The repository that paths of files are in, and whose
@@ -75,14 +76,18 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _serve(given: dict[str, str]) -> int:
-    kind = given.get("kind", _KINDS[0])
-    if kind not in _KINDS:
+    kind = given.get("kind")
+    if kind is not None and kind not in _KINDS:
         raise _usage_error(f"--kind must be {join_alternatives(_KINDS)}, not {quote_text(kind)}", allowed=list(_KINDS))
     tokens_max = _parse_tokens_max(given.get("max-answer-tokens"))
     repo = given.get("repo")
     if repo is not None:
         _refuse_missing_folder(repo)
     settings = load_settings(Flags(**{name: given.get(name) for name in Flags._fields}))
+    if kind == "person" and settings.coding_agent is not None:
+        from groundplan.surfaces.cli.command_settings import PersonNotConfirmed
+
+        raise PersonNotConfirmed(settings.coding_agent, "--kind person")
     if sys.stdin is None or sys.stdout is None:
         raise _usage_error("MCP needs standard input and output, and one of them is closed")
     from groundplan.surfaces.mcp.instructions import build_instructions
@@ -125,10 +130,9 @@ def _will_open(settings: Settings) -> bool:
 
 
 def _open_session(
-    settings: Settings, kind: str, owner: str | None, tokens_max: int | None, repo: str | None
+    settings: Settings, kind: str | None, owner: str | None, tokens_max: int | None, repo: str | None
 ) -> Session:
     from groundplan.catalog import OPERATIONS, build_schema
-    from groundplan.kernel.actors import ActorKind
     from groundplan.kernel.answers import ANSWER_TOKENS_MAX
     from groundplan.kernel.store.open_store import open_store
     from groundplan.repository.git import WorkingCopy
@@ -138,7 +142,7 @@ def _open_session(
     cap = ANSWER_TOKENS_MAX if tokens_max is None else tokens_max
     return Session(
         open_store(settings.db, build_schema),
-        settings.build_actor(lambda: AGENT_DEFAULT, ActorKind(kind), responsible=owner),
+        settings.build_actor(_identify(settings, kind), responsible=owner),
         preferences=settings.preferences(
             McpVocabulary(OPERATIONS, settings.tools),
             answer_tokens_max=cap,
@@ -150,6 +154,16 @@ def _open_session(
             ),
         ),
     )
+
+
+def _identify(settings: Settings, kind: str | None) -> Identity:
+    """Return who acts, as `--kind` says until the name first acts."""
+    from groundplan.kernel.actors import ActorKind
+
+    who = settings.identity
+    if kind != ActorKind.PERSON and not who.is_named:
+        who = who._replace(name=AGENT_DEFAULT)
+    return who._replace(kind=ActorKind(kind or ActorKind.AGENT), takes_stored_kind=kind is not None)
 
 
 def _build_tools(session: Session, settings: Settings) -> Tools:

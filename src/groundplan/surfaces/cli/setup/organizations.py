@@ -10,8 +10,7 @@ import msgspec
 import typer
 
 from groundplan.catalog import build_schema
-from groundplan.configuration import get_user_name
-from groundplan.kernel.actors import Access, Actor, ActorKind, local_actor
+from groundplan.kernel.actors import Access, ActorKind, trusted_reader
 from groundplan.kernel.errors import Forbidden
 from groundplan.kernel.input_gate.request import parse_request
 from groundplan.kernel.input_gate.strict_json import validate_value
@@ -19,6 +18,7 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.organizations.organization import OrganizationId
 from groundplan.kernel.organizations.organization import create_organization as add_to_store
 from groundplan.kernel.store import organizations
+from groundplan.kernel.store.authorize import AgentNotAllowed
 from groundplan.kernel.store.open_store import open_store
 from groundplan.kernel.store.store import Store
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
@@ -59,10 +59,12 @@ def create_organization(
     ] = None,
 ) -> CommandResult:
     """Create an organization. On PostgreSQL this needs the URL of the role that owns the database."""
+    if invocation.settings.identity.kind is not ActorKind.PERSON:
+        raise AgentNotAllowed("only a person makes an organization; ask a person")
     given = {
         "id": organization,
         "name": name or organization,
-        "administrator": administrator or invocation.settings.agent or get_user_name(),
+        "administrator": administrator or invocation.settings.identity.name,
     }
     validate_value(given)
     request = parse_request(given, _NewOrganization)
@@ -83,7 +85,7 @@ def create_organization(
 def list_organizations(invocation: Invocation) -> CommandResult:
     """List the organizations of the store. On PostgreSQL this needs the URL of the role that owns the database."""
     with _open_as_owner(invocation, reads_only=True) as store:
-        found = store.read(_OWNER, organizations.list_organizations)
+        found = store.read(trusted_reader(), organizations.list_organizations)
     data = {"organizations": found}
 
     def draw() -> None:
@@ -92,9 +94,6 @@ def list_organizations(invocation: Invocation) -> CommandResult:
         View(Rows("organizations", "id, name, members, projects, created: created_at"))(data)
 
     return CommandResult(data, draw)
-
-
-_OWNER: Actor = local_actor("owner", kind=ActorKind.PERSON)
 
 
 @contextmanager

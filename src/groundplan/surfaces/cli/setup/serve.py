@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from groundplan.configuration import get_user_name
-from groundplan.kernel.actors import LOCAL_ORGANIZATION, ActorKind, local_actor
+from groundplan.kernel.actors import LOCAL_ORGANIZATION, ActorKind, trusted_reader
 from groundplan.kernel.errors import Unavailable
 from groundplan.surfaces.cli.failures import UsageError, write_line
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
@@ -140,11 +139,12 @@ def serve(
         if provider is not None:
             opened.callback(provider.http.close)
         check_exposure(exposure, lambda: provider is not None or _has_tokens(store, settings.org))
-        actor = OWNER if demo else settings.build_actor(get_user_name, ActorKind.PERSON)
+        actor = OWNER if demo else settings.build_actor()
+        logs_in = actor is not None and actor.kind is ActorKind.PERSON
         server = build_server_app(
             store,
             exposure,
-            actor=actor,
+            actor=actor if logs_in else None,
             preferences=settings.preferences(HttpVocabulary(OPERATIONS)),
             metrics_port=metrics_port,
             requests_per_s=requests_per_s,
@@ -158,7 +158,7 @@ def serve(
         run_server = partial(
             serve_app, server.app, sockets, exposure=exposure, on_stop=server.app.state.event_streams.stop
         )
-        code = server.codes.issue() if actor is not None and exposure.offers_login_address else None
+        code = server.codes.issue() if logs_in and exposure.offers_login_address else None
         if once:
             return _call_once(exposure, code, run_server)
         opened.callback(start_logging(log_format).flush)
@@ -246,8 +246,7 @@ def _build_exposure(
 def _has_tokens(store: Store, organization: str) -> bool:
     from groundplan.session import Session
 
-    owner = local_actor(get_user_name(), kind=ActorKind.PERSON, organization=organization)
-    tokens = Session(store, owner).call("token.list").tokens
+    tokens = Session(store, trusted_reader(organization)).call("token.list").tokens
     return any(token.kind != "session" for token in tokens)
 
 

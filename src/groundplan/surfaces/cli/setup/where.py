@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from groundplan.configuration import Settings, get_user_name
+from groundplan.configuration import Settings
 from groundplan.discovery import find_plans
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store.open_store import strip_password
@@ -22,11 +22,13 @@ class SettingInForce(NamedTuple):
 def where(invocation: Invocation) -> CommandResult:
     """Show which database, organization, project and actor are in force here, and why."""
     settings = invocation.settings
+    who = settings.identity
     parts = [
         _describe_db(settings),
         SettingInForce("organization", settings.org, settings.sources.get("org", "default")),
         _describe_project(invocation),
-        SettingInForce("actor", settings.agent or get_user_name(), settings.sources.get("agent", "your user name")),
+        SettingInForce("actor", who.name, who.source),
+        SettingInForce("kind", who.kind, "what the name is, unless it has acted as another kind"),
         SettingInForce("access", settings.access, settings.sources.get("access", "default")),
         SettingInForce(
             "configuration", settings.config_file, "found" if settings.config_file else "no file here or above"

@@ -45,8 +45,9 @@ def _run(word: Word, argv: Sequence[str]) -> int:
 
         print_word_help(word)
         return 0
-    from groundplan.configuration import Flags, load_settings
+    from groundplan.configuration import Flags
     from groundplan.kernel.operations.registry import load_by_name
+    from groundplan.surfaces.cli.command_settings import load_command_settings
     from groundplan.surfaces.cli.failures import report_lost_output
     from groundplan.surfaces.cli.screen.output import Output
     from groundplan.surfaces.cli.screen.pager import print_paged
@@ -54,8 +55,8 @@ def _run(word: Word, argv: Sequence[str]) -> int:
     from groundplan.surfaces.cli.short.session import WordSession, print_json
     from groundplan.surfaces.cli.short.views import WordResult
 
-    flags = Flags(**{name: line.first(name) for name in ("db", "org", "agent", "access", "config")})
-    with WordSession(load_settings(flags), line.first("project")) as session:
+    flags = Flags(**{name: line.first(name) for name in ("db", "org", "agent", "person", "access", "config")})
+    with WordSession(load_command_settings(flags), line.first("project")) as session:
         run = load_by_name(f"{__package__}.{word.run}")
         result: WordResult = run(session, line)
         session.remember(result.last)

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from groundplan.catalog import OPERATIONS, build_schema
-from groundplan.configuration import Settings, get_user_name
-from groundplan.kernel.actors import ActorKind
+from groundplan.configuration import Settings
 from groundplan.kernel.answers import encode
 from groundplan.kernel.cancellation import NO_LIMIT_S
 from groundplan.kernel.errors import NextStep, Vocabulary
@@ -56,7 +55,7 @@ class WordSession:
 
     def __init__(self, settings: Settings, project: str | None) -> None:
         self.settings = settings
-        self.actor = settings.build_actor(get_user_name, ActorKind.PERSON)
+        self.actor = settings.build_actor()
         self.answers: list[bytes] = []  # as JSON, of the calls that the word stands for
         self._project = project or settings.project
         self._preferences = settings.preferences(LateVocabulary())

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 HOLD = "NO_OP"  # how the container dialect writes a hold
 TASK = "task"
 ALREADY = ("already_connected", "not_connected")  # what was to be is so already
+OVER = ("resolved", "dropped")
 ATTEMPTS_MAX = 5  # at a task that others keep changing
 
 
@@ -52,9 +53,9 @@ def block(session: WordSession, line: Line) -> WordResult:
 
 
 def _draw_waiting(node: OutlineNode, targets: Sequence[OutlineNode], output: Output) -> Iterator[Part]:
-    is_open = any(str(one.state) not in ("resolved", "dropped") for one in targets)
-    yield from draw_heading(node.id, node.summary, "blocked" if is_open else str(node.state), output)
-    yield StyledText(f"{INDENT}waits for", "dim")
+    is_waiting = str(node.state) not in OVER and any(str(one.state) not in OVER for one in targets)
+    yield from draw_heading(node.id, node.summary, "blocked" if is_waiting else str(node.state), output)
+    yield StyledText(f"{INDENT}{'waits for' if is_waiting else 'comes after'}", "dim")
     for one in targets:
         yield draw_task(one, output, indent=INDENT)
 

@@ -195,7 +195,6 @@ OFFERS = View(
     BRIEFING,
     WARNINGS,
 )
-REMINDERS = ForEach("graph_hints", Lines("suggested_actions", title="{message}"))
 SIDE_EFFECTS = (
     Lines("newly_actionable", _mention, title="Now ready to start:"),
     Lines("auto_resolved", title="Resolved automatically:"),
@@ -229,7 +228,7 @@ RENDERERS = {
         Lines("children", _format_tree, title="Children:"),
         BRIEFING,
     ),
-    "work.update": View(Rows("updated", "id: node_id, rev"), *SIDE_EFFECTS, REMINDERS),
+    "work.update": View(Rows("updated", "id: node_id, rev"), *SIDE_EFFECTS, When("graph_hints", "{graph_hints}.")),
     "work.connect": View(
         "{applied} applied.",
         Rows("rejected", "rejected: from_, to, reason", ("why", lambda one: one.path or one.near)),

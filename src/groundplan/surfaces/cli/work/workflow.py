@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import UnsetType
 
-from groundplan.surfaces.cli.drawing import WARNINGS, Fields, Lines, View, When
+from groundplan.surfaces.cli.drawing import WARNINGS, Fields, ForEach, Lines, View, When
 from groundplan.surfaces.cli.terminal import INDENT, format_title
 from groundplan.surfaces.cli.work.containers import (
     FEATURE_TRANSITION,
@@ -15,7 +15,6 @@ from groundplan.surfaces.cli.work.containers import (
     get_title,
     join_blockers,
 )
-from groundplan.surfaces.cli.work.graph import REMINDERS
 from groundplan.work.containers.dependencies import ContainerDependency, Dependencies, DependencyAnswer, DependencyType
 from groundplan.work.containers.manage import DeletedContainer
 from groundplan.work.containers.workflow import BlockAnswer, TransitionAnswer, UnblockAnswer, WorkflowState
@@ -90,7 +89,7 @@ TRANSITION = View(
     FEATURE_TRANSITION,
     Lines("feature_unblocked_entities", ENTITY, title="Unblocked by the feature:"),
     WARNINGS,
-    REMINDERS,
+    ForEach("graph_hints", Lines("suggested_actions", title="{message}")),
 )
 
 RENDERERS = {

@@ -1,9 +1,10 @@
 """Extract the paths in the section "Context Files" of a task.
 
 The section is free text. In a list, paths are on separate lines or separated by commas, with optional bullets, numbers,
-checkboxes and quotes; any single word there is a path, even `Makefile`. In prose only words that look like a path are
-used: they contain a `/` or end with a file extension, in back-ticks or not. Other words are skipped. The text is
-scanned once from left to right, so that no text takes long.
+checkboxes and quotes; any single word there is a path, even `Makefile`, and so are words that make one path, such as
+`docs/user guide/intro.md`. In prose only words that look like a path are used: they contain a `/` or end with a file
+extension, in back-ticks or not. Other words are skipped. The text is scanned once from left to right, so that no text
+takes long.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ VERSION = re.compile(r"v?\d+(?:\.\d+)+(?:\.[x*])?(?:[-+][\w.-]*)?", re.IGNORECAS
 CODE_CHARACTERS = re.compile(r"[<>=|$^`\"]")  # common in code, but not in paths
 DOMAINS = ("com", "org", "net", "io")
 
+# Between two paths of a sentence more often than in the name of one file.
+CONJUNCTIONS = frozenset(("and", "or"))
 # Words with a `/` or a dot that are not paths.
 SLASHED_WORDS = re.compile(
     r"(?:and|either)/or|yes/no|on/off|true/false|s/he|he/she|his/her|him/her|read/write|input/output|client/server"
@@ -81,7 +84,9 @@ def parse_link(link: str) -> str | None:
     path = _parse_single(link)
     if path is None or not path.isprintable() or len(path) > PATH_CHARS_MAX:
         return None
-    return path if FILES.fullmatch(path) or (" " not in path and _looks_like_path(path)) else None
+    words = path.split()
+    looks_like_path = _is_listed_path(words) if len(words) > 1 else _looks_like_path(path)
+    return path if looks_like_path or FILES.fullmatch(path) else None
 
 
 def _is_context_files_title(title: str) -> bool:
@@ -127,7 +132,7 @@ def _parse_line(line: str) -> Iterator[str | None]:
     line = LINK.sub(_replace_link, line.replace("|", " ") if is_prose else line)
     line = re.sub("`+", "`", line.translate(QUOTES))
     parts = [part for part in (raw.strip() for raw in _split_parts(line)) if part]
-    if not is_prose and all(len(part.split(maxsplit=1)) == 1 for part in parts):
+    if not is_prose and all(len(words) == 1 or _is_listed_path(words) for words in map(str.split, parts)):
         yield from map(_parse_single, parts)
         return
     first = _strip_word(line.split(maxsplit=1)[0]) if parts else ""
@@ -187,6 +192,14 @@ def _is_one_path(words: list[str]) -> bool:
     """Return True if words in back-ticks are one path with blanks, as `docs/read me.md`, and not a command."""
     first, last = _strip_word(words[0]), _strip_word(words[-1])
     return "/" in first and not _has_extension(first.rpartition("/")[2]) and _has_extension(last.rpartition("/")[2])
+
+
+def _is_listed_path(words: list[str]) -> bool:
+    """Return True if words without quotes are one path with blanks, and no sentence about two."""
+    *others, last = words
+    are_plain = all(word == _strip_word(word) and any(map(str.isalnum, word)) for word in others)
+    is_sentence = any(word in CONJUNCTIONS or _has_extension(word) for word in others)
+    return are_plain and not is_sentence and _strip_word(last) == _strip_location(last) and _is_one_path(words)
 
 
 def _strip_word(word: str) -> str:

@@ -14,7 +14,10 @@ from groundplan.surfaces.cli.short.words.table import COMMON_OPTIONS, WORDS, Opt
 
 INDENT = "  "
 PAGE_COLUMNS = 80
-EPILOG = "Every command takes --db, --org, --agent, --access and --config, and all but mcp take --json; see its --help."
+EPILOG = (
+    "Every command takes --db, --org, --agent, --access and --config, and all but mcp take --person and --json; "
+    "see its --help."
+)
 
 # The other commands, by what they are about.
 GROUPS: Mapping[str, Mapping[str, str]] = {

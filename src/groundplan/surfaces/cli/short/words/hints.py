@@ -82,5 +82,6 @@ def load_word_vocabulary() -> Vocabulary:
 
 
 def _fill(hint: WordHint, arguments: Mapping[str, Any]) -> str:
-    node_id = next((arguments[name] for name in _NODE_ARGUMENTS if isinstance(arguments.get(name), str)), None)
+    given = {**arguments, **next(iter(arguments.get("updates", ())), {})}
+    node_id = next((given[name] for name in _NODE_ARGUMENTS if isinstance(given.get(name), str)), None)
     return f"{get_program_name()} {hint.line.format(id=shlex.quote(node_id) if node_id else 'ID')}"

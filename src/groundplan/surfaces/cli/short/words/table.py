@@ -254,13 +254,16 @@ WORDS: tuple[Word, ...] = (
     ),
 )
 
+AGENT_HELP = "The agent that acts. Default: GROUNDPLAN_AGENT, else the coding agent that starts this."
+PERSON_HELP = "The person who acts; without NAME, and by default, your user name."
 COMMON_OPTIONS: tuple[Option, ...] = (
     Option(("--project", "-P"), "NAME", "The project. Default: the configured one, else the only one.", Kind.PROJECT),
     Option(("--json",), "", "Print the answer as JSON, one line for each call."),
     Option(("--no-pager",), "", "Print long output at once."),
     Option(("--db",), "PATH|URL", "Default: GROUNDPLAN_DB, else the plan here or above.", Kind.FILE),
     Option(("--org",), "ID", "The organization. Default: GROUNDPLAN_ORG, else local."),
-    Option(("--agent",), "NAME", "The actor. Default: GROUNDPLAN_AGENT, else your user name."),
+    Option(("--agent",), "NAME", AGENT_HELP),
+    Option(("--person",), "[NAME]", PERSON_HELP),
     Option(("--access",), "open|members", "open: act as owner; members: the stored roles decide."),
     Option(("--config",), "FILE", "Default: the nearest groundplan.yaml, here or above.", Kind.FILE),
     Option(("--help", "-h"), "", "Show this and exit."),

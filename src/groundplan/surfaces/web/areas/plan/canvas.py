@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from groundplan.purpose.model import EdgeType, NodeType, RiskLevel
+from groundplan.purpose.model import NodeType, RiskLevel
 from groundplan.surfaces.web.areas.plan.canvas_cards import (
     ALL,
     CanvasCard,
@@ -25,7 +25,7 @@ from groundplan.surfaces.web.areas.plan.canvas_drawing import CanvasAddress, Can
 from groundplan.surfaces.web.areas.plan.item import CHOICES, find_subject
 from groundplan.surfaces.web.areas.plan.plan_visit import PlanView, PlanVisit, read_cached
 from groundplan.surfaces.web.areas.plan.quick_entry import NO_ITEMS, DraftItems, find_plan_line
-from groundplan.surfaces.web.areas.plan.theory import TheoryItems, format_edge
+from groundplan.surfaces.web.areas.plan.theory import TheoryItems, format_edge, name_edge
 from groundplan.surfaces.web.visit import Visit
 
 RISK_LEVELS = frozenset(RiskLevel)
@@ -101,9 +101,10 @@ def find_highlighted(visit: Visit, cards: list[CanvasCard], links: list[CanvasLi
 
 def read_list(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
     """Return the values of the list template."""
-    leads: dict[str, list[Any]] = {}
+    leads: dict[str, list[tuple[str, str | None]]] = {}
     for edge in theory.edges.values():
-        leads.setdefault(edge.source, []).append(edge)
+        cause, effect, _ = theory.orient(edge)
+        leads.setdefault(cause, []).append((effect, edge.mechanism))
     cards, _ = list_items(plan, theory)
     wanted = CanvasQuery(pathway=plan.visit.query.get("pathway", "")[:PART_CHARS_MAX], detail=ALL)
     part = read_part(plan, theory, wanted)
@@ -122,7 +123,7 @@ def read_list(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
 
 def _find_dead_ends(theory: TheoryItems) -> set[str]:
     """Return the items, except goals, without an effect."""
-    causes = {edge.source for edge in theory.edges.values() if edge.edge_type is not EdgeType.FEEDBACK}
+    causes = {theory.orient(edge).source for edge in theory.edges.values() if name_edge(edge).edge_type.is_causal}
     return {node.key for node in theory.nodes.values() if node.node_type is not NodeType.GOAL} - causes
 
 

@@ -15,14 +15,14 @@ from groundplan.purpose.model import (
     Assumption,
     AssumptionStatus,
     Confidence,
-    Content,
     EdgeName,
     NodeType,
     PurposeEdge,
     PurposeNode,
     RiskLevel,
+    build_content,
 )
-from groundplan.purpose.open import AssumptionView, OpenedPurpose, PurposeNodeView
+from groundplan.purpose.open import AssumptionView, OpenedPurpose, PurposeNodeView, orient_edge_view
 from groundplan.purpose.picture.overview import (
     CARDS_MAX,
     NodeGroup,
@@ -99,6 +99,7 @@ class CanvasLink(NamedTuple):
     """A link of the canvas."""
 
     edge: EdgeName
+    drawn: EdgeName  # from its cause to its effect
     badges: tuple[Badge, ...]  # the worst first
     mechanism: str | None = None
     confidence: Confidence | None = None
@@ -107,7 +108,7 @@ class CanvasLink(NamedTuple):
     @property
     def label(self) -> str:
         """The text of the link for screen readers."""
-        words = f"{self.edge.source} leads to {self.edge.target}"
+        words = f"{self.drawn.source} leads to {self.drawn.target}"
         if not self.badges:
             return words
         return f"{words}, {pluralize(len(self.badges), 'assumption')}, {_describe_worst(self.badges)}"
@@ -129,8 +130,15 @@ def list_cards(theory: OpenedPurpose, work: Mapping[str, LinkedWork]) -> list[Ca
 
 def list_links(theory: OpenedPurpose) -> list[CanvasLink]:
     """Return the links of a version."""
+    nodes = {node.key: node for node in theory.nodes or ()}
     return [
-        CanvasLink(name_edge(edge), list_badges(edge.assumptions or ()), edge.mechanism, edge.confidence)
+        CanvasLink(
+            name_edge(edge),
+            orient_edge_view(edge, nodes),
+            list_badges(edge.assumptions or ()),
+            edge.mechanism,
+            edge.confidence,
+        )
         for edge in theory.edges or ()
     ]
 
@@ -258,9 +266,9 @@ def _convert(part: CanvasPart, picture: Picture) -> CanvasPart:
     by_key = {card.key: card for card in part.cards}
     by_name = {link.edge: link for link in part.links}
     links = [
-        by_name[arrow.edge.name]
+        by_name[arrow.name]
         if arrow.remark is None
-        else CanvasLink(arrow.edge.name, tuple(sort_by_severity(arrow.badges)), joined=arrow.links)
+        else CanvasLink(arrow.name, arrow.edge.name, tuple(sort_by_severity(arrow.badges)), joined=arrow.links)
         for arrow in picture.arrows
     ]
     return part._replace(
@@ -297,9 +305,9 @@ def _to_theory(opened: OpenedPurpose) -> Theory:
             assumptions[assumption.key] = Assumption("", assumption.key, node, edge, text, risk)
             statuses[assumption.key] = assumption.status
 
-    nodes = {}
+    nodes = []
     for node in list_nodes(opened):
-        nodes[node.key] = PurposeNode("", node.key, node.node_type, node.title, metadata=node.metadata or {})
+        nodes.append(PurposeNode("", node.key, node.node_type, node.title, metadata=node.metadata or {}))
         add(node.assumptions or [], node.key, None)
     edges = []
     for edge in opened.edges or ():
@@ -308,7 +316,7 @@ def _to_theory(opened: OpenedPurpose) -> Theory:
         add(edge.assumptions or [], None, name)
     version = opened.version
     assert isinstance(version, Version)  # noqa: S101 - the canvas shows an opened version
-    content = Content(nodes, edges, assumptions, {})
+    content = build_content(nodes, edges, assumptions.values(), ())
     return Theory(
         opened.project, version.number, version.label, version.status, version.profile, None, content, statuses, {}, []
     )

@@ -142,12 +142,12 @@ def draw_canvas(
 ) -> CanvasDrawing:
     """Draw cards and links. Empty bands get a placeholder if the whole plan is shown and can be edited."""
     known = {card.key for card in cards}
-    links = [link for link in links if link.edge.source in known and link.edge.target in known]
+    links = [link for link in links if known.issuperset(link.drawn[:2])]
     empty = _list_empty_bands(cards, links) if state.can_edit and not state.is_part else []
     placeholders = {f"{PLACEHOLDER}{type_}": type_ for type_ in empty}
     at = compute_positions(
         [*((card.key, card.node_type) for card in cards), *placeholders.items()],
-        (link.edge for link in links),
+        (link.drawn for link in links),
         placeholders,
     )
     unlinked = frozenset(at.tray.keys if at.tray is not None else ())
@@ -164,7 +164,7 @@ def draw_canvas(
         ground.append(_draw_tray(at.tray, sum(card.size for card in cards if card.key in unlinked)))
     drawn_links = []
     for link in links:
-        route = at.routes[link.edge]
+        route = at.routes[link.drawn]
         mark = find_mark_point(_to_edge_route(route), occupied) if link.badges else None
         drawn_links.append(_draw_link(link, route, mark, _get_state_classes(format_edge(link.edge), state), address))
     drawn_cards = []
@@ -179,7 +179,7 @@ def draw_canvas(
 
 def _list_empty_bands(cards: list[CanvasCard], links: list[CanvasLink]) -> list[NodeType]:
     """Return the types with an empty band. If there are links, cards without links are in the tray, not in a band."""
-    linked = {end for link in links for end in (link.edge.source, link.edge.target)}
+    linked = {end for link in links for end in link.drawn[:2]}
     types = {card.node_type for card in cards if not links or card.key in linked}
     return [type_ for type_ in TYPE_NAMES if type_ not in types]
 
@@ -221,7 +221,7 @@ def _draw_band(
 def _draw_link(
     link: CanvasLink, route: LinkRoute, mark: Point | None, classes: str, address: CanvasAddress
 ) -> CanvasElement:
-    source, target, edge_type = link.edge
+    source, target, edge_type = link.drawn
     named = escape_markup(format_edge(link.edge))
     edge = PurposeEdge("", source, target, edge_type, link.mechanism, link.confidence)
     style = choose_line_style(edge)

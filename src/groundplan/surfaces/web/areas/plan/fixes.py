@@ -98,12 +98,12 @@ def _choose_effect(theory: TheoryItems, ref: str) -> FixForm | None:
 def _measure_subject(theory: TheoryItems, ref: str) -> FixForm | None:
     """Return a form that adds an indicator to the node of an assumption, as the profile strict requires."""
     on = theory.find_card(ref)
-    return _measure(theory, theory.edges[on].target if on in theory.edges else on)
+    return _measure(theory, theory.orient(theory.edges[on]).target if on in theory.edges else on)
 
 
 def _link_onwards(theory: TheoryItems, ref: str) -> FixForm | None:
     node = theory.nodes.get(ref)
-    if node is None or any(edge.source == ref for edge in theory.edges.values()):
+    if node is None or any(theory.orient(edge).source == ref for edge in theory.edges.values()):
         return None  # what already leads on is fixed where its links end
     effects = [effect for effect in theory.nodes.values() if LEVELS[effect.node_type] > LEVELS[node.node_type]]
     effects.sort(key=lambda effect: LEVELS[effect.node_type])

@@ -25,7 +25,7 @@ TYPES = [(type_.value, TYPE_NAMES[type_]) for type_ in STEPS]
 EDGE_TYPES = [
     (EdgeType.CONTRIBUTES_TO.value, "Contributes to"),
     (EdgeType.CAUSES.value, "Causes"),
-    (EdgeType.DEPENDS_ON.value, "Is needed by"),
+    (EdgeType.DEPENDS_ON.value, "Depends on"),
     (EdgeType.FEEDBACK.value, "Leads back to"),
 ]
 
@@ -53,7 +53,7 @@ class PlanItem(NamedTuple):
     name: str
     node: PurposeNodeView | None
     link: ItemLink | None  # the other end is its effect
-    source_title: str
+    source_title: str  # of the cause of a link
     assumptions: Sequence[AssumptionView]
     indicators: Sequence[ItemIndicator]
     causes: Sequence[ItemLink]
@@ -108,7 +108,7 @@ def read_item(plan: PlanVisit) -> PlanItem | None:
     name, focus = find_subject(theory, query.get("key", ""), query.get("edge", ""))
     if name in theory.nodes:
         node = theory.nodes[name]
-        edges = theory.edges.values()
+        edges = [(edge, theory.orient(edge)) for edge in theory.edges.values()]
         return PlanItem(
             name,
             node,
@@ -116,8 +116,8 @@ def read_item(plan: PlanVisit) -> PlanItem | None:
             "",
             node.assumptions or [],
             _read_indicators(plan, theory, name),
-            [_make_link(theory, edge, edge.source) for edge in edges if edge.target == name],
-            [_make_link(theory, edge, edge.target) for edge in edges if edge.source == name],
+            [_make_link(theory, edge, ends.source) for edge, ends in edges if ends.target == name],
+            [_make_link(theory, edge, ends.target) for edge, ends in edges if ends.source == name],
             [(key, f"{key} {target.title}") for key, target in theory.nodes.items() if key != name]
             if plan.can_edit
             else [],
@@ -130,8 +130,9 @@ def read_item(plan: PlanVisit) -> PlanItem | None:
     if name not in theory.edges:
         return None
     edge = theory.edges[name]
-    link, source = _make_link(theory, edge, edge.target), theory.describe(edge.source)
-    line, history = _read_line(plan, edge.source), _read_history(plan, name)
+    cause, effect, _ = theory.orient(edge)
+    link, source = _make_link(theory, edge, effect), theory.describe(cause)
+    line, history = _read_line(plan, cause), _read_history(plan, name)
     return PlanItem(
         link.name, None, link, source, edge.assumptions or [], [], [], [], [], [], line, history, focus, CHOICES
     )

@@ -15,12 +15,12 @@ from groundplan.kernel.errors import NotFound
 from groundplan.purpose.exchange.writers.picture import SCALE, rasterize
 from groundplan.purpose.graph.graph import build_graph, find_leading_to
 from groundplan.purpose.graph.paths import find_pathways
-from groundplan.purpose.model import EdgeType, NodeType
+from groundplan.purpose.model import NodeType
 from groundplan.purpose.open import IndicatorView, PurposeEdgeView, PurposeNodeView
 from groundplan.session import Session
 from groundplan.surfaces.http.answers import Answer, Headers
 from groundplan.surfaces.web.areas.plan.plan_visit import PlanView, PlanVisit
-from groundplan.surfaces.web.areas.plan.theory import TheoryItems
+from groundplan.surfaces.web.areas.plan.theory import TheoryItems, name_edge
 from groundplan.surfaces.web.visit import Visit
 
 PATHWAYS_MAX = 100  # in a large plan their number grows without end
@@ -63,9 +63,9 @@ def list_pathways(theory: TheoryItems) -> PlanPathways:
     """Return the pathways of a plan that begin at nodes without causes."""
     nodes = theory.nodes
     pairs = [
-        (edge.source, edge.target)
+        theory.orient(edge)[:2]
         for edge in theory.edges.values()
-        if edge.edge_type is not EdgeType.FEEDBACK and edge.source in nodes and edge.target in nodes
+        if name_edge(edge).edge_type.is_causal and edge.source in nodes and edge.target in nodes
     ]
     graph = build_graph(nodes, pairs)
     goals = [graph.numbers[key] for key, node in nodes.items() if node.node_type is NodeType.GOAL]
@@ -101,7 +101,8 @@ def read_present(plan: PlanVisit, theory: TheoryItems) -> Mapping[str, Any]:
 
 def _build_slide(theory: TheoryItems, way: list[str], step: int) -> Slide:
     key = way[step - 1]
-    links = [edge for edge in theory.edges.values() if step > 1 and (edge.source, edge.target) == (way[step - 2], key)]
+    before = way[step - 2] if step > 1 else None
+    links = [edge for edge in theory.edges.values() if theory.orient(edge)[:2] == (before, key)]
     indicators = [indicator for indicator in theory.indicators.values() if indicator.node == key]
     return Slide(
         [theory.nodes[step_key] for step_key in way], step, theory.nodes[key], links[0] if links else None, indicators

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from groundplan.purpose.model import EdgeName, EdgeType, parse_edge_name
-from groundplan.purpose.open import AssumptionView, IndicatorView, OpenedPurpose, PurposeEdgeView, PurposeNodeView
+from groundplan.purpose.open import (
+    AssumptionView,
+    IndicatorView,
+    OpenedPurpose,
+    PurposeEdgeView,
+    PurposeNodeView,
+    orient_edge_view,
+)
 from groundplan.purpose.versions.versions import Version
 
 
@@ -48,11 +55,15 @@ class TheoryItems:
         if ref in self.nodes:
             return self.nodes[ref].title
         if ref in self.edges:
-            ends = (self.edges[ref].source, self.edges[ref].target)
+            ends = self.orient(self.edges[ref])[:2]
             return " → ".join(self.nodes[end].title if end in self.nodes else end for end in ends)
         if ref in self.assumptions:
             return self.assumptions[ref].assumption.assumption_text
         return self.indicators[ref].name if ref in self.indicators else ref
+
+    def orient(self, edge: PurposeEdgeView) -> EdgeName:
+        """Return the name of an edge with its cause as the source and its effect as the target."""
+        return orient_edge_view(edge, self.nodes)
 
     def find_card(self, ref: str) -> str:
         """Return the ref of the node or link on which an item is shown; an assumption is shown on its subject.
