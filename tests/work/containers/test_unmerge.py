@@ -85,6 +85,11 @@ def test_an_edge_between_the_two_comes_back(engine: Engine, client: ContainersCl
     assert_merge_can_be_taken_back(engine, client, {"source": "source", "target": "target"})
 
 
+def test_a_child_comes_back_out_of_its_parent(engine: Engine, client: ContainersClient) -> None:
+    client.plan("target\n  source: x\n    a\n  c\nx")
+    assert_merge_can_be_taken_back(engine, client, {"source": "source", "target": "target"})
+
+
 def test_a_target_that_the_merge_reopened_is_resolved_again(engine: Engine, client: ContainersClient) -> None:
     client.plan("source\n  a\nphase\n  other\n    target\nafter: target\nlater: other")
     client.drop("target")
