@@ -116,8 +116,9 @@ NOTES: Mapping[str, str] = {
     "`ref` that a later one defines.\n\n"
     "Fields that an update omits do not change; null removes an optional field. Deleting a node deletes its edges, "
     "assumptions and indicators; deleting an edge deletes its assumptions.\n\n"
-    "Edges lead from cause to effect. In the profiles `standard` and `strict` they must not lead backwards in the "
-    "chain activity, output, outcome, goal and must not close a cycle; `FEEDBACK` edges may do both.",
+    "Edges lead from cause to effect; the source of `DEPENDS_ON` depends on its target. In the profiles `standard` "
+    "and `strict` they must not lead backwards in the chain activity, output, outcome, goal and must not close a "
+    "cycle; `FEEDBACK` edges may do both.",
     "purpose.open": "Over MCP, without `detail`, an answer above 2,500 tokens is shortened from the last row on: first "
     "ids of rows, then long texts, then more. `left_out` counts the rows, and `left_out.defaults` counts the omitted "
     "fields with default values: no `assumptions`, no `metadata`, the `edge_type` CONTRIBUTES_TO. If that is not "
@@ -134,6 +135,7 @@ NOTES: Mapping[str, str] = {
     "that has these keys, published or not. If several waivers cover the same check, the latest decides, even if it "
     "has expired. The answer to a review `refuted` lists in `affected` what depends on the assumption.",
     "purpose.observations": "Over MCP this is `toc_open` with the detail `observations`.",
+    "purpose.items": "Over MCP this is `toc_open` with `keys`.",
     "purpose.publish": "The gates run in the same transaction, on exactly this content. A published version never "
     "changes; its hash, the facts in force and the results of the gates are stored with it. The policy `publish_role` "
     "can allow editors to publish, and the policy `publish_gates` can require Gate B as well.",

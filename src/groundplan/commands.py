@@ -198,8 +198,11 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("work analyse", "work.analyse", arguments=("what", "node_id")),
     Entry("work import", run="exchange:import_plan"),
     Entry("work export", run="exchange:export_plan"),
-    Entry("purpose open", "purpose.open"),
-    Entry("purpose observations", "purpose.observations", fixed={"detail": "observations"}, without=("version",)),
+    Entry("purpose open", "purpose.open", without=("keys",)),
+    Entry("purpose show", "purpose.items", arguments=("keys",), without=("detail", "cursor")),
+    Entry(
+        "purpose observations", "purpose.observations", fixed={"detail": "observations"}, without=("version", "keys")
+    ),
     Entry("purpose edit", "purpose.edit", arguments=("operations",), texts=("operations",)),
     Entry("purpose draft", "purpose.draft", names={"source": "from"}),
     Entry("purpose publish", "purpose.publish"),

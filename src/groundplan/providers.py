@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 # The lists of a briefing in the order in which an answer that became too long keeps them. The goal stands in `why`.
 BRIEFING_LISTS = (
-    *("why", "knowledge", "missing", "marks", "constraints", "facts", "questions", "before", "overlap", "decisions"),
+    *("why", "task", "knowledge", "missing", "marks", "constraints", "facts"),
+    *("questions", "before", "overlap", "decisions"),
 )
 
 

@@ -376,8 +376,8 @@ def test_a_value_outside_of_the_column_of_its_kind_breaks_the_invariant_that_the
     client.write("/empty", "")
     client.constrain("max", 9)
     view = client.view()
-    rows = [*view.inputs_by_pointer.values(), *view.constraints]
-    wrong = [
+    rows: list[Any] = [*view.inputs_by_pointer.values(), *view.constraints]
+    wrong: list[Any] = [
         structs.replace(rows[0], value_number=0),
         structs.replace(rows[1], value_boolean=False),
         structs.replace(rows[2], value_string=""),

@@ -52,13 +52,15 @@ def pipe(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     return lambda text: monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
 
 
-def test_a_briefing_shows_an_empty_text_as_a_value(facts: FactCommands) -> None:
+def test_a_briefing_shows_the_description_and_an_empty_text_as_a_value(facts: FactCommands) -> None:
     facts.edit(inputs=[{"pointer": "/owner", "label": "Owner", "valueKind": "string", "value": ""}])
     facts.run("context", "commit", facts.draft)
-    nodes = json.dumps([{"ref": "a", "summary": "Walk"}])
+    nodes = json.dumps([{"ref": "a", "summary": "Walk", "properties": {"description": "Along the coast.\nTwice."}}])
     task = facts.run("work", "plan", "--project", "atlas", "--nodes", nodes, "--json").answer["created"][0]["id"]
 
-    assert 'Owner (/owner): "", user-entered' in facts.run("briefing", task).out
+    shown = facts.run("briefing", task).out
+    assert 'Owner (/owner): "", user-entered' in shown
+    assert "Description:\n  Along the coast.\n  Twice.\n" in shown
 
 
 # --- One input --------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from groundplan.surfaces.cli.command_line import argument, option
 from groundplan.surfaces.cli.context.open_draft import find_or_begin_draft
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.renderers import show_answer
 
 if TYPE_CHECKING:
     from groundplan.context.schemas import PcivInputV1
@@ -134,12 +135,7 @@ def set_input(
         sources = {"sources": files} if files else {}
         answer = session.call("context.edit", runId=run, inputs=[write], **sources)
 
-    def draw() -> None:
-        from groundplan.surfaces.cli.context.answers import RENDERERS
-
-        RENDERERS["context.edit"](answer)
-
-    return CommandResult(answer, draw)
+    return show_answer("context.edit", answer)
 
 
 def _split_words(words: list[str]) -> tuple[str | None, str, str | None]:
