@@ -6,19 +6,11 @@ is called by `groundplan op NAME '{…}'`.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import msgspec
 from msgspec import Struct, field
 
-from groundplan.kernel.answers import encode
-from groundplan.kernel.input_gate.types import TypeKind, describe_type
-from groundplan.kernel.operations.registry import Operation
-from groundplan.kernel.wording import PROGRAM
-
-OBJECTS = (TypeKind.MAP, TypeKind.STRUCT, TypeKind.ANY)
 TODAY = "{today}"  # the day of the command, as a default
 CALL = "op"  # the command that calls any operation
 
@@ -42,6 +34,7 @@ class Entry(Struct, frozen=True):
     without: tuple[str, ...] = ()  # input fields without an option
     item_of: str = ""  # the input field, a list, of which such a command has exactly one item
     defaults: Mapping[str, Any] = field(default_factory=dict)  # values of fields that are not given
+    in_my_draft: bool = False  # without `run_id` it works on the open draft of facts of the caller
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -98,58 +91,60 @@ OPTION_NAMES: Mapping[str, str] = {
 }
 
 COMMANDS: tuple[Entry, ...] = (
-    Entry("add", in_project=True, run="short.planning:add", summary="Add a task.", synonyms=("a", "create", "new")),
+    Entry("add", in_project=True, run="everyday.tasks:add", summary="Add a task.", synonyms=("a", "create", "new")),
     Entry(
         "next",
         in_project=True,
-        run="short.offering:show_next",
+        run="everyday.progress:show_next",
         summary="Show what to do next.",
         synonyms=("n", "ready"),
     ),
     Entry(
         "take",
         in_project=True,
-        run="short.offering:take",
+        run="everyday.progress:take",
         summary="Take a task, or the next one, so that nobody else does.",
         synonyms=("t", "claim", "start"),
     ),
     Entry(
         "done",
         in_project=True,
-        run="short.finishing:finish",
+        run="everyday.progress:finish",
         summary="Finish tasks.",
         synonyms=("d", "close", "finish", "resolve", "complete"),
     ),
-    Entry("ls", in_project=True, run="short.listing:list_tasks", summary="List tasks.", synonyms=("l", "list", "todo")),
+    Entry(
+        "ls", in_project=True, run="everyday.lists:list_tasks", summary="List tasks.", synonyms=("l", "list", "todo")
+    ),
     Entry(
         "show",
         in_project=True,
-        run="short.reading:show",
+        run="everyday.show:show",
         summary="Show a task with what it waits for and what is below it.",
         synonyms=("s", "view", "get", "cat"),
     ),
     Entry(
         "find",
         in_project=True,
-        run="short.reading:find",
+        run="everyday.show:find",
         summary="Find words in tasks, knowledge, purpose and facts.",
         synonyms=("f", "grep"),
     ),
-    Entry("edit", in_project=True, run="short.editing:edit", summary="Edit a task in your editor."),
+    Entry("edit", in_project=True, run="everyday.tasks:edit", summary="Edit a task in your editor."),
     Entry(
-        "note", in_project=True, run="short.editing:add_note", summary="Add a note to a task.", synonyms=("comment",)
+        "note", in_project=True, run="everyday.tasks:add_note", summary="Add a note to a task.", synonyms=("comment",)
     ),
     Entry(
         "block",
         in_project=True,
-        run="short.waiting:block",
+        run="everyday.progress:block",
         summary="Let a task wait for others.",
         synonyms=("b", "wait"),
     ),
     Entry(
         "board",
         in_project=True,
-        run="short.pictures:show_board",
+        run="everyday.lists:show_board",
         summary="Show tasks by state, side by side.",
         synonyms=("kanban",),
     ),
@@ -157,13 +152,13 @@ COMMANDS: tuple[Entry, ...] = (
         "inbox",
         "briefing.inbox",
         in_project=True,
-        run="short.reading:show_inbox",
+        run="everyday.show:show_inbox",
         summary="Show what waits for a person, most urgent first.",
     ),
     Entry(
         "drop",
         in_project=True,
-        run="short.finishing:drop",
+        run="everyday.progress:drop",
         summary="Drop tasks that will not be done, with everything below them.",
         synonyms=("cancel", "abandon"),
     ),
@@ -171,20 +166,20 @@ COMMANDS: tuple[Entry, ...] = (
         "undo",
         "briefing.undo",
         in_project=True,
-        run="short.reading:undo",
+        run="everyday.show:undo",
         summary="Undo your last change, then the one before it, or the write of an event.",
         arguments=("event",),
     ),
     Entry(
         "log",
         in_project=True,
-        run="short.reading:show_log",
+        run="everyday.show:show_log",
         summary="Show what happened, newest first.",
         synonyms=("history",),
     ),
-    Entry("hold", in_project=True, run="short.waiting:hold", summary="Put tasks on hold.", synonyms=("pause",)),
-    Entry("tree", in_project=True, run="short.pictures:show_tree", summary="Show the tree of tasks."),
-    Entry("why", in_project=True, run="short.reading:show_why", summary="Show what a task is for, up to the goals."),
+    Entry("hold", in_project=True, run="everyday.progress:hold", summary="Put tasks on hold.", synonyms=("pause",)),
+    Entry("tree", in_project=True, run="everyday.lists:show_tree", summary="Show the tree of tasks."),
+    Entry("why", in_project=True, run="everyday.show:show_why", summary="Show what a task is for, up to the goals."),
     Entry("work open", "work.open", arguments=("project",)),
     Entry("work plan", "work.plan"),
     Entry("work next", "work.next"),
@@ -201,10 +196,13 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("work history", "work.history", arguments=("node_id",)),
     Entry("work onboard", "work.onboard"),
     Entry("work analyse", "work.analyse", arguments=("what", "node_id")),
-    Entry("work import", run="exchange.commands:import_plan"),
-    Entry("work export", run="exchange.commands:export_plan"),
-    Entry("purpose open", "purpose.open"),
-    Entry("purpose observations", "purpose.observations", fixed={"detail": "observations"}, without=("version",)),
+    Entry("work import", run="exchange:import_plan"),
+    Entry("work export", run="exchange:export_plan"),
+    Entry("purpose open", "purpose.open", without=("keys",)),
+    Entry("purpose show", "purpose.items", arguments=("keys",), without=("detail", "cursor")),
+    Entry(
+        "purpose observations", "purpose.observations", fixed={"detail": "observations"}, without=("version", "keys")
+    ),
     Entry("purpose edit", "purpose.edit", arguments=("operations",), texts=("operations",)),
     Entry("purpose draft", "purpose.draft", names={"source": "from"}),
     Entry("purpose publish", "purpose.publish"),
@@ -276,13 +274,19 @@ COMMANDS: tuple[Entry, ...] = (
         arguments=("operation",),
         fixed={"gate": "compliance"},
     ),
-    Entry("purpose export", run="purpose.files:export_theory"),
-    Entry("purpose import", run="purpose.files:import_theory"),
-    Entry("purpose render", run="purpose.render:render"),
+    Entry("purpose export", run="purpose.theory_files:export_theory"),
+    Entry("purpose import", run="purpose.theory_files:import_theory"),
+    Entry("purpose render", run="purpose.theory_files:render"),
     Entry("context view", "context.view", without=("debug", "hydrate", "overwrite", "lean")),
+    Entry(
+        "context bootstrap",
+        "member.bootstrap",
+        arguments=("scope_id",),
+        names={"scope_id": "scope", "create_draft_run": "draft"},
+    ),
     Entry("context draft", "context.create_draft", without=("lean",)),
-    Entry("context commit", "context.commit", arguments=("run_id",), without=("lean",)),
-    Entry("context discard", "context.discard", arguments=("run_id",), without=("lean",)),
+    Entry("context commit", "context.commit", arguments=("run_id",), without=("lean",), in_my_draft=True),
+    Entry("context discard", "context.discard", arguments=("run_id",), without=("lean",), in_my_draft=True),
     Entry("context delete", "context.delete", arguments=("run_id",), without=("lean",)),
     Entry(
         "context list",
@@ -300,6 +304,7 @@ COMMANDS: tuple[Entry, ...] = (
         arguments=("run_id", "accept"),
         names={"accept": "suggestion"},
         without=("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "reject", "remove", "lean"),
+        in_my_draft=True,
     ),
     Entry(
         "context reject",
@@ -308,11 +313,12 @@ COMMANDS: tuple[Entry, ...] = (
         arguments=("run_id", "reject"),
         names={"reject": "suggestion"},
         without=("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "accept", "remove", "lean"),
+        in_my_draft=True,
     ),
     Entry("context set", run="context.set_input:set_input"),
     Entry("context export", run="context.files:export_facts"),
     Entry("context import", run="context.files:import_facts"),
-    Entry("context hydrate", run="context.hydrate:hydrate"),
+    Entry("context hydrate", run="context.files:hydrate"),
     Entry(
         "knowledge create",
         "knowledge.create",
@@ -515,8 +521,8 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("demo", run="setup.demo:demo", summary="Look at a filled example."),
     Entry("where", run="setup.where:where", summary="Show which plan, project and actor are in force, and why."),
     Entry("doctor", run="setup.doctor:doctor", summary="Check the database, and say how to fix what is wrong."),
-    Entry("import", run="exchange.commands:import_plan", summary="Bring a plan from another tool."),
-    Entry("export", run="exchange.commands:export_plan", summary="Take the work of a project to another tool."),
+    Entry("import", run="exchange:import_plan", summary="Bring a plan from another tool."),
+    Entry("export", run="exchange:export_plan", summary="Take the work of a project to another tool."),
     Entry("serve", run="setup.serve:serve", summary="Serve pages, REST and MCP over HTTP for a team."),
     Entry("mcp", run="setup.mcp:COMMAND", summary="Serve the plan to an AI client over stdio (MCP)."),
     Entry("op", run="operation_commands:call", summary="Call any operation with JSON; answers JSON."),
@@ -633,58 +639,3 @@ def list_names(group: tuple[str, ...]) -> Iterator[str]:
     at = len(group)
     found = (entry.words for entry in COMMANDS if not entry.is_hidden)
     yield from dict.fromkeys(words[at] for words in found if words[:at] == group and len(words) > at)
-
-
-# --- As a shell is given it -------------------------------------------------------------------------------------------
-
-
-def spell_command(operation: Operation[Any, Any], arguments: Mapping[str, Any], chars_max: int | None = None) -> str:
-    """Return the command of an operation with its arguments, ready for a shell.
-
-    One that is longer than `chars_max` keeps its words and positional arguments only, or reads its JSON.
-    """
-    entry = choose_command(operation, arguments)
-    if entry is None:
-        called = shlex.join((PROGRAM, CALL, operation.name, encode(arguments).decode()))
-        return called if chars_max is None or len(called) <= chars_max else f"{PROGRAM} {CALL} {operation.name} -"
-    positional, options = [], []
-    fields = {one.encode_name: one for one in msgspec.structs.fields(operation.input)}
-    for wire_name, value in arguments.items():
-        name = fields[wire_name].name
-        is_repeated = _is_repeated(value, fields[wire_name].type)
-        texts = [_quote_for_shell(item) for item in (value if is_repeated else [value])]
-        if name in entry.arguments:
-            positional += texts
-        elif name not in entry.fixed:
-            option = spell_option(entry, name)
-            options += [option] if value is True else [f"{option} {text}" for text in texts]
-    spelled = " ".join((PROGRAM, *entry.words, *positional, *options))
-    is_short = chars_max is None or len(spelled) <= chars_max
-    return spelled if is_short else " ".join((PROGRAM, *entry.words, *positional))
-
-
-def choose_command(operation: Operation[Any, Any], arguments: Mapping[str, Any]) -> Entry | None:
-    """Return the command that accepts the arguments, such as `feature show` for a feature."""
-    fields = {one.name: one.encode_name for one in msgspec.structs.fields(operation.input)}
-    entries = list_commands_of(operation.name)
-    for entry in entries:
-        given = {name: arguments.get(fields[name], value) for name, value in entry.fixed.items()}
-        if given == entry.fixed and not any(fields[name] in arguments for name in entry.without):
-            return entry
-    return entries[0] if entries else None
-
-
-def spell_option(entry: Entry, name: str) -> str:
-    """Return an argument as the usage of its command spells it."""
-    return name.upper() if name in entry.arguments else f"--{entry.get_option_name(name)}"
-
-
-def _is_repeated(value: Any, hint: Any) -> bool:
-    """Return whether an option is repeated for each item; a list of objects, or one beside an object, is JSON."""
-    if not isinstance(value, list) or any(isinstance(item, dict | list) for item in value):
-        return False
-    return all(option.kind not in OBJECTS for option in describe_type(hint).options_without_null)
-
-
-def _quote_for_shell(value: Any) -> str:
-    return shlex.quote(value if isinstance(value, str) else encode(value).decode())

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 # The lists of a briefing in the order in which an answer that became too long keeps them. The goal stands in `why`.
 BRIEFING_LISTS = (
-    *("why", "knowledge", "missing", "marks", "constraints", "facts", "questions", "before", "overlap", "decisions"),
+    *("why", "task", "knowledge", "missing", "marks", "constraints", "facts"),
+    *("questions", "before", "overlap", "decisions"),
 )
 
 
@@ -302,9 +303,10 @@ def spell_command(
 ) -> str:
     """Return the command of an operation for a person; of the requested one if that is a variant without its own."""
     from groundplan import commands
+    from groundplan.surfaces import vocabularies
 
     declared = operation if commands.list_commands_of(operation.name) else requested
-    return commands.spell_command(declared, arguments, chars_max)
+    return vocabularies.spell_command(declared, arguments, chars_max)
 
 
 def collect_refusals() -> Mapping[str, ErrorFactory]:

@@ -9,7 +9,7 @@ from typing import Any, get_args
 import pytest
 
 from groundplan.exchange.import_source import SourceTool, TargetTool
-from groundplan.surfaces.cli.exchange.commands import SourceChoice, TargetChoice
+from groundplan.surfaces.cli.exchange import SourceChoice, TargetChoice
 from groundplan.surfaces.cli.program import run
 from tests.exchange.backlog_folder import BacklogFolder
 from tests.exchange.beads_files import issue, write_issues

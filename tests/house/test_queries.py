@@ -186,7 +186,7 @@ READ_ALL = {
     "kernel/organizations: last_event": "the end of an index by revision, until one of them is visible",
     "kernel/tokens: tokens": "the list of them, for owners of the organization",
     "kernel/projects: projects_without_person": "each of them is looked at, by doctor",
-    "kernel/projects: created_without_person": "a project has few members; the inbox asks whether a person owns it",
+    "kernel/projects: created_without_person": "a project has few members, among whom the inbox looks for a person",
     "kernel/store: live_structures": "the catalog of a file, which has an entry for each table and index",
     "kernel/store: project_names": "a slip of the pen is compared with each; it has a LIMIT",
     "kernel/store: stored_answer": "the number of the last answer, which is the end of an index",

@@ -16,7 +16,6 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from groundplan.kernel import actors
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store import store, transaction
@@ -96,7 +95,7 @@ class ActorsMachine(SteppingMachine):
 
     @invariant()
     def the_first_kind_of_each_name_is_stored(self) -> None:
-        stored = dict(self.engine.as_owner("SELECT id, kind FROM principals"))
+        stored: dict[str, str] = dict(self.engine.as_owner("SELECT id, kind FROM principals"))
         assert {name: stored[name] for name in self.names if name in stored} == self.kinds
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import Phase, settings
 
-from groundplan.kernel.store import idempotency
+from groundplan.kernel.store import store
 from groundplan.kernel.store.queries import Queries, Query
 from groundplan.knowledge import entities, write
 from tests.engines import SqliteEngine
@@ -86,7 +86,7 @@ SABOTAGE: dict[str, Sabotage] = {
     "what was seen of other files is still believed": change_query(write.sql, "delete_freshness", ".+", NOTHING_DONE),
     "words are never learned anew": drop_trigger("graph_text_relearns_atoms"),
     "trigrams are never learned anew": drop_trigger("graph_trigrams_relearn_atoms"),
-    "a call that comes twice is done twice": replace_attribute(idempotency, "find_stored_answer"),
+    "a call that comes twice is done twice": replace_attribute(store, "find_stored_answer"),
 }
 
 

@@ -14,7 +14,14 @@ from groundplan.purpose.markup import escape_inline, format_code_span
 from groundplan.work.answers import TRIMMING
 from groundplan.work.evidence_check import format_marks
 from groundplan.work.graph.context import Ancestor
-from groundplan.work.nodes import TRIMMABLE_FIELDS, WorkNode
+from groundplan.work.nodes import TRIMMABLE_FIELDS, WorkNode, get_description
+
+
+class TaskNote(Struct, kw_only=True):
+    """The description of the task, where the answer has no room for its properties."""
+
+    description: str | UnsetType = UNSET
+    excerpt: str | UnsetType = UNSET
 
 
 class Via(Struct):
@@ -140,6 +147,7 @@ class Briefing(Struct, kw_only=True):
     `left_out` counts the entries that did not fit, and `more` names calls that return them.
     """
 
+    task: list[TaskNote] | UnsetType = UNSET  # at most one, and only if the answer does not show its description
     knowledge: list[KnowledgeNote] | UnsetType = UNSET
     missing: list[str] | UnsetType = UNSET
     marks: list[MarkNote] | UnsetType = UNSET  # this and `questions`: only if there are some
@@ -188,12 +196,17 @@ def format_briefing(answer: TaskBriefing) -> str:
         f", in {' > '.join(_escape(ancestor.summary) for ancestor in answer.ancestors)}" if answer.ancestors else ""
     )
     lines.append(f"Task {format_code_span(node.id)}, {'resolved' if node.resolved else 'open'}{location}")
+    if description := get_description(node.properties):
+        lines += _format_section("Description", [description], _format_text)
     if isinstance(answer.briefing, Briefing):
         lines += _list_sections(answer.briefing)
     return "\n".join(lines) + "\n"
 
 
 def _list_sections(briefing: Briefing) -> Iterator[str]:
+    yield from _format_section(
+        "Description", briefing.task, lambda task: _format_text(str(task.description or task.excerpt))
+    )
     yield from _format_section("Knowledge", briefing.knowledge, _format_knowledge)
     yield from _format_section("Missing", briefing.missing, lambda pointer: [f"- {format_code_span(pointer)}"])
     yield from _format_section("In doubt or changed", briefing.marks, _format_mark)
@@ -287,10 +300,13 @@ def _format_knowledge(atom: KnowledgeNote) -> Iterator[str]:
     remarks = [str(atom.type)] if atom.type else []
     remarks += [atom.freshness.state] if atom.freshness else []
     remark = f" ({', '.join(remarks)})" if remarks else ""
-    yield f"### {_escape(atom.name)}{area}{remark}"
-    text = str(atom.text or atom.excerpt or "")
+    yield from (f"### {_escape(atom.name)}{area}{remark}", "")
+    yield from _format_text(str(atom.text or atom.excerpt or ""))
+
+
+def _format_text(text: str) -> Iterator[str]:
     fence = max((len(run) for run in _TICKS.findall(text)), default=2) * "`" + "`"
-    yield from ("", fence, *text.splitlines(), fence, "")
+    yield from (fence, *text.splitlines(), fence, "")
 
 
 def _format_overlap(overlap: OverlapNote) -> list[str]:

@@ -15,6 +15,7 @@ from groundplan.briefing.briefing import (
     MarkNote,
     OverlapNote,
     QuestionNote,
+    TaskNote,
     WhyStep,
 )
 from groundplan.briefing.fill import Entry, Part
@@ -31,7 +32,7 @@ from groundplan.purpose.observing.records import DecisionRequest
 from groundplan.purpose.waiting import list_open_requests
 from groundplan.work.graph.background import AncestorPaths, collect_paths, load_ancestor_paths, load_resolved_before
 from groundplan.work.links import load_effective_links
-from groundplan.work.nodes import Evidence, WorkNodeRow, format_evidence
+from groundplan.work.nodes import Evidence, WorkNodeRow, format_evidence, get_description
 from groundplan.work.overlaps import find_overlapping_work
 
 STEP_CHARS_MIN = 40  # hardly any step is shorter, so no chain can show more steps than this allows
@@ -44,6 +45,7 @@ NOTE = "note"  # the type of evidence that is written for the next reader
 QUESTIONS_MAX = 50
 DECISIONS_MAX = 50
 MISSING_SHARE = 3  # missing facts use at most a third of the room; their number says the rest
+DESCRIPTION_FIFTHS = 2  # of the answer, for the description of the task before all lists had their turn
 MOLECULE = "molecule"
 
 
@@ -64,6 +66,7 @@ def collect_parts(tx: Transaction, node: WorkNodeRow, *, chars: int, lean: bool)
     urgent = [_to_entry(entry.note, step=entry.step) for entry in reasons.assumptions if entry.is_urgent]
     remaining = [_to_entry(entry.note, step=entry.step) for entry in reasons.assumptions if not entry.is_urgent]
     return [
+        _make_task(node, chars=chars),
         _make_knowledge(tx, paths.own, paths.inherited, at_most=chars // ATOM_CHARS_MIN + 1),
         _make_missing(facts),
         _make_marks(marks),
@@ -77,6 +80,13 @@ def collect_parts(tx: Transaction, node: WorkNodeRow, *, chars: int, lean: bool)
         Part("decisions", [_to_entry(decision, text="text") for decision in decisions], len(decisions)),
         Part("assumptions", remaining, len(remaining)),
     ]
+
+
+def _make_task(node: WorkNodeRow, *, chars: int) -> Part:
+    """Return the description, which the briefing has where the answer does not show it."""
+    description = get_description(node.properties_value)
+    entries = [Entry((TaskNote(description=description),), "description", key=node.id)] if description else []
+    return Part("task", entries, len(entries), first_chars=chars * DESCRIPTION_FIFTHS // 5)
 
 
 def _list_facts_of_purpose(tx: Transaction, keys: Sequence[str]) -> list[str]:

@@ -20,11 +20,13 @@ from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.operations.registry import Registry
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.surfaces.cli.invocation import CommandSession
+from groundplan.surfaces.cli.screen.progress import SHOWN_AFTER_S
 from groundplan.surfaces.stop_signals import CommandCancelled, cancel_on_signals
 from tests.engines import Engine
 from tests.standby import Standby
 from tests.surfaces.cli import waiting_program
 from tests.surfaces.cli.conftest import Run
+from tests.surfaces.cli.everyday.test_terminal import on_terminal
 from tests.surfaces.mcp.slow_program import SLOW_WRITE
 
 PATIENCE_S = 20.0
@@ -82,6 +84,16 @@ def test_a_signal_cancels_the_operation_and_the_command_says_so(
         assert ended == [status, ""]
         assert json.loads(error)["error"]["code"] == "cancelled"
     assert engine.as_owner("SELECT count(*) FROM projects") == [(0,)]
+
+
+@pytest.mark.slow
+def test_a_terminal_shows_within_half_a_second_that_an_operation_takes_long(engine: Engine, program: Standby) -> None:
+    assert SHOWN_AFTER_S < 0.5
+    with (
+        hold_organization(engine),
+        on_terminal(program, "--db", engine.db, "project", "create", "beacon") as terminal,
+    ):
+        terminal.read_until("project create, 0 s; Ctrl-C cancels")
 
 
 @pytest.mark.parametrize(("stop", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -17,7 +17,7 @@ import pytest
 
 import groundplan
 from groundplan.kernel.store.sqlite.connection import APPLICATION_ID
-from groundplan.surfaces.cli.setup import file_header
+from groundplan.surfaces.cli.setup import mcp as file_header
 from tests.standby import Standby
 from tests.surfaces.cli.conftest import Run
 

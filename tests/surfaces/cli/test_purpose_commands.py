@@ -15,7 +15,7 @@ from groundplan.purpose.gates.gates import get_severities
 from groundplan.purpose.model import NodeType, Profile, VersionStatus
 from groundplan.purpose.open import ContentCounts, HealthSummary, OpenedPurpose, PurposeEdgeView, PurposeNodeView
 from groundplan.purpose.versions.versions import Version
-from groundplan.surfaces.cli.purpose.answers import RENDERERS
+from groundplan.surfaces.cli.purpose.views import RENDERERS
 from tests.surfaces.cli.conftest import Run, RunResult
 
 # Stored text that a drawing must survive.
@@ -102,6 +102,16 @@ def test_a_theory_is_read_from_its_goals_down_and_what_leads_to_several_things_i
     assert "     ? AS2  untested: It tastes good" in lines
     assert "  G1 -> AC1  Who is well digs" in lines
     assert any(line.split() == ["IN1", "OC1", "Litres", "a", "day", "1", "-", "5", "l"] for line in lines)
+
+
+def test_items_are_shown_alone_with_what_is_on_them(draft_with_theory: PurposeCommands) -> None:
+    lines = draft_with_theory("show", "OC1", "AC1").out.splitlines()
+
+    assert "OC1  People drink from it" in lines
+    assert "   ? AS2  untested: It tastes good" in lines
+    assert "  AC1->OP1  high confidence, Water is below" in lines
+    assert not any(line.startswith("OC2") for line in lines)
+    assert draft_with_theory("show", "OC9").code == 3
 
 
 def test_what_leads_to_no_goal_and_what_goes_in_circles_is_drawn_too(purpose: PurposeCommands) -> None:

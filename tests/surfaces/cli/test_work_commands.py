@@ -14,7 +14,7 @@ import groundplan
 from groundplan.catalog import OPERATIONS
 from groundplan.commands import list_commands_of
 from groundplan.kernel.operations.registry import Group
-from groundplan.surfaces.cli.work.graph import RENDERERS
+from groundplan.surfaces.cli.work import RENDERERS
 from groundplan.surfaces.mcp.tools import RegistryTools
 from tests.surfaces.cli.conftest import Run
 
@@ -254,7 +254,7 @@ def test_an_empty_pipe_is_refused_as_what_it_is(run: Run, pipe: Callable[[str], 
 
 def test_standard_input_is_read_once(run: Run, pipe: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> None:
     from groundplan.surfaces.cli.failures import UsageError
-    from groundplan.surfaces.cli.json_arguments import parse_json_options
+    from groundplan.surfaces.cli.files import parse_json_options
 
     pipe("[]")
     with pytest.raises(UsageError):

@@ -162,6 +162,7 @@ def publish(tx: Transaction, request: PublishDraft) -> Published:
     tx.run(
         sql.publish_version,
         version_id=row.id,
+        project_id=tx.project.id,
         label=label,
         content_hash=digest,
         context_run=run_id,

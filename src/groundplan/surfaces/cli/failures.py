@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from groundplan.kernel.errors import OPERATION_NAMES, GroundplanError, Invalid, Unavailable, Vocabulary
-from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
+from groundplan.surfaces.cli.screen.text import escape_control_chars
 from groundplan.surfaces.stop_signals import CommandCancelled
 
 EXIT_INTERRUPTED = 130  # 128 plus SIGINT, as shells do

@@ -11,9 +11,8 @@ from groundplan.commands import EVERY_DAY, GROUPS, TOPICS, find_command
 from groundplan.kernel.wording import PROGRAM
 from groundplan.surfaces.cli.command_line import Command, Parameter, argument
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
-from groundplan.surfaces.cli.screen.output import Output
-from groundplan.surfaces.cli.screen.styled_text import StyledText
-from groundplan.surfaces.cli.screen.table import TextTable
+from groundplan.surfaces.cli.screen.output import Output, TextTable
+from groundplan.surfaces.cli.screen.text import StyledText
 
 INDENT = "  "
 PAGE_COLUMNS = 80

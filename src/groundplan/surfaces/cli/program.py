@@ -48,7 +48,7 @@ def run(argv: Sequence[str]) -> int:
 
 def load_word_vocabulary() -> Vocabulary:
     """Return how the words of every day name operations."""
-    from groundplan.surfaces.cli.short.hints import WordVocabulary
+    from groundplan.surfaces.cli.everyday.hints import WordVocabulary
 
     return WordVocabulary()
 
@@ -72,7 +72,7 @@ def _run(argv: Sequence[str], load_names: Callable[[], Vocabulary]) -> int:
         invocation.remember(result.last)
         with report_lost_output():
             if line.has("watch"):
-                from groundplan.surfaces.cli.short.watch import watch
+                from groundplan.surfaces.cli.everyday.watch import watch
 
                 return watch(invocation, result)
             _print(invocation, line, result)
@@ -87,7 +87,7 @@ def _print(invocation: Invocation, line: Line, result: CommandResult) -> None:
         for answer in invocation.answers or filter(None, [own]):
             write_line(sys.stdout, answer.decode("utf-8").rstrip("\n"))
     else:
-        from groundplan.surfaces.cli.screen.pager import print_paged
+        from groundplan.surfaces.cli.screen.output import print_paged
 
         print_paged(result.draw, wanted=not line.has("no_pager"))
 
@@ -166,7 +166,7 @@ def _show_group(words: tuple[str, ...], others: Sequence[str]) -> int:
     common = (PROJECT_OPTION, *COMMON_OPTIONS)
     line = parse_line(Command(words, common=common if words else (*common, VERSION)), others)
     if line.has("version"):
-        from groundplan.surfaces.cli.setup.versions import print_versions
+        from groundplan.surfaces.cli.setup.where import print_versions
 
         print_versions(as_json=line.has("json"))
     elif words:

@@ -12,32 +12,35 @@ from groundplan.commands import COMMANDS, Entry
 from groundplan.kernel.operations.registry import Effect, Operation, load_by_name
 from groundplan.kernel.wording import PROGRAM
 from groundplan.surfaces.cli.drawing import Fields, Part, Rows, View, print_parts
+from groundplan.surfaces.cli.invocation import CommandResult
 
-# The modules with the views of operations, by the first part of their names; a command loads no others.
-VIEWS: Mapping[str, tuple[str, ...]] = {
-    "work": ("work.graph",),
-    "container": ("work.containers", "work.workflow"),
-    "dependency": ("work.workflow",),
-    "section": ("work.sections",),
-    "template": ("work.sections",),
-    "tag": ("work.sections",),
-    "knowledge": ("knowledge.answers",),
-    "context": ("context.answers",),
-    "purpose": ("purpose.answers",),
-    "token": ("tokens",),
-    "event": ("briefing.events",),
-    "organization": ("briefing.events",),
-    "briefing": tuple(f"briefing.{name}" for name in ("task", "inbox", "throughline", "coverage", "search", "undo")),
+# The module with the view of an operation, by its name or the first part of that; a command loads no other.
+VIEWS: Mapping[str, str] = {
+    "work": "work",
+    **dict.fromkeys(("container", "dependency", "section", "template", "tag"), "containers"),
+    "knowledge": "knowledge.answers",
+    "context": "context.answers",
+    "purpose": "purpose.views",
+    "token": "tokens",
+    **dict.fromkeys(("event", "organization", "briefing"), "briefing"),
+    "briefing.throughline": "throughline",
 }
 
 
 def find_view(operation: str) -> Callable[[Any], None] | None:
     """Return the view of an operation; None if its answer is drawn as tables and pairs."""
-    for module in VIEWS.get(operation.partition(".")[0], ()):
-        view: Callable[[Any], None] | None = load_by_name(f"{__package__}.{module}:RENDERERS").get(operation)
-        if view is not None:
-            return view
-    return None
+    module = VIEWS.get(operation) or VIEWS.get(operation.partition(".")[0])
+    if module is None:
+        return None
+    view: Callable[[Any], None] | None = load_by_name(f"{__package__}.{module}:RENDERERS").get(operation)
+    return view
+
+
+def show_answer(operation: str, answer: Any, encoded: bytes | None = None) -> CommandResult:
+    """Return an answer as the result of a command that is a function, drawn as the operation has it."""
+    view = find_view(operation)
+    assert view is not None, operation  # noqa: S101 - such a command is for an operation with a view
+    return CommandResult(answer, lambda: view(answer), encoded=encoded)
 
 
 def draw_answer(operation: Operation[Any, Any], entry: Entry, answer: Any, project: str = "") -> None:
@@ -48,10 +51,11 @@ def draw_answer(operation: Operation[Any, Any], entry: Entry, answer: Any, proje
     elif view is not None:
         view(answer)
     else:
-        print_parts(_list_parts(answer, entry))
+        print_parts(list_parts(answer, entry))
 
 
-def _list_parts(answer: Any, entry: Entry) -> Iterator[Part]:
+def list_parts(answer: Any, entry: Entry) -> Iterator[Part]:
+    """Yield an answer without a view of its own: lists as tables, the rest as pairs."""
     pairs: list[str] = []
     has_table = False
     for field in msgspec.structs.fields(answer):

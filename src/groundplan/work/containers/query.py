@@ -173,19 +173,21 @@ def get(tx: Transaction, request: GetContainer) -> ContainerDetails:
             node.n,
             lean=tx.preferences.lean,
             envelope_chars=ENVELOPE_CHARS,
-            list_shown=lambda: _list_knowledge(answer),
+            list_shown=lambda: _list_shown(answer, node.id),
         )
         briefing.add_to(answer)
     return answer
 
 
-def _list_knowledge(answer: ContainerDetails) -> dict[str, bool]:
-    """Return the ids of the atoms and molecules whose texts an answer shows."""
+def _list_shown(answer: ContainerDetails, node_id: str) -> dict[str, bool]:
+    """Return the ids of the atoms and molecules whose texts an answer shows, and of the node if it is described."""
+    container = answer.task or answer.feature or answer.project
+    described = {node_id: True} if container and container.description else {}
     if answer.graph_context is UNSET:
-        return {}
+        return described
     molecules, orphans = answer.graph_context.molecules, answer.graph_context.orphan_atoms
     atoms = [*orphans, *(atom for molecule in molecules for atom in molecule.atoms)]
-    return {entity.id: True for entity in (*molecules, *atoms) if entity.knowledge is not UNSET}
+    return described | {entity.id: True for entity in (*molecules, *atoms) if entity.knowledge is not UNSET}
 
 
 # --- Search ---

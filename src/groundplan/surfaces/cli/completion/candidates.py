@@ -54,7 +54,7 @@ def _read_place(argv: Sequence[str]) -> TypedPlace:
 
 
 def _format(one: Candidate) -> str:
-    from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
+    from groundplan.surfaces.cli.screen.text import escape_control_chars
 
     value, description = (escape_control_chars(" ".join(text.split())) for text in one)
     return f"{value}\t{description[:TITLE_CHARS_MAX]}\n" if description else f"{value}\n"

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
+from uuid import NAMESPACE_URL, uuid5
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.strict_json import decode
 from groundplan.kernel.wording import quote_text
 from groundplan.surfaces.cli.command_line import argument, option
+from groundplan.surfaces.cli.context.open_draft import find_or_begin_draft
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.renderers import show_answer
 
 if TYPE_CHECKING:
     from groundplan.context.schemas import PcivInputV1
     from groundplan.session import Session
+
+
+def build_file_source(run: str, path: str) -> dict[str, str]:
+    """Return a file as a source. The same file in the same run is the same source."""
+    return {
+        "id": str(uuid5(NAMESPACE_URL, f"groundplan:{run}:{path}")),
+        "kind": "file",
+        "title": path.rpartition("/")[2] or path,
+        "uri": path,
+    }
+
 
 BOOLEAN_WORDS = {"true": True, "false": False}
 
@@ -100,8 +114,6 @@ def set_input(
         project = invocation.find_project()
     with invocation.session(reads_only=True) as session:
         if run is None:
-            from groundplan.surfaces.cli.context.open_draft import find_or_begin_draft
-
             _check_pointer(pointer)
             run = find_or_begin_draft(session, str(project))
         files = _list_file_sources(run, source_file or [])
@@ -123,12 +135,7 @@ def set_input(
         sources = {"sources": files} if files else {}
         answer = session.call("context.edit", runId=run, inputs=[write], **sources)
 
-    def draw() -> None:
-        from groundplan.surfaces.cli.context.answers import RENDERERS
-
-        RENDERERS["context.edit"](answer)
-
-    return CommandResult(answer, draw)
+    return show_answer("context.edit", answer)
 
 
 def _split_words(words: list[str]) -> tuple[str | None, str, str | None]:
@@ -143,7 +150,6 @@ def _split_words(words: list[str]) -> tuple[str | None, str, str | None]:
 
 
 def _list_file_sources(run: str, paths: list[str]) -> list[dict[str, str]]:
-    from groundplan.surfaces.cli.context.open_draft import build_file_source
 
     return [build_file_source(run, path) for path in paths]
 

@@ -6,13 +6,12 @@ The command line has no limit on the size of answers, so they are always complet
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from msgspec import UnsetType
 
-from groundplan.knowledge.context import FileKnowledge, MatchedAtom
 from groundplan.knowledge.entities import Atom, AtomRelation, ChangelogLine, Molecule, MoleculeRelation
 from groundplan.knowledge.freshness import Freshness, FreshnessState
-from groundplan.knowledge.read import ListedAtom
 from groundplan.surfaces.cli.drawing import (
     GAP,
     WARNINGS,
@@ -27,6 +26,10 @@ from groundplan.surfaces.cli.drawing import (
     note_no_results,
 )
 from groundplan.surfaces.cli.terminal import format_time, join_first
+
+if TYPE_CHECKING:
+    from groundplan.knowledge.context import FileKnowledge, MatchedAtom
+    from groundplan.knowledge.read import ListedAtom
 
 PATHS_SHOWN_MAX = 3
 COMMITS_SHOWN_MAX = 3

@@ -1,19 +1,22 @@
 """`groundplan mcp`: serve the plan to an AI client over standard input and output.
 
 A client waits for the first answer of every server it starts, so startup loads only what that answer needs:
-operations, schemas and the store are loaded right after the answer, while the client reads it.
-"""
+operations, schemas and the store are loaded right after the answer, while the client reads it."""
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from groundplan import __version__
 from groundplan.configuration import Flags, Identity, Settings, load_settings
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.wording import quote_text
+from groundplan.migrations import get_latest_version
 from groundplan.surfaces.cli.command_line import (
     CONFIG_OPTION,
     HELP_OPTION,
@@ -28,6 +31,45 @@ from groundplan.surfaces.cli.command_line import (
 if TYPE_CHECKING:
     from groundplan.session import Session
     from groundplan.surfaces.mcp.methods import Tools
+
+
+HEADER_BYTES = 100
+MAGIC = b"SQLite format 3\0"
+USER_VERSION_OFFSET = 60
+APPLICATION_ID_OFFSET = 68
+APPLICATION_ID = 0x47504C4E  # the same as in `sqlite_file`, which would import SQLite; a test compares the two
+
+
+def is_ready(path: str, *, may_create: bool = True) -> bool:
+    """Return whether the file is a writable Groundplan database of the current schema, or may and can be created.
+
+    A header can be older than the file's write-ahead log, never newer: then the answer is no, and opening decides.
+    """
+    try:
+        if not stat.S_ISREG(Path(path).stat().st_mode):
+            return False  # a named pipe would block
+        file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        # SQLite creates more files beside it, so the folder must be writable.
+        return may_create and os.access(Path(path).parent, os.W_OK | os.X_OK)
+    except (OSError, ValueError):
+        return False
+    try:
+        header = os.read(file, HEADER_BYTES)
+    except OSError:
+        return False
+    finally:
+        os.close(file)  # this would drop the locks of our own connections, but there are none yet
+    return (
+        header.startswith(MAGIC)
+        and _read_number(header, APPLICATION_ID_OFFSET) == APPLICATION_ID
+        and _read_number(header, USER_VERSION_OFFSET) == get_latest_version()
+    )
+
+
+def _read_number(header: bytes, at: int) -> int:
+    return int.from_bytes(header[at : at + 4], "big")
+
 
 AGENT_DEFAULT = "agent"
 KINDS = ("agent", "person")
@@ -131,7 +173,7 @@ def _serve(line: Line) -> int:
             sys.stdin.buffer,
             sys.stdout.buffer,
             version=__version__,
-            instructions=build_instructions(settings.tools),
+            instructions=build_instructions(settings.tools, has_project=settings.project is not None),
             on_ready=tools.load,
         )
     finally:
@@ -140,7 +182,6 @@ def _serve(line: Line) -> int:
 
 
 def _will_open(settings: Settings) -> bool:
-    from groundplan.surfaces.cli.setup.file_header import is_ready
 
     return is_ready(settings.db, may_create=settings.may_create_db)
 
@@ -188,7 +229,12 @@ def _build_tools(session: Session, settings: Settings) -> Tools:
 
     groups = [Group(name) for name in settings.tools]
     return RegistryTools(
-        session.operations, groups, session.execute, entries=read_published_tools(), explain_groups=_explain_groups
+        session.operations,
+        groups,
+        session.execute,
+        entries=read_published_tools(),
+        explain_groups=_explain_groups,
+        has_project=settings.project is not None,
     )
 
 

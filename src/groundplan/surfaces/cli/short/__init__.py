@@ -1,1 +1,0 @@
-"""The short words of every day: `groundplan add`, `next`, `take`, `done`, `ls`, …, also as `pl`."""
