@@ -450,7 +450,7 @@ def format_evidence(evidence: list[Evidence], *, lean: bool) -> list[Evidence] |
 
 def load_evidence(tx: Transaction, ns: Collection[int], *, of_each: int) -> dict[int, list[Evidence]]:
     """Return the newest evidence of some nodes, oldest first, so many `of_each`."""
-    if not ns:
+    if not ns or not of_each:
         return {}
     numbers = to_json_array(ns)
     rows = tx.all(sql.newest_evidence, EvidenceRow, project_id=tx.project.id, ns=numbers, at_most=of_each)
@@ -470,7 +470,7 @@ def build_evidence(tx: Transaction, rows: Sequence[EvidenceRow]) -> list[Evidenc
 
 def load_merged(tx: Transaction, ns: Collection[int], *, of_each: int) -> dict[int, list[MergedNode]]:
     """Return the nodes that were merged last into some nodes, in the order of the merges, so many `of_each`."""
-    if not ns:
+    if not ns or not of_each:
         return {}
     numbers = to_json_array(ns)
     merged: dict[int, list[MergedNode]] = {}

@@ -194,15 +194,25 @@ def test_ids_and_summaries_come_before_details(work: WorkClient) -> None:
     names = [f"n{number}" for number in range(12)]
     each = {name: {"properties": {"note": "x" * 300}} for name in names}
     work.plan("\n".join([*names, f"last: {', '.join(names)}"]), each=each)
-    capped = cap(work)
-
-    page = capped.context("last")
+    page = cap(work).context("last", budget=1_300)
 
     short = [one for one in page.depends_on if one.node.properties is UNSET]
     assert work.names([one.node for one in page.depends_on]) == names
     assert 0 < len(short) < 12
     assert page.left_out == {"depends_on.details": len(short)}
     assert page.next_cursor is UNSET
+
+
+def test_details_of_neighbours_come_on_request_or_without_a_cap(work: WorkClient) -> None:
+    work.plan("a\nb: a", each={"a": {"properties": {"size": 1}}})
+    work.update("a", state="half done", add_evidence=[{"type": "note", "ref": "x"}])
+
+    usual, requested = (cap(work).context("b", **given).depends_on[0].node for given in ({}, {"budget": 2_000}))
+    whole = work.context("b").depends_on[0].node
+
+    assert (usual.rev, usual.state, usual.properties, usual.evidence) == (2, "half done", UNSET, UNSET)
+    assert requested == whole
+    assert (whole.properties, whole.evidence[0].ref) == ({"size": 1}, "x")
 
 
 # --- The tree ---

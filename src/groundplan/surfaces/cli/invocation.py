@@ -11,6 +11,7 @@ from groundplan.catalog import OPERATIONS, build_schema
 from groundplan.configuration import Flags, Settings, load_settings
 from groundplan.kernel.answers import encode
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
+from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.operations.envelopes import wrap
 from groundplan.kernel.operations.execute import ExecutionResult
@@ -78,8 +79,12 @@ class CommandSession(Session):
         """As `Session.execute`."""
         limit_s = NO_LIMIT_S if operation.effect is Effect.READ and self.limit_s is None else self.limit_s
         activity = operation.name.replace(".", " ").replace("_", " ")
-        with cancel_on_signals(limit_s) as by_signal, show_progress(activity, as_json=self.is_quiet):
-            return super().execute(operation, arguments, cancellation or by_signal, warnings)
+        try:
+            with cancel_on_signals(limit_s) as by_signal, show_progress(activity, as_json=self.is_quiet):
+                return super().execute(operation, arguments, cancellation or by_signal, warnings)
+        except GroundplanError as error:
+            error.has_contract_name = operation.names_errors
+            raise
 
 
 class Invocation:

@@ -78,7 +78,7 @@ DESCRIBED: Mapping[str, tuple[str, ...]] = {
         *("project", "nodes[].parent_ref", "nodes[].depends_on", "nodes[].properties"),
         *("nodes[].serves", "nodes[].rests_on"),
     ),
-    "graph_next": ("project", "node_id", "filter", "budget"),
+    "graph_next": ("project", "node_id", "scope", "filter", "budget"),
     "graph_context": ("budget",),
     "graph_update": (
         *("updates[].resolved", "updates[].properties", "updates[].claim"),
@@ -86,14 +86,14 @@ DESCRIBED: Mapping[str, tuple[str, ...]] = {
     ),
     "graph_connect": ("edges[].from", "edges[].type"),
     "graph_query": ("filter.claimed_by",),
-    "graph_restructure": ("operations[].reason",),
+    "graph_restructure": ("operations[].op", "operations[].reason"),
     "manage_graph": ("entityType", "createdByTaskId", "lastTaskId", "paths"),
     "query_graph": ("query",),
     "manage_changelog": ("taskId",),
     "toc_edit": (
         *("operations", "operations[].ref", "operations[].node", "operations[].source", "operations[].target"),
     ),
-    "toc_check": ("gate", "version"),
+    "toc_check": ("gate", "version", "operation"),
     "toc_record": ("waivers[].refs", "decisions[].supersedes", "decisions[].answers"),
     "context_view": ("pointers", "hydrate"),
     "context_run": ("runId",),
@@ -114,10 +114,11 @@ def add_descriptions(tool: str, schema: dict[str, Any], operations: Iterable[Ope
     """Add the descriptions of arguments to the schema of a tool."""
     from groundplan.argument_descriptions import describe_argument  # here, because only a list of tools needs it
 
-    names = [operation.name for operation in operations]
+    names = [one.name for operation in operations for one in (operation, *operation.variants)]
     everywhere = ("lean",) if "lean" in schema["properties"] else ()
     for path in (*DESCRIBED.get(tool, ()), *everywhere):
-        text = next(filter(None, (describe_argument(name, path) for name in names)))
+        texts = filter(None, (describe_argument(name, path) for name in names))
+        text = next(text for text in texts if not text.startswith("Refused: "))  # by some operations of the tool
         _find_argument(schema, path.split("."))["description"] = text
 
 

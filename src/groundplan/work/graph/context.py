@@ -5,7 +5,8 @@ The lists share a room: first come ids and summaries of all of them, then detail
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
@@ -126,8 +127,10 @@ def context(tx: Transaction, request: ReadContext) -> NodeContext:
     above, targets, waiting, others, below = positions[len(NODE_LISTS) :]
     subtree = Subtree(tx, node, n, depth=request.depth)
     ancestors = read_ancestors(tx, above, room, lambda ancestor: [to_ancestor(ancestor)])
-    depends_on = read_dependencies(tx, n, targets, DEPENDENCIES, room, lean=lean)
-    depended_by = read_dependencies(tx, n, waiting, DEPENDENTS, room, lean=lean, satisfied=row.resolved)
+    shows_details = request.budget is not None or not tx.budget.is_limited
+    neighbours = partial(read_dependencies, tx, n, room=room, lean=lean, shows_details=shows_details)
+    depends_on = neighbours(targets, DEPENDENCIES)
+    depended_by = neighbours(waiting, DEPENDENTS, satisfied=row.resolved)
     related = read_related(tx, n, others, room)
     children = subtree.read(below, room)
     parts = (*of_node, ancestors, depends_on, depended_by, related, children)
@@ -255,9 +258,10 @@ def read_dependencies(
     n: int,
     position: Position | None,
     edges: EdgeList,
-    room: Budget,
     *,
+    room: Budget,
     lean: bool,
+    shows_details: bool,
     satisfied: bool | None = None,
 ) -> ListPart[NodeDependency]:
     """Return a part of the dependencies or dependents of a node: the open ones first among those that are read at once.
@@ -282,25 +286,30 @@ def read_dependencies(
             more = tx.scalar(edges.count_rest, **{**parameters, "after": after})
             break
     listed = found[:asked]
-    of_each = room.count_rows(EVIDENCE_CHARS_MIN) // (len(listed) or 1) + 1
+    of_each = room.count_rows(EVIDENCE_CHARS_MIN) // (len(listed) or 1) + 1 if shows_details else 0
     nodes = load_nodes(tx, [other for *_, other in listed], lean=lean, of_each=of_each) if listed else {}
     part_rows = []
     for entry in listed:
         node = nodes[entry[-1]]
         is_satisfied = node.resolved if satisfied is None else satisfied
-        part_rows.append(ListRow([NodeDependency(form, is_satisfied) for form in _list_forms(node)], entry))
+        forms = _list_forms(node, shows_details=shows_details)
+        part_rows.append(ListRow([NodeDependency(form, is_satisfied) for form in forms], entry))
     return ListPart(edges.name, part_rows, position, len(found) + more)
 
 
-def _list_forms(node: WorkNode) -> list[WorkNode]:
-    """Return a node in full, then with ever less evidence, and its shortest form last."""
-    forms = [node]
-    evidence = node.evidence or []
-    for entries in list(shorten_evidence(evidence))[1:]:
-        shorter = msgspec.structs.replace(node, evidence_total=node.evidence_total or len(evidence))
-        shorter.evidence = list(entries) or (UNSET if node.rev is UNSET else [])
-        forms.append(shorter)
-    return [*forms, WorkNode(id=node.id, summary=node.summary, resolved=node.resolved)]
+def _list_forms(node: WorkNode, *, shows_details: bool) -> Iterator[WorkNode]:
+    """Yield a node in full, then with ever less evidence, then without details, and then without its state."""
+    if shows_details:
+        yield node
+        evidence = node.evidence or []
+        for entries in list(shorten_evidence(evidence))[1:]:
+            shorter = msgspec.structs.replace(node, evidence_total=node.evidence_total or len(evidence))
+            shorter.evidence = list(entries) or (UNSET if node.rev is UNSET else [])
+            yield shorter
+    short = WorkNode(id=node.id, rev=node.rev, summary=node.summary, resolved=node.resolved)
+    if node.state is not UNSET:
+        yield msgspec.structs.replace(short, state=node.state)
+    yield short
 
 
 def read_related(tx: Transaction, n: int, position: Position | None, room: Budget) -> ListPart[Relation]:

@@ -186,8 +186,8 @@ def offer(tx: Transaction, request: Next) -> Offers:
 def claim(tx: Transaction, request: Next) -> Offers:
     """Claim and return the best actionable nodes, or the given one.
 
-    Nobody else is offered them while the claim is live. A cursor leads to the rest of an earlier answer, whose nodes
-    are claimed already.
+    Nobody else is offered them while the claim is live. A cursor leads to the rest of an earlier answer, which claimed
+    its nodes.
 
     Raises:
         NotFound: the scope or the named node is not a node of the project.

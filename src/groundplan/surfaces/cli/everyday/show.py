@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 from groundplan.surfaces.cli.command_line import argument, option
-from groundplan.surfaces.cli.drawing import View
+from groundplan.surfaces.cli.drawing import View, note_left_out
 from groundplan.surfaces.cli.everyday.drawing import (
     MARKS,
     draw_fields,
@@ -48,6 +48,10 @@ def show(
         for node, answer in shown:
             yield GAP
             yield from _draw_task(node, answer, output)
+            if answer.next_cursor:
+                yield from note_left_out(answer)
+                at = "" if depth is None else f" --depth {depth}"
+                yield StyledText(f"groundplan work context {node.id}{at} --cursor {answer.next_cursor}", "dim")
 
     return make_result(draw, last=nodes[-1].id)
 
