@@ -159,6 +159,8 @@ RENDERERS = {
             "name",
             "version",
             ("updated", "updated_at"),
+            ("paths", _format_paths),
+            ("task", _format_first_and_last_task),
             ("knowledge", lambda one: _shorten(one.knowledge)),
         ),
         note_no_results,
