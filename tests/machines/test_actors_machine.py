@@ -125,7 +125,7 @@ def believe_everybody(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def refuse_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transaction, "identify", lambda actor, stored: actors.replace(actor, kind=stored or actor.kind))
+    monkeypatch.setattr(transaction, "identify", lambda actor, stored: replace(actor, kind=stored or actor.kind))
 
 
 def forget_who_acted(monkeypatch: pytest.MonkeyPatch) -> None:
