@@ -15,6 +15,7 @@ import pytest
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from msgspec.structs import replace
 
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
