@@ -91,7 +91,7 @@ def test_a_terminal_shows_within_half_a_second_that_an_operation_takes_long(engi
     assert SHOWN_AFTER_S < 0.5
     with (
         hold_organization(engine),
-        on_terminal(program, "--db", engine.db, "project", "create", "beacon") as terminal,
+        on_terminal(program, "--db", engine.db, "--access", "open", "project", "create", "beacon") as terminal,
     ):
         terminal.read_until("project create, 0 s; Ctrl-C cancels")
 

@@ -47,6 +47,7 @@ LEFT_OUT: Mapping[str, set[str]] = {
     "purpose.check": {"counts", "content_hash", "places", "goals.weakest_link.edge_type", "sections"},
     "purpose.compliance": {"sections"},
     "purpose.health": {"places"},
+    "purpose.items": {"version.content_hash", "version.context_run", "edges.edge_type"},
     "purpose.open": {"versions.content_hash", "versions.context_run", "health.bands", "edges.edge_type"},
     "purpose.publish": {"gates.checks.result", "gates.checks.fix", "gates.counts"},
     "token.create": {"token", "warnings"},  # in a pipe a new token stands alone

@@ -107,8 +107,8 @@ def _format_state(freshness: Freshness) -> str:
     return f"{freshness.state} by {freshness.behind} commit{'s' if freshness.behind > 1 else ''}: {commits}"
 
 
-def _format_paths(atom: Atom | ListedAtom) -> str:
-    return join_first(atom.paths or (), PATHS_SHOWN_MAX)
+def _format_paths(entity: Atom | ListedAtom | Molecule) -> str:
+    return "" if isinstance(entity, Molecule) else join_first(entity.paths or (), PATHS_SHOWN_MAX)
 
 
 def _shorten_knowledge(entity: Atom | Molecule) -> str:
