@@ -60,7 +60,7 @@ class WaitingCommand:
 
     def __init__(self, engine: Engine, program: Standby) -> None:
         output, error, nothing = os.pipe(), os.pipe(), os.open(os.devnull, os.O_RDONLY)
-        arguments = ("--db", engine.db, "--json", "project", "create", "beacon")
+        arguments = ("--db", engine.db, "--access", "open", "--json", "project", "create", "beacon")
         self._started = program.start(*arguments, files=(nothing, output[1], error[1]), module=waiting_program.__name__)
         for written in (nothing, output[1], error[1]):
             os.close(written)
