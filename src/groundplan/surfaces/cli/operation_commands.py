@@ -272,7 +272,7 @@ def _build_help(operation: Operation[Any, Any], entry: Entry, key: str, one: Inp
     if form.many:
         sentences.append("Several are allowed." if field.name in entry.arguments else "Repeatable.")
     default = entry.defaults.get(field.name) or getattr(field.default, "value", field.default)
-    default = "today" if default == TODAY else default
+    default = "today" if default == TODAY else "my open draft" if key == RUN and entry.in_my_draft else default
     if isinstance(default, str | int | float) and not isinstance(default, bool) and str(default):
         sentences.append(f"Default: {default}.")
     return " ".join(sentences)
