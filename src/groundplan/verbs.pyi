@@ -622,7 +622,7 @@ class KnowledgeVerbs:
         confirm: str = ...,
         op_id: str | None = None,
     ) -> groundplan.knowledge.write.WrittenKnowledge:
-        """Update one at the version you read; append adds below; confirm: a commit at which it is right."""
+        """Update one at the version you read; append adds below; confirm: a commit or HEAD, where it is right."""
 
     def append_changelog(
         self,
@@ -741,10 +741,11 @@ class PurposeVerbs:
         project: str,
         version: int | str | None = None,
         detail: Literal["summary", "full", "observations"] | None = None,
+        keys: str | builtins.list[str] | None = None,
         as_of: str | None = None,
         cursor: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.purpose.open.OpenedPurpose | groundplan.purpose.observing.read.ObservationsPage:
+    ) -> groundplan.purpose.open.OpenedPurpose | groundplan.purpose.observing.read.ObservationsPage | groundplan.purpose.open.PurposeItems:
         """Read the theory of change: versions, nodes, edges, assumptions, indicators, health; or observations."""
 
     def observations(
@@ -753,11 +754,25 @@ class PurposeVerbs:
         project: str,
         version: int | str | None = None,
         detail: Literal["summary", "full", "observations"] | None = None,
+        keys: str | builtins.list[str] | None = None,
         as_of: str | None = None,
         cursor: str | None = None,
         lean: bool | None = None,
     ) -> groundplan.purpose.observing.read.ObservationsPage:
         """Read what was observed: measurements, reviews, waivers, decisions; with as_of, as known then."""
+
+    def items(
+        self,
+        *,
+        project: str,
+        version: int | str | None = None,
+        detail: Literal["summary", "full", "observations"] | None = None,
+        keys: str | builtins.list[str] | None = None,
+        as_of: str | None = None,
+        cursor: str | None = None,
+        lean: bool | None = None,
+    ) -> groundplan.purpose.open.PurposeItems:
+        """Read some items of a version, by their keys, with what is on them."""
 
     def edit(
         self,
@@ -1838,10 +1853,14 @@ ProposedOperation = TypedDict(
 class RelatedAtom(TypedDict):
     atomId: str
     reason: str
+    name: NotRequired[str | None]
+    missing: NotRequired[bool | None]
 
 class RelatedMolecule(TypedDict):
     moleculeId: str
     reason: str
+    name: NotRequired[str | None]
+    missing: NotRequired[bool | None]
 
 class Removals(TypedDict):
     inputs: NotRequired[builtins.list[str] | None]

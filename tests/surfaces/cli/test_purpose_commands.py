@@ -104,6 +104,16 @@ def test_a_theory_is_read_from_its_goals_down_and_what_leads_to_several_things_i
     assert any(line.split() == ["IN1", "OC1", "Litres", "a", "day", "1", "-", "5", "l"] for line in lines)
 
 
+def test_items_are_shown_alone_with_what_is_on_them(draft_with_theory: PurposeCommands) -> None:
+    lines = draft_with_theory("show", "OC1", "AC1").out.splitlines()
+
+    assert "OC1  People drink from it" in lines
+    assert "   ? AS2  untested: It tastes good" in lines
+    assert "  AC1->OP1  high confidence, Water is below" in lines
+    assert not any(line.startswith("OC2") for line in lines)
+    assert draft_with_theory("show", "OC9").code == 3
+
+
 def test_what_leads_to_no_goal_and_what_goes_in_circles_is_drawn_too(purpose: PurposeCommands) -> None:
     loop = [
         {"op": "add_node", "ref": name, "node_type": "OUTPUT", "title": f"Output {name}"} for name in ("a", "b", "c")

@@ -16,7 +16,9 @@ from groundplan.purpose.open import (
     IndicatorView,
     OpenedPurpose,
     PurposeEdgeView,
+    PurposeItems,
     PurposeNodeView,
+    name_edge,
     orient_edge_view,
 )
 from groundplan.surfaces.cli.drawing import (
@@ -379,7 +381,18 @@ def _format_feedback(answer: OpenedPurpose) -> Iterator[Part]:
     for edge in answer.edges or ():
         if edge.edge_type is EdgeType.FEEDBACK:
             yield format_title(f"{edge.source}{ARROW}{edge.target}", edge.mechanism or "")
-            yield from (format_assumption_line(one, depth=0) for one in edge.assumptions or ())
+            yield from _format_assumptions(edge)
+
+
+def _format_assumptions(on: Any) -> Iterator[Part]:
+    yield from (format_assumption_line(one, depth=0) for one in on.assumptions or ())
+
+
+def _format_edges(answer: PurposeItems) -> Iterator[Part]:
+    for edge in answer.edges:
+        words = (edge.confidence and f"{edge.confidence} confidence", edge.mechanism)
+        yield format_title(str(name_edge(edge)), ", ".join(filter(None, words)))
+        yield from _format_assumptions(edge)
 
 
 def _format_baseline(one: IndicatorView) -> str:
@@ -414,6 +427,14 @@ def _list_findings(answer: Published) -> list[str]:
 
 # --- Views ------------------------------------------------------------------------------------------------------------
 
+INDICATORS = Rows(
+    "indicators",
+    "key, of: node, name",
+    ("baseline", _format_baseline),
+    ("latest", _format_latest),
+    "target, unit",
+    title="Indicators:",
+)
 THEORY = (
     Fields(
         "project",
@@ -427,17 +448,22 @@ THEORY = (
     format_tree,
     When(_is_empty_draft, GAP, "The draft is empty. Next: groundplan purpose edit @FILE --project {project}"),
     Lines(_format_feedback, title="Feedback:"),
-    Rows(
-        "indicators",
-        "key, of: node, name",
-        ("baseline", _format_baseline),
-        ("latest", _format_latest),
-        "target, unit",
-        title="Indicators:",
-    ),
+    INDICATORS,
     # Last, where they are seen.
     Lines("waivers", _format_waiver, title="Waived:"),
     When("next_cursor", GAP, _format_left_out, "Next page: add --cursor {next_cursor}"),
+)
+ITEMS = (
+    Fields("project", ("version", lambda answer: _format_version(answer.version)), "rev"),
+    ForEach(
+        "nodes",
+        lambda node: [format_title(node.key, node.title)],
+        Fields("type: node_type, owner, description, narrative, metadata", indent=INDENT),
+        _format_assumptions,
+    ),
+    Lines(_format_edges, title="Edges:"),
+    INDICATORS,
+    Lines("waivers", _format_waiver, title="Waived:"),
 )
 OBSERVATIONS = (
     Rows("measurements", "indicator, value, as of: as_of, source, note, by", title="Measurements:"),
@@ -480,6 +506,7 @@ OPENED = View(
         {
             "OpenedPurpose": (When("version", *THEORY, otherwise=(NO_THEORY,)),),
             "ObservationsPage": (*OBSERVATIONS, *FOOTER),  # of a request with the detail `observations`
+            "PurposeItems": ITEMS,
         }
     ),
     footer=(),
@@ -490,6 +517,7 @@ VERSION = ("version", lambda answer: _format_version(answer.version))
 RENDERERS: dict[str, Callable[..., None]] = {
     "purpose.open": OPENED,
     "purpose.observations": View(*OBSERVATIONS),
+    "purpose.items": View(*ITEMS),
     "purpose.edit": View(
         Rows("created", "created: kind, ref, key"),
         GAP,
@@ -513,7 +541,7 @@ RENDERERS: dict[str, Callable[..., None]] = {
             "versions",
             "number, status, label",
             ("from", lambda one: f"v{one.source}" if one.source else None),
-            "profile, published_at, by: published_by",
+            "profile, published_at, by: published_by, facts: context_run, hash: content_hash",
             empty="No versions here. Next: groundplan purpose draft --project PROJECT",
         )
     ),
