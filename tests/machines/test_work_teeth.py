@@ -81,7 +81,7 @@ SABOTAGE: dict[str, tuple[Any, str, Any]] = {
 # Weights of the calls that meet a guard which the usual ones seldom meet.
 CROWDED = {"take": 80, "wait": 0, "set_clock": 0, "set_policies": 0}
 FAVOURED: dict[str, dict[str, int]] = {
-    "a later move of a batch sees the old ancestors": {"move": 40},
+    "a later move of a batch sees the old ancestors": {"move": 60},
     "an enforced claim keeps nobody away": {"claim": 20, "take": 20},
     "an old claim is as good as a new one": {"claim": 20, "take": 20},
     "a plan does not tell of files in common": {"plan": 60},
