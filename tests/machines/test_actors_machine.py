@@ -15,6 +15,7 @@ import pytest
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from msgspec.structs import replace
 
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
@@ -125,7 +126,7 @@ def believe_everybody(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def refuse_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transaction, "identify", lambda actor, stored: actors.replace(actor, kind=stored or actor.kind))
+    monkeypatch.setattr(transaction, "identify", lambda actor, stored: replace(actor, kind=stored or actor.kind))
 
 
 def forget_who_acted(monkeypatch: pytest.MonkeyPatch) -> None:
