@@ -476,7 +476,7 @@ CONTEXT: Mapping[str, str] = {
     "allowDrop": "Allow a draft that began with `copyFrom: none` to lack facts that are in force.",
     "resolve": "For each name in the conflicts of a refused commit, such as `/site` or `constraint:KEY`, the side to "
     "keep: `mine` for the draft, `theirs` for the run in force.",
-    "lean": "Omit null, empty and bookkeeping fields from the answer; values and evidence stay as they are.",
+    "lean": "Omit null, empty and bookkeeping fields from the answer.",
     "hydrate": "A document to fill with the facts, each at its pointer; `unplaced` lists those without a place.",
     "overwrite": "With `hydrate`: model-inferred facts replace other values, too. Default: false, those are `kept`.",
     "context.trace/pointer": "The fact, by its JSON Pointer.",

@@ -31,9 +31,9 @@ def dump(team: PostgresEngine, name: str) -> dict[str, Any]:
     for table in TABLES:
         column = {"projects": "id", "organization_events": "subject"}.get(table, "project_id")
         where = "" if table in ("principals", "user_memberships") else f"WHERE {column} = '{project_id}'"
-        found = [row for (row,) in team.as_owner(f"SELECT row_to_json(t) FROM {table} AS t {where} ORDER BY 1::text")]
-        rows[table] = [json.dumps({key: row[key] for key in row if key not in VARYING}) for row in found]
-        rows[table] = [text.replace(name, "NAME") for text in rows[table]]
+        found = [row for (row,) in team.as_owner(f"SELECT row_to_json(t) FROM {table} AS t {where}")]
+        texts = [json.dumps({key: row[key] for key in row if key not in VARYING}) for row in found]
+        rows[table] = sorted(text.replace(name, "NAME") for text in texts)  # ids, by which they are ordered, are random
     return rows
 
 

@@ -58,6 +58,16 @@ def test_a_tool_with_several_operations_says_what_each_needs() -> None:
     assert all(word in restructure for word in ("`move` needs", "`merge` needs source", "reason"))
 
 
+def test_the_tool_for_facts_says_what_each_part_of_an_edit_needs() -> None:
+    (edit,) = (tool for tool in listing(frozenset(Group)) if tool["name"] == "context_edit")
+    needs = ("kind, title, uri", "valueKind or value", "key, label", "type, title", "pointer or constraint", "by id")
+
+    assert [one for one in needs if one not in edit["description"]] == []
+    assert {word.rstrip(":;") for word in edit["description"].split()} > {
+        *("sources", "inputs", "constraints", "artifacts", "links", "remove", "reject.")
+    }
+
+
 def test_arguments_whose_name_says_too_little_are_described_wherever_they_are() -> None:
     tools = {tool["name"]: tool["inputSchema"]["properties"] for tool in listing(frozenset(Group))}
     update = tools["graph_update"]["updates"]["items"]["properties"]

@@ -207,7 +207,9 @@ SIDE_EFFECTS = (
 
 PLANNED = View(Rows("created", "ref, id"), *SIDE_EFFECTS)
 OUTLINE_ROWS = Rows(
-    "nodes", "id, summary, state, claimed: claimed_by, open: open_children, of: children", empty="No nodes found."
+    "nodes",
+    "id, summary, state, kind, status, priority, claimed: claimed_by, open: open_children, of: children",
+    empty="No nodes found.",
 )
 
 

@@ -20,7 +20,7 @@ def describe_tool(tool: ToolEntry, registry: Registry) -> dict[str, Any]:
     """Return the MCP description of a tool."""
     operations = {selector: registry[name] for selector, name in tool.operations.items()}
     if ONLY in operations:
-        description = operations[ONLY].summary
+        description = " ".join((operations[ONLY].summary, *PARTS.get(tool.name, ())))
         schema = build_json_schema(operations[ONLY].input)
     else:
         summaries = (f"{word}: {op.summary.rstrip('.')}" for word, op in operations.items())
@@ -40,6 +40,17 @@ NEEDS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("manage_dependency", "create"): ("fromId", "toId"),
     ("manage_dependency", "delete"): ("fromId and toId, or id",),
     ("manage_graph", "create"): ("paths (atom)",),
+}
+
+
+# What each part of a request needs, where it has several and none is required. Here this takes half of what it takes in
+# descriptions of the parts.
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "context_edit": (
+        "New: sources kind, title, uri; inputs valueKind or value; constraints key, label too;",
+        "artifacts type, title. links: pointer or constraint. remove: inputs by pointer, others by id.",
+        "Only persons accept, reject.",
+    ),
 }
 
 
@@ -98,8 +109,7 @@ DESCRIBED: Mapping[str, tuple[str, ...]] = {
     "context_view": ("pointers", "hydrate"),
     "context_run": ("runId",),
     "context_edit": (
-        *("sources[].id", "inputs[].pointer", "inputs[].value", "inputs[].provenance"),
-        *("inputs[].sourceIds", "constraints[].key"),
+        *("sources[].id", "inputs[].pointer", "inputs[].value", "inputs[].provenance", "inputs[].sourceIds"),
     ),
     "manage_container": ("projectId", "version", "priority", "complexity"),
     "query_container": ("budget", "priority"),
