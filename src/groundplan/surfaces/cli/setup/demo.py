@@ -97,7 +97,7 @@ def _list_suggestions(db: str) -> list[str]:
         f"{program} member add dana --project {name} --role viewer",
         f"{program} doctor",
         "# cleo is a viewer, so this is refused:",
-        f"{program} --access members --agent cleo project archive {name}",
+        f"{program} --access members --person cleo add Task -P {name}",
         "# what an AI client starts:",
         f"{program} mcp --agent claude",
     ]
