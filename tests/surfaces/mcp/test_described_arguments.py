@@ -45,8 +45,8 @@ def test_a_tool_with_several_operations_says_what_each_needs() -> None:
         if "enum" in properties.get("operation", {})
     }
 
-    assert "commit needs runId" in needs["context_run"]
-    assert "create needs name or title; update needs id, version" in needs["manage_container"]
+    assert "commit, discard, delete need runId" in needs["context_run"]
+    assert "create needs name or title; update, delete need id, version" in needs["manage_container"]
     assert "delete needs fromId and toId, or id" in needs["manage_dependency"]
     assert all(needs.values())
 
