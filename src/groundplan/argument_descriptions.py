@@ -661,8 +661,8 @@ PURPOSE: Mapping[str, str] = {
     "profile": "How strict the gates are. Default: the profile of the version.",
     "purpose.compliance/detail": "`short`: the decision, its reasons and the items that fail. `full`, the default: the "
     "whole checklist, as data and as Markdown.",
-    "operation": "The proposed operation: an `op` of an edit with its arguments, or the op `create_draft`, `publish` or "
-    "`read`. Wrong values in it are reported in the checklist.",
+    "operation": "The proposed operation: an `op` of an edit with its arguments, or the op `create_draft`, `publish` "
+    "or `read`. Wrong values in it are reported in the checklist.",
     "operation.kind": "The operation, also called `op`, with its verb here or in an edit.",
     "operation.version": _VERSION,
     "operation.node": "The node, by key or row id.",
