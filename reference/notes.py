@@ -96,10 +96,12 @@ NOTES: Mapping[str, str] = {
     "missing.\n\n"
     "If the answer is too long, it has `next_cursor`, and `left_out` counts what is still to come; all pages together "
     "are the whole view.\n\n"
-    "Over MCP and HTTP an error of this group also has a `name`: `PcivAuthRequiredError` if the caller is unknown, "
+    "Over MCP, over HTTP and with `--json` an error of this group and of `members` also has a `name`: "
+    "`PcivAuthRequiredError` if the caller is unknown, "
     "`PcivRlsDeniedError` if a scope or a run does not exist for the actor or something needs a larger role, "
     "`PcivSchemaMismatchError` if the request is malformed, `PcivRuntimeInvariantError` if a value is in the column of "
-    "another kind, and `Error` otherwise.",
+    "another kind, and otherwise the name of its family: `NotFound` for what is missing inside of a scope that the "
+    "caller sees, `Conflict`, `RuleViolated` or `Unavailable`.",
     "context.list": "The newest run comes first.",
     "context.diff": "Inputs match by pointer, constraints by key, sources by kind and address. If several things "
     "changed, `change` is the most important one and `also` has the others. A `value` of null is UNSET.",

@@ -37,7 +37,7 @@ from groundplan.verbs import to_python_name
 from groundplan.work.containers.sections.section import Section
 from groundplan.work.containers.templates import Template
 from groundplan.work.containers.views import Feature, ProjectContainer, Task
-from groundplan.work.graph.context import NodeTree
+from groundplan.work.graph.subtree import NodeTree
 from groundplan.work.nodes import Evidence, WorkNode
 from reference.answer_schemas import build_answer_schema
 from reference.arguments import list_arguments

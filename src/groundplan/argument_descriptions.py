@@ -34,7 +34,10 @@ WORK: Mapping[str, str] = {
     "work.open/project": "The project, by name or id; created if it does not exist. Without it: list all projects.",
     "work.next/project": "By name or id; not needed with `node_id`.",
     "work.claim/project": "The project, by name or id; not needed with `node_id`.",
-    "work.next/budget": "200 to 20,000 tokens for the answer; adds a briefing if count is 1: why, facts, knowledge.",
+    "work.context/budget": "200 to 20,000 tokens for the whole answer instead of 1,000 for its lists; adds a briefing: "
+    "why, facts, knowledge.",
+    "work.next/budget": "200 to 20,000 tokens for the answer instead of 1,000 for its lists; adds a briefing: why, "
+    "facts, knowledge. Refused unless count is 1.",
     "work.next/node_id": "Offer or claim exactly this node.",
     "work.claim/node_id": "Claim exactly this node, by id.",
     "work.plan/project": "By name or id; not needed below existing nodes.",
@@ -74,7 +77,7 @@ WORK: Mapping[str, str] = {
     "nodes[].serves": "What it is for: purpose keys, such as `OC1`; inherited below.",
     "nodes[].rests_on": "Facts it rests on: pointers, such as `/site/size`; inherited below.",
     "nodes[].tags": "The tags: at most 50, of 100 characters each.",
-    "scope": "Only nodes below this node.",
+    "scope": "Only nodes below this node, by its id.",
     "filter": _PROPERTIES_FILTER,
     "parent": "The node whose children to list. Default: the root.",
     "work.outline/node": "One node by itself.",
@@ -135,7 +138,7 @@ WORK: Mapping[str, str] = {
     "sort": "Sort order: `readiness` lists actionable nodes first, in the order in which they are offered; `recent` "
     "lists the latest change first.",
     "operations": "The operations, in order: all of them, or none.",
-    "operations[].op": "`move` a node, `merge` one into another, or `drop` one.",
+    "operations[].op": "`move` needs node_id, new_parent; `merge` needs source, target; `drop` needs node_id, reason.",
     "operations[].node_id": "The node to move or drop, with everything below it.",
     "operations[].new_parent": "The new parent of the node.",
     "operations[].source": "The node that is merged into the target. Its id stays readable in the history.",
@@ -473,7 +476,7 @@ CONTEXT: Mapping[str, str] = {
     "allowDrop": "Allow a draft that began with `copyFrom: none` to lack facts that are in force.",
     "resolve": "For each name in the conflicts of a refused commit, such as `/site` or `constraint:KEY`, the side to "
     "keep: `mine` for the draft, `theirs` for the run in force.",
-    "lean": "Omit null, empty and bookkeeping fields from the answer; values and evidence stay as they are.",
+    "lean": "Omit null, empty and bookkeeping fields from the answer.",
     "hydrate": "A document to fill with the facts, each at its pointer; `unplaced` lists those without a place.",
     "overwrite": "With `hydrate`: model-inferred facts replace other values, too. Default: false, those are `kept`.",
     "context.trace/pointer": "The fact, by its JSON Pointer.",
@@ -661,8 +664,8 @@ PURPOSE: Mapping[str, str] = {
     "profile": "How strict the gates are. Default: the profile of the version.",
     "purpose.compliance/detail": "`short`: the decision, its reasons and the items that fail. `full`, the default: the "
     "whole checklist, as data and as Markdown.",
-    "operation": "The proposed operation: an `op` of an edit with its arguments, or the op `create_draft`, `publish` "
-    "or `read`. Wrong values in it are reported in the checklist.",
+    "operation": 'The proposed operation as an edit has it, such as `{"op": "remove_node", "node": "OP1"}`, or the op '
+    "`create_draft`, `publish` or `read`. Wrong values in it are reported in the checklist.",
     "operation.kind": "The operation, also called `op`, with its verb here or in an edit.",
     "operation.version": _VERSION,
     "operation.node": "The node, by key or row id.",

@@ -34,6 +34,7 @@ class Entry(Struct, frozen=True):
     without: tuple[str, ...] = ()  # input fields without an option
     item_of: str = ""  # the input field, a list, of which such a command has exactly one item
     defaults: Mapping[str, Any] = field(default_factory=dict)  # values of fields that are not given
+    in_my_draft: bool = False  # without `run_id` it works on the open draft of facts of the caller
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -277,9 +278,15 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("purpose import", run="purpose.theory_files:import_theory"),
     Entry("purpose render", run="purpose.theory_files:render"),
     Entry("context view", "context.view", without=("debug", "hydrate", "overwrite", "lean")),
+    Entry(
+        "context bootstrap",
+        "member.bootstrap",
+        arguments=("scope_id",),
+        names={"scope_id": "scope", "create_draft_run": "draft"},
+    ),
     Entry("context draft", "context.create_draft", without=("lean",)),
-    Entry("context commit", "context.commit", arguments=("run_id",), without=("lean",)),
-    Entry("context discard", "context.discard", arguments=("run_id",), without=("lean",)),
+    Entry("context commit", "context.commit", arguments=("run_id",), without=("lean",), in_my_draft=True),
+    Entry("context discard", "context.discard", arguments=("run_id",), without=("lean",), in_my_draft=True),
     Entry("context delete", "context.delete", arguments=("run_id",), without=("lean",)),
     Entry(
         "context list",
@@ -297,6 +304,7 @@ COMMANDS: tuple[Entry, ...] = (
         arguments=("run_id", "accept"),
         names={"accept": "suggestion"},
         without=("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "reject", "remove", "lean"),
+        in_my_draft=True,
     ),
     Entry(
         "context reject",
@@ -305,6 +313,7 @@ COMMANDS: tuple[Entry, ...] = (
         arguments=("run_id", "reject"),
         names={"reject": "suggestion"},
         without=("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "accept", "remove", "lean"),
+        in_my_draft=True,
     ),
     Entry("context set", run="context.set_input:set_input"),
     Entry("context export", run="context.files:export_facts"),

@@ -25,11 +25,9 @@ from groundplan.setting_values import (
     CLAIM_TTL_MINUTES,
     CLAIM_TTL_MINUTES_MAX,
     ORGANIZATION_DEFAULT,
-    SHORT_NAME_DEFAULT,
     TOOL_GROUPS_DEFAULT,
     WRITE_TIMEOUT_S,
     WRITE_TIMEOUT_S_MAX,
-    check_short_name,
     find_user_name,
     is_url,
     parse_access,
@@ -194,14 +192,6 @@ class Settings(NamedTuple):
             variable="GROUNDPLAN_WRITE_TIMEOUT_S",
         ),
     ] = WRITE_TIMEOUT_S
-    short_name: Annotated[
-        str,
-        Setting(
-            check_short_name,
-            "Another name of the program. A commit message may name a task with it, as in `pl-q8cdfw`.",
-            key="short_name",
-        ),
-    ] = SHORT_NAME_DEFAULT
     oidc_issuer: Annotated[
         str | None,
         Setting(

@@ -27,8 +27,6 @@ CLAIM_TTL_MINUTES = 60.0
 CLAIM_TTL_MINUTES_MAX = 525_600.0
 WRITE_TIMEOUT_S = 10.0
 WRITE_TIMEOUT_S_MAX = 600.0  # other writers wait as long
-SHORT_NAME_DEFAULT = "pl"  # installed with the program
-SHORT_NAME_CHARS_MAX = 20
 PLAIN_NAME_CHARS_MAX = 64  # a shorter ASCII name needs no further check
 
 TRUE_WORDS = ("true", "yes", "on", "1")
@@ -52,13 +50,6 @@ def is_plain_name(name: str) -> bool:
 def is_plain_path(db: str) -> bool:
     """Return True if a text can only be the path of a file that needs no expansion: not a URL, a home or a folder."""
     return bool(db.strip("./ ")) and db.isprintable() and "://" not in db and db[0] != "~" and ":" not in db[:8]
-
-
-def is_short_name(name: str) -> bool:
-    """Return True if a text can be an alternative name of the program."""
-    return (
-        len(name) <= SHORT_NAME_CHARS_MAX and name.isascii() and name[:1].isalpha() and name.replace("-", "").isalnum()
-    )
 
 
 def check_db(db: str, where: str = "--db") -> str:
@@ -137,15 +128,6 @@ def parse_name(value: Any, where: str) -> str:
 def parse_person(value: Any, where: str) -> str:
     """Return the name of a person; empty for the user of the operating system."""
     return parse_name(value, where) if value else ""
-
-
-def check_short_name(value: Any, where: str) -> str:
-    """Return the short name of the program if it is valid."""
-    name = parse_text(value, where)
-    if is_short_name(name):
-        return name
-    allowed = f"a letter, then letters, digits or hyphens, at most {SHORT_NAME_CHARS_MAX} characters"
-    raise invalid_setting(f"{where} must be {allowed}, not {describe_value(value)}", where)
 
 
 def parse_org(value: Any, where: str) -> str:

@@ -350,6 +350,7 @@ class WorkVerbs:
         count: int = 1,
         claim: bool = False,
         budget: int | None = None,
+        cursor: str | None = None,
         lean: bool | None = None,
         decision: str | None = None,
         op_id: str | None = None,
@@ -366,6 +367,7 @@ class WorkVerbs:
         count: int = 1,
         claim: bool = False,
         budget: int | None = None,
+        cursor: str | None = None,
         lean: bool | None = None,
         decision: str | None = None,
         op_id: str | None = None,
@@ -378,6 +380,7 @@ class WorkVerbs:
         node_id: str,
         depth: int = 2,
         budget: int | None = None,
+        cursor: str | None = None,
         lean: bool | None = None,
     ) -> groundplan.work.graph.context.NodeContext:
         """A node with its ancestors, tree and dependencies."""
@@ -619,7 +622,7 @@ class KnowledgeVerbs:
         confirm: str = ...,
         op_id: str | None = None,
     ) -> groundplan.knowledge.write.WrittenKnowledge:
-        """Update one at the version you read; append adds below; confirm: a commit at which it is right."""
+        """Update one at the version you read; append adds below; confirm: a commit or HEAD, where it is right."""
 
     def append_changelog(
         self,
@@ -1858,10 +1861,14 @@ ProposedOperation = TypedDict(
 class RelatedAtom(TypedDict):
     atomId: str
     reason: str
+    name: NotRequired[str | None]
+    missing: NotRequired[bool | None]
 
 class RelatedMolecule(TypedDict):
     moleculeId: str
     reason: str
+    name: NotRequired[str | None]
+    missing: NotRequired[bool | None]
 
 class Removals(TypedDict):
     inputs: NotRequired[builtins.list[str] | None]

@@ -241,7 +241,7 @@ def test_whoever_bears_a_token_is_who_the_token_says_whatever_the_request_says(e
     }
     others = {"ada": "bot", "bot": "ada"}
     for name, secret in tokens.items():
-        said = {"user-agent": "claude-code/2.1", "x-actor": others[name], "x-groundplan-kind": "agent"}
+        said: Any = {"user-agent": "claude-code/2.1", "x-actor": others[name], "x-groundplan-kind": "agent"}
         with closing(McpClient(engine.store, secret)) as client:
             body = {"nodes": [{"ref": "a", "summary": "A"}]}
             reply = client.send("POST", "/v1/projects/atlas/work/nodes", body, authorization=f"Bearer {secret}", **said)

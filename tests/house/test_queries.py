@@ -186,8 +186,7 @@ READ_ALL = {
     "kernel/organizations: last_event": "the end of an index by revision, until one of them is visible",
     "kernel/tokens: tokens": "the list of them, for owners of the organization",
     "kernel/projects: projects_without_person": "each of them is looked at, by doctor",
-    "kernel/projects: created_without_person": "the members of one project",
-    "kernel/principals: other_kinds": "the agents of an organization, which lists of what they did name",
+    "kernel/projects: created_without_person": "a project has few members, among whom the inbox looks for a person",
     "kernel/store: live_structures": "the catalog of a file, which has an entry for each table and index",
     "kernel/store: project_names": "a slip of the pen is compared with each; it has a LIMIT",
     "kernel/store: stored_answer": "the number of the last answer, which is the end of an index",
@@ -252,6 +251,7 @@ MANY_ROWS = {
 SMALL = {
     "work_nodes_claimed",  # as many as there are claims
     "toc_versions_one_draft_a_project",
+    "principals_of_other_kinds",  # agents and services
 }
 SMALL_TABLES = {"work_merged_texts"}  # a row for each merge
 ONE_ROW = {

@@ -129,7 +129,8 @@ def test_a_route_is_plain_and_its_parameters_are_input_fields(subtests: pytest.S
         with subtests.test(f"{route.method} {route.path}"):
             assert re.fullmatch(r"(/([a-z]+(-[a-z]+)*|\{\w+\}s?))+", route.path)
             assert {*list_parameters(route.path)} - {PROJECT} <= endpoint.item_fields.keys()
-            assert {*route.fixed, *route.without, *([route.item_of] if route.item_of else ())} <= {*names}
+            assert {*route.fixed, *route.names, *route.without} <= {*names}
+            assert route.item_of is None or route.item_of in names
             assert get_project_field(endpoint.operation.input) or endpoint.has_project or not endpoint.operation.project
 
 
@@ -140,7 +141,7 @@ def test_a_route_is_below_a_project_unless_the_operation_works_without_one(subte
             if operation.without_project or operation.name in PROJECT_OR_NOT:
                 assert places == {True, False}
             else:
-                assert places == {operation.project is not None or operation.name == "member.bootstrap"}
+                assert places == {operation.project is not None}
 
 
 def test_only_what_reads_is_a_get_and_nothing_else_is(subtests: pytest.Subtests) -> None:

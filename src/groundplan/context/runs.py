@@ -303,7 +303,7 @@ BOOTSTRAP = declare(
     effect=Effect.WRITE,
     project=None,
     tool=Tool(TOOL, GROUP, "bootstrap"),
-    http=Route("POST", "/projects/{project}/bootstrap", location="/projects/{project}/members"),
+    http=Route("POST", "/scopes", names={"createDraftRun": "draft"}, location="/projects/{scopeId}/members"),
 )
 
 

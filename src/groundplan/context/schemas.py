@@ -456,6 +456,8 @@ class ArtifactWrite(Struct, rename="camel", forbid_unknown_fields=True):
 class LinkWrite(Struct, rename="camel", forbid_unknown_fields=True):
     """A link between a source and an input, named by its pointer, or a constraint, named by its key."""
 
+    ACCEPTS_ATTRIBUTES: ClassVar[bool] = True  # rows in snake_case, as tables have them
+
     source_id: str
     pointer: Pointer | None = None
     constraint: Word | None = None

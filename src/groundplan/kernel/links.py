@@ -10,7 +10,7 @@ Whoever changes a link checks its ends and records the event.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 
 import msgspec
@@ -142,6 +142,36 @@ def move_links(tx: Transaction, source: LinkSource, to: LinkSource) -> Sequence[
         if gained:
             changes.append(changed(link_type, before, sorted([*before, *gained])))
     return changes
+
+
+def return_links(
+    tx: Transaction,
+    source: LinkSource,
+    to: LinkSource,
+    *,
+    kept: Mapping[LinkType, Collection[str]],
+    returned: Mapping[LinkType, Collection[str]],
+) -> Sequence[Change]:
+    """Give the links back that a source got by `move_links`, as old as they are. Return its changes.
+
+    `kept` and `returned` have the targets of the links that each of the two has then.
+    """
+    links = list_links_from(tx, [source.ref])
+    if not links:
+        return ()
+    place = {"project_id": tx.project.id, "source": source.ref}
+    tx.run(sql.copy_links, **place, to_source=to.ref, to_node_n=to.node_n)
+    for link in links:
+        if link.target not in kept.get(link.type, ()):
+            remove_link(tx, source, link.type, link.target)
+        if link.target not in returned.get(link.type, ()):
+            remove_link(tx, to, link.type, link.target)
+    before = {link_type: [link.target for link in links if link.type is link_type] for link_type in LinkType}
+    return [
+        changed(link_type, targets, sorted(kept.get(link_type, ())))
+        for link_type, targets in before.items()
+        if targets != sorted(kept.get(link_type, ()))
+    ]
 
 
 def remove_links_of_many(tx: Transaction, sources: Iterable[str]) -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from enum import StrEnum
-from typing import Annotated, ClassVar, NamedTuple, TypeVar
+from typing import Annotated, NamedTuple, TypeVar
 
 from msgspec import Meta, Struct, structs
 
 from groundplan.kernel.errors import Invalid, NextStep, RuleViolated
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.input_gate.text_limits import MaxBytes, apply_marker
+from groundplan.kernel.operations.schema import HiddenInSchema
 from groundplan.kernel.preferences import RepositoryPaths
 from groundplan.kernel.wording import ArgumentPath, invalid_argument, quote_text
 from groundplan.knowledge.paths.names import EVERY_FILE, ROOT
@@ -39,7 +39,6 @@ LIMIT_MAX = 100
 WILDCARD = re.compile(r"[*?\[{\\]")
 HEAD = "HEAD"
 COMMIT = re.compile(r"[0-9a-f]{7,64}")
-READ_WITH_RELATIONS = ("name", "missing")  # what answers add to a relation
 
 TaskRef = Annotated[str, Meta(min_length=1, max_length=255)]
 Reason = Annotated[str, MaxBytes(REASON_BYTES_MAX)]
@@ -66,13 +65,18 @@ FOREIGN_FIELDS = {
 }
 
 
-class RelatedAtom(Struct, rename="camel", forbid_unknown_fields=True):
-    """A related atom and the reason of the relation."""
+# What an answer adds to a relation, so that it can be sent as it was read.
+ShownName = Annotated[str | None, HiddenInSchema()]
+ShownMissing = Annotated[bool | None, HiddenInSchema()]
 
-    IGNORED: ClassVar[Sequence[str]] = READ_WITH_RELATIONS
+
+class RelatedAtom(Struct, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
+    """A related atom and the reason of the relation."""
 
     atom_id: str
     reason: Reason
+    name: ShownName = None
+    missing: ShownMissing = None
 
     @property
     def target_id(self) -> str:
@@ -80,13 +84,13 @@ class RelatedAtom(Struct, rename="camel", forbid_unknown_fields=True):
         return self.atom_id
 
 
-class RelatedMolecule(Struct, rename="camel", forbid_unknown_fields=True):
+class RelatedMolecule(Struct, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
     """A related molecule and the reason of the relation."""
-
-    IGNORED: ClassVar[Sequence[str]] = READ_WITH_RELATIONS
 
     molecule_id: str
     reason: Reason
+    name: ShownName = None
+    missing: ShownMissing = None
 
     @property
     def target_id(self) -> str:

@@ -467,7 +467,7 @@ def _write(tx: Transaction, query: Query, after: AtomRow | MoleculeRow, *, expec
 UPDATE = declare(
     update,
     name="knowledge.update",
-    summary="Update one at the version you read; append adds below; confirm: a commit at which it is right.",
+    summary="Update one at the version you read; append adds below; confirm: a commit or HEAD, where it is right.",
     permission=Permission.KNOWLEDGE_WRITE,
     effect=Effect.WRITE,
     project=lambda tx, request: resolve_entity_project(tx, request.entity_type, request.id, "id"),

@@ -127,8 +127,11 @@ class HttpVocabulary(Vocabulary):
         if route is None:
             return {"method": "POST", "path": operation}
         path = fill_path(route.path, lambda name: _spell_in_path(route, name, given.get(name)))
-        used = {PROJECT, *list_parameters(route.path), *route.fixed}
-        others = {name: value for name, value in given.items() if name not in used}
+        in_path = list_parameters(route.path)
+        used = {PROJECT, *in_path, *route.fixed}
+        others = {route.names.get(name, name): value for name, value in given.items() if name not in used}
+        if project is not None and project in arguments and PROJECT not in in_path:
+            others = {project: arguments[project], **others}
         if route.method in ("GET", "DELETE"):
             return {"method": route.method, "path": path + format_query(others)}
         return {"method": route.method, "path": path, **({"body": others} if others else {})}

@@ -14,6 +14,7 @@ class WorkOp(StrEnum):
     REOPENED = "work.reopened"
     MOVED = "work.moved"
     MERGED = "work.merged"
+    UNMERGED = "work.unmerged"
     DROPPED = "work.dropped"
     CLAIMED = "work.claimed"
     RENEWED = "work.renewed"

@@ -25,7 +25,15 @@ from groundplan.work.events import WorkOp
 from groundplan.work.kinds import ACTIVE, CLOSED, DROPPED, FEATURE, NEW, WILL_NOT_IMPLEMENT
 from groundplan.work.nodes import NodeSummary, load_dependents, load_summaries
 from groundplan.work.positions import Positions, blocks_descendants
-from groundplan.work.state_changes import READY, RESOLVED, NeighbourRow, NodeFlags, StateChanges, derive_states
+from groundplan.work.state_changes import (
+    IS_ABSENT,
+    READY,
+    RESOLVED,
+    NeighbourRow,
+    NodeFlags,
+    StateChanges,
+    derive_states,
+)
 from groundplan.work.waiting.cycles import CycleDetected, find_loop_through
 from groundplan.work.waiting.order import ProjectOrder
 
@@ -120,6 +128,10 @@ class Readiness:
         """Store the state of nodes before their first change in this write."""
         self._states.snapshot(ns)
 
+    def snapshot_absent(self, n: int) -> None:
+        """Store that a node which this write brings back is not there before."""
+        self._states.remember(n, (IS_ABSENT, None))
+
     def snapshot_around(self, n: int, parent_n: int | None) -> None:
         """Store the states of a node, its parent and its dependents before the node is resolved or reopened."""
         rows = self._tx.all(sql.flags_around, NeighbourRow, project_id=self._project_id, n=n, parent_n=parent_n)
@@ -135,12 +147,9 @@ class Readiness:
         blocked: int,
         actionable: int,
         features: int = 0,
-        are_restored: bool = False,
     ) -> None:
         """Count nodes that this write created. `tasks_of` has the number of tasks by feature (None for no feature)."""
-        self._states.count_new_nodes(
-            tasks_of=tasks_of, blocked=blocked, actionable=actionable, features=features, are_restored=are_restored
-        )
+        self._states.count_new_nodes(tasks_of=tasks_of, blocked=blocked, actionable=actionable, features=features)
 
     def propagate_resolved(self, parents: Mapping[int, int | None]) -> None:
         """Update the dependents and parents of resolved nodes. `parents` maps each node to its parent."""
@@ -149,12 +158,14 @@ class Readiness:
             [n] = parents
             self._derived = derive_states(self._neighbours, n)
         while parents:  # level by level: features, or by policy all parents, are resolved with their last child
-            self.update_dependents(parents, by=-1)
-            finished_children = _count(
-                parent for parent in parents.values() if parent is not None and parent not in parents
-            )
-            self._adjust_open_children(finished_children, sign=-1)
-            parents = self._resolve_finished(finished_children)
+            parents = self._resolve_finished(self.count_resolved(parents))
+
+    def count_resolved(self, parents: Mapping[int, int | None]) -> dict[int, int]:
+        """Update the counts around resolved nodes, and return how many open children their parents lost."""
+        self.update_dependents(parents, by=-1)
+        lost = _count(parent for parent in parents.values() if parent is not None and parent not in parents)
+        self._adjust_open_children(lost, sign=-1)
+        return lost
 
     def propagate_opened(self, parents: Mapping[int, int | None]) -> None:
         """Update the dependents and parents of opened nodes. `parents` maps each node to its parent."""

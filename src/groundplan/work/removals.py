@@ -1,21 +1,22 @@
 """Remove nodes of the work graph, keep what they held, and bring them back under the same ids.
 
 A container that is deleted is gone for good. What an undo removes comes back by a redo, as long as its parent is there.
+What a merge joins is kept, too, so that an undo can take it apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.links import LinkSource, LinkType, add_link, list_links_from, remove_links_of_many
+from groundplan.kernel.links import LinkSource, LinkType, add_links, list_links_from, remove_links_of_many
 from groundplan.kernel.operations.registry import Effect, declare
-from groundplan.kernel.store.queries import load_queries, to_json_array
+from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.events import WorkOp
 from groundplan.work.kinds import DROPPED, FEATURE, get_feature_of_children, get_priority
@@ -35,6 +36,8 @@ from groundplan.work.positions import blocks_descendants
 from groundplan.work.readiness import Readiness
 from groundplan.work.refs import fetch_node_in_project, remove_aliases
 from groundplan.work.waiting.order import make_child_key
+
+T = TypeVar("T")
 
 sql = load_queries(__file__)
 
@@ -71,9 +74,34 @@ class NodeContent(Struct):
 
     row: WorkNodeRow
     parent: str
-    tags: list[str] = []
-    edges: list[EdgeRow] = []
-    links: dict[LinkType, list[str]] = {}
+    tags: list[str]
+    edges: list[EdgeRow]  # from the node
+    links: dict[LinkType, list[str]]
+
+
+class TargetContent(Struct):
+    """What the target of a merge held before, of what a merge changes."""
+
+    id: str
+    context_links: str
+    held_reason: str | None
+    evidence_total: int
+    tags: list[str]
+    edges: list[EdgeRow]  # in both directions
+    links: dict[LinkType, list[str]]
+
+
+class MergedContent(Struct):
+    """What a merged node held, and its target before."""
+
+    node: NodeContent
+    target: TargetContent
+    children: list[int]
+    edges_to: list[EdgeRow]
+    sections: list[tuple[str, int]]  # id and ordinal
+    aliases: list[str]
+    imports: list[tuple[str, str]]  # tool and item
+    merged: list[str]  # the ids of the nodes that had been merged into it
 
 
 class RemovedContent(NamedTuple):
@@ -138,9 +166,7 @@ def _disconnect(tx: Transaction, readiness: Readiness, ids: dict[int, str], *, o
 
 def _remove_links(tx: Transaction, node_ids: Collection[str]) -> dict[str, list[Change]]:
     """Delete the links of these nodes, and return the changes by node."""
-    links_by_source: dict[str, dict[LinkType, list[str]]] = {}
-    for link in list_links_from(tx, node_ids):
-        links_by_source.setdefault(link.source, {}).setdefault(link.type, []).append(link.target)
+    links_by_source = _list_links(tx, node_ids)
     if links_by_source:
         remove_links_of_many(tx, links_by_source)
     return {
@@ -188,7 +214,8 @@ def remove(tx: Transaction, request: RemoveNodes) -> NodeIds:
     """Remove nodes, and keep what they held."""
     rows = load_nodes_by_id(tx, request.nodes)
     readiness = Readiness(tx, decision=None)
-    _keep_contents(tx, rows)
+    for content in _collect_contents(tx, rows.values()):
+        _keep(tx, content.row.id, content)
     lost: dict[int, int] = {}
     removed_ns = {row.n for row in rows.values()}
     for row in rows.values():
@@ -197,29 +224,78 @@ def remove(tx: Transaction, request: RemoveNodes) -> NodeIds:
             lost[row.parent_n] = lost.get(row.parent_n, 0) + 1
     deleted = [SubtreeRow(row.n, row.id, row.resolved, row.claimed_by, row.claimed_until) for row in rows.values()]
     delete_nodes(tx, readiness, deleted, lost)
-    _resolve_again(tx, readiness, request.outcomes)
+    resolve_again(tx, readiness, request.outcomes)
     readiness.settle()
     return NodeIds(list(rows))
 
 
-def _keep_contents(tx: Transaction, rows: Mapping[str, WorkNodeRow]) -> None:
-    ns = [row.n for row in rows.values()]
+def keep_merged(tx: Transaction, source: WorkNodeRow, target: WorkNodeRow) -> None:
+    """Keep what two nodes hold before the source is merged into the target."""
+    (content,) = _collect_contents(tx, [source])
+    of_source, of_target = {"project_id": tx.project.id, "n": source.n}, _list_links(tx, [target.id])
+    _keep(
+        tx,
+        source.id,
+        MergedContent(
+            content,
+            TargetContent(
+                target.id,
+                target.context_links,
+                target.held_reason,
+                target.evidence_total,
+                load_tags(tx, [target.n]).get(target.n, []),
+                [*_list_edges(tx, sql.edges_from, target), *_list_edges(tx, sql.edges_to, target)],
+                of_target.get(target.id, {}),
+            ),
+            tx.scalars(sql.children, **of_source),
+            _list_edges(tx, sql.edges_to, source),
+            [(section_id, ordinal) for section_id, ordinal in tx.all(sql.sections_of, **of_source)],
+            tx.scalars(sql.aliases_of, **of_source),
+            [(tool, item) for tool, item in tx.all(sql.imports_of, **of_source)],
+            tx.scalars(sql.merged_into, **of_source),
+        ),
+    )
+
+
+def _list_edges(tx: Transaction, query: Query, node: WorkNodeRow) -> list[EdgeRow]:
+    return tx.all(query, EdgeRow, project_id=tx.project.id, ns=to_json_array([node.n]))
+
+
+def _list_links(tx: Transaction, node_ids: Iterable[str]) -> dict[str, dict[LinkType, list[str]]]:
+    """Return the targets of the links of some nodes, by node and type."""
+    links: dict[str, dict[LinkType, list[str]]] = {}
+    for link in list_links_from(tx, node_ids):
+        links.setdefault(link.source, {}).setdefault(link.type, []).append(link.target)
+    return links
+
+
+def _collect_contents(tx: Transaction, rows: Collection[WorkNodeRow]) -> list[NodeContent]:
+    ns = [row.n for row in rows]
     tags = load_tags(tx, ns)
     edges: dict[int, list[EdgeRow]] = {}
     for edge in tx.all(sql.edges_from, EdgeRow, project_id=tx.project.id, ns=to_json_array(ns)):
         edges.setdefault(edge.from_n, []).append(edge)
-    links: dict[str, dict[LinkType, list[str]]] = {}
-    for link in list_links_from(tx, rows):
-        links.setdefault(link.source, {}).setdefault(link.type, []).append(link.target)
-    for node_id, row in rows.items():
+    links = _list_links(tx, [row.id for row in rows])
+    contents = []
+    for row in rows:
         assert row.parent_n is not None  # noqa: S101 - it is not the root
         parent = fetch_node(tx, row.parent_n).id
-        row.priority = 0.0  # follows from the properties; JSON has no -Infinity
-        content = NodeContent(row, parent, tags.get(row.n, []), edges.get(row.n, []), links.get(node_id, {}))
-        tx.run(sql.add_removed, project_id=tx.project.id, id=node_id, content=msgspec.json.encode(content).decode())
+        kept = msgspec.structs.replace(row, priority=0.0)  # follows from the properties; JSON has no -Infinity
+        contents.append(NodeContent(kept, parent, tags.get(row.n, []), edges.get(row.n, []), links.get(row.id, {})))
+    return contents
 
 
-def _resolve_again(tx: Transaction, readiness: Readiness, outcomes: Mapping[str, str | None]) -> None:
+def _keep(tx: Transaction, node_id: str, content: Struct) -> None:
+    tx.run(sql.add_removed, project_id=tx.project.id, id=node_id, content=msgspec.json.encode(content).decode())
+
+
+def load_kept(tx: Transaction, node_ids: Iterable[str], type_: type[T]) -> dict[str, T]:
+    """Return what some nodes held when they were removed last, by id."""
+    rows = tx.all(sql.removed_contents, RemovedContent, project_id=tx.project.id, ids=to_json_array(node_ids))
+    return {row.id: msgspec.json.decode(row.content, type=type_) for row in rows}
+
+
+def resolve_again(tx: Transaction, readiness: Readiness, outcomes: Mapping[str, str | None]) -> None:
     """Resolve nodes that were reopened, but for those that have other open children by now."""
     readiness.write_counts()
     rows = {row.n: row for row in load_nodes_by_id(tx, outcomes).values() if not row.resolved}
@@ -239,8 +315,8 @@ def _resolve_again(tx: Transaction, readiness: Readiness, outcomes: Mapping[str,
             if outcome is not None:
                 changes.append(changed("outcome", None, outcome))
             tx.record(WorkOp.RESOLVED if outcome is None else WorkOp.DROPPED, rows[n].id, *changes)
-    if parents:
-        readiness.propagate_resolved(parents)
+    if parents:  # other parents were open beside them before, too
+        readiness.count_resolved(parents)
 
 
 def restore(tx: Transaction, request: RestoreNodes) -> NodeIds:
@@ -250,24 +326,30 @@ def restore(tx: Transaction, request: RestoreNodes) -> NodeIds:
         NotFound: the parent of a node is gone.
         CycleDetected: a node would wait for itself.
     """
-    rows = tx.all(sql.removed_contents, RemovedContent, project_id=tx.project.id, ids=to_json_array(request.nodes))
-    contents = sorted(
-        (msgspec.json.decode(row.content, type=NodeContent) for row in rows), key=lambda content: content.row.depth
-    )
+    contents = sorted(load_kept(tx, request.nodes, NodeContent).values(), key=lambda content: content.row.depth)
     readiness = Readiness(tx, decision=None)
     for content in contents:
-        _insert_again(tx, readiness, content)
+        insert_again(tx, readiness, content)
+        add_links(tx, _iter_links(content))
+        tx.record(WorkOp.RESTORED, content.row.id, changed("deleted", True, None))
     for content in contents:
-        _connect_again(tx, readiness, content)
+        connect_again(tx, readiness, content.edges)
     readiness.check_for_loops([content.row.n for content in contents])
     readiness.settle()
     return NodeIds([content.row.id for content in contents])
 
 
-def _insert_again(tx: Transaction, readiness: Readiness, content: NodeContent) -> None:
+def _iter_links(content: NodeContent) -> Iterator[tuple[LinkSource, LinkType, str]]:
+    source = LinkSource(content.row.id, content.row.n)
+    return ((source, type_, target) for type_, targets in content.links.items() for target in targets)
+
+
+def insert_again(tx: Transaction, readiness: Readiness, content: NodeContent) -> None:
+    """Insert a removed node below its parent, with its tags. Its edges, links and children are not there yet."""
     row = content.row
     parent = fetch_node_in_project(tx, content.parent)
-    readiness.add_open_children({parent.n: 1})
+    if not row.resolved:
+        readiness.add_open_children({parent.n: 1})
     readiness.settle_positions()  # the node follows the position of its parent
     parent = fetch_node(tx, parent.n)
     row.parent_n, row.depth, row.feature_n = parent.n, parent.depth + 1, get_feature_of_children(parent)
@@ -275,30 +357,19 @@ def _insert_again(tx: Transaction, readiness: Readiness, content: NodeContent) -
     row.blocked_above = parent.blocked_above + (parent.waits and blocks_descendants(tx, parent.kind))
     row.priority = get_priority(row.properties_value)
     row.order_key = make_child_key(tx, parent.n, row.n)
-    row.rev += 1
+    row.rev += 2  # its removal and its return
+    readiness.snapshot_absent(row.n)
     tx.run_with_record(sql.restore_node, row, project_id=tx.project.id)
     index_summary(tx, row)
-    is_feature = row.kind == FEATURE
-    if is_feature:
+    if row.kind == FEATURE:
         tx.run(sql.restore_feature, project_id=tx.project.id, n=row.n)
-    readiness.count_new_nodes(
-        tasks_of={} if is_feature else {row.feature_n: 1},
-        features=int(is_feature),
-        blocked=int(row.blocked_above > 0),
-        actionable=int(not is_feature and not row.blocked_above),
-        are_restored=True,
-    )
-    readiness.snapshot([row.n])
     if content.tags:
         add_tags(tx, tx.project.id, {row.n: content.tags})
-    for type_, targets in content.links.items():
-        for target in targets:
-            add_link(tx, LinkSource(row.id, row.n), type_, target)
-    tx.record(WorkOp.RESTORED, row.id, changed("deleted", True, None))
 
 
-def _connect_again(tx: Transaction, readiness: Readiness, content: NodeContent) -> None:
-    for edge in content.edges:
+def connect_again(tx: Transaction, readiness: Readiness, edges: Iterable[EdgeRow]) -> None:
+    """Add edges again."""
+    for edge in edges:
         add_edge(tx, edge.from_n, edge.type, edge.to_n)
         if edge.type == DEPENDS_ON and list_open_nodes(tx, [edge.to_n]):
             readiness.adjust_open_dependencies([edge.from_n], by=1)

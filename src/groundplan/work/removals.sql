@@ -119,6 +119,59 @@ SELECT d.from_n, d.type, d.to_n
    AND d.project_id = :project_id
    AND d.from_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
+-- name: edges_to
+-- Every edge to some nodes.
+SELECT d.from_n, d.type, d.to_n
+  FROM work_edges AS d
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.to_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: children
+-- The children of a node.
+SELECT c.n
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.parent_n = :n
+ ORDER BY c.n;
+
+-- name: sections_of
+-- The sections of a node, in their order.
+SELECT id, ordinal
+  FROM work_sections
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n
+ ORDER BY ordinal;
+
+-- name: aliases_of
+-- The aliases of a node.
+SELECT alias
+  FROM work_aliases
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n
+ ORDER BY alias;
+
+-- name: imports_of
+-- The imported items that are a node.
+SELECT tool, source_id
+  FROM work_imports
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n
+ ORDER BY tool, source_id;
+
+-- name: merged_into
+-- The ids of the nodes that were merged into a node.
+SELECT id
+  FROM work_merged_texts
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n
+ ORDER BY id;
+
 -- name: restore_node
 -- Insert a removed node again, under its number and id. Its revision goes on.
 INSERT INTO work_nodes (tenant_id, project_id, {position}, {content}, {progress}, order_key,

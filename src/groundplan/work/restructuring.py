@@ -40,6 +40,7 @@ from groundplan.work.nodes import (
 )
 from groundplan.work.readiness import Readiness
 from groundplan.work.refs import find_node, find_node_in_project, move_aliases, resolve_node_project
+from groundplan.work.removals import keep_merged
 from groundplan.work.requests import SECTIONS_MAX, TAGS_MAX, Decision, EvidenceRef, NodeRef, encode_links
 from groundplan.work.waiting.cycles import CycleDetected, Loop
 
@@ -207,6 +208,7 @@ def merge(
     """Merge the source into the target and return the result in words."""
     _refuse_unmergeable(readiness, source, target)
     enforce_claims(tx, source.id, source.claimed_by, source.claimed_until)
+    keep_merged(tx, source, target)
     readiness.snapshot([source.n, target.n])
     changes = [changed("merged_from", None, source.id)]
     children = _move_children(tx, readiness, source, target, decision)

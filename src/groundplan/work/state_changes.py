@@ -23,6 +23,7 @@ READY = 4
 BLOCKED = 8
 IS_FEATURE = 16
 IS_TASK = 32
+IS_ABSENT = 64  # here only: of a node that the write brings back
 
 # The conditions in the SQL.
 STARTABLE = 1  # but for open children and dependencies
@@ -104,15 +105,12 @@ class StateChanges:
         self._before.setdefault(n, state)
 
     def count_new_nodes(
-        self, *, tasks_of: Mapping[int | None, int], blocked: int, actionable: int, features: int, are_restored: bool
+        self, *, tasks_of: Mapping[int | None, int], blocked: int, actionable: int, features: int
     ) -> None:
-        """Count nodes that this write created; `tasks_of` has the number of tasks by feature (None for no feature).
-
-        Nodes that are restored have their numbers already.
-        """
+        """Count nodes that this write created; `tasks_of` has the number of tasks by feature (None for no feature)."""
         tasks = sum(tasks_of.values())
-        made = 0 if are_restored else tasks + features
-        _add_to_counts(self._added, made=made, total=tasks + features, blocked=blocked, actionable=actionable)
+        made = tasks + features
+        _add_to_counts(self._added, made=made, total=made, blocked=blocked, actionable=actionable)
         _add_to_counts(self._added, tasks=tasks, features=features)
         for feature_n, count in tasks_of.items():
             if feature_n is not None:
@@ -203,6 +201,8 @@ def _add_to_counts(counts: dict[str, int], **changes: int) -> None:
 @cache
 def _list_counts(flags: int) -> tuple[str, ...]:
     """Return the names of the project's counts that include a node with these flags, without the counts of tasks."""
+    if flags & IS_ABSENT:
+        return ()
     states = {"features": IS_FEATURE, "resolved": RESOLVED, "blocked": BLOCKED, "actionable": READY}
     return ("total", *(name for name, flag in states.items() if flags & flag))
 

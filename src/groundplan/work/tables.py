@@ -39,7 +39,7 @@ TABLES = (
     Table("work_nodes", select=_READ, insert=_WRITE, update=_WRITE, delete=_WRITE),
     Table("work_edges", select=_READ, insert=_WRITE, delete=_WRITE),
     Table("work_evidence", select=_READ, insert=_WRITE, delete=_WRITE),
-    Table("work_merged", select=_READ, insert=_WRITE),
+    Table("work_merged", select=_READ, insert=_WRITE, delete=_WRITE),
     Table("work_merged_texts", select=_READ, insert=_WRITE, update=_WRITE, update_columns=("node_n",), delete=_WRITE),
     Table("work_removed", select=_READ, insert=_WRITE, append_only=True),
     Table("work_deleted", select=_READ, insert=_WRITE, append_only=True),

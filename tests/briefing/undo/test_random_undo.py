@@ -22,10 +22,11 @@ COLUMNS = (
 
 
 def dump(engine: Engine) -> Any:
-    """Return all nodes, edges and counts, without revisions, times, evidence and claims."""
+    """Return all nodes, edges, merged words and counts, without revisions, times, evidence and claims."""
     nodes = engine.as_owner(f"SELECT {COLUMNS} FROM work_nodes ORDER BY n")
     properties = [json.loads(text) for (text,) in engine.as_owner("SELECT properties FROM work_nodes ORDER BY n")]
     edges = engine.as_owner("SELECT from_n, type, to_n FROM work_edges ORDER BY 1, 2, 3")
+    edges += engine.as_owner("SELECT node_n, id, summary FROM work_merged_texts ORDER BY 1, 2")
     return nodes, properties, edges, engine.as_owner("SELECT total, resolved, blocked, actionable FROM work_projects")
 
 
@@ -50,6 +51,7 @@ def choose_change(chance: random.Random, ids: list[str]) -> tuple[str, dict[str,
         ("work.connect", {"edges": [{**edge, "remove": chance.random() < 0.4}]}),
         ("work.restructure", {"operations": [{"op": "move", "node_id": one, "new_parent": other}]}),
         ("work.restructure", {"operations": [{"op": "drop", "node_id": one, "reason": "r"}]}),
+        ("work.restructure", {"operations": [{"op": "merge", "source": one, "target": other}]}),
         (
             "work.plan",
             {"project": "atlas", "nodes": [{"ref": "x", "summary": "x", "parent_ref": one, "depends_on": [other]}]},

@@ -494,7 +494,6 @@ def test_an_edit_of_an_earlier_draft_is_not_undone_in_a_later_one(ada: Session, 
     ("operation", "arguments"),
     [
         ("work.update", {"updates": [{"node_id": "{coast}", "add_evidence": [{"type": "note", "ref": "x"}]}]}),
-        ("work.restructure", {"operations": [{"op": "merge", "source": "{coast}", "target": "{print}"}]}),
         ("knowledge.delete", {"entityType": "atom", "id": "{atom}", "version": 1}),
         ("purpose.record", {"project": "atlas", "decisions": [{"text": "x", "rationale": "y"}]}),
         ("context.commit", {"runId": "{run}"}),

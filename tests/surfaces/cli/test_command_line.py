@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ from groundplan.commands import COMMANDS, NOT_COMMANDS
 from groundplan.surfaces.cli.command_line import COMMON_OPTIONS, Command, argument, option, parse_line
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.program import build_command
+from tests.standby import Standby
 from tests.surfaces.cli.conftest import Run
+from tests.surfaces.cli.everyday.test_terminal import on_terminal
 
 EXAMPLE = Command(
     ("paint",),
@@ -118,6 +121,52 @@ def test_an_earlier_word_and_one_of_another_tool_lead_to_the_right_one(run: Run)
         refused = run(*words.split(), "--json")
         assert refused.error == (2, "usage"), words
         assert NOT_COMMANDS[words] in json.loads(refused.err)["error"]["message"]
+
+
+# --- Odd surroundings -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("option", ["--db=", "--org=", "--agent=", "--access=", "--config=", "--project="])
+def test_an_empty_value_of_a_common_option_is_refused_with_a_reason(run: Run, option: str) -> None:
+    run("project", "create", "atlas")
+
+    refused = run("ls", option, "--json")
+    assert refused.code == 2
+    assert json.loads(refused.err)["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "words", [("op", "project.create", "-"), ("work", "plan", "--project", "atlas", "--nodes", "-")]
+)
+def test_two_megabytes_on_standard_input_are_refused(
+    run: Run, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    text = json.dumps({"name": "x" * 2_000_000}).encode()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
+
+    assert run(*words, "--json").error == (2, "too_large")
+    assert list(Path().iterdir()) == []
+
+
+def test_without_a_home_a_word_works_and_only_forgets_the_last_task(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("project", "create", "atlas")
+    for variable in ("HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)  # as where the account has no folder
+
+    assert run("add", "First").code == 0
+    assert run("ls").code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [(), ("help",), ("ls", "--help"), ("ls",), ("board",), ("tree",), ("where",)])
+def test_a_terminal_of_twenty_columns_gets_whole_lines(run: Run, program: Standby, words: tuple[str, ...]) -> None:
+    run("project", "create", "atlas")
+    run("add", "Draw the whole coast of the island")
+
+    with on_terminal(program, *words, "--no-pager", columns=20) as terminal:
+        assert terminal.read_all()
+        assert terminal.process.returncode == 0
 
 
 # --- op ---------------------------------------------------------------------------------------------------------------

@@ -150,6 +150,70 @@ def test_a_weaker_value_waits_and_the_command_that_is_shown_lets_it_in(facts: Fa
     assert (facts.input("/site/size")["valueNumber"], "Waiting" in facts.view().out) == (4800, False)
 
 
+# --- My draft ---------------------------------------------------------------------------------------------------------
+
+
+def suggest(facts: FactCommands, *pointers: str) -> list[str]:
+    """Suggest another value for each of some inputs, and return the ids of the suggestions."""
+    facts.edit(inputs=[{"pointer": pointer, "value": 1} for pointer in pointers])
+    weaker = [{"pointer": pointer, "value": 2, "provenance": "model-inferred"} for pointer in pointers]
+    return [row["id"] for row in facts.edit(inputs=weaker)["suggested"]]
+
+
+def test_commands_about_a_draft_take_mine_if_they_name_none(facts: FactCommands, run: Run) -> None:
+    first, second, third, fourth = suggest(facts, "/a", "/b", "/c", "/d")
+
+    assert run("context", "accept", first, second, "--project", "atlas", "--json").answer["run"]["id"] == facts.draft
+    assert run("context", "reject", third, "--project", "atlas").code == 0
+    assert run("context", "accept", facts.draft, fourth).code == 0
+    values = {pointer: row["valueNumber"] for pointer, row in facts.view("--json").answer["inputsByPointer"].items()}
+    assert values == {"/a": 2, "/b": 2, "/c": 1, "/d": 2}
+    assert run("context", "commit", "--project", "atlas", "--json").answer["run"]["id"] == facts.draft
+    begun = run("context", "draft", "--project", "atlas", "--json").answer["run"]["id"]
+    assert run("context", "discard", "--json").answer == {"discarded": begun}
+
+
+def test_without_a_draft_of_mine_or_with_several_a_command_asks_for_one(facts: FactCommands, run: Run) -> None:
+    (suggestion,) = suggest(facts, "/a")
+    run("context", "draft", "--project", "atlas")
+    commands = (("commit",), ("discard",), ("accept", suggestion))
+
+    assert [run("context", *words, "--project", "atlas", "--json").error for words in commands] == [(2, "usage")] * 3
+    for run_id in (facts.draft, run("context", "list", "--project", "atlas", "--json").answer["runs"][0]["id"]):
+        run("context", "discard", run_id)
+    refused = [run("context", *words, "--project", "atlas", "--json") for words in commands]
+    assert [one.error for one in refused] == [(2, "usage")] * 3
+    assert "groundplan context list --project atlas" in refused[0].err
+
+
+def test_errors_of_facts_and_members_have_the_name_of_their_contract(facts: FactCommands, run: Run) -> None:
+    def name_of(*words: str) -> str | None:
+        name: str | None = json.loads(run(*words, "--json").err)["error"].get("name")
+        return name
+
+    assert name_of("op", "context.fetch_run", json.dumps({"runId": SOURCE})) == "PcivRlsDeniedError"
+    assert name_of("context", "view", "--project", "nowhere") == "PcivRlsDeniedError"
+    assert name_of("context", "view", "--project", "atlas") == "NotFound"
+    assert name_of("context", "accept", facts.draft, SOURCE) == "NotFound"
+    assert name_of("context", "commit", "r1") == "PcivSchemaMismatchError"
+    assert name_of("context", "bootstrap", "atlas") == "Conflict"
+    assert name_of("member", "remove", "nobody", "--project", "atlas") == "NotFound"
+    assert name_of("member", "list", "--project", "atlas", "--access", "members", "--person", "mallory") == (
+        "PcivRlsDeniedError"
+    )
+    assert name_of("show", "nowhere", "--project", "atlas") is None
+
+
+def test_a_scope_is_bootstrapped_with_its_first_draft_or_without(run: Run) -> None:
+    run("init")
+    made = run("context", "bootstrap", "atlas", "--draft", "--json").answer
+
+    assert (made["scopeId"], made["role"]) == ("atlas", "owner")
+    assert run("context", "list", "--project", "atlas", "--json").answer["runs"][0]["id"] == made["runId"]
+    assert "runId" not in run("context", "bootstrap", "borealis", "--json").answer
+    assert run("context", "bootstrap", "atlas", "--json").error == (5, "pciv_scope_already_initialized")
+
+
 # --- Printing a run --------------------------------------------------------------------------------------------------
 
 

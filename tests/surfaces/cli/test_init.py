@@ -110,7 +110,7 @@ def test_people_of_a_postgresql_store_from_before_stored_roles_decided_keep_what
 
 
 def test_init_says_why_its_caller_cannot_administer(run: Run, team: PostgresEngine) -> None:
-    run("org", "member", "add", "ada", "--kind", "agent", "--person", "ben", "--db", team.app_url, "--access", "open")
+    run("org", "member", "add", "ada", "--kind", "agent", "--db", team.app_url, "--access", "open", "--person", "ben")
 
     made = run("init", team.owner_url)
 

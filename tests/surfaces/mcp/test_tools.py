@@ -331,11 +331,11 @@ def test_a_refusal_reads_as_code_message_and_details(error: GroundplanError) -> 
         (Forbidden("no"), "PcivRlsDeniedError"),
         (NotFound("scope", "s1"), "PcivRlsDeniedError"),
         (Invalid("bad"), "PcivSchemaMismatchError"),
-        (NoContext("s1"), "Error"),
+        (NoContext("s1"), "NotFound"),
         (PcivRuntimeInvariantError(Invariant.DRAFT_AT, "bad", scope_id="s1", run_id="r1"), "PcivRuntimeInvariantError"),
-        (Conflict("stale"), "Error"),
-        (RuleViolated("never"), "Error"),
-        (Unavailable("later"), "Error"),
+        (Conflict("stale"), "Conflict"),
+        (RuleViolated("never"), "RuleViolated"),
+        (Unavailable("later"), "Unavailable"),
     ],
 )
 def test_a_context_tool_also_names_the_error_as_its_contract_does(error: GroundplanError, name: str | None) -> None:

@@ -63,6 +63,26 @@ def test_a_suggestion_is_accepted_or_rejected_where_it_waits_and_its_link_opens_
     assert not view.suggestions
 
 
+def test_a_suggestion_in_a_run_that_an_agent_committed_waits_on_the_page_and_is_decided_in_a_draft_of_it(
+    browser: Browser, engine: Engine
+) -> None:
+    ada, scout = engine.session("ada"), engine.session(local_actor("scout", kind=ActorKind.AGENT))
+    run = ada.call("context.create_draft", scopeId="atlas").run.id
+    ada.call("context.edit", runId=run, inputs=[{"pointer": "/a", "value": 1}])
+    scout.call("context.edit", runId=run, inputs=[{"pointer": "/a", "value": 2}])
+    scout.call("context.commit", runId=run)
+    browser.log_in()
+
+    page = browser.get("/p/atlas/inbox").body.decode()
+    assert f'href="/p/atlas/facts?run={run}&amp;fact=%2Fa"' in page
+    for _ in ("begin a draft", "accept"):
+        assert browser.submit("/p/atlas/inbox", find_form(browser, "/p/atlas/inbox")).status == 303
+
+    (draft,) = ada.call("context.list", scopeId="atlas", status="draft").runs
+    assert value_of(ada.call("context.view", scopeId="atlas", runId=draft.id).inputs_by_pointer["/a"]) == 2
+    assert "Nothing waits for you" in open_page(browser, "/p/atlas/inbox").text
+
+
 def test_an_item_of_the_inbox_is_settled_by_its_form_and_is_gone(browser: Browser, engine: Engine) -> None:
     fill(engine)
     browser.log_in()

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from groundplan.briefing.undo.inverse import CannotUndo, InverseCall, Inverses, NoInverse
 from groundplan.kernel.errors import Conflict, NextStep
@@ -19,6 +20,7 @@ from groundplan.work.graph import connect, update
 from groundplan.work.graph.next import CLAIM
 from groundplan.work.positions import sort_from_below
 from groundplan.work.removals import REMOVE, RESTORE, has_kept_contents, list_referring_nodes
+from groundplan.work.unmerge import UNMERGE
 from groundplan.work.waiting.cycles import HIDDEN_ID
 
 PROPERTIES = "properties."
@@ -31,6 +33,7 @@ EDGES = (WorkOp.CONNECTED, WorkOp.DISCONNECTED)
 EDGES_NAMED_MAX = 5  # rejected edges in a message; the details list more
 
 _STATUS = NoInverse("a status has its own way back", NextStep("container.revert", "sets the status back"))
+_PLAN = NextStep("work.plan", "plans a new node")
 _SECTION = NoInverse("a section has no inverse", NextStep("section.update_text", "changes its text"))
 OPS: Mapping[str, NoInverse | None] = {
     **dict.fromkeys((*UPDATES, *EDGES, WorkOp.MOVED)),
@@ -38,10 +41,11 @@ OPS: Mapping[str, NoInverse | None] = {
     WorkOp.CREATED: None,
     WorkOp.RESTORED: None,
     WorkOp.DELETED: None,
-    WorkOp.MERGED: NoInverse("merged nodes cannot be told apart again", NextStep("work.plan", "plans a new node")),
+    WorkOp.MERGED: None,
+    WorkOp.UNMERGED: None,
     WorkOp.RENEWED: NoInverse("a claim cannot be shortened", NextStep("work.update", "ends it with release")),
     WorkOp.RELEASED: None,
-    WorkOp.ADVANCED: _STATUS,
+    WorkOp.ADVANCED: None,
     WorkOp.REVERTED: NoInverse(_STATUS.reason, NextStep("container.advance", "advances it again")),
     WorkOp.HELD: NoInverse("a hold has its own way back", NextStep("container.unblock", "ends the hold")),
     WorkOp.UNHELD: NoInverse("a hold has its own way back", NextStep("container.block", "holds it again")),
@@ -100,6 +104,16 @@ def _ends(edge: connect.RejectedEdge) -> tuple[str, str]:
 
 def build_call(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
     """Return the call that undoes changes of work nodes."""
+    begun = [event.subject for event in events if event.op == WorkOp.ADVANCED]
+    others = [event for event in events if event.op != WorkOp.ADVANCED]
+    if begun and not others:
+        raise CannotUndo(begun[0], _STATUS)
+    call = _build_call(tx, others)
+    warnings = [f"{feature} stays ACTIVE, which work below it had made it" for feature in begun]
+    return replace(call, warnings=[*call.warnings, *warnings]) if warnings else call
+
+
+def _build_call(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
     kinds = {event.op for event in events}
     if kinds <= {*EDGES}:
         return _build_connect(events)
@@ -110,6 +124,10 @@ def build_call(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
     dropped = [event.subject for event in events if event.op == WorkOp.REOPENED and _was_dropped(event)]
     if dropped and kinds == {WorkOp.REOPENED}:
         return _build_drops(tx, events)
+    if WorkOp.MERGED in kinds and kinds <= {*EDGES, WorkOp.MERGED, WorkOp.MOVED, WorkOp.REOPENED}:
+        return _build_unmerge(tx, events)
+    if WorkOp.UNMERGED in kinds:
+        return _build_merges(events)
     if kinds & {WorkOp.CREATED, WorkOp.RESTORED} and kinds <= {WorkOp.CREATED, WorkOp.RESTORED, WorkOp.REOPENED}:
         return _build_removal(events)
     if WorkOp.DELETED in kinds and kinds <= {WorkOp.DELETED, WorkOp.RESOLVED, WorkOp.DROPPED}:
@@ -194,12 +212,39 @@ def _build_moves(events: Sequence[StoredEvent]) -> InverseCall:
 def _build_removal(events: Sequence[StoredEvent]) -> InverseCall:
     """Return the call that removes nodes that a write made, and resolves what it reopened for them."""
     made = [event.subject for event in events if event.op != WorkOp.REOPENED]
-    outcomes = {
-        event.subject: next((change.before for change in event.changes if change.field == "outcome"), None)
-        for event in events
-        if event.op == WorkOp.REOPENED
+    return InverseCall(REMOVE, {"nodes": made, "outcomes": _list_outcomes(events)})
+
+
+def _list_outcomes(events: Sequence[StoredEvent]) -> dict[str, Any]:
+    """Return the outcomes that reopened nodes had, by id."""
+    return {event.subject: _get_before(event, "outcome") for event in events if event.op == WorkOp.REOPENED}
+
+
+def _get_before(event: StoredEvent, field: str) -> Any:
+    return next((change.before for change in event.changes if change.field == field), None)
+
+
+def _build_unmerge(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
+    """Return the call that takes merged nodes apart, the last ones first."""
+    targets = {
+        event.subject: change.after for event in events for change in event.changes if change.field == "merged_into"
     }
-    return InverseCall(REMOVE, {"nodes": made, "outcomes": outcomes})
+    for event in events:
+        if event.op == WorkOp.MOVED and any(targets.get(move.before) != move.after for move in event.changes):
+            raise CannotUndo(event.subject, NoInverse("it was moved in one step with merges; move it back yourself"))
+    if not has_kept_contents(tx, targets):
+        raise CannotUndo(next(iter(targets)), NoInverse("what was merged then was not kept", _PLAN))
+    return InverseCall(UNMERGE, {"nodes": list(targets)[::-1], "outcomes": _list_outcomes(events)})
+
+
+def _build_merges(events: Sequence[StoredEvent]) -> InverseCall:
+    merges = [
+        {"op": "merge", "source": event.subject, "target": change.before}
+        for event in reversed(events)
+        for change in event.changes
+        if change.field == "merged_into"
+    ]
+    return InverseCall(restructuring.OPERATION, {"operations": merges})
 
 
 def _build_restoration(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:

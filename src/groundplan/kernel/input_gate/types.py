@@ -416,8 +416,6 @@ class Record(FieldType):
         self.tag = config.tag
         # Arguments that belong to other operations, with those operations: a class attribute of the shape.
         self.elsewhere: Mapping[str, Steps] = getattr(shape, "ELSEWHERE", {})
-        # Fields of answers, ignored here so that what was read can be sent: a class attribute of the shape.
-        self.ignored: Collection[str] = getattr(shape, "IGNORED", ())
         # Whether rows may also have the names of the attributes, in snake_case: a class attribute of the shape.
         self.accepts_attributes: bool = getattr(shape, "ACCEPTS_ATTRIBUTES", False)
         # Other words for the tag: a class attribute of the shape itself.
@@ -439,8 +437,6 @@ class Record(FieldType):
     def coerce_kind(self, value: Any, path: ArgumentPath) -> Any:
         if self.accepts_attributes:
             value = self._rename_attributes(value, path)
-        if self.ignored:
-            value = {key: item for key, item in value.items() if key not in self.ignored}
         for key in value:
             if key not in self.arguments and key != self.tag_field:
                 raise self._unknown(key, path)

@@ -21,6 +21,8 @@ from groundplan.kernel.store.transaction import Transaction
 In = TypeVar("In", bound=Struct)
 Out = TypeVar("Out")
 
+FACTS = ("context", "member")  # the first words of the operations that the contract of facts is about
+
 PROJECT_FIELDS = ("project", "project_id", "scope_id")  # what a request calls its project, by group of tools
 
 # Chosen by the caller; the same request with the same id has one effect, even if sent again.
@@ -76,6 +78,7 @@ class Route(Struct, frozen=True):
     method: str
     path: str
     fixed: Mapping[str, str] = field(default_factory=dict)  # wire name → fixed value
+    names: Mapping[str, str] = field(default_factory=dict)  # wire name → name in the body, if they differ
     summary: str | None = None  # if the route is only a part of the operation
     without: tuple[str, ...] = ()  # wire names that it does not show, because it refuses them
     item_of: str | None = None  # the input field, a list, of which such a request has exactly one item
@@ -122,6 +125,11 @@ class Operation(Struct, Generic[In, Out], frozen=True):
     def group(self) -> Group | None:
         """The group of its tool, which decides the envelope of answers."""
         return self.tool.group if self.tool else None
+
+    @property
+    def names_errors(self) -> bool:
+        """Whether its errors have the names of the contract of facts, which is also that of the members of a scope."""
+        return self.name.partition(".")[0] in FACTS
 
     @property
     def routes(self) -> tuple[Route, ...]:

@@ -22,6 +22,7 @@ from groundplan.surfaces.cli.drawing import (
 )
 from groundplan.surfaces.cli.terminal import INDENT, format_time, format_title, format_value, to_one_line
 from groundplan.work.evidence_check import format_marks
+from groundplan.work.nodes import get_description
 
 if TYPE_CHECKING:
     from groundplan.briefing.coverage import Coverage
@@ -98,6 +99,11 @@ def _format_decision(one: Any) -> str:
     return f"{one.at[:10]} {to_one_line(one.text or one.excerpt)}{newer}"
 
 
+def _list_description(answer: Any) -> list[str]:
+    description = get_description(answer.node.properties)
+    return [] if description is None else [description]
+
+
 def _note_left_out(briefing: Any) -> Iterator[Part]:
     if briefing.left_out:
         yield from (GAP, f"Not shown of the briefing: {format_left_out(briefing.left_out)}")
@@ -106,6 +112,7 @@ def _note_left_out(briefing: Any) -> Iterator[Part]:
 
 BRIEFING = ForEach(
     "briefing",
+    Lines("task", lambda task: str(task.description or task.excerpt).splitlines(), title="Description:"),
     Lines("knowledge", _format_knowledge, title="Knowledge:"),
     Lines("missing", title="Missing:"),
     Lines("marks", _format_mark, title="In doubt or changed:"),
@@ -253,6 +260,7 @@ RENDERERS: dict[str, Callable[..., None]] = {
             "node",
             lambda answer: format_title(answer.node.id, answer.node.summary),
             Fields(("in", lambda answer: " > ".join(to_one_line(one.summary) for one in answer.ancestors or ()))),
+            Lines(_list_description, str.splitlines, title="Description:"),
         ),
         BRIEFING,
     ),

@@ -344,7 +344,7 @@ RENDERERS: dict[str, Callable[..., None]] = {
             "id, name",
             ("for", _format_target),
             ("state", _format_state),
-            "tags",
+            "tags, description",
             empty="No templates found.",
         ),
     ),

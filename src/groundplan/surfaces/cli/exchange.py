@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,13 +14,13 @@ from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.operations.progress import count_progress
 from groundplan.surfaces.cli.command_line import argument, option
 from groundplan.surfaces.cli.drawing import GAP, Lines, Rows, View
-from groundplan.surfaces.cli.failures import UsageError, write_line
-from groundplan.surfaces.cli.files import STANDARD_STREAM, print_file, refuse_existing, write_file
+from groundplan.surfaces.cli.failures import UsageError
+from groundplan.surfaces.cli.files import STANDARD_STREAM, refuse_existing, write_file
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.options import ForceOption, TimeoutOption
 from groundplan.surfaces.cli.screen.progress import show_progress
-from groundplan.surfaces.cli.screen.text import escape_control_chars
-from groundplan.surfaces.cli.terminal import echo, format_value, to_one_line
+from groundplan.surfaces.cli.steps import Step, join_steps, print_answer
+from groundplan.surfaces.cli.terminal import format_value, to_one_line
 
 if TYPE_CHECKING:
     from groundplan.exchange.items import WrittenFiles
@@ -124,10 +123,7 @@ REPORT = View(
 )
 
 
-def draw_export(data: Mapping[str, Any], out: str) -> None:
-    """Print what was exported."""
-    echo(f"Wrote {out}: {data['items']} nodes of {data['project']} for {data['tool']}.")
-    View(Rows(lambda report: _list_changes(report, "lost"), "what, count, example", title="Lost:"), footer=())(data)
+EXPORT = View(Rows(lambda report: _list_changes(report, "lost"), "what, count, example", title="Lost:"), footer=())
 
 
 # As the enums of groundplan.exchange, which a command imports only if it runs; a test compares them.
@@ -184,11 +180,8 @@ def import_plan(
         source = (SourceTool(tool), Path(path), name)
         report = import_source(session, *source, dry_run=dry_run, skip_bad=skip_bad, name_step=progress.name_step)
 
-    def draw() -> None:
-
-        draw_report(report, path)
-
-    return CommandResult(report.data, draw, exit_code=RuleViolated.exit_code if report.data["skipped"] else 0)
+    exit_code = RuleViolated.exit_code if report.data["skipped"] else 0
+    return CommandResult(report.data, lambda: draw_report(report, path), exit_code)
 
 
 def export_plan(
@@ -225,19 +218,10 @@ def export_plan(
     if out == STANDARD_STREAM:
         if not written.is_single:
             raise UsageError(f"{tool} has several files; name a folder with --out")
-        return CommandResult(data | {"content": written.files[""]}, lambda: _print_single(written))
-
-    def draw() -> None:
-
-        draw_export(data, out)
-
-    return CommandResult(data | {"file": out}, draw)
-
-
-def _print_single(written: WrittenFiles) -> None:
-    print_file(written.files[""])
-    for one in written.lost:
-        write_line(sys.stderr, f"warning: {escape_control_chars(f'{one.source_id}: {one.what}: {one.detail}')}")
+        warnings = [f"{one.source_id}: {one.what}: {one.detail}" for one in written.lost]
+        return print_answer(written.files[""], data | {"content": written.files[""]}, warnings)
+    wrote = f"Wrote {out}: {data['items']} nodes of {data['project']} for {data['tool']}."
+    return join_steps(Step(data | {"file": out}, [wrote, *EXPORT.list_parts(data)]))
 
 
 def _write_files(written: WrittenFiles, out: str, *, force: bool) -> None:

@@ -11,6 +11,7 @@ from groundplan.catalog import OPERATIONS, build_schema
 from groundplan.configuration import Flags, Settings, load_settings
 from groundplan.kernel.answers import encode
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
+from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.operations.envelopes import wrap
 from groundplan.kernel.operations.execute import ExecutionResult
@@ -21,6 +22,7 @@ from groundplan.surfaces.cli.command_settings import load_command_settings
 from groundplan.surfaces.cli.failures import UsageError, print_warning, write_line
 from groundplan.surfaces.cli.last_id import recall, remember
 from groundplan.surfaces.cli.missing_plan import FileMissing, NoPlanHere, choose_project, refuse_missing
+from groundplan.surfaces.cli.screen.progress import show_progress
 from groundplan.surfaces.cli.screen.text import escape_control_chars
 from groundplan.surfaces.stop_signals import cancel_on_signals
 
@@ -59,9 +61,13 @@ class CommandResult:
 
 
 class CommandSession(Session):
-    """The session of a command. Signals cancel its operations, and reads have no limit: somebody can press Ctrl-C."""
+    """The session of a command. A terminal shows the progress of its operations.
+
+    Signals cancel them, and reads have no limit: somebody can press Ctrl-C.
+    """
 
     limit_s: float | None = None  # of a write; None: as configured
+    is_quiet: bool = False
 
     def execute(
         self,
@@ -72,8 +78,13 @@ class CommandSession(Session):
     ) -> ExecutionResult:
         """As `Session.execute`."""
         limit_s = NO_LIMIT_S if operation.effect is Effect.READ and self.limit_s is None else self.limit_s
-        with cancel_on_signals(limit_s) as by_signal:
-            return super().execute(operation, arguments, cancellation or by_signal, warnings)
+        activity = operation.name.replace(".", " ").replace("_", " ")
+        try:
+            with cancel_on_signals(limit_s) as by_signal, show_progress(activity, as_json=self.is_quiet):
+                return super().execute(operation, arguments, cancellation or by_signal, warnings)
+        except GroundplanError as error:
+            error.has_contract_name = operation.names_errors
+            raise
 
 
 class Invocation:
@@ -174,6 +185,7 @@ class Invocation:
         preferences = self.settings.preferences(self._vocabulary, working_copy=WorkingCopy())
         session = CommandSession(open_store(self.settings.db, build_schema), self.actor, preferences=preferences)
         session.warn = print_warning
+        session.is_quiet = self.as_json
         if is_new and not self.as_json:
             with suppress(OSError):  # stderr is closed
                 write_line(sys.stderr, f"created {escape_control_chars(self.settings.db)}")

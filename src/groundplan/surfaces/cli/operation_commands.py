@@ -30,6 +30,7 @@ from groundplan.surfaces.cli.invocation import PROJECT, CommandResult, Invocatio
 # The other operations with an optional project look into all of them.
 IN_ONE_PROJECT = frozenset({"work.plan", "work.next", "work.claim", "work.onboard", "work.analyse", "container.create"})
 NAMES_A_PLACE = frozenset({PROJECT, "node_id", "feature"})
+RUN = "run"
 LEAN = "lean"  # configured or not, a person has no reason to take it back for one command
 DAY_CHARS = len("2026-11-15")
 SHAPE_NAMES_MAX = 8  # a hint, not the reference
@@ -139,7 +140,8 @@ def _get_key(entry: Entry, field: FieldInfo) -> str:
 def _build_parameter(operation: Operation[Any, Any], entry: Entry, key: str, one: Input, with_help: bool) -> Parameter:
     name, form = key.replace("_", "-"), one.form
     is_argument = one.field.name in entry.arguments
-    is_implied = key == PROJECT and not is_argument  # it need not be given where the project is known
+    # They need not be given where the project is known, or the draft is the caller's own.
+    is_implied = (key == PROJECT and not is_argument) or (key == RUN and entry.in_my_draft)
     can_be_off = form.is_switch and one.field.default is not False and key != LEAN
     return Parameter(
         () if is_argument else (f"--{name}", "-P") if key == PROJECT else (f"--{name}",),
@@ -180,6 +182,12 @@ def _run(
     # What an item is recorded for exists already, so a missing file is not created.
     reads_only = bool(entry.item_of) or _is_read_only(operation, arguments)
     with invocation.session(reads_only=reads_only) as session:
+        if entry.in_my_draft:
+            from groundplan.surfaces.cli.context.open_draft import add_run
+
+            add_run(
+                session, arguments, entry.arguments[1:], lambda: own_project.get(PROJECT) or invocation.find_project()
+            )
         strict_json.validate_value(arguments)
         result = session.execute(operation, arguments)
 

@@ -1,4 +1,4 @@
-"""The name that the program was started by, for hints: `groundplan`, `pl`, or the one that `init --short` made."""
+"""The name that the program was started by, for hints: `groundplan`, `pl`, or a link to them."""
 
 from __future__ import annotations
 

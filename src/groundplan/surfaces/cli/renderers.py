@@ -12,6 +12,7 @@ from groundplan.commands import COMMANDS, Entry
 from groundplan.kernel.operations.registry import Effect, Operation, load_by_name
 from groundplan.kernel.wording import PROGRAM
 from groundplan.surfaces.cli.drawing import Fields, Part, Rows, View, print_parts
+from groundplan.surfaces.cli.invocation import CommandResult
 
 # The module with the view of an operation, by its name or the first part of that; a command loads no other.
 VIEWS: Mapping[str, str] = {
@@ -35,6 +36,13 @@ def find_view(operation: str) -> Callable[[Any], None] | None:
     return view
 
 
+def show_answer(operation: str, answer: Any, encoded: bytes | None = None) -> CommandResult:
+    """Return an answer as the result of a command that is a function, drawn as the operation has it."""
+    view = find_view(operation)
+    assert view is not None, operation  # noqa: S101 - such a command is for an operation with a view
+    return CommandResult(answer, lambda: view(answer), encoded=encoded)
+
+
 def draw_answer(operation: Operation[Any, Any], entry: Entry, answer: Any, project: str = "") -> None:
     """Print the answer of an operation: with its view, else lists as tables, and the rest as pairs."""
     view = find_view(operation.name)
@@ -43,10 +51,11 @@ def draw_answer(operation: Operation[Any, Any], entry: Entry, answer: Any, proje
     elif view is not None:
         view(answer)
     else:
-        print_parts(_list_parts(answer, entry))
+        print_parts(list_parts(answer, entry))
 
 
-def _list_parts(answer: Any, entry: Entry) -> Iterator[Part]:
+def list_parts(answer: Any, entry: Entry) -> Iterator[Part]:
+    """Yield an answer without a view of its own: lists as tables, the rest as pairs."""
     pairs: list[str] = []
     has_table = False
     for field in msgspec.structs.fields(answer):

@@ -28,12 +28,13 @@ from groundplan.surfaces.cli.terminal import INDENT, format_time, format_title, 
 from groundplan.work.evidence_check import format_marks
 
 if TYPE_CHECKING:
-    from groundplan.work.graph.context import NodeContext, NodeTree
+    from groundplan.work.graph.context import NodeContext
     from groundplan.work.graph.history import HistoryEvent
     from groundplan.work.graph.next import Offer
     from groundplan.work.graph.onboard import BlockedBrief, BranchBrief, ProjectBrief, RecentBrief
     from groundplan.work.graph.open import OpenedProject
     from groundplan.work.graph.query import FoundNodes
+    from groundplan.work.graph.subtree import NodeTree
     from groundplan.work.links import ShownLink
     from groundplan.work.nodes import Evidence, WorkCounts
 
@@ -206,7 +207,9 @@ SIDE_EFFECTS = (
 
 PLANNED = View(Rows("created", "ref, id"), *SIDE_EFFECTS)
 OUTLINE_ROWS = Rows(
-    "nodes", "id, summary, state, claimed: claimed_by, open: open_children, of: children", empty="No nodes found."
+    "nodes",
+    "id, summary, state, kind, status, priority, claimed: claimed_by, open: open_children, of: children",
+    empty="No nodes found.",
 )
 
 

@@ -21,7 +21,7 @@ def describe_tool(tool: ToolEntry, registry: Registry) -> dict[str, Any]:
     """Return the MCP description of a tool."""
     operations = {selector: registry[name] for selector, name in tool.operations.items()}
     if ONLY in operations:
-        description = operations[ONLY].summary
+        description = " ".join((operations[ONLY].summary, *PARTS.get(tool.name, ())))
         schema = build_json_schema(operations[ONLY].input)
     else:
         summaries = (f"{word}: {op.summary.rstrip('.')}" for word, op in operations.items())
@@ -42,6 +42,17 @@ NEEDS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("manage_dependency", "delete"): ("fromId and toId, or id",),
     ("manage_graph", "create"): ("paths (atom)",),
     ("toc_edit", "add_assumption"): ("node or source, target",),
+}
+
+
+# What each part of a request needs, where it has several and none is required. Here this takes half of what it takes in
+# descriptions of the parts.
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "context_edit": (
+        "New: sources kind, title, uri; inputs valueKind or value; constraints key, label too;",
+        "artifacts type, title. links: pointer or constraint. remove: inputs by pointer, others by id.",
+        "Only persons accept, reject.",
+    ),
 }
 
 
@@ -101,14 +112,13 @@ def _build_annotations(operations: Sequence[Operation[Any, Any]]) -> dict[str, b
 
 # --- Described arguments ----------------------------------------------------------------------------------------------
 
-# By tool; an argument that only a variant of its operation takes stands behind the name of that variant.
 DESCRIBED: Mapping[str, tuple[str, ...]] = {
     "graph_open": ("policies",),
     "graph_plan": (
         *("project", "nodes[].parent_ref", "nodes[].depends_on", "nodes[].properties"),
         *("nodes[].serves", "nodes[].rests_on"),
     ),
-    "graph_next": ("project", "node_id", "filter", "budget"),
+    "graph_next": ("project", "node_id", "scope", "filter", "budget"),
     "graph_context": ("budget",),
     "graph_update": (
         *("updates[].resolved", "updates[].properties", "updates[].claim"),
@@ -116,20 +126,19 @@ DESCRIBED: Mapping[str, tuple[str, ...]] = {
     ),
     "graph_connect": ("edges[].from", "edges[].type"),
     "graph_query": ("filter.claimed_by",),
-    "graph_restructure": ("operations[].reason",),
+    "graph_restructure": ("operations[].op", "operations[].reason"),
     "manage_graph": ("entityType", "createdByTaskId", "lastTaskId", "paths"),
     "query_graph": ("query",),
     "manage_changelog": ("taskId",),
     "toc_edit": (
         *("operations", "operations[].ref", "operations[].node", "operations[].source", "operations[].target"),
     ),
-    "toc_check": ("gate", "version", "purpose.compliance/operation"),
+    "toc_check": ("gate", "version", "operation"),
     "toc_record": ("waivers[].refs", "decisions[].supersedes", "decisions[].answers"),
     "context_view": ("pointers", "hydrate"),
     "context_run": ("runId",),
     "context_edit": (
-        *("sources[].id", "inputs[].pointer", "inputs[].value", "inputs[].provenance"),
-        *("inputs[].sourceIds", "constraints[].key"),
+        *("sources[].id", "inputs[].pointer", "inputs[].value", "inputs[].provenance", "inputs[].sourceIds"),
     ),
     "manage_container": ("projectId", "version", "priority", "complexity"),
     "query_container": ("budget", "priority"),
@@ -148,15 +157,15 @@ def add_descriptions(tool: str, schema: dict[str, Any], operations: Iterable[Ope
     """Add the descriptions of arguments to the schema of a tool."""
     from groundplan.argument_descriptions import describe_argument  # here, because only a list of tools needs it
 
-    described = [*operations]
+    several = [*operations]
+    names = [one.name for operation in several for one in (operation, *operation.variants)]
     everywhere = ("lean",) if "lean" in schema["properties"] else ()
-    for entry in (*DESCRIBED.get(tool, ()), *everywhere):
-        variant, _, path = entry.rpartition("/")
-        names = [variant] if variant else [operation.name for operation in described]
-        text = next(filter(None, (describe_argument(name, path) for name in names)))
+    for path in (*DESCRIBED.get(tool, ()), *everywhere):
+        texts = filter(None, (describe_argument(name, path) for name in names))
+        text = next(text for text in texts if not text.startswith("Refused: "))  # by some operations of the tool
         _find_argument(schema, path.split("."))["description"] = text
     for path in LISTS_OF_KINDS.get(tool, ()):
-        _find_argument(schema, path.split("."))["description"] = _describe_item_needs(tool, path, described[0])
+        _find_argument(schema, path.split("."))["description"] = _describe_item_needs(tool, path, several[0])
 
 
 def _find_argument(schema: dict[str, Any], path: list[str]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ loaded when a tool of it is called.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
@@ -24,6 +25,7 @@ from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Group, Operation, Registry
 from groundplan.kernel.wording import describe_value, find_nearest, join_alternatives
 from groundplan.surfaces.exception_log import log_to_stderr
+from groundplan.surfaces.mcp.instructions import build_instructions
 from groundplan.surfaces.mcp.methods import ToolAnswer
 from groundplan.surfaces.mcp.protocol import UnknownTool
 from groundplan.surfaces.respond import Response, respond, respond_with_error
@@ -48,7 +50,8 @@ class ToolOff(Invalid):
 class RegistryTools:
     """The tools of the enabled groups, in the order of registration.
 
-    `entries` are all tools of the registry; without them, every operation is loaded to find its tool.
+    `entries` are all tools of the registry; without them, every operation is loaded to find its tool. If
+    `has_project`, the session has one, so no description requires it.
     """
 
     def __init__(
@@ -60,16 +63,23 @@ class RegistryTools:
         entries: Iterable[ToolEntry] | None = None,
         log: Callable[[str], Unexpected] = log_to_stderr,
         explain_groups: ExplainGroups = lambda groups: f"turn on {', '.join(groups)}",
+        has_project: bool = False,
     ) -> None:
         self._registry = registry
         self._run = run
         self._log = log
         self._explain_groups = explain_groups
+        self.has_project = has_project
         self.groups = tuple(group for group in Group if group in groups)
         self.vocabulary = McpVocabulary(registry, self.groups)
         entries = list(list_tools(registry) if entries is None else entries)
         self._tools = {entry.name: _Tool(entry, registry) for entry in entries if entry.group in groups}
         self._groups_off = {entry.name: entry.group for entry in entries if entry.group not in groups}
+
+    @property
+    def instructions(self) -> str:
+        """The instructions for a client of these tools."""
+        return build_instructions(self.groups, has_project=self.has_project)
 
     def bind(self, run: Run) -> RegistryTools:
         """Return the same tools with another function that runs operations."""
@@ -117,7 +127,8 @@ class RegistryTools:
 
     @cached_property
     def _listing(self) -> list[dict[str, Any]]:
-        return [tool.entry.description or _describe(tool.entry, self._registry) for tool in self._tools.values()]
+        described = [tool.entry.description or _describe(tool.entry, self._registry) for tool in self._tools.values()]
+        return [_require_no_project(tool) for tool in described] if self.has_project else described
 
 
 class _Selection(NamedTuple):
@@ -185,6 +196,23 @@ def _describe(entry: ToolEntry, registry: Registry) -> dict[str, Any]:
     from groundplan.surfaces.mcp.tool_descriptions import describe_tool
 
     return describe_tool(entry, registry)
+
+
+_NEED = re.compile("( needs? )")
+
+
+def _require_no_project(described: dict[str, Any]) -> dict[str, Any]:
+    """Return the description of a tool that needs no project, because the session has one."""
+    schema = described["inputSchema"]
+    required = [name for name in schema.get("required", ()) if name not in PROJECT_NAMES]
+    schema = {name: value for name, value in schema.items() if name != "required"}
+    selector = schema["properties"].get(SELECTOR, {})
+    if "enum" in selector and "description" in selector:
+        clauses = (_NEED.split(clause) for clause in selector["description"].split("; "))
+        own = ((words, [name for name in names.split(", ") if name not in PROJECT_NAMES]) for *words, names in clauses)
+        needs = "; ".join(f"{''.join(words)}{', '.join(names)}" for words, names in own if names)
+        schema["properties"] = {**schema["properties"], SELECTOR: {**selector, "description": needs}}
+    return {**described, "inputSchema": {**schema, "required": required} if required else schema}
 
 
 def _build_near_detail(name: str | None) -> dict[str, Any]:

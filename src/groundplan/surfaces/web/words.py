@@ -24,6 +24,7 @@ VERBS = {  # the item follows
     "work.reopened": "reopened",
     "work.moved": "moved",
     "work.merged": "merged",
+    "work.unmerged": "took apart",
     "work.dropped": "dropped",
     "work.claimed": "claimed",
     "work.renewed": "renewed the claim of",

@@ -51,7 +51,7 @@ from groundplan.work.requests import (
 
 UPDATES_MAX = 1_000
 CHILDREN_SHOWN_MAX = 5
-NOTES_HINT = "Update its notes"
+NOTES_HINT = "Update the notes of its files"
 CLAIM_FIELDS = ("claimed_by", "claimed_until", "status")  # releasing a claim also changes the status
 
 sql = load_queries(__file__)

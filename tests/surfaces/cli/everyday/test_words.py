@@ -254,6 +254,22 @@ def test_a_title_cannot_send_escape_sequences_to_the_terminal(pl: ShortWords) ->
         assert "\u202e" not in pl(line).out
 
 
+def test_what_a_long_view_of_a_task_leaves_out_is_shown_by_the_command_that_it_prints(pl: ShortWords) -> None:
+    phase = pl.add("Phase")
+    nodes = [{"ref": str(n), "summary": f"step {n} {'x' * 120}", "parent_ref": phase} for n in range(700)]
+    assert pl("work plan --nodes", json.dumps(nodes)).code == 0
+
+    shown = pl(f"show {phase}").out.splitlines()
+    rest = pl(shown[-1].removeprefix("groundplan "))
+
+    steps = sum("step " in line for line in shown)
+    assert 300 < steps < 700
+    assert f"Not shown: {700 - steps} children" in shown
+    assert rest.code == 0
+    assert f"step {steps} " in rest.out
+    assert "step 699 " in rest.out
+
+
 def test_evidence_of_a_finish_that_was_taken_back_is_shown_as_undone(pl: ShortWords) -> None:
     task = pl.add("Sign in")
     pl(f"done {task} -e test:green")

@@ -20,18 +20,18 @@ from groundplan.context.document import (
 from groundplan.kernel.cancellation import NO_LIMIT_S
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX, validate_value
 from groundplan.surfaces.cli.command_line import argument, option
-from groundplan.surfaces.cli.failures import write_line
+from groundplan.surfaces.cli.failures import print_warning, write_line
 from groundplan.surfaces.cli.files import (
     STANDARD_STREAM,
     describe_file,
     read_content,
     refuse_existing,
-    write_file,
 )
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.options import ForceOption, ProjectOption, TimeoutOption
-from groundplan.surfaces.cli.screen.progress import show_progress
+from groundplan.surfaces.cli.renderers import show_answer
 from groundplan.surfaces.cli.screen.text import escape_control_chars
+from groundplan.surfaces.cli.steps import print_answer, write_answer
 
 if TYPE_CHECKING:
     from groundplan.context.hydrate import Hydrated
@@ -54,29 +54,18 @@ def export_facts(
 ) -> CommandResult:
     """Export the facts of a run as a JSON document that import can read."""
     refuse_existing(out, force=force)
-    progress = show_progress("exporting the facts", as_json=invocation.as_json)
-    with invocation.session(reads_only=True) as session, progress:
+    with invocation.session(reads_only=True) as session:
         document = session.call("context.export", scopeId=project, **({} if run is None else {"runId": run}))
     text = format_document(document)
     if len(text.encode()) > DOCUMENT_BYTES_MAX:
-        with suppress(OSError):  # stderr is closed
-            write_line(
-                sys.stderr,
-                f"groundplan: warning: the document exceeds the import limit of {DOCUMENT_BYTES_MAX} bytes",
-            )
+        print_warning(f"the document exceeds the import limit of {DOCUMENT_BYTES_MAX} bytes")
     if out == STANDARD_STREAM:
         # Unprintable characters occur only inside JSON strings, where their escapes mean the same.
-        return CommandResult(document, lambda: write_line(sys.stdout, escape_control_chars(text)))
-    write_file(out, f"{text}\n".encode(), force=force)
+        return print_answer(escape_control_chars(text) + "\n", document)
     counts = count_facts(document)
-
-    def draw() -> None:
-        from groundplan.surfaces.cli.terminal import echo
-
-        summary = ", ".join(f"{count} {name}" for name, count in counts.items())
-        echo(f"Wrote {out}: {summary} of run {document.run.id}.")
-
-    return CommandResult({"file": out, "run": document.run, **counts}, draw)
+    wrote = f"{', '.join(f'{count} {name}' for name, count in counts.items())} of run {document.run.id}"
+    data = {"file": out, "run": document.run, **counts}
+    return write_answer(out, f"{text}\n".encode(), wrote, force=force, data=data)
 
 
 def import_facts(
@@ -98,18 +87,10 @@ def import_facts(
     validate_value(given)
     # The document is validated while it is decoded, because it may be larger than a request.
     document = decode_document(read_content(file, DOCUMENT_BYTES_MAX), describe_file(file))
-    with (
-        invocation.session(reads_only=True, limit_s=NO_LIMIT_S if timeout is None else timeout) as session,
-        show_progress("importing the facts", as_json=invocation.as_json),
-    ):
+    with invocation.session(reads_only=True, limit_s=NO_LIMIT_S if timeout is None else timeout) as session:
         answer = session.run(session.operations["context.import"], {**given, "document": document})
 
-    def draw() -> None:
-        from groundplan.surfaces.cli.context.answers import RENDERERS
-
-        RENDERERS["context.import"](answer)
-
-    return CommandResult(answer, draw)
+    return show_answer("context.import", answer)
 
 
 def hydrate(

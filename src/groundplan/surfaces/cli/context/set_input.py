@@ -9,29 +9,14 @@ from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.strict_json import decode
 from groundplan.kernel.wording import quote_text
 from groundplan.surfaces.cli.command_line import argument, option
+from groundplan.surfaces.cli.context.open_draft import find_or_begin_draft
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.renderers import show_answer
 
 if TYPE_CHECKING:
     from groundplan.context.schemas import PcivInputV1
     from groundplan.session import Session
-
-
-DRAFTS_NAMED_MAX = 3
-
-
-def find_or_begin_draft(session: Session, project: str) -> str:
-    """Return the id of my only open draft, or of a new one, which begins as a copy of the facts in force."""
-    actor = "" if session.actor is None else session.actor.id
-    drafts = session.call("context.list", scopeId=project, userId=actor, status="draft").runs
-    mine = [run for run in drafts if run.user_id == actor] or drafts
-    if len(mine) > 1:
-        named = ", ".join(run.id for run in mine[:DRAFTS_NAMED_MAX])
-        raise UsageError(f"you have {len(mine)} open drafts ({named}); name one: context set RUN POINTER VALUE")
-    if mine:
-        return str(mine[0].id)
-    begun = session.call("context.create_draft", scopeId=project)
-    return str(begun.run.id)
 
 
 def build_file_source(run: str, path: str) -> dict[str, str]:
@@ -150,12 +135,7 @@ def set_input(
         sources = {"sources": files} if files else {}
         answer = session.call("context.edit", runId=run, inputs=[write], **sources)
 
-    def draw() -> None:
-        from groundplan.surfaces.cli.context.answers import RENDERERS
-
-        RENDERERS["context.edit"](answer)
-
-    return CommandResult(answer, draw)
+    return show_answer("context.edit", answer)
 
 
 def _split_words(words: list[str]) -> tuple[str | None, str, str | None]:

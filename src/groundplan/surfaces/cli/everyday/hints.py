@@ -1,4 +1,4 @@
-"""Hints for people who use the short words: `pl find WORDS finds nodes by text`.
+"""Hints for people who use the words of every day: `pl find WORDS finds nodes by text`.
 
 An operation without a word, and one that only the long command can express, is named by its command.
 """
@@ -54,7 +54,7 @@ _NODE_ARGUMENTS = ("node_id", "id", "containerId")
 
 
 class WordVocabulary(Vocabulary):
-    """A vocabulary of short words, which begin with the name under which the program was started."""
+    """A vocabulary of the words of every day, which begin with the name under which the program was started."""
 
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
         """Return the word with its arguments, else the command."""
@@ -74,11 +74,6 @@ class WordVocabulary(Vocabulary):
         if hint is None:
             return f"{self.spell(step.operation, step.arguments)} {step.effect}"
         return f"{_fill(hint, step.arguments)} {hint.effect or step.effect}"
-
-
-def load_word_vocabulary() -> Vocabulary:
-    """Return the vocabulary of the short words."""
-    return WordVocabulary()
 
 
 def _fill(hint: WordHint, arguments: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 from groundplan.surfaces.cli.command_line import argument, option
-from groundplan.surfaces.cli.drawing import View
+from groundplan.surfaces.cli.drawing import View, note_left_out
 from groundplan.surfaces.cli.everyday.drawing import (
     MARKS,
     draw_fields,
@@ -26,8 +26,9 @@ from groundplan.surfaces.cli.terminal import INDENT, format_time, format_value, 
 from groundplan.work.evidence_check import format_marks
 
 if TYPE_CHECKING:
-    from groundplan.work.graph.context import NodeContext, NodeTree
+    from groundplan.work.graph.context import NodeContext
     from groundplan.work.graph.outline import OutlineNode
+    from groundplan.work.graph.subtree import NodeTree
 
 
 TEXTS = ("description", "summary")  # properties that are shown as texts
@@ -47,6 +48,10 @@ def show(
         for node, answer in shown:
             yield GAP
             yield from _draw_task(node, answer, output)
+            if answer.next_cursor:
+                yield from note_left_out(answer)
+                at = "" if depth is None else f" --depth {depth}"
+                yield StyledText(f"groundplan work context {node.id}{at} --cursor {answer.next_cursor}", "dim")
 
     return make_result(draw, last=nodes[-1].id)
 

@@ -107,8 +107,8 @@ def _format_state(freshness: Freshness) -> str:
     return f"{freshness.state} by {freshness.behind} commit{'s' if freshness.behind > 1 else ''}: {commits}"
 
 
-def _format_paths(atom: Atom | ListedAtom) -> str:
-    return join_first(atom.paths or (), PATHS_SHOWN_MAX)
+def _format_paths(entity: Atom | ListedAtom | Molecule) -> str:
+    return "" if isinstance(entity, Molecule) else join_first(entity.paths or (), PATHS_SHOWN_MAX)
 
 
 def _shorten_knowledge(entity: Atom | Molecule) -> str:
@@ -159,6 +159,8 @@ RENDERERS = {
             "name",
             "version",
             ("updated", "updated_at"),
+            ("paths", _format_paths),
+            ("task", _format_first_and_last_task),
             ("knowledge", lambda one: _shorten(one.knowledge)),
         ),
         note_no_results,

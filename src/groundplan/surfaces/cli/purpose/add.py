@@ -8,6 +8,7 @@ from groundplan.kernel.errors import Conflict
 from groundplan.surfaces.cli.command_line import argument, option
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.renderers import show_answer
 
 if TYPE_CHECKING:
     from groundplan.session import Session
@@ -50,12 +51,7 @@ def add(
     with invocation.session(reads_only=True) as session:
         answer = _edit_draft(session, project, operations)
 
-    def draw() -> None:
-        from groundplan.surfaces.cli.purpose.views import RENDERERS
-
-        RENDERERS["purpose.edit"](answer)
-
-    return CommandResult(answer, draw)
+    return show_answer("purpose.edit", answer)
 
 
 def _edit_draft(session: Session, project: str, operations: list[dict[str, Any]]) -> Any:

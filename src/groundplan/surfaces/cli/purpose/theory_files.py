@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -34,11 +33,10 @@ from groundplan.purpose.exchange.readers.builder import SkippedItem
 from groundplan.purpose.exchange.writers.picture import SCALE, SCALE_MAX, PngTooLarge, choose_theme, rasterize
 from groundplan.purpose.gates.gates import GateResult
 from groundplan.surfaces.cli.command_line import argument, option
-from groundplan.surfaces.cli.failures import UsageError, write_line
+from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.files import (
     STANDARD_STREAM,
     describe_file,
-    print_file,
     read_content,
     refuse_existing,
     write_file,
@@ -53,8 +51,7 @@ from groundplan.surfaces.cli.options import (
     select_version,
 )
 from groundplan.surfaces.cli.purpose.views import ARROW, format_finding
-from groundplan.surfaces.cli.screen.progress import show_progress
-from groundplan.surfaces.cli.screen.text import escape_control_chars
+from groundplan.surfaces.cli.steps import Step, join_steps, list_section, print_answer, write_answer
 from groundplan.surfaces.cli.terminal import echo, echo_list, pluralize, to_one_line
 
 if TYPE_CHECKING:
@@ -149,30 +146,16 @@ def export_theory(
     refuse_existing(out, force=force)
     requested = prepare_export(format_)
     which = select_version(version, draft=draft)
-    progress = show_progress("exporting the theory", as_json=invocation.as_json)
-    with invocation.session(reads_only=True) as session, progress:
+    with invocation.session(reads_only=True) as session:
         answer = session.call("purpose.export", project=project, format=str(requested), **which)
     warnings: list[str] = answer.warnings or []
     if out == STANDARD_STREAM:
-
-        def print_content() -> None:
-            print_file(answer.content)
-            for warning in warnings:
-                write_line(sys.stderr, f"warning: {escape_control_chars(warning)}")
-
-        return CommandResult(answer, print_content)
+        return print_answer(answer.content, answer, warnings)
     content = build_file(format_, answer.content)
-    write_file(out, content, force=force)
-
-    def draw() -> None:
-        from groundplan.surfaces.cli.terminal import echo, echo_list
-
-        echo(f"Wrote {out}: v{answer.version} as {format_}, {len(content)} bytes.")
-        echo_list("Warnings:", warnings)
-
     data = {"file": out, "format": str(format_), "version": answer.version, "bytes": len(content)}
     data |= {"warnings": warnings} if warnings else {}
-    return CommandResult(data, draw)
+    wrote, shown = f"v{answer.version} as {format_}, {len(content)} bytes", list_section("Warnings:", warnings)
+    return write_answer(out, content, wrote, force=force, data=data, more=shown)
 
 
 def import_theory(
@@ -216,10 +199,7 @@ def import_theory(
         remove_waivers(reading, WAIVERS_LEFT_OUT)
     # The document may be larger than a request, and was validated while it was read.
     arguments = {"project": project, **given, "document": msgspec.to_builtins(reading.document)}
-    with (
-        invocation.session(reads_only=True, limit_s=NO_LIMIT_S if timeout is None else timeout) as session,
-        show_progress("importing the theory", as_json=invocation.as_json),
-    ):
+    with invocation.session(reads_only=True, limit_s=NO_LIMIT_S if timeout is None else timeout) as session:
         answer = _import_document(session, arguments)
         gate = check_imported(session.call, project, answer)
     skipped = [*reading.skipped, *answer.skipped]
@@ -404,19 +384,16 @@ def render(
         files.append(_write_picture(png, *raster, force=force))
         data["png"] = files[-1]
 
-    def draw() -> None:
-        from groundplan.surfaces.cli.terminal import echo
-
-        if svg == STANDARD_STREAM:
-            print_file(answer.svg)
-            return
-        for one in files:
-            echo(f"Wrote {one['file']}: v{answer.version}, {one['width']} x {one['height']}, {one['bytes']} bytes.")
-        if answer.groups is not UNSET:
-            ids = ", ".join(f"{one.group} ({one.nodes})" for one in answer.groups)
-            echo(f"An overview of groups: {ids}. --group opens one of them, --all draws every node.")
-
-    return CommandResult(data, draw)
+    if svg == STANDARD_STREAM:
+        return print_answer(answer.svg, data)
+    wrote = [
+        f"Wrote {one['file']}: v{answer.version}, {one['width']} x {one['height']}, {one['bytes']} bytes."
+        for one in files
+    ]
+    if answer.groups is not UNSET:
+        ids = ", ".join(f"{one.group} ({one.nodes})" for one in answer.groups)
+        wrote.append(f"An overview of groups: {ids}. --group opens one of them, --all draws every node.")
+    return join_steps(Step(data, wrote))
 
 
 def _check_outputs(svg: str | None, png: str | None, scale: int | None, *, force: bool) -> None:

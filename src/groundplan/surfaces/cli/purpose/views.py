@@ -541,7 +541,7 @@ RENDERERS: dict[str, Callable[..., None]] = {
             "versions",
             "number, status, label",
             ("from", lambda one: f"v{one.source}" if one.source else None),
-            "profile, published_at, by: published_by",
+            "profile, published_at, by: published_by, facts: context_run, hash: content_hash",
             empty="No versions here. Next: groundplan purpose draft --project PROJECT",
         )
     ),

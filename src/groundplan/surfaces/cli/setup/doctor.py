@@ -17,7 +17,9 @@ from groundplan.kernel.store.open_store import is_postgres
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.turned_edges import check_turned_edges
 from groundplan.session import Session
+from groundplan.surfaces.cli.drawing import GAP, Lines, Rows, View
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.steps import Step, join_steps
 from groundplan.work.checks import check_leases, check_plans
 
 
@@ -42,18 +44,15 @@ def doctor(invocation: Invocation) -> CommandResult:
             )
     is_well = not any(finding.status is CheckStatus.FAIL for finding in findings)
 
-    def draw() -> None:
-        from groundplan.surfaces.cli.drawing import GAP, Lines, Rows, View
-
-        View(
-            Rows("findings", "status, check: name, finding: message"),
-            Lines(lambda _: [found for found in findings if found.fix], "{name}: {fix}", title="Next steps:"),
-            GAP,
-            "No checks failed." if is_well else "Some checks failed.",
-        )({"findings": findings})
-
+    view = View(
+        Rows("findings", "status, check: name, finding: message"),
+        Lines(lambda _: [found for found in findings if found.fix], "{name}: {fix}", title="Next steps:"),
+        GAP,
+        "No checks failed." if is_well else "Some checks failed.",
+    )
     data = {"checks": [finding.to_dict() for finding in findings], "ok": is_well}
-    return CommandResult(data, draw, exit_code=0 if is_well else Unavailable.exit_code)
+    checked = Step(data, view.list_parts({"findings": findings}))
+    return join_steps(checked, exit_code=0 if is_well else Unavailable.exit_code)
 
 
 def _check_organization(session: Session) -> Finding:

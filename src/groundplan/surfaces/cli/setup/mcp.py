@@ -173,7 +173,7 @@ def _serve(line: Line) -> int:
             sys.stdin.buffer,
             sys.stdout.buffer,
             version=__version__,
-            instructions=build_instructions(settings.tools),
+            instructions=build_instructions(settings.tools, has_project=settings.project is not None),
             on_ready=tools.load,
         )
     finally:
@@ -229,7 +229,12 @@ def _build_tools(session: Session, settings: Settings) -> Tools:
 
     groups = [Group(name) for name in settings.tools]
     return RegistryTools(
-        session.operations, groups, session.execute, entries=read_published_tools(), explain_groups=_explain_groups
+        session.operations,
+        groups,
+        session.execute,
+        entries=read_published_tools(),
+        explain_groups=_explain_groups,
+        has_project=settings.project is not None,
     )
 
 

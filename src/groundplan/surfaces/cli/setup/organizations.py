@@ -21,8 +21,10 @@ from groundplan.kernel.store.authorize import AgentNotAllowed
 from groundplan.kernel.store.open_store import open_store
 from groundplan.kernel.store.store import Store
 from groundplan.surfaces.cli.command_line import argument, option
+from groundplan.surfaces.cli.drawing import Rows, View
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.missing_plan import refuse_missing
+from groundplan.surfaces.cli.steps import Step, join_steps
 
 
 class _NewOrganization(msgspec.Struct, forbid_unknown_fields=True):
@@ -67,15 +69,11 @@ def create_organization(
     with _open_as_owner(invocation) as store:
         made = add_to_store(store, request.id, name=request.name, administrator=request.administrator)
 
-    def draw() -> None:
-        from groundplan.surfaces.cli.terminal import echo
-
-        echo(
-            f"Created organization {made.organization.id}; {request.administrator} administers it.",
-            f"Use it with --org {made.organization.id}, or GROUNDPLAN_ORG={made.organization.id}.",
-        )
-
-    return CommandResult(made, draw)
+    lines = [
+        f"Created organization {made.organization.id}; {request.administrator} administers it.",
+        f"Use it with --org {made.organization.id}, or GROUNDPLAN_ORG={made.organization.id}.",
+    ]
+    return join_steps(Step({}, lines), data=made)
 
 
 def list_organizations(invocation: Invocation) -> CommandResult:
@@ -84,12 +82,8 @@ def list_organizations(invocation: Invocation) -> CommandResult:
         found = store.read(trusted_reader(), organizations.list_organizations)
     data = {"organizations": found}
 
-    def draw() -> None:
-        from groundplan.surfaces.cli.drawing import Rows, View
-
-        View(Rows("organizations", "id, name, members, projects, created: created_at"))(data)
-
-    return CommandResult(data, draw)
+    view = View(Rows("organizations", "id, name, members, projects, created: created_at"))
+    return join_steps(Step(data, view.list_parts(data)))
 
 
 @contextmanager

@@ -27,10 +27,12 @@ from groundplan.kernel.store.open_store import is_postgres
 from groundplan.kernel.store.store import Store
 from groundplan.session import Session
 from groundplan.surfaces.cli.command_line import option
+from groundplan.surfaces.cli.drawing import GAP, Rows, View
 from groundplan.surfaces.cli.failures import UsageError, write_line
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.missing_plan import refuse_missing
 from groundplan.surfaces.cli.setup.demo import find_program
+from groundplan.surfaces.cli.steps import Step, join_steps
 
 if TYPE_CHECKING:
     from groundplan.kernel.store.store import Store
@@ -351,14 +353,9 @@ def _call_once(exposure: Exposure, code: str | None, run: Callable[[Callable[...
     run(call.start)
     answers = call.collect()
 
-    def draw() -> None:
-        from groundplan.surfaces.cli.drawing import Rows, View
-        from groundplan.surfaces.cli.terminal import echo
-
-        echo(f"Groundplan answered at {exposure.address}:", "")
-        View(Rows("answers", "path, status, type, bytes"))({"answers": answers})
-
-    return CommandResult({"address": exposure.address, "answers": answers}, draw)
+    data = {"address": exposure.address, "answers": answers}
+    view = View(f"Groundplan answered at {exposure.address}:", GAP, Rows("answers", "path, status, type, bytes"))
+    return join_steps(Step(data, view.list_parts(data)))
 
 
 def _announce(lines: Sequence[str]) -> None:

@@ -12,7 +12,9 @@ from groundplan.discovery import find_plans
 from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store.open_store import strip_password
+from groundplan.surfaces.cli.drawing import Lines, Rows, View
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.steps import Step, join_steps
 from groundplan.surfaces.cli.terminal import format_value
 
 
@@ -76,15 +78,11 @@ def where(invocation: Invocation) -> CommandResult:
     if unused:
         data["not_used"] = unused
 
-    def draw() -> None:
-        from groundplan.surfaces.cli.drawing import Lines, Rows, View
-
-        View(
-            Rows("parts", "name, value, because: source"),
-            Lines("unused", lambda path: f"not used here: {path}"),
-        )({"parts": parts, "unused": unused})
-
-    return CommandResult(data, draw)
+    view = View(
+        Rows("parts", "name, value, because: source"),
+        Lines("unused", lambda path: f"not used here: {path}"),
+    )
+    return join_steps(Step(data, view.list_parts({"parts": parts, "unused": unused})))
 
 
 def _describe_db(settings: Settings) -> SettingInForce:

@@ -1,0 +1,192 @@
+"""Take merged nodes apart again: the source comes back with all that it had, and the target gives that up.
+
+An undo runs this only while nothing that the merge touched was changed since, so the target still has all of it.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import Change, changed
+from groundplan.kernel.links import LinkSource, return_links
+from groundplan.kernel.operations.registry import Effect, declare
+from groundplan.kernel.store.queries import load_queries, to_json_array
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.events import WorkOp
+from groundplan.work.nodes import (
+    DEPENDS_ON,
+    EvidenceRow,
+    WorkNodeRow,
+    add_evidence,
+    fetch_node,
+    list_open_nodes,
+    remove_edge,
+    save_node,
+    set_tags,
+    touch,
+)
+from groundplan.work.readiness import Readiness
+from groundplan.work.refs import fetch_node_in_project
+from groundplan.work.removals import (
+    EdgeRow,
+    MergedContent,
+    NodeIds,
+    connect_again,
+    insert_again,
+    load_kept,
+    resolve_again,
+)
+from groundplan.work.restructuring import reparent
+from groundplan.work.waiting.cycles import CycleDetected, Loop
+
+sql = load_queries(__file__)
+
+
+class Unmerge(Struct, forbid_unknown_fields=True):
+    """Merged nodes, the last one first; and the outcomes of nodes to resolve then, which the merges had reopened."""
+
+    nodes: list[str]
+    outcomes: dict[str, str | None] = {}
+
+
+def unmerge(tx: Transaction, request: Unmerge) -> NodeIds:
+    """Bring merged nodes back, and take from their targets what came with them.
+
+    Raises:
+        NotFound: the parent of a merged node is gone.
+        CycleDetected: a node would be below itself, or wait for itself.
+    """
+    readiness = Readiness(tx, decision=None)
+    kept = load_kept(tx, request.nodes, MergedContent)
+    for node_id in request.nodes:
+        _take_apart(tx, readiness, kept[node_id])
+    resolve_again(tx, readiness, request.outcomes)
+    readiness.settle()
+    return NodeIds(request.nodes)
+
+
+def _take_apart(tx: Transaction, readiness: Readiness, content: MergedContent) -> None:
+    source, target = content.node.row, fetch_node_in_project(tx, content.target.id)
+    readiness.snapshot([target.n])
+    _refuse_parent_below(tx, readiness, content)
+    insert_again(tx, readiness, content.node)
+    changes = [changed("merged_from", source.id, None)]
+    changes += _return_edges(tx, readiness, content, target)
+    changes += _return_evidence(tx, content, target)
+    changes += _return_belongings(tx, content, target)
+    if content.children:
+        reparent(tx, readiness, content.children, target, fetch_node(tx, source.n))
+        for child in sorted(content.children):
+            tx.record(WorkOp.MOVED, fetch_node(tx, child).id, changed("parent", target.id, source.id))
+    _write_target(tx, readiness, content, target, changes)
+    tx.record(
+        WorkOp.UNMERGED,
+        source.id,
+        changed("merged_into", target.id, None),
+        changed("summary", None, source.summary),
+    )
+    readiness.check_for_loops([source.n, target.n])
+
+
+def _refuse_parent_below(tx: Transaction, readiness: Readiness, content: MergedContent) -> None:
+    """Raise CycleDetected if the parent of the source was moved below a child of the source."""
+    parent = fetch_node_in_project(tx, content.node.parent)
+    for n in content.children:
+        child = fetch_node(tx, n)
+        if readiness.positions.is_above(child, parent):
+            path = [child.id, parent.id, content.node.row.id, child.id]
+            raise CycleDetected(Loop(path), hint=f"; {parent.id} is below {child.id}")
+
+
+def _return_edges(tx: Transaction, readiness: Readiness, content: MergedContent, target: WorkNodeRow) -> list[Change]:
+    """Remove the edges that the target got, and add those of the source; return the changes of the target."""
+    source = content.node.row
+    had, changes = set(content.target.edges), []
+    for edge in content.node.edges:
+        copy = edge._replace(from_n=target.n)
+        if copy.to_n != target.n and copy not in had:
+            _disconnect(tx, readiness, copy)
+            changes.append(changed(edge.type, fetch_node(tx, edge.to_n).id, None))
+    for edge in content.edges_to:
+        copy = edge._replace(to_n=target.n)
+        if edge.from_n == target.n:
+            changes.append(changed(edge.type, None, source.id))
+            continue
+        readiness.snapshot([edge.from_n])
+        is_moved = copy not in had
+        if is_moved:
+            _disconnect(tx, readiness, copy)
+        touch(tx, edge.from_n)
+        before = target.id if is_moved else None
+        tx.record(WorkOp.CONNECTED, fetch_node(tx, edge.from_n).id, changed(edge.type, before, source.id))
+    connect_again(tx, readiness, [*content.node.edges, *content.edges_to])
+    return changes
+
+
+def _disconnect(tx: Transaction, readiness: Readiness, edge: EdgeRow) -> None:
+    remove_edge(tx, *edge)
+    if edge.type == DEPENDS_ON and list_open_nodes(tx, [edge.to_n]):
+        readiness.adjust_open_dependencies([edge.from_n], by=-1)
+
+
+def _return_evidence(tx: Transaction, content: MergedContent, target: WorkNodeRow) -> list[Change]:
+    """Give the evidence that the target got back to the source, and return the change of the target."""
+    own_total = content.target.evidence_total
+    if target.evidence_total == own_total:
+        return []
+    in_project = {"project_id": tx.project.id, "n": target.n}
+    rows = tx.all(sql.evidence_after, EvidenceRow, **in_project, k=own_total)
+    tx.run(sql.remove_evidence_after, **in_project, k=own_total)
+    source_n = content.node.row.n
+    add_evidence(tx, [msgspec.structs.replace(row, node_n=source_n, k=row.k - own_total) for row in rows])
+    returned = [{"type": row.type, "ref": row.ref, "agent": row.agent, "timestamp": row.at} for row in rows]
+    return [changed("evidence", returned, None)]
+
+
+def _return_belongings(tx: Transaction, content: MergedContent, target: WorkNodeRow) -> list[Change]:
+    """Return sections, tags, links, words and names to the source; return the changes of the target."""
+    source, changes, project_id = content.node.row, [], tx.project.id
+    if content.sections:
+        rows = [{"project_id": project_id, "n": source.n, "id": id_, "ordinal": at} for id_, at in content.sections]
+        tx.run_many(sql.return_section, rows)
+        changes.append(changed("sections", [section_id for section_id, _ in content.sections], None))
+    if (change := set_tags(tx, target.n, content.target.tags)) is not None:
+        changes.append(change)
+    ends = LinkSource(target.id, target.n), LinkSource(source.id, source.n)
+    changes += return_links(tx, *ends, kept=content.target.links, returned=content.node.links)
+    words = {"project_id": project_id, "n": source.n}
+    tx.run(sql.return_merged_texts, **words, ids=to_json_array(content.merged))
+    tx.run(sql.remove_merged_text, project_id=project_id, id=source.id)
+    tx.run(sql.remove_merge, project_id=project_id, id=source.id)
+    tx.run(sql.return_aliases, **words, aliases=to_json_array(content.aliases))
+    tx.run_many(sql.attach_import, [{**words, "tool": tool, "source_id": item} for tool, item in content.imports])
+    return changes
+
+
+def _write_target(
+    tx: Transaction, readiness: Readiness, content: MergedContent, target: WorkNodeRow, changes: list[Change]
+) -> None:
+    current, before = fetch_node(tx, target.n), content.target
+    if current.context_links != before.context_links:
+        after = msgspec.json.decode(before.context_links)
+        changes.append(changed("context_links", current.links_value, after))
+    if current.held_reason != before.held_reason:
+        changes.append(changed("held_reason", current.held_reason, before.held_reason))
+        if not current.open_deps:
+            readiness.propagate_waiting(target.n, target.kind)
+    current.context_links, current.held_reason = before.context_links, before.held_reason
+    save_node(tx, current)
+    tx.record(WorkOp.UNMERGED, target.id, *changes)
+
+
+# An undo runs this. It has no name in the catalog.
+UNMERGE = declare(
+    unmerge,
+    name="work.unmerge",
+    summary="Take merged nodes apart.",
+    permission=Permission.WORK_RESTRUCTURE,
+    effect=Effect.WRITE,
+    project=lambda _tx, _request: None,
+)
