@@ -1850,6 +1850,8 @@ ProposedOperation = TypedDict(
         "profile": NotRequired[str | None],
         "label": NotRequired[str | None],
         "from": NotRequired[int | str | None],
+        "ref": NotRequired[Any],
+        "was": NotRequired[Any],
         "parent_id": NotRequired[Any],
         "parent": NotRequired[Any],
         "children": NotRequired[Any],

@@ -15,6 +15,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import NextStep, NotFound
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.input_gate.types import Aliases
+from groundplan.kernel.operations.schema import HiddenInSchema
 from groundplan.kernel.store.transaction import Project, Transaction
 from groundplan.purpose.content import read_verified_content
 from groundplan.purpose.editing.rules import forbids_cycles_and_downward_edges, match_edge_types
@@ -109,7 +110,6 @@ class ProposedOperation(Struct, forbid_unknown_fields=True):
     """A proposed operation: its kind, its version, and the arguments of that operation."""
 
     ACCEPTS_ATTRIBUTES: ClassVar = True  # `op`, as in an edit
-    IGNORED: ClassVar = ("ref", "was")  # arguments of an edit that have no meaning for one operation alone
 
     op: Annotated[OperationKind, EDIT_VERBS] = field(name="kind")
     version: VersionRef | None = None
@@ -141,6 +141,9 @@ class ProposedOperation(Struct, forbid_unknown_fields=True):
     profile: UncheckedWord | None = None
     label: UncheckedWord | None = None
     origin: VersionRef | None = field(name="from", default=None)
+    # Arguments of an edit that mean nothing for one operation alone.
+    ref: Annotated[Any, HiddenInSchema()] = None
+    was: Annotated[Any, HiddenInSchema()] = None
     # What no operation has: a parent or children of a node. The checklist blocks them.
     parent_id: Any = None
     parent: Any = None
