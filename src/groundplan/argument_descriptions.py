@@ -557,7 +557,7 @@ _VERSION_OUT = (
     "The version: a number, `draft`, `published` or an id. Default: the latest published one, else the draft."
 )
 _AS_OF = "Only what was recorded by then: a date such as 2026-11-15, or an instant with its time zone."
-_BY_KEY = "its key, the id of its row in the draft, or a `ref` of this request, earlier or later."
+_BY_KEY = "its key, row id, or a `ref` of this request, earlier or later."
 _ABOUT = "The subjects: keys, edges such as `AC1->OP2`, pointers of facts, ids of work nodes."
 _IN_ANY_VERSION = "its key, or the id of its row in any version."
 
@@ -618,16 +618,16 @@ PURPOSE: Mapping[str, str] = {
     "edges and indicators, an assumption with what it is on.",
     # An edit
     "operations": "The operations on the draft, which must exist, in order: all of them, or none.",
-    "operations[].op": "The operation.",
-    "operations[].ref": "A name for what is added, in this request; it takes precedence over an equal key.",
+    "operations[].op": "The operation. `create_` means `add_`, and `delete_` means `remove_`.",
+    "operations[].ref": "Your name for what is added, within this request; it hides an equal key.",
     **{f"operations[].{name}": text for name, text in {**_INDICATOR, **_NODE, **_EDGE, **_ASSUMPTION}.items()},
     "operations[].node_type": "The type of the node. Its key keeps the letters of its first type.",
     "operations[].metadata": "Free metadata, up to 16,384 bytes as JSON; merged with the existing one, and null "
     "removes a name.",
     "operations[].node": f"The node: {_BY_KEY}",
-    "operations[].source": "The node at the start of the edge, as `node`: the cause; of `DEPENDS_ON`, what depends.",
-    "operations[].target": "The node at the end of the edge, as `node`: the effect; of `DEPENDS_ON`, what it depends "
-    "on. For an indicator: the value to reach, a number.",
+    "operations[].source": "As `node`: the cause; of `DEPENDS_ON`, what depends.",
+    "operations[].target": "As `node`: the effect; of `DEPENDS_ON`, what it depends on. Of an indicator: the number to "
+    "reach.",
     "operations[].edge_type": "The type of the edge; required if there are several between the two nodes. Default for "
     "a new edge: `CONTRIBUTES_TO`.",
     "operations[].new_edge_type": "The new type of the edge.",
@@ -664,13 +664,15 @@ PURPOSE: Mapping[str, str] = {
     "profile": "How strict the gates are. Default: the profile of the version.",
     "purpose.compliance/detail": "`short`: the decision, its reasons and the items that fail. `full`, the default: the "
     "whole checklist, as data and as Markdown.",
-    "operation": 'The proposed operation to check, such as `{"kind": "publish"}` or `{"kind": "create_node", '
-    '"node_type": "OUTPUT", "title": "A well"}`. Wrong values in it are reported in the checklist.',
-    "operation.kind": "The kind of operation.",
+    "operation": 'The proposed operation as an edit has it, such as `{"op": "remove_node", "node": "OP1"}`, or the op '
+    "`create_draft`, `publish` or `read`. Wrong values in it are reported in the checklist.",
+    "operation.kind": "The operation, also called `op`, with its verb here or in an edit.",
     "operation.version": _VERSION,
     "operation.node": "The node, by key or row id.",
     "operation.assumption": "The assumption, by key or row id.",
-    **{f"operation.{name}": text for name, text in {**_NODE, **_EDGE, **_ASSUMPTION}.items()},
+    "operation.indicator": "The indicator, by key or row id.",
+    **{f"operation.{name}": text for name, text in {**_INDICATOR, **_NODE, **_EDGE, **_ASSUMPTION}.items()},
+    "operation.target": "The node at the end of the edge, by key or row id; of an indicator, the value to reach.",
     "operation.edge_type": "The type of the edge.",
     "operation.metadata": "The metadata.",
     **{

@@ -16,7 +16,7 @@ from groundplan.commands import find_command
 from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.answers import encode
-from groundplan.kernel.errors import GroundplanError
+from groundplan.kernel.errors import GroundplanError, Invalid
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.request import parse_request
 from groundplan.kernel.store.migrations import Dialect
@@ -58,6 +58,7 @@ CHAIN: list[dict[str, Any]] = [
     {"op": "add_edge", "source": "op", "target": "oc", "edge_type": "CAUSES"},
     {"op": "add_assumption", "node": "oc", "assumption_text": "it rains", "risk_level": "LOW"},
     {"op": "add_assumption", "source": "oc", "target": "g", "assumption_text": "it is clean"},
+    {"op": "add_indicator", "node": "soap", "name": "Bars"},
 ]
 
 
@@ -326,6 +327,26 @@ PROPOSALS: list[tuple[dict[str, Any], dict[str, Any], set[str]]] = [
     ({"kind": "update_assumption", "assumption": "AS9"}, {"op": "update_assumption"}, {"6: Assumption exists in this"}),
     ({"kind": "delete_assumption", "assumption": "AS1"}, {"op": "remove_assumption"}, set()),
     ({"kind": "delete_assumption"}, {"op": "remove_assumption"}, {"6: Assumption exists in this"}),
+    (
+        {"kind": "add_indicator", "node": "OC1", "name": "Litres", "unit": "l", "baseline": 3, "target": 5.5},
+        {"op": "add_indicator"},
+        set(),
+    ),
+    ({"kind": "add_indicator", "node": "OC9", "name": "Litres"}, {"op": "add_indicator"}, {"4: Node of the indicator"}),
+    ({"kind": "add_indicator", "node": "OC1"}, {"op": "add_indicator"}, {"4: Indicator is well formed"}),
+    (
+        {"kind": "add_indicator", "node": "OC1", "name": "Litres", "direction": "sideways"},
+        {"op": "add_indicator"},
+        {"4: Indicator is well formed"},
+    ),
+    ({"kind": "update_indicator", "indicator": "IN1", "target": 7}, {"op": "update_indicator"}, set()),
+    (
+        {"kind": "update_indicator", "indicator": "IN1", "baseline": "many"},
+        {"op": "update_indicator"},
+        {"4: Indicator is well formed"},
+    ),
+    ({"kind": "delete_indicator", "indicator": "IN1"}, {"op": "remove_indicator"}, set()),
+    ({"kind": "delete_indicator", "indicator": "IN9"}, {"op": "remove_indicator"}, {"4: Indicator exists in this"}),
 ]
 
 
@@ -350,6 +371,35 @@ def test_another_type_that_turns_an_edge_into_a_cycle_is_blocked_as_the_editor_r
 
     assert atlas.failing("update_node", **retyped) == {"4: Its edges close no"}
     assert not atlas.would_pass({"op": "update_node", **retyped})
+
+
+VERBS = {"create": "add", "delete": "remove"}  # of the checklist, and of an edit
+
+
+def test_the_checklist_and_the_editor_take_the_verbs_of_each_other_and_the_checklist_an_edit_as_it_is(
+    atlas: AtlasProposals,
+) -> None:
+    edits: list[dict[str, Any]] = [
+        {"op": "add_node", "node_type": "OUTPUT", "title": "x", "ref": "x"},
+        {"op": "remove_node", "node": "AC1"},
+        {"op": "add_edge", "source": "AC1", "target": "G1"},
+        {"op": "remove_edge", "source": "AC1", "target": "OP1"},
+        {"op": "add_assumption", "node": "OC1", "assumption_text": "x"},
+        {"op": "update_assumption", "assumption": "AS1", "owner": "ben", "was": {"owner": None}},
+        {"op": "remove_assumption", "assumption": "AS1"},
+        {"op": "add_indicator", "node": "OC1", "name": "x"},
+        {"op": "remove_indicator", "indicator": "IN1"},
+    ]
+    for op in edits:
+        verb, _, thing = op["op"].partition("_")
+        other = next((known for known, edit in VERBS.items() if edit == verb), verb)
+        for spelled in (op, {**op, "op": f"{other}_{thing}"}):
+            assert atlas.would_pass(spelled)
+            checked = atlas.call("compliance", gate="compliance", operation=spelled, detail="short")
+            assert checked.status == "APPROVED", spelled
+    with pytest.raises(Invalid) as error:
+        atlas.call("compliance", gate="compliance", operation={"op": "add_node", "kind": "create_node"})
+    assert error.value.details["field"] == "operation.op"
 
 
 LINK, TREE = "1: NOT using adjacency list", "1: NOT using JSONB tree"
@@ -760,11 +810,14 @@ PRINTING: list[tuple[str, dict[str, str], str]] = [  # with the item that the st
     ("add_assumption", LONE, ""),
     ("add_assumption", SOAP, ""),
     *((f"{verb}_assumption", {"assumption": key}, key) for verb in ("update", "delete") for key in ("AS1", "AS2")),
+    ("add_indicator", {**LONE, "name": "x"}, ""),
+    *((f"{verb}_indicator", {"indicator": "IN2"}, "IN2") for verb in ("update", "delete")),
     ("publish", {}, ""),
     ("read", {}, ""),
 ]
 
 
+NEW_KEYS = {"create_node": "OP99", "add_indicator": "IN99"}
 # The rows that each statement of a removal concerns: what is on the item first, and the item last.
 REMOVED = {
     ("delete_node", "OP2"): [0, 0, 0, 0, 1],
@@ -778,18 +831,21 @@ REMOVED = {
 def test_every_statement_of_the_checklist_runs_as_it_is_printed_and_changes_only_a_draft(
     engine: Engine, atlas: AtlasProposals, kind: str, given: dict[str, str], item: str
 ) -> None:
-    measured = {"op": "add_indicator", "node": "OC1", "name": "Litres"}
+    measured = {"op": "add_indicator", "node": "OC1", "name": "Litres"}  # IN2
     atlas.call("edit", operations=[{"op": "add_node", "node_type": "OUTPUT", "title": "Soap dish"}, measured])
     opened = atlas.call("open", detail="full")
     ids = {row.key: row.id for row in opened.nodes} | {f"{row.source}->{row.target}": row.id for row in opened.edges}
     ids |= {row.key: row.id for part in (opened.nodes, opened.edges) for on in part for row in on.assumptions}
+    ids |= {row.key: row.id for row in opened.indicators}
     values = {
         "project_id": engine.as_owner("SELECT id FROM projects")[0][0],
         "version_id": engine.as_owner("SELECT id FROM toc_versions")[0][0],
         "id": ids[item] if item else new_uuid(),
         "on_id": ids["OC2->G1" if given == SOAP else "OP2"],
+        **{"node_id": ids["OP2"], "name": "Litres a day"},
         **{"source_node_id": ids["AC1"], "target_node_id": ids["G1"]},
-        **{"key": "OP99" if kind == "create_node" else "AS99", "node_type": "OUTPUT", "title": "x"},
+        **{"key": NEW_KEYS.get(kind, "AS99"), "node_type": "OUTPUT", "title": "x"},
+        **dict.fromkeys(("unit", "direction", "baseline", "baseline_verified", "target", "method", "frequency")),
         **{"edge_type": "CONTRIBUTES_TO", "assumption_text": "y", "metadata": "{}"},
         **dict.fromkeys(("description", "narrative", "owner", "mechanism", "confidence", "review_by", "context_run")),
         **{"label": "v1", "content_hash": HASH, "gates": GATES, "outside": "{}", "risk_level": None},

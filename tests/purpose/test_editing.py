@@ -484,6 +484,16 @@ def test_structure_in_metadata_is_refused_and_the_error_names_it_and_the_operati
     read.edit(op("update_node", node="G1", metadata={"parent": "teachers and parents", "children": 3}))
 
 
+@pytest.mark.parametrize("name", ["parent_id", "parent", "children"])
+def test_an_operation_with_a_parent_is_refused_with_the_operation_that_is_meant(
+    chain_client: PurposeClient, name: str
+) -> None:
+    error = error_of(chain_client, add_node("OUTPUT", "x", **{name: "G1"}))
+
+    assert (error.code, error.details["field"]) == ("unknown_argument", f"operations[0].{name}")
+    assert [step.operation for step in error.next_steps] == ["purpose.edit"]
+
+
 def test_structure_that_was_stored_before_is_no_obstacle_for_other_edits_and_can_be_removed(
     engine: Engine, read: PurposeClient
 ) -> None:

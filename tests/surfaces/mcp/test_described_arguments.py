@@ -37,7 +37,7 @@ def test_what_new_users_got_wrong_first_is_explained_in_the_list_of_tools() -> N
     assert "/" in tools["context_edit"]["inputs"]["items"]["properties"]["pointer"]["description"]
     assert "pointer" in tools["context_view"]["hydrate"]["description"]
     assert "draft" in tools["toc_edit"]["operations"]["description"]
-    assert '"kind"' in tools["toc_check"]["operation"]["description"]
+    assert '"op"' in tools["toc_check"]["operation"]["description"]
     assert "node" in tools["graph_next"]["scope"]["description"]
     assert "waits" in tools["graph_connect"]["edges"]["items"]["properties"]["from"]["description"]
 
@@ -50,8 +50,8 @@ def test_a_tool_with_several_operations_says_what_each_needs() -> None:
         if "enum" in properties.get("operation", {})
     }
 
-    assert "commit needs runId" in needs["context_run"]
-    assert "create needs name or title; update needs id, version" in needs["manage_container"]
+    assert "commit, discard, delete need runId" in needs["context_run"]
+    assert "create needs name or title; update, delete need id, version" in needs["manage_container"]
     assert "delete needs fromId and toId, or id" in needs["manage_dependency"]
     assert all(needs.values())
     restructure = described["graph_restructure"]["operations"]["items"]["properties"]["op"]["description"]

@@ -105,6 +105,36 @@ def test_every_form_of_a_finding_mends_it(browser: Browser, engine: Engine, subt
     assert "Open the facts" in read(browser, GATES)
 
 
+def test_a_form_of_a_finding_overwrites_nothing_that_somebody_wrote_meanwhile(browser: Browser, engine: Engine) -> None:
+    ada = fill_theory(engine)
+    browser.log_in()
+    fields = read_fields(read(browser, GATES), "mend-GA-HIGH-RISK-AS1")
+    mine = {"op": "update_assumption", "assumption": "AS1", "owner": "ada"}
+    ada.call("purpose.edit", project="atlas", operations=[mine])
+
+    sent = send(browser, GATES, fields, operations__0__owner="ben", operations__0__review_by="2999-01-01")
+
+    assert sent.status == 409
+    assert ada.call("purpose.items", project="atlas", keys="AS1").edges[0].assumptions[0].owner == "ada"
+
+
+def test_structure_in_metadata_is_removed_by_its_form_and_the_rest_stays(browser: Browser, engine: Engine) -> None:
+    ada = engine.session("ada")
+    ada.call("project.create", name="atlas")
+    nodes = [
+        {"key": key, "node_type": "OUTPUT", "title": key, "metadata": {**metadata, "note": "x"}}
+        for key, metadata in (("OP1", {"parent_id": "G1", "path": "/G1"}), ("OP2", {"inner": {"parent_id": "G1"}}))
+    ]
+    ada.call("purpose.import", project="atlas", document={"format": 1, "nodes": nodes})
+    browser.log_in()
+    assert "mend-GA-STRUCTURE-OP2" not in list_forms(read(browser, GATES))
+
+    fill_form(browser, GATES, "mend-GA-STRUCTURE-OP1")
+
+    assert ada.call("purpose.items", project="atlas", keys="OP1").nodes[0].metadata == {"note": "x"}
+    assert check(engine, "A")["GA_STRUCTURE"].refs == ["OP2"]
+
+
 @pytest.mark.parametrize(
     ("who", "mends", "waives"),
     [("ada", True, True), ("ben", True, False), ("cleo", False, False), (AGENT, True, False)],

@@ -26,7 +26,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from enum import Enum, auto
 from functools import cache, cached_property
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -262,13 +262,20 @@ class Number(FieldType):
         return value
 
 
+class Aliases(NamedTuple):
+    """A marker for an enumeration: other words, and the values that they stand for."""
+
+    words: Mapping[str, str]
+
+
 class Choice(FieldType):
     """One of a few values."""
 
-    def __init__(self, values: Collection[Any]) -> None:
+    def __init__(self, values: Collection[Any], aliases: Mapping[str, str] | None = None) -> None:
         kinds = {kind for value in values if (kind := get_json_kind(value))}
         super().__init__(*kinds, expected=join_alternatives([format_scalar(value) for value in values]))
         self.values = tuple(values)
+        self.aliases = aliases or {}
 
     def accepts_text(self, text: str) -> bool:
         return bool(self._find_choices(text))
@@ -285,6 +292,7 @@ class Choice(FieldType):
 
     def _find_choices(self, value: Any) -> list[Any]:
         """Return the choices that a value can mean: 1 for 1.0, and `high` for `HIGH` if that choice is unique."""
+        value = self.aliases.get(value, value) if isinstance(value, str) else value
         equal = [allowed for allowed in self.values if allowed == value]
         alike = [allowed for allowed in self.values if _has_same_letters(allowed, value)]
         return equal or (alike if len(alike) == 1 else [])
@@ -410,6 +418,8 @@ class Record(FieldType):
         self.elsewhere: Mapping[str, Steps] = getattr(shape, "ELSEWHERE", {})
         # Whether rows may also have the names of the attributes, in snake_case: a class attribute of the shape.
         self.accepts_attributes: bool = getattr(shape, "ACCEPTS_ATTRIBUTES", False)
+        # Other words for the tag: a class attribute of the shape itself.
+        self.aliases: Collection[str] = shape.__dict__.get("ALIASES", ())
 
     @cached_property  # not in __init__: a Struct may contain itself
     def arguments(self) -> Mapping[str, Argument]:
@@ -479,7 +489,7 @@ class TaggedUnion(FieldType):
     def __init__(self, records: Sequence[Record]) -> None:
         self.records = {record.tag: record for record in records}
         self.tag_field = str(records[0].tag_field)
-        self.tags = Choice(self.records)
+        self.tags = Choice(self.records, {alias: str(record.tag) for record in records for alias in record.aliases})
         super().__init__("object", expected=f"an object with {self.tag_field!r} {self.tags.expected}")
 
     def list_inner_types(self) -> Iterable[FieldType]:
@@ -575,7 +585,9 @@ def _compile(described: TypeDescription, outer: tuple[Any, ...]) -> FieldType:
         case TypeKind.UNION:
             return _make_union([_compile(option, extras) for option in described.options])
         case TypeKind.CHOICE:
-            return Choice(described.choices)
+            return Choice(
+                described.choices, next((extra.words for extra in extras if isinstance(extra, Aliases)), None)
+            )
         case TypeKind.STRUCT:
             return get_record(described.type)
         case TypeKind.STRING:

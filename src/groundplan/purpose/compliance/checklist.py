@@ -14,6 +14,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import NextStep, NotFound
 from groundplan.kernel.ids import parse_uuid
+from groundplan.kernel.input_gate.types import Aliases
+from groundplan.kernel.operations.schema import HiddenInSchema
 from groundplan.kernel.store.transaction import Project, Transaction
 from groundplan.purpose.content import read_verified_content
 from groundplan.purpose.editing.rules import forbids_cycles_and_downward_edges, match_edge_types
@@ -21,6 +23,7 @@ from groundplan.purpose.model import (
     WORD_CHARS_MAX,
     Assumption,
     Content,
+    Indicator,
     PurposeEdge,
     PurposeNode,
     Ref,
@@ -38,7 +41,7 @@ from groundplan.purpose.versions.versions import (
 # A value that may not be in its enum.
 UncheckedWord = Annotated[str, Meta(max_length=WORD_CHARS_MAX)]
 
-Item = TypeVar("Item", PurposeNode, Assumption)
+Item = TypeVar("Item", PurposeNode, Assumption, Indicator)
 
 
 class OperationKind(StrEnum):
@@ -53,6 +56,9 @@ class OperationKind(StrEnum):
     ADD_ASSUMPTION = "add_assumption"
     UPDATE_ASSUMPTION = "update_assumption"
     DELETE_ASSUMPTION = "delete_assumption"
+    ADD_INDICATOR = "add_indicator"
+    UPDATE_INDICATOR = "update_indicator"
+    DELETE_INDICATOR = "delete_indicator"
     CREATE_DRAFT = "create_draft"
     PUBLISH = "publish"
     READ = "read"
@@ -64,7 +70,7 @@ class OperationKind(StrEnum):
 
     @property
     def subject(self) -> str:
-        """The kind of the changed item: node, edge, assumption or draft; empty if it is a whole version."""
+        """The kind of the changed item: node, edge, assumption, indicator or draft; empty if it is a whole version."""
         return self.value.partition("_")[2]
 
     @property
@@ -75,7 +81,7 @@ class OperationKind(StrEnum):
     @property
     def edits(self) -> bool:
         """True if the operation changes the content of a version."""
-        return self.subject in ("node", "edge", "assumption")
+        return self.subject in ("node", "edge", "assumption", "indicator")
 
     @property
     def permission(self) -> Permission:
@@ -85,17 +91,34 @@ class OperationKind(StrEnum):
         return Permission.PURPOSE_PUBLISH if self is OperationKind.PUBLISH else Permission.PURPOSE_WRITE
 
 
+# The verbs of an edit, which is proposed as it will be sent.
+EDIT_VERBS = Aliases(
+    {
+        "add_node": "create_node",
+        "remove_node": "delete_node",
+        "add_edge": "create_edge",
+        "remove_edge": "delete_edge",
+        "create_assumption": "add_assumption",
+        "remove_assumption": "delete_assumption",
+        "create_indicator": "add_indicator",
+        "remove_indicator": "delete_indicator",
+    }
+)
+
+
 class ProposedOperation(Struct, forbid_unknown_fields=True):
     """A proposed operation: its kind, its version, and the arguments of that operation."""
 
-    kind: OperationKind
+    ACCEPTS_ATTRIBUTES: ClassVar = True  # `op`, as in an edit
+
+    op: Annotated[OperationKind, EDIT_VERBS] = field(name="kind")
     version: VersionRef | None = None
     node: Ref | None = None
     node_type: UncheckedWord | None = None
     title: Text | None = None
     metadata: Any | UnsetType = UNSET
     source: Ref | None = None
-    target: Ref | None = None
+    target: Ref | float | None = None  # a number is that of an indicator
     edge_type: UncheckedWord | None = None
     new_edge_type: UncheckedWord | None = None
     assumption: Ref | None = None
@@ -104,18 +127,39 @@ class ProposedOperation(Struct, forbid_unknown_fields=True):
     description: Text | None = None
     narrative: Text | None = None
     owner: UncheckedWord | None = None
+    indicator: Ref | None = None
+    name: Any = None
+    unit: Any = None
+    direction: Any = None
+    baseline: Any = None
+    baseline_verified: Any = None
+    method: Any = None
+    frequency: Any = None
     mechanism: Text | None = None
     confidence: UncheckedWord | None = None
     review_by: UncheckedWord | None = None
     profile: UncheckedWord | None = None
     label: UncheckedWord | None = None
     origin: VersionRef | None = field(name="from", default=None)
+    # Arguments of an edit that mean nothing for one operation alone.
+    ref: Annotated[Any, HiddenInSchema()] = None
+    was: Annotated[Any, HiddenInSchema()] = None
     # What no operation has: a parent or children of a node. The checklist blocks them.
     parent_id: Any = None
     parent: Any = None
     children: Any = None
     path: Any = None
     tree: Any = None
+
+    @property
+    def kind(self) -> OperationKind:
+        """The kind of the operation."""
+        return self.op
+
+    @property
+    def target_node(self) -> str | None:
+        """The node at the end of an edge."""
+        return self.target if isinstance(self.target, str) else None
 
     @property
     def version_ref(self) -> VersionRef | None:
@@ -178,9 +222,13 @@ class ProposalContext(NamedTuple):
         """Return an assumption by key or row id."""
         return _find_item(self.content.assumptions, ref)
 
+    def find_indicator(self, ref: str | None) -> Indicator | None:
+        """Return an indicator by key or row id."""
+        return _find_item(self.content.indicators, ref)
+
     def find_edges(self) -> list[PurposeEdge]:
         """Return the edges between the ends in the operation, of its type if it gives one."""
-        source, target = self.find_node(self.proposal.source), self.find_node(self.proposal.target)
+        source, target = self.find_node(self.proposal.source), self.find_node(self.proposal.target_node)
         if source is None or target is None:
             return []
         between = [edge for edge in self.content.edges if (edge.source, edge.target) == (source.key, target.key)]

@@ -95,7 +95,9 @@ def _format_node_operations(section: ChecklistSection) -> Iterator[str]:
     yield "**Pre-Operation Checks:**"
     yield from _format_items(section)
     yield ""
-    yield from format_statements("Node SQL Template", *find_statements("node", facts.get("operation")))
+    yield from format_statements(
+        "Node SQL Template", *find_statements(facts.get("subject", ""), facts.get("operation"))
+    )
     yield f"**Node Operation Valid?** {_format_verdict(section)}"
 
 
@@ -206,6 +208,9 @@ _STATEMENTS: dict[tuple[str, str], tuple[Query, ...]] = {
         draft.sql.remove_edges_at_node,
         draft.sql.remove_node,
     ),
+    ("indicator", "ADD"): (draft.sql.add_indicator,),
+    ("indicator", "UPDATE"): (draft.sql.change_indicator,),
+    ("indicator", "DELETE"): (draft.sql.remove_indicator,),
     ("edge", "CREATE"): (draft.sql.add_edge,),
     ("edge", "UPDATE"): (draft.sql.change_edge,),
     ("edge", "DELETE"): (draft.sql.remove_assumptions_on_edge, draft.sql.remove_edge),
@@ -232,5 +237,5 @@ def _format_sql(*queries: Query) -> Iterator[str]:
 
 
 def find_statements(subject: str, verb: str | None) -> tuple[Query, ...]:
-    """Return the statements for a `node`, an `edge`, a `node assumption` or an `edge assumption`."""
+    """Return the statements for a `node`, an `indicator`, an `edge`, a `node assumption` or an `edge assumption`."""
     return _STATEMENTS.get((subject, verb or ""), ())

@@ -14,6 +14,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from groundplan.kernel.errors import Invalid, NextStep
+from groundplan.kernel.input_gate.request import parse_request
 from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
 from groundplan.kernel.store.live_catalog import LiveTable, list_tables_with_prefix, read_live_tables
 from groundplan.kernel.store.queries import load_queries
@@ -39,6 +40,7 @@ from groundplan.purpose.compliance.checklist_markdown import render_checklist
 from groundplan.purpose.compliance.live_schema import check_graph_model, check_tenant_filters, check_tenant_isolation
 from groundplan.purpose.dates import is_day
 from groundplan.purpose.editing.items import PATH_KEYS_MAX, format_path
+from groundplan.purpose.editing.operations import AddIndicator, UpdateIndicator
 from groundplan.purpose.editing.rules import (
     TypedEdge,
     count_metadata_bytes,
@@ -60,6 +62,7 @@ from groundplan.purpose.model import (
     Confidence,
     EdgeName,
     EdgeType,
+    Indicator,
     NodeType,
     Profile,
     PurposeEdge,
@@ -77,6 +80,7 @@ from groundplan.purpose.versions.versions import VersionRow, find_latest_publish
 sql = load_queries(__file__)
 
 TABLE_PREFIX = "toc_"
+ANY_REF = "IN1"  # where only the fields of an indicator are looked at
 EVERYTHING_HOLDS = "all checks that apply to this operation pass"
 SHOW_CONTENT = "", NextStep("purpose.open", "shows the content")
 
@@ -159,7 +163,9 @@ def check_version_state(ctx: ProposalContext) -> SectionResult:
 
     changes = kind is not OperationKind.READ
     checks = [
-        must_be_draft("If operation is CREATE/UPDATE/DELETE node → Version MUST be DRAFT", kind.subject == "node"),
+        must_be_draft(
+            "If operation is CREATE/UPDATE/DELETE node → Version MUST be DRAFT", kind.subject in ("node", "indicator")
+        ),
         must_be_draft("If operation is CREATE/UPDATE/DELETE edge → Version MUST be DRAFT", kind.subject == "edge"),
         must_be_draft("If operation is PUBLISH → Version MUST be DRAFT", kind is OperationKind.PUBLISH),
         CheckedItem(
@@ -358,7 +364,10 @@ def _find_blocking_checks(result: GateResult) -> list[Check]:
 
 def check_node_operation(ctx: ProposalContext, *, is_fenced: bool) -> SectionResult:
     """Check a proposed node operation."""
-    given, node = ctx.proposal, ctx.find_node(ctx.proposal.node)
+    given = ctx.proposal
+    indicator = ctx.find_indicator(given.indicator)
+    is_measured = ctx.kind.subject == "indicator"
+    node = ctx.find_node(indicator.node if indicator and is_measured else given.node)
     is_ours, is_new = ctx.kind.subject == "node", ctx.kind is OperationKind.CREATE_NODE
     is_named = (is_ours and not is_new) or (ctx.kind is OperationKind.READ and given.node is not None)
     writes = is_ours and ctx.kind is not OperationKind.DELETE_NODE
@@ -370,7 +379,7 @@ def check_node_operation(ctx: ProposalContext, *, is_fenced: bool) -> SectionRes
     checks = [
         CheckedItem(
             "Version is DRAFT (if CREATE/UPDATE/DELETE)",
-            ctx.is_draft if is_ours else None,
+            ctx.is_draft if is_ours or is_measured else None,
             ctx.why_not_editable,
             *ctx.how_to_edit,
         ),
@@ -382,7 +391,7 @@ def check_node_operation(ctx: ProposalContext, *, is_fenced: bool) -> SectionRes
         ),
         CheckedItem(
             "Tenant isolation enforced (`tenant_id` filter)",
-            is_fenced if is_ours or is_named else None,
+            is_fenced if is_ours or is_named or is_measured else None,
             "a query about nodes does not filter by tenant_id",
             "Do not use this build of Groundplan; report the query.",
         ),
@@ -422,22 +431,68 @@ def check_node_operation(ctx: ProposalContext, *, is_fenced: bool) -> SectionRes
             "an owner is a name on one line",
             "Give in owner the name of the responsible person, or omit it.",
         ),
+        *(_check_indicator(ctx, node, indicator) if is_measured else ()),
     ]
     facts = {
-        "operation": ctx.kind.verb if is_ours or is_named else None,
+        "subject": "indicator" if is_measured else "node",
+        "operation": ctx.kind.verb if is_ours or is_named or is_measured else None,
         "node": node.key if node else given.node,
         "node_type": given.node_type or (node and node.node_type),
         "title": given.title or (node and node.title),
         "version_id": ctx.row and ctx.row.id,
         "status": ctx.row and ctx.row.status,
     }
-    return SectionResult(4, checks, facts if is_ours or is_named else {}, decide_verdict(checks))
+    return SectionResult(4, checks, facts if is_ours or is_named or is_measured else {}, decide_verdict(checks))
+
+
+_INDICATOR_FIELDS = (
+    *("name", "unit", "direction", "baseline", "baseline_verified", "target", "method", "frequency", "owner"),
+)
+
+
+def _check_indicator(
+    ctx: ProposalContext, node: PurposeNode | None, indicator: Indicator | None
+) -> Iterator[CheckedItem]:
+    """Yield the items about an indicator, which has no section of its own."""
+    given, is_new = ctx.proposal, ctx.kind is OperationKind.ADD_INDICATOR
+    yield CheckedItem(
+        "Node of the indicator exists in this version (if ADD)",
+        node is not None if is_new else None,
+        _describe_missing(ctx, "node", given.node),
+        *SHOW_CONTENT,
+    )
+    yield CheckedItem(
+        "Indicator exists in this version (if UPDATE/DELETE)",
+        indicator is not None if not is_new else None,
+        _describe_missing(ctx, "indicator", given.indicator),
+        *SHOW_CONTENT,
+    )
+    problem = None if ctx.kind is OperationKind.DELETE_INDICATOR else _find_indicator_problem(given, is_new=is_new)
+    yield CheckedItem(
+        "Indicator is well formed (if ADD/UPDATE)",
+        problem is None if ctx.kind is not OperationKind.DELETE_INDICATOR else None,
+        problem or "",
+        "Correct this argument, or omit it.",
+    )
+
+
+def _find_indicator_problem(given: ProposedOperation, *, is_new: bool) -> str | None:
+    """Return what the edit would say of the fields of an indicator."""
+    fields = {name: value for name in _INDICATOR_FIELDS if (value := getattr(given, name)) is not None}
+    try:
+        if is_new:
+            parse_request({"op": "add_indicator", "node": ANY_REF, **fields}, AddIndicator)
+        else:
+            parse_request({"op": "update_indicator", "indicator": ANY_REF, **fields}, UpdateIndicator)
+    except Invalid as error:
+        return error.message
+    return None
 
 
 def check_edge_operation(ctx: ProposalContext) -> SectionResult:
     """Check a proposed edge operation."""
     given = ctx.proposal
-    source, target = ctx.find_node(given.source), ctx.find_node(given.target)
+    source, target = ctx.find_node(given.source), ctx.find_node(given.target_node)
     is_ours, is_new = ctx.kind.subject == "edge", ctx.kind is OperationKind.CREATE_EDGE
     is_whole = is_ours and source is not None and target is not None
     edges = ctx.find_edges()
@@ -516,7 +571,7 @@ def check_edge_operation(ctx: ProposalContext) -> SectionResult:
         "operation": ctx.kind.verb,
         "source": source.key if source else given.source,
         "source_type": source and source.node_type,
-        "target": target.key if target else given.target,
+        "target": target.key if target else given.target_node,
         "target_type": target and target.node_type,
         "edge_type": becomes or given.new_edge_type or given.edge_type,
         "profile": ctx.row and ctx.row.profile,
@@ -529,12 +584,12 @@ def check_assumption_operation(ctx: ProposalContext) -> SectionResult:
     """Check a proposed assumption operation."""
     given, assumption = ctx.proposal, ctx.find_assumption(ctx.proposal.assumption)
     is_ours, is_new = ctx.kind.subject == "assumption", ctx.kind is OperationKind.ADD_ASSUMPTION
-    is_of_edge = names_edge(given.source, given.target)
+    is_of_edge = names_edge(given.source, given.target_node)
     edges = ctx.find_edges()
     on = None
     if assumption is not None and not is_new:
         on = assumption.node or str(assumption.edge)
-    elif is_new and is_on_one_item(given.node, given.source, given.target):
+    elif is_new and is_on_one_item(given.node, given.source, given.target_node):
         node = ctx.find_node(given.node)
         on = node.key if node else str(edges[0].name) if len(edges) == 1 else None
     writes = is_ours and ctx.kind is not OperationKind.DELETE_ASSUMPTION
@@ -658,7 +713,7 @@ def _find_cycle(ctx: ProposalContext, added: list[TypedEdge], *, instead_of: Col
 
 
 def _describe_missing_ends(ctx: ProposalContext) -> str:
-    ends = {"source": ctx.proposal.source, "target": ctx.proposal.target}
+    ends = {"source": ctx.proposal.source, "target": ctx.proposal.target_node}
     return ", ".join(
         f"{end} {quote_text(ref) if ref else 'is not given'}" for end, ref in ends.items() if not ctx.find_node(ref)
     )
@@ -667,7 +722,7 @@ def _describe_missing_ends(ctx: ProposalContext) -> str:
 def _describe_ambiguous_edge(ctx: ProposalContext, edges: list[PurposeEdge]) -> str:
     if len(edges) > 1:
         return f"there are {', '.join(str(edge.name) for edge in edges)}, and edge_type is not given"
-    ends = (quote_text(ref or "") for ref in (ctx.proposal.source, ctx.proposal.target))
+    ends = (quote_text(ref or "") for ref in (ctx.proposal.source, ctx.proposal.target_node))
     return f"{ctx.version_name} has no such edge from {' to '.join(ends)}"
 
 

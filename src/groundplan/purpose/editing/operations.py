@@ -1,11 +1,16 @@
-"""The operations on a draft. An update keeps omitted fields, and null clears a text."""
+"""The operations on a draft. An update keeps omitted fields, and null clears a text.
+
+Some have other verbs in the checklist, which mean the same here.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from groundplan.kernel.errors import NextStep
 from groundplan.purpose.model import (
     Confidence,
     EdgeType,
@@ -23,12 +28,19 @@ from groundplan.purpose.model import (
 _TARGET = Meta(extra_json_schema={"type": ["string", "number"]})
 TargetRef = Annotated[Ref, _TARGET]
 TargetValue = Annotated[float, _TARGET]
+# What no node has: structure is in the edges.
+STRUCTURE = dict.fromkeys(
+    ("parent_id", "parent", "children"), NextStep("purpose.edit", "with add_edge connects a cause to its effect")
+)
 # What the caller read of the item: a field that was changed since is not overwritten.
 ReadFields = dict[str, Any] | UnsetType
 
 
 class AddNode(Struct, tag_field="op", tag="add_node", forbid_unknown_fields=True):
     """Add a node. Other operations of the batch can refer to it by `ref`."""
+
+    ELSEWHERE: ClassVar[Mapping[str, NextStep]] = STRUCTURE
+    ALIASES: ClassVar[tuple[str, ...]] = ("create_node",)
 
     node_type: NodeType
     title: Title
@@ -41,6 +53,8 @@ class AddNode(Struct, tag_field="op", tag="add_node", forbid_unknown_fields=True
 
 class UpdateNode(Struct, tag_field="op", tag="update_node", forbid_unknown_fields=True):
     """Change the title, type or texts of a node. Metadata is merged; null removes a key."""
+
+    ELSEWHERE: ClassVar[Mapping[str, NextStep]] = STRUCTURE
 
     node: Ref
     title: Title | UnsetType = UNSET
@@ -55,11 +69,15 @@ class UpdateNode(Struct, tag_field="op", tag="update_node", forbid_unknown_field
 class RemoveNode(Struct, tag_field="op", tag="remove_node", forbid_unknown_fields=True):
     """Remove a node with its edges, assumptions and indicators."""
 
+    ALIASES: ClassVar[tuple[str, ...]] = ("delete_node",)
+
     node: Ref
 
 
 class AddEdge(Struct, tag_field="op", tag="add_edge", forbid_unknown_fields=True):
     """Add an edge from a cause to an effect."""
+
+    ALIASES: ClassVar[tuple[str, ...]] = ("create_edge",)
 
     source: Ref
     target: TargetRef
@@ -84,6 +102,8 @@ class UpdateEdge(Struct, tag_field="op", tag="update_edge", forbid_unknown_field
 class RemoveEdge(Struct, tag_field="op", tag="remove_edge", forbid_unknown_fields=True):
     """Remove an edge and its assumptions."""
 
+    ALIASES: ClassVar[tuple[str, ...]] = ("delete_edge",)
+
     source: Ref
     target: TargetRef
     edge_type: EdgeType | None = None
@@ -91,6 +111,8 @@ class RemoveEdge(Struct, tag_field="op", tag="remove_edge", forbid_unknown_field
 
 class AddAssumption(Struct, tag_field="op", tag="add_assumption", forbid_unknown_fields=True):
     """Add an assumption on a node, or on the edge from `source` to `target`."""
+
+    ALIASES: ClassVar[tuple[str, ...]] = ("create_assumption",)
 
     assumption_text: Sentence
     node: Ref | None = None
@@ -117,11 +139,15 @@ class UpdateAssumption(Struct, tag_field="op", tag="update_assumption", forbid_u
 class RemoveAssumption(Struct, tag_field="op", tag="remove_assumption", forbid_unknown_fields=True):
     """Remove an assumption."""
 
+    ALIASES: ClassVar[tuple[str, ...]] = ("delete_assumption",)
+
     assumption: Ref
 
 
 class AddIndicator(Struct, tag_field="op", tag="add_indicator", forbid_unknown_fields=True):
     """Add an indicator on a node."""
+
+    ALIASES: ClassVar[tuple[str, ...]] = ("create_indicator",)
 
     node: Ref
     name: Title
@@ -154,6 +180,8 @@ class UpdateIndicator(Struct, tag_field="op", tag="update_indicator", forbid_unk
 
 class RemoveIndicator(Struct, tag_field="op", tag="remove_indicator", forbid_unknown_fields=True):
     """Remove an indicator."""
+
+    ALIASES: ClassVar[tuple[str, ...]] = ("delete_indicator",)
 
     indicator: Ref
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from groundplan.kernel.input_gate.types import TaggedUnion, get_record
 from groundplan.kernel.operations.registry import Effect, Operation, Registry
 from groundplan.kernel.operations.schema import build_json_schema, build_merged_schema
 from groundplan.surfaces.mcp.tools import ONLY, SELECTOR, ToolEntry
@@ -40,6 +41,7 @@ NEEDS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("manage_dependency", "create"): ("fromId", "toId"),
     ("manage_dependency", "delete"): ("fromId and toId, or id",),
     ("manage_graph", "create"): ("paths (atom)",),
+    ("toc_edit", "add_assumption"): ("node or source, target",),
 }
 
 
@@ -63,8 +65,35 @@ def _describe_needs(tool: str, operations: Mapping[str, Operation[Any, Any]], sh
         ]
         for word, operation in operations.items()
     }
-    own = {word: [name for name in names if name not in shared] for word, names in needs.items()}
-    return "; ".join(f"{word} needs {', '.join(names)}" for word, names in own.items() if names)
+    return _join_needs({word: [name for name in names if name not in shared] for word, names in needs.items()})
+
+
+def _describe_item_needs(tool: str, path: str, operation: Operation[Any, Any]) -> str:
+    """Return which arguments each kind of item in a list needs: `add_node needs node_type, title`."""
+    shape: type[msgspec.Struct] = operation.input
+    items = get_record(shape).arguments[path.partition("[]")[0]].field_type
+    (union,) = (inner for inner in items.list_inner_types() if isinstance(inner, TaggedUnion))
+    return _join_needs(
+        {
+            str(tag): [
+                *(wire for wire, argument in record.arguments.items() if argument.required),
+                *NEEDS.get((tool, str(tag)), ()),
+            ]
+            for tag, record in union.records.items()
+        }
+    )
+
+
+def _join_needs(needs: Mapping[str, Sequence[str]]) -> str:
+    """Return what some words need; those that need the same are named together."""
+    words: dict[str, list[str]] = {}
+    for word, names in needs.items():
+        words.setdefault(", ".join(names), []).append(word)
+    return "; ".join(
+        f"{', '.join(several)} {'needs' if len(several) == 1 else 'need'} {names}"
+        for names, several in words.items()
+        if names
+    )
 
 
 def _build_annotations(operations: Sequence[Operation[Any, Any]]) -> dict[str, bool]:
@@ -120,16 +149,23 @@ DESCRIBED: Mapping[str, tuple[str, ...]] = {
 }
 
 
+# The tags of items of several kinds, which are described by what each kind needs.
+LISTS_OF_KINDS: Mapping[str, tuple[str, ...]] = {"toc_edit": ("operations[].op",)}
+
+
 def add_descriptions(tool: str, schema: dict[str, Any], operations: Iterable[Operation[Any, Any]]) -> None:
     """Add the descriptions of arguments to the schema of a tool."""
     from groundplan.argument_descriptions import describe_argument  # here, because only a list of tools needs it
 
-    names = [one.name for operation in operations for one in (operation, *operation.variants)]
+    several = [*operations]
+    names = [one.name for operation in several for one in (operation, *operation.variants)]
     everywhere = ("lean",) if "lean" in schema["properties"] else ()
     for path in (*DESCRIBED.get(tool, ()), *everywhere):
         texts = filter(None, (describe_argument(name, path) for name in names))
         text = next(text for text in texts if not text.startswith("Refused: "))  # by some operations of the tool
         _find_argument(schema, path.split("."))["description"] = text
+    for path in LISTS_OF_KINDS.get(tool, ()):
+        _find_argument(schema, path.split("."))["description"] = _describe_item_needs(tool, path, several[0])
 
 
 def _find_argument(schema: dict[str, Any], path: list[str]) -> dict[str, Any]:

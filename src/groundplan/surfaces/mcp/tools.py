@@ -7,6 +7,7 @@ loaded when a tool of it is called.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
@@ -197,17 +198,20 @@ def _describe(entry: ToolEntry, registry: Registry) -> dict[str, Any]:
     return describe_tool(entry, registry)
 
 
+_NEED = re.compile("( needs? )")
+
+
 def _require_no_project(described: dict[str, Any]) -> dict[str, Any]:
     """Return the description of a tool that needs no project, because the session has one."""
     schema = described["inputSchema"]
     required = [name for name in schema.get("required", ()) if name not in PROJECT_NAMES]
     schema = {name: value for name, value in schema.items() if name != "required"}
-    if needs := schema["properties"].get(SELECTOR, {}).get("description"):
-        clauses = (clause.partition(" needs ") for clause in needs.split("; "))
-        own = ((word, [name for name in names.split(", ") if name not in PROJECT_NAMES]) for word, _, names in clauses)
-        needs = "; ".join(f"{word} needs {', '.join(names)}" for word, names in own if names)
-        selector = {**schema["properties"][SELECTOR], "description": needs}
-        schema["properties"] = {**schema["properties"], SELECTOR: selector}
+    selector = schema["properties"].get(SELECTOR, {})
+    if "enum" in selector and "description" in selector:
+        clauses = (_NEED.split(clause) for clause in selector["description"].split("; "))
+        own = ((words, [name for name in names.split(", ") if name not in PROJECT_NAMES]) for *words, names in clauses)
+        needs = "; ".join(f"{''.join(words)}{', '.join(names)}" for words, names in own if names)
+        schema["properties"] = {**schema["properties"], SELECTOR: {**selector, "description": needs}}
     return {**described, "inputSchema": {**schema, "required": required} if required else schema}
 
 

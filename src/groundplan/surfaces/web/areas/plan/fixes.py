@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
+from groundplan.purpose.metadata_structure import find_structure
 from groundplan.purpose.model import LEVELS, NodeType
 from groundplan.surfaces.web.areas.plan.plan_visit import PlanVisit
 from groundplan.surfaces.web.areas.plan.theory import TheoryItems
+from groundplan.surfaces.web.forms import COMPARE
 
 EDIT = "purpose.edit"
 RECORD = "purpose.record"
@@ -16,6 +19,7 @@ PLAN_WORK = "work.plan"
 FIX_OPERATIONS = frozenset({EDIT, RECORD, PLAN_WORK})  # the operations of the forms that fix a finding
 OP = "operations.0"
 CHOICES_MAX = 60  # a longer list is searched in the picture instead
+_PLAIN_NAME = re.compile("[A-Za-z_]+")  # of an argument in a form
 RISKS = (("", "not said"), ("HIGH", "high"), ("MEDIUM", "medium"), ("LOW", "low"))
 
 
@@ -27,6 +31,7 @@ class FixField(NamedTuple):
     kind: str = "text"  # text, date, number or choice
     choices: Sequence[tuple[str, str]] = ()
     is_required: bool = True
+    before: str | None = None  # what an update replaces, so that it replaces nothing else
 
 
 class FixForm(NamedTuple):
@@ -66,9 +71,14 @@ def _update(*fields: FixField, button: str = "Save", only_missing: bool = False,
 
     def build(theory: TheoryItems, ref: str) -> FixForm | None:
         kind, subject = theory.name_subject(ref)
-        item = theory.find(ref)
-        shown = [field for field in fields if not only_missing or not (getattr(item, field.name, None) or "").strip()]
-        return _edit(f"update_{kind}", subject | fixed, shown, button) if kind and (shown or fixed) else None
+        stored = {field.name: getattr(theory.find(ref), field.name, None) for field in fields}
+        shown = [
+            field._replace(before="" if stored[field.name] is None else str(stored[field.name]))
+            for field in fields
+            if not only_missing or not (stored[field.name] or "").strip()
+        ]
+        form = _edit(f"update_{kind}", subject | fixed, shown, button) if kind and (shown or fixed) else None
+        return form and form._replace(fixed={**form.fixed, COMPARE: OP})
 
     return build
 
@@ -126,6 +136,16 @@ def _decide(theory: TheoryItems, ref: str) -> FixForm | None:
     return FixForm(RECORD, {"decisions.0.about.0": ref}, fields, "Record the decision") if ref in theory else None
 
 
+def _remove_structure(theory: TheoryItems, ref: str) -> FixForm | None:
+    """Return a form that removes names of the metadata that are structure; none if one of them is inside of another."""
+    metadata = theory.nodes[ref].metadata or {} if ref in theory.nodes else {}
+    names = [*chain(*find_structure(metadata))]
+    if not names or not all(name in metadata and _PLAIN_NAME.fullmatch(name) for name in names):
+        return None
+    removed = {f"metadata.{name}|null": "" for name in names}
+    return _edit("update_node", {"node": ref, **removed}, [], f"Remove {', '.join(names)}")
+
+
 def _plan_task(theory: TheoryItems, ref: str) -> FixForm | None:
     fixed = {"nodes.0.ref": "task", "nodes.0.serves.0": ref}
     field = FixField("nodes.0.summary", "First task")
@@ -161,6 +181,7 @@ _FIXES: Mapping[str, Builder] = {
     "GA_ORPHANS": _link_onwards,
     "GA_OUTCOME_COVERAGE": _measure,
     "GA_REFUTED": _decide,
+    "GA_STRUCTURE": _remove_structure,
     "GA_TITLE": _update(FixField("title", "Title"), button="Rename"),
     "GB_BASELINE": _update(FixField("baseline", "Baseline", "number")),
     "GB_INDICATORS": _measure,
