@@ -67,6 +67,7 @@ def _build_queries() -> dict[str, str]:
         "search, a word in 1 of 8": COMMON,
         "search, a word in all": EVERYWHERE,
         "search, three words": f"{RARE} {EVERYWHERE} {COMMON[:4]}",
+        "search, the inside of a word in 1 of 8": COMMON[1:-1],
     }
 
 

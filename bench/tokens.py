@@ -50,7 +50,7 @@ def run(options: Options) -> list[Result]:
         results = list(_measure_listings(Path(folder)))
         for lean in (False, True):
             with start_groundplan(Path(folder) / f"lean-{lean}.db", "--agent", AGENT) as server:
-                results += _measure_operations(server.begin(), lean=lean)
+                results += measure_operations(server.begin(), lean=lean)
     return results
 
 
@@ -64,7 +64,8 @@ def _measure_listings(folder: Path) -> Iterator[Result]:
         yield Result("tokens", what, _count_tokens(_encode({"tools": listing})), "tokens", bar=bar)
 
 
-def _measure_operations(server: Peer, *, lean: bool) -> list[Result]:
+def measure_operations(server: Peer, *, lean: bool) -> list[Result]:
+    """Count the tokens of each operation and of the cycle, against the figures of the contract."""
     lanes = swimlanes.plan_project(server, _ask)
     results = []
     for tool, what, arguments in _list_calls(lanes):

@@ -12,7 +12,7 @@ from groundplan.surfaces.http.openapi import build_openapi
 from groundplan.surfaces.http.routes import RouteTable
 from groundplan.surfaces.mcp.tools import PUBLISHED
 from reference.man_page import ALIAS, build_man_page
-from reference.pages import SETTINGS, build_pages, load_commands
+from reference.pages import build_pages
 from reference.verbs_stub import VerbsStub
 from tests.contracts.snapshots import FROZEN, database, frozen_changes, operations, published_tools, rendered, tools
 
@@ -35,7 +35,7 @@ def build_files() -> dict[Path, str]:
         PUBLISHED: published_tools(),
         SCHEMA: rendered(database()),
         VERBS: VerbsStub().write(),
-        PACKAGING / "groundplan.1": build_man_page(load_commands(), SUMMARY, SETTINGS),
+        PACKAGING / "groundplan.1": build_man_page(SUMMARY),
         PACKAGING / "pl.1": ALIAS,
         **{REFERENCE / name: text for name, text in build_pages().items()},
     }

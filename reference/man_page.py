@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
-from groundplan import setting_sources
+from groundplan.commands import COMMANDS, GROUPS, Entry
+from groundplan.configuration import SETTINGS
 from groundplan.discovery import CONFIG_NAMES, DB_NAME, PLAN_FOLDER, REPOSITORY_DB_NAME
-from groundplan.surfaces.cli.invocation import PANEL
-from groundplan.surfaces.cli.short.words.arguments import format_option, format_usage
-from groundplan.surfaces.cli.short.words.table import WORDS, Word
+from groundplan.surfaces.cli.command_line import COMMON_OPTIONS, PROJECT_OPTION, Command, Parameter
+from groundplan.surfaces.cli.help import format_parameter, format_usage
+from groundplan.surfaces.cli.program import build_command
 from reference.errors import list_families
 
 ALIAS = ".so man1/groundplan.1\n"
 _MARKUP = re.compile(r"\[/?bold\]|`")
 
 
-def build_man_page(commands: dict[str, Any], summary: str, settings: dict[str, str]) -> str:
+def build_man_page(summary: str) -> str:
     """Return the manual page: commands with their options, settings, files and exit status."""
-    single = {name: one for name, one in commands.items() if not hasattr(one, "commands") and not one.hidden}
-    groups = {name: one for name, one in commands.items() if hasattr(one, "commands")}
-    common = [one for one in next(iter(single.values())).params if one.rich_help_panel == PANEL]
+    shown = [entry for entry in COMMANDS if not entry.is_hidden]
+    words = [build_command(entry, with_help=True) for entry in shown if entry.in_project]
+    single = [build_command(one, with_help=True) for one in shown if len(one.words) == 1 and not one.in_project]
+    groups = {name: [one for one in shown if one.words[:-1] == tuple(name.split())] for name in GROUPS}
     lines = [
         '.TH GROUNDPLAN 1 "" "Groundplan" "User Commands"',
         ".SH NAME",
@@ -35,18 +36,14 @@ def build_man_page(commands: dict[str, Any], summary: str, settings: dict[str, s
             "own --help. Commands find the plan of the current folder or of the nearest folder above it."
         ),
         ".SH EVERY DAY",
-        *(line for word in WORDS for line in _describe_word(word)),
+        *(line for word in words for line in _describe_command(word)),
         ".SH COMMANDS",
-        *_list_commands(single),
-        *(line for name, group in groups.items() for line in _list_group(name, group.commands)),
+        *(line for command in single for line in _describe_command(command)),
+        *(line for name, entries in groups.items() for line in _list_group(name, entries)),
         ".SH COMMON OPTIONS",
-        *(line for option in common for line in _describe_option(option)),
+        *(line for option in (PROJECT_OPTION, *COMMON_OPTIONS) for line in _describe_option(option)),
         ".SH ENVIRONMENT",
-        *(
-            line
-            for variable, setting in setting_sources.ENVIRONMENT.items()
-            for line in _describe(variable, settings[setting])
-        ),
+        *(line for row in SETTINGS.values() if row.variable for line in _describe(row.variable, row.help)),
         ".SH FILES",
         *_describe(f"{PLAN_FOLDER}/{CONFIG_NAMES[0]}", "the configuration of a repository's plan"),
         *_describe(f"{PLAN_FOLDER}/{REPOSITORY_DB_NAME}", "its database"),
@@ -58,45 +55,27 @@ def build_man_page(commands: dict[str, Any], summary: str, settings: dict[str, s
     return "\n".join(lines) + "\n"
 
 
-def _describe_word(word: Word) -> Iterator[str]:
-    yield from _describe(format_usage(word), word.summary)
-    if word.options:
+def _describe_command(command: Command) -> Iterator[str]:
+    yield from _describe(format_usage(command), command.summary)
+    if command.options:
         yield ".RS"
-        for option in word.options:
-            yield from _describe(format_option(option), option.help)
+        for option in command.options:
+            yield from _describe_option(option)
         yield ".RE"
 
 
-def _list_commands(commands: dict[str, Any]) -> Iterator[str]:
-    for name, command in commands.items():
-        yield from _describe(f"groundplan {name}", _get_summary(command))
-        options = [one for one in command.params if one.rich_help_panel != PANEL]
-        if options:
-            yield ".RS"
-            for option in options:
-                yield from _describe_option(option)
-            yield ".RE"
-
-
-def _list_group(name: str, commands: dict[str, Any]) -> Iterator[str]:
+def _list_group(name: str, entries: Iterable[Entry]) -> Iterator[str]:
     yield f'.SS "groundplan {_escape(name)}"'
-    for word, command in commands.items():
-        yield from _describe(f"groundplan {name} {word}", _get_summary(command))
+    for entry in entries:
+        yield from _describe(f"groundplan {entry.name}", build_command(entry).summary)
 
 
-def _describe_option(option: Any) -> Iterator[str]:
-    if option.param_type_name == "argument":
-        yield from _describe(option.metavar or option.name.upper(), option.help or "")
-    else:
-        yield from _describe(f"{', '.join(option.opts)} {option.metavar or ''}".rstrip(), option.help or "")
+def _describe_option(option: Parameter) -> Iterable[str]:
+    return _describe(format_parameter(option), option.help)
 
 
 def _describe(term: str, text: str) -> Iterable[str]:
     return (".TP", f".B {_escape(term)}", _escape(_MARKUP.sub("", text)))
-
-
-def _get_summary(command: Any) -> str:
-    return " ".join(str(command.help).partition("\n\n")[0].split()).replace("\\[", "[")
 
 
 def _list_families() -> list[tuple[int, str]]:

@@ -96,10 +96,12 @@ NOTES: Mapping[str, str] = {
     "missing.\n\n"
     "If the answer is too long, it has `next_cursor`, and `left_out` counts what is still to come; all pages together "
     "are the whole view.\n\n"
-    "Over MCP and HTTP an error of this group also has a `name`: `PcivAuthRequiredError` if the caller is unknown, "
+    "Over MCP, over HTTP and with `--json` an error of this group and of `members` also has a `name`: "
+    "`PcivAuthRequiredError` if the caller is unknown, "
     "`PcivRlsDeniedError` if a scope or a run does not exist for the actor or something needs a larger role, "
     "`PcivSchemaMismatchError` if the request is malformed, `PcivRuntimeInvariantError` if a value is in the column of "
-    "another kind, and `Error` otherwise.",
+    "another kind, and otherwise the name of its family: `NotFound` for what is missing inside of a scope that the "
+    "caller sees, `Conflict`, `RuleViolated` or `Unavailable`.",
     "context.list": "The newest run comes first.",
     "context.diff": "Inputs match by pointer, constraints by key, sources by kind and address. If several things "
     "changed, `change` is the most important one and `also` has the others. A `value` of null is UNSET.",
@@ -114,8 +116,9 @@ NOTES: Mapping[str, str] = {
     "`ref` that a later one defines.\n\n"
     "Fields that an update omits do not change; null removes an optional field. Deleting a node deletes its edges, "
     "assumptions and indicators; deleting an edge deletes its assumptions.\n\n"
-    "Edges lead from cause to effect. In the profiles `standard` and `strict` they must not lead backwards in the "
-    "chain activity, output, outcome, goal and must not close a cycle; `FEEDBACK` edges may do both.",
+    "Edges lead from cause to effect; the source of `DEPENDS_ON` depends on its target. In the profiles `standard` "
+    "and `strict` they must not lead backwards in the chain activity, output, outcome, goal and must not close a "
+    "cycle; `FEEDBACK` edges may do both.",
     "purpose.open": "Over MCP, without `detail`, an answer above 2,500 tokens is shortened from the last row on: first "
     "ids of rows, then long texts, then more. `left_out` counts the rows, and `left_out.defaults` counts the omitted "
     "fields with default values: no `assumptions`, no `metadata`, the `edge_type` CONTRIBUTES_TO. If that is not "
@@ -132,6 +135,7 @@ NOTES: Mapping[str, str] = {
     "that has these keys, published or not. If several waivers cover the same check, the latest decides, even if it "
     "has expired. The answer to a review `refuted` lists in `affected` what depends on the assumption.",
     "purpose.observations": "Over MCP this is `toc_open` with the detail `observations`.",
+    "purpose.items": "Over MCP this is `toc_open` with `keys`.",
     "purpose.publish": "The gates run in the same transaction, on exactly this content. A published version never "
     "changes; its hash, the facts in force and the results of the gates are stored with it. The policy `publish_role` "
     "can allow editors to publish, and the policy `publish_gates` can require Gate B as well.",

@@ -14,6 +14,7 @@ import msgspec
 
 from groundplan.argument_descriptions import describe_argument
 from groundplan.catalog import OPERATIONS
+from groundplan.commands import CALL, Entry, list_commands_of
 from groundplan.context.diff import FactState
 from groundplan.context.schemas import (
     PcivArtifactV1,
@@ -24,7 +25,7 @@ from groundplan.context.schemas import (
     Suggestion,
 )
 from groundplan.kernel.access import ADMINISTRATOR_PERMISSIONS, GRANTS, PERSON_PERMISSIONS, Permission, Role
-from groundplan.kernel.operations.registry import Command, Effect, Operation
+from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.knowledge.entities import Atom, Molecule
 from groundplan.purpose.analysis import AssumptionImpact
 from groundplan.purpose.gates.gates import GateResult
@@ -36,7 +37,7 @@ from groundplan.verbs import to_python_name
 from groundplan.work.containers.sections.section import Section
 from groundplan.work.containers.templates import Template
 from groundplan.work.containers.views import Feature, ProjectContainer, Task
-from groundplan.work.graph.context import NodeTree
+from groundplan.work.graph.subtree import NodeTree
 from groundplan.work.nodes import Evidence, WorkNode
 from reference.answer_schemas import build_answer_schema
 from reference.arguments import list_arguments
@@ -88,6 +89,7 @@ ORDER = {
         "compliance",
         "record",
         "observations",
+        "items",
         "diff",
         "publish",
         "versions",
@@ -339,7 +341,7 @@ def list_declared_errors(operation: AnyOperation) -> list[tuple[str, str]]:
 def _build_calls(operation: AnyOperation) -> Iterator[str]:
     further = FURTHER.get(operation.name, [])
     shown = [_find_command(operation, one) for one in (EXAMPLES[operation.name], *(one for _, one in further))]
-    others = [f"`groundplan {' '.join(one.words)}`" for one in operation.commands if one not in shown]
+    others = [f"`groundplan {' '.join(one.words)}`" for one in list_commands_of(operation.name) if one not in shown]
     yield from _build_call(operation, EXAMPLES[operation.name], f"Also {', '.join(others)}." if others else "")
     for sentence, example in further:
         yield sentence
@@ -349,9 +351,8 @@ def _build_calls(operation: AnyOperation) -> Iterator[str]:
 def _build_call(operation: AnyOperation, example: Mapping[str, Any], also: str = "") -> Iterator[str]:
     """Yield one request for every surface that has the operation."""
     values = fill_placeholders(example, NODES)
-    if line := WRITTEN.get(operation.name) or build_command_line(operation, values):
-        yield _fence("sh", line)
-        yield also
+    yield _fence("sh", WRITTEN.get(operation.name) or build_command_line(operation, values))
+    yield also
     if operation.tool is not None:
         yield f"MCP, group `{operation.tool.group}`:\n\n" + _fence(
             "json", json.dumps(build_tool_call(operation, values))
@@ -378,10 +379,10 @@ def build_http_request(operation: AnyOperation, values: Mapping[str, Any]) -> st
 
 
 def build_command_line(operation: AnyOperation, values: Mapping[str, Any]) -> str:
-    """Return the same call in a shell; empty if no command has the operation."""
+    """Return the same call in a shell."""
     command = _find_command(operation, values)
     if command is None:
-        return ""
+        return shlex.join(["groundplan", CALL, operation.name, json.dumps(values)])
     by_position: dict[str, list[str]] = {}
     options: list[str] = []
     for field in msgspec.structs.fields(operation.input):
@@ -393,20 +394,21 @@ def build_command_line(operation: AnyOperation, values: Mapping[str, Any]) -> st
         if field.name in command.arguments:
             by_position[field.name] = written
         else:
-            option = "--" + command.names.get(field.name, field.name).replace("_", "-")
+            option = f"--{command.get_option_name(field.name)}"
             options += [option] if value is True else [word for one in written for word in (option, one)]
     positions = [word for name in command.arguments for word in by_position.get(name, ())]
     return shlex.join(["groundplan", *command.words, *positions, *options])
 
 
-def _find_command(operation: AnyOperation, values: Mapping[str, Any]) -> Command | None:
+def _find_command(operation: AnyOperation, values: Mapping[str, Any]) -> Entry | None:
     """Return the command for these values; None if no command has the operation."""
     wire = {field.name: field.encode_name for field in msgspec.structs.fields(operation.input)}
-    for command in operation.commands:
+    commands = list_commands_of(operation.name)
+    for command in commands:
         matches = all(values.get(wire[name]) == value for name, value in command.fixed.items())
         if matches and not any(wire[name] in values for name in command.without):
             return command
-    if operation.commands:
+    if commands:
         raise LookupError(f"no command reaches {operation.name} with {values}")
     return None
 

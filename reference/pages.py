@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from itertools import product
-from typing import Any, get_args, get_type_hints
+from typing import get_args, get_type_hints
 
-from typer.main import get_command
-
-from groundplan import configuration, setting_sources, setting_values
+from groundplan import setting_values
 from groundplan.catalog import OPERATIONS, build_schema
+from groundplan.coding_agents import ANY_AGENT, CODING_AGENTS
+from groundplan.commands import COMMANDS, Entry
+from groundplan.configuration import SETTINGS, Settings
 from groundplan.discovery import CONFIG_NAMES, DB_NAME, PLAN_FOLDER
 from groundplan.kernel.access import (
     ADMINISTRATOR_PERMISSIONS,
@@ -34,45 +34,16 @@ from groundplan.kernel.wording import join_alternatives
 from groundplan.policies import Policies
 from groundplan.purpose.exchange.document import write_json
 from groundplan.purpose.exchange.formats import FORMATS
-from groundplan.surfaces.cli.invocation import PANEL
-from groundplan.surfaces.cli.program import CUSTOM_COMMANDS, TOP_COMMANDS, build_app
-from groundplan.surfaces.cli.setup.mcp import HELP as MCP_HELP
-from groundplan.surfaces.cli.short.words.arguments import format_option, format_usage
-from groundplan.surfaces.cli.short.words.table import COMMON_OPTIONS, WORDS, Option, Word
+from groundplan.surfaces.cli.command_line import COMMON_OPTIONS, PROJECT_OPTION, Command, Parameter
+from groundplan.surfaces.cli.help import format_parameter, format_usage
+from groundplan.surfaces.cli.program import build_command
 from groundplan.surfaces.exception_log import LOG_VARIABLE
 from reference.errors import list_error_codes, list_families
-from reference.examples import COMMANDS
+from reference.examples import COMMANDS as EXAMPLES
 from reference.http_page import build_http_page
 from reference.operation_pages import build_operation_pages, format_page, format_table, group_by_page, list_roles
 from tests.purpose.exchange.theory_strategies import make_published, make_waiver
 from tests.purpose.theories import whole_theory
-
-SETTINGS = {
-    "db": "The store: a file, or the `postgresql://` URL of a database.",
-    "org": "The organization of commands and of MCP over stdio, by id. A token has its own.",
-    "project": "The project of a command or tool call that names none. Without it, a command takes the only project.",
-    "agent": "The name of the actor. Default: your user name on the command line, `agent` over MCP.",
-    "access": "`open` trusts everybody who can open the store; `members` uses the stored roles, and is the default "
-    "with a `postgresql://` URL.",
-    "tools": "The groups of tools that the MCP server offers.",
-    "claim_ttl_minutes": "How long a claim on a work node lasts. A policy of the project overrides it.",
-    "lean": "Omit null, empty and bookkeeping fields from answers about work and purpose. A request can override it.",
-    "pipelines": "The steps of tasks and features in new projects: `{task: […], feature: […]}`, or one list for "
-    "both. Existing projects keep theirs.",
-    "write_timeout_s": "How many seconds a write may take, and other writers wait, before it is rolled back, "
-    "at most 600. Imports and migrations have no limit, except `--timeout`.",
-    "short_name": "Another name of the program, which `groundplan init --short` makes. A commit message may name a "
-    "task with it, as in `pl-q8cdfw`.",
-    "config_file": "The configuration file itself.",
-    "oidc_issuer": "The OpenID Connect issuer where people log in to `groundplan serve`, as an https address "
-    "([guide](../guides/single-sign-on.md)).",
-    "oidc_client_id": "The name of this server at the issuer.",
-    "oidc_client_secret": "Its secret there, better in the environment than in a file. A public client has none.",
-    "oidc_audience": "The names of this server in access tokens of the issuer. Default: `https://NAME` and "
-    "`https://NAME/mcp` for each `--allowed-host`.",
-    "oidc_hosts": "Hosts of the issuer's endpoints besides its own. The server connects to no others.",
-    "oidc_person_clients": "Clients at the issuer whose access tokens act as the person. All others act as agents.",
-}
 
 
 def build_pages() -> dict[str, str]:
@@ -141,7 +112,8 @@ def _build_access() -> str:
         f"An agent has at most the role that the policy `{AGENT_ROLE_POLICY}` of the project allows, by default "
         f"{AGENT_ROLE}. This also holds in open access, where every person is an owner. If the policy forbids an "
         "operation, the error is `agent_not_allowed`, and it names the command that a person can run. An agent may "
-        "discard a draft that only it has written. With `access: members`, an agent creates a project only for a "
+        "discard a draft of a theory that only it has written, and whoever may write facts a draft of facts that only "
+        "they have written. With `access: members`, an agent creates a project only for a "
         "person, who then owns it (`groundplan mcp --owner NAME`).",
         "## In the organization",
         "Every member of the organization has these permissions; some are for persons or for administrators only. An "
@@ -208,7 +180,7 @@ def _list_conditions() -> Iterator[tuple[str, str]]:
     )
     yield schema.IN_ORGANIZATION, "members of the organization"
     yield "id = (SELECT gp_tenant()) AND (SELECT gp_in_organization())", "members of the organization"
-    for column in ("actor_id", "created_by", "user_id", "principal_id", "updated_by"):
+    for column in ("actor_id", "created_by", "user_id", "principal_id", "updated_by", "sole_writer"):
         yield f"{column} = (SELECT gp_actor())", f"`{column}` is the actor"
     yield "gp_has_no_members(project_id)", "the project has no members yet"
 
@@ -270,18 +242,15 @@ def _get_summary(documented: type) -> str:
 
 
 def _build_configuration() -> str:
-    defaults = configuration.Settings._field_defaults
-    flags = configuration.Flags._fields
-    variables = {setting: name for name, setting in setting_sources.ENVIRONMENT.items()}
     rows = [
         (
-            f"`{key}`",
-            f"`{variables[setting]}`" if setting in variables else "",
-            f"`--{setting}`" if setting in flags else "",
-            _format_default(defaults[setting]),
-            SETTINGS[setting],
+            f"`{row.key}`" if row.key else "",
+            f"`{row.variable}`" if row.variable else "",
+            f"`--{name}`" if row.flag else "",
+            row.otherwise or _format_default(Settings._field_defaults[name]),
+            row.help,
         )
-        for key, setting in setting_sources.FILE_KEYS.items()
+        for name, row in SETTINGS.items()
     ]
     files = " or ".join(f"`{name}`" for name in CONFIG_NAMES)
     return format_page(
@@ -294,6 +263,17 @@ def _build_configuration() -> str:
         "never created: only one that `db_path`, `GROUNDPLAN_DB` or `--db` names. A file above the current folder that "
         "another user owns is refused.",
         format_table(("Key in the file", "Environment", "Flag", "Default", "Description"), rows),
+        "## Who acts",
+        "`--person` names a person, `--agent` an agent. A command that names nobody acts as the coding agent that has "
+        "started it, which one of these variables tells; else as you, by your user name. The kind of a name is stored "
+        "when it first changes something, and no flag changes it.",
+        format_table(
+            ("Variable", "Agent", "Source"),
+            [
+                (f"`{agent.variable}`", f"`{agent.name}`", f"<{agent.source}>")
+                for agent in (*CODING_AGENTS, ANY_AGENT._replace(name="its value"))
+            ],
+        ),
         "## Tool groups",
         ", ".join(f"`{group}`" for group in setting_values.TOOL_GROUPS)
         + f"; `{setting_values.TOOLS_ALL}` selects all of them.",
@@ -318,96 +298,70 @@ def _format_default(value: object) -> str:
 
 
 def _build_commands() -> str:
-    shown = {name: command for name, command in load_commands().items() if not command.hidden}
-    single = {command.words[0] for one in OPERATIONS for command in one.commands if len(command.words) == 1}
-    single |= TOP_COMMANDS.keys()
-    alone = {
-        name: command for name, command in shown.items() if not hasattr(command, "commands") and name not in single
-    }
+    words = [build_command(entry, with_help=True) for entry in COMMANDS if entry.in_project]
+    setup = [build_command(entry, with_help=True) for entry in COMMANDS if entry.name in EXAMPLES]
     rows = [
-        (
-            f"`groundplan {' '.join(command.words)}`",
-            _summarize_command(*command.words),
-            f"[{one.name}]({_format_link(name, one.name)})",
-        )
+        (f"`groundplan {entry.name}`", summarize_command(entry), f"[{one.name}]({_format_link(name, one.name)})")
         for name, operations in group_by_page().items()
         for one in operations
-        for command in one.commands
+        for entry in COMMANDS
+        if entry.operation == one.name
     ]
-    custom = [(first, second) for first, several in CUSTOM_COMMANDS.items() for second in several]
-    several_words = [*((name,) for name in TOP_COMMANDS), *custom]
-    written = [(f"`groundplan {' '.join(words)}`", _summarize_command(*words)) for words in several_words]
-    common = [(_format_option(one), one.help) for one in next(iter(alone.values())).params if _is_common(one)]
+    written = [
+        (f"`groundplan {entry.name}`", summarize_command(entry))
+        for entry in COMMANDS
+        if not (entry.operation or entry.in_project or entry.is_hidden or entry.name in EXAMPLES)
+    ]
     return format_page(
         "Command line",
-        "## Short words",
+        "`groundplan` alone shows what is used every day, `groundplan help` all commands by topic, and "
+        "`groundplan COMMAND --help` one of them.",
+        "## Every day",
         "They work in the project of the repository, take ids from three characters on, titles where they are unique, "
         "`-` for the last task, and several ids at once. `pl` is the same program. "
         "[Every day](../guides/everyday.md) shows them.",
-        format_table(("Word", "What it does", "Arguments", "Options", "Also"), list(map(_describe_word, WORDS))),
-        format_table(("Option of every word", "What it does"), [_describe_option(one) for one in COMMON_OPTIONS]),
+        format_table(("Word", "What it does", "Arguments", "Options", "Also"), list(map(_describe_word, words))),
         "## Setup",
         "Run the examples in this order.",
-        *(_build_command(name, command) for name, command in alone.items()),
+        *map(_build_command, setup),
         "## Operations",
+        "`groundplan op NAME '{…}'` calls any operation, also those without words of their own, with the arguments "
+        "that their pages describe, and answers JSON.",
         format_table(("Command", "What it does", "Operation"), rows),
         "## Other commands",
-        "These commands also use files or a working copy, or are a short form of an operation; see their `--help`.",
+        "These commands also use files or a working copy; see their `--help`.",
         format_table(("Command", "What it does"), written),
         "## Common options",
         "They may be given before, between or after the words of a command. Only `groundplan mcp` has no `--json`: its "
-        "output is the protocol.",
-        format_table(("Option", "What it does"), common),
+        "output is the protocol. An option that takes one value is given once.",
+        format_table(("Option", "What it does"), list(map(_describe, (PROJECT_OPTION, *COMMON_OPTIONS)))),
         "The exit status is 0, or the exit code of the [family](errors.md) of the error.",
     )
 
 
-def _describe_word(word: Word) -> tuple[str, ...]:
+def summarize_command(entry: Entry) -> str:
+    """Return what a command does."""
+    return build_command(entry).summary
+
+
+def _describe_word(word: Command) -> tuple[str, ...]:
     shown = " ".join(format_usage(word).split()[2:]).replace("[OPTIONS]", "").strip()
-    options = ", ".join(f"`{format_option(option)}`" for option in word.options)
-    return f"`{word.name}`", word.summary, f"`{shown}`" if shown else "", options, ", ".join(word.synonyms)
+    options = ", ".join(f"`{format_parameter(option)}`" for option in word.options)
+    return f"`{word.words[0]}`", word.summary, f"`{shown}`" if shown else "", options, ", ".join(word.synonyms)
 
 
-def _describe_option(option: Option) -> tuple[str, str]:
-    return f"`{format_option(option)}`", option.help
+def _describe(parameter: Parameter) -> tuple[str, str]:
+    return f"`{format_parameter(parameter)}`", parameter.help
 
 
-@cache
-def load_commands() -> dict[str, Any]:
-    """Return the commands and groups of the program, by name."""
-    program: Any = get_command(build_app())
-    return dict(program.commands)
-
-
-@cache
-def _summarize_command(first: str, *rest: str) -> str:
-    """Return the first paragraph of the help of a command."""
-    found = load_commands()[first]
-    for word in rest:
-        found = found.commands[word]
-    help_: str = found.help
-    return " ".join(help_.partition("\n\n")[0].split()).replace("\\[", "[")
-
-
-def _build_command(name: str, command: Any) -> str:
-    rows = [(_format_option(one), one.help) for one in command.params if not _is_common(one)]
-    parts = [f"### groundplan {name}", command.help.strip()]
-    if rows:
-        parts.append(format_table(("Argument or option", "Description"), rows))
-    if name == "mcp":  # it parses its own flags, to start faster
-        parts.append(f"```text\n{MCP_HELP.strip()}\n```")
-    return "\n\n".join((*parts, f"```sh\n{COMMANDS[name]}\n```"))
-
-
-def _is_common(option: Any) -> bool:
-    return bool(option.rich_help_panel == PANEL)
-
-
-def _format_option(option: Any) -> str:
-    if option.param_type_name == "argument":
-        return f"`{option.metavar or option.name.upper()}`"
-    value = "|".join(get_args(option.type_descriptor.annotation)) if option.metavar is None else option.metavar
-    return f"`{option.opts[0]} {value}".rstrip() + "`"
+def _build_command(command: Command) -> str:
+    (name,) = command.words
+    parts = [f"### groundplan {name}", command.summary]
+    if command.about:
+        parts.append(f"```text\n{command.about.strip()}\n```" if name == "mcp" else command.about.strip())
+    if command.parameters:
+        parts.append(format_table(("Argument or option", "Description"), list(map(_describe, command.parameters))))
+    return "\n\n".join((*parts, f"```sh\n{EXAMPLES[name]}\n```"))
 
 
 def _format_link(name: str, operation: str) -> str:

@@ -5,20 +5,14 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import typer
 from _pytest.runner import runtestprotocol
-from typer.main import get_command
 
-from groundplan.catalog import OPERATIONS
 from groundplan.coding_agents import ANY_AGENT, CODING_AGENTS
-from groundplan.kernel.operations.registry import Registry
 from groundplan.kernel.store.store import Store
-from groundplan.surfaces.cli import program as command_line
 from tests import teeth
 from tests.campaigns.table import print_table
 from tests.engines import Engine, PostgresEngine, SharedSqliteEngine
@@ -171,18 +165,3 @@ def team(postgres_engine: PostgresEngine) -> Iterator[PostgresEngine]:
 def store(engine: Engine) -> Store:
     """The store as the product opens it."""
     return engine.store
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _cached_application() -> Iterator[None]:
-    """Build the command-line application once for all tests, because building it takes longer than a command."""
-    decisive = {command.words[0] for operation in OPERATIONS for command in operation.commands} | {"--help"}
-    make = cache(command_line.build_app)
-
-    def application(operations: Registry = OPERATIONS, said: Sequence[str] | None = None) -> typer.Typer:
-        return make(operations, None if said is None else tuple(sorted(decisive.intersection(said))))
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(command_line, "build_app", application)
-        patched.setattr(command_line, "get_command", cache(get_command))
-        yield

@@ -22,14 +22,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import typer
-
-    from groundplan.kernel.operations.registry import Registry
 
 # Only built-in modules: each further import would cost as much as all the rest.
 CLIENT = """#!{python} -IS
@@ -47,8 +40,8 @@ status = line.recv(1)
 sys.exit(status[0] if status else 1)
 """
 PROGRAM = "groundplan.__main__"
-# Third-party modules that commands need, besides our own.
-MODULES = ("psycopg", "typer._adapters")
+# A third-party module that commands need, besides our own.
+DRIVER = "psycopg"
 START_TIMEOUT_S = 30.0
 GIT_LIMIT_S = 30.0
 
@@ -136,11 +129,10 @@ def serve(address: str) -> None:
     import groundplan
 
     ours = [one.name for one in pkgutil.walk_packages(groundplan.__path__, "groundplan.")]
-    for name in (*ours, *MODULES):
+    for name in (*ours, DRIVER):
         importlib.import_module(name)
     # On a busy machine git may take longer than an answer waits for it.
     vars(importlib.import_module("groundplan.repository.git"))["ANSWER_LIMIT_S"] = GIT_LIMIT_S
-    _make_commands()
     gc.collect()
     gc.freeze()  # so that forks do not scan the shared objects
     with socket.socket(socket.AF_UNIX) as door:
@@ -155,24 +147,6 @@ def serve(address: str) -> None:
             line.close()
             _reap()
     _reap()
-
-
-def _make_commands() -> None:
-    """Build the command-line application for all forks, because building it takes longer than a command."""
-    from typer.main import get_command
-
-    from groundplan.catalog import OPERATIONS
-    from groundplan.surfaces.cli import program
-
-    first_words = {command.words[0] for operation in OPERATIONS for command in operation.commands} | {"--help"}
-    make, command_of = cache(program.build_app), cache(get_command)
-
-    def application(operations: Registry = OPERATIONS, said: Sequence[str] | None = None) -> typer.Typer:
-        return make(operations, None if said is None else tuple(sorted(first_words.intersection(said))))
-
-    vars(program).update(build_app=application, get_command=command_of)
-    for said in ((), *((word,) for word in first_words)):
-        command_of(application(OPERATIONS, said))
 
 
 def _reap() -> None:

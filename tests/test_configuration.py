@@ -17,7 +17,7 @@ import groundplan
 from groundplan import policies
 from groundplan.catalog import build_schema
 from groundplan.coding_agents import CODING_AGENTS, CodingAgent
-from groundplan.configuration import Flags, Identity, Settings, get_user_name, load_settings
+from groundplan.configuration import FILE_BYTES_MAX, SETTINGS, Flags, Identity, Settings, get_user_name, load_settings
 from groundplan.kernel.actors import LOCAL_ORGANIZATION, Access, ActorKind, local_actor
 from groundplan.kernel.cancellation import WRITE_LIMIT_S
 from groundplan.kernel.errors import OPERATION_NAMES, Invalid
@@ -28,7 +28,6 @@ from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.open_store import open_store
 from groundplan.repository.setup.clients import CLIENTS
 from groundplan.session import Session
-from groundplan.setting_sources import FILE_BYTES_MAX
 from groundplan.setting_values import ACCESS, CLAIM_TTL_MINUTES, CLAIM_TTL_MINUTES_MAX, TOOL_GROUPS, TOOL_GROUPS_DEFAULT
 from groundplan.work.kinds import WorkPreferences
 
@@ -40,7 +39,7 @@ def _empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def settings(flags: Flags | None = None, **environment: str) -> Settings:
+def settings(flags: Flags | None = None, /, **environment: str) -> Settings:
     return load_settings(flags or Flags(), environment)
 
 
@@ -50,7 +49,7 @@ def write_file(text: str, name: str = "groundplan.yaml") -> Path:
     return path
 
 
-def error_of(flags: Flags | None = None, **environment: str) -> Invalid:
+def error_of(flags: Flags | None = None, /, **environment: str) -> Invalid:
     with pytest.raises(Invalid) as caught:
         settings(flags, **environment)
     return caught.value
@@ -78,6 +77,17 @@ def test_an_organization_is_selected_by_a_flag_the_environment_or_the_file() -> 
 
 class HasOrganization(Struct, forbid_unknown_fields=True):
     id: OrganizationId
+
+
+def test_every_row_is_a_setting_and_every_flag_of_one_is_taken() -> None:
+    assert set(Settings._fields) - SETTINGS.keys() == {"config_file", "coding_agent", "sources"}
+    assert {name for name, row in SETTINGS.items() if row.flag} == set(Flags._fields) - {"config", "repo"}
+    keys, variables = (
+        [value for row in SETTINGS.values() if (value := getattr(row, name))] for name in ("key", "variable")
+    )
+    assert len(set(keys)) == len(keys)
+    assert len(set(variables)) == len(variables)
+    assert all(variable.startswith("GROUNDPLAN_") for variable in variables)
 
 
 def test_the_limit_of_a_write_is_that_of_the_store() -> None:
@@ -308,7 +318,6 @@ def test_a_key_like_no_other_is_refused_with_all_there_are() -> None:
         "lean",
         "pipelines",
         "write_timeout_s",
-        "short_name",
         "oidc_issuer",
         "oidc_client_id",
         "oidc_client_secret",
@@ -336,9 +345,6 @@ def test_a_key_like_no_other_is_refused_with_all_there_are() -> None:
         "tools: 3",
         "tools: ''",
         "tools: []",
-        "short_name: 'a b'",
-        "short_name: '../pl'",
-        "short_name: 7",
         "write_timeout_s: 0",
         "write_timeout_s: 601",
         "write_timeout_s: .inf",

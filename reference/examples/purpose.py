@@ -78,6 +78,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "requests": [{"question": "Do we print the next edition?", "about": ["OP1"], "to": "ben"}],
     },
     "purpose.observations": {**_ATLAS, "detail": "observations"},
+    "purpose.items": {**_ATLAS, "keys": "OC1"},
     "purpose.diff": {**_ATLAS, "from": 1, "to": "draft"},
     "purpose.publish": {**_ATLAS, "label": "Second edition"},
     "purpose.versions": _ATLAS,

@@ -34,7 +34,10 @@ WORK: Mapping[str, str] = {
     "work.open/project": "The project, by name or id; created if it does not exist. Without it: list all projects.",
     "work.next/project": "By name or id; not needed with `node_id`.",
     "work.claim/project": "The project, by name or id; not needed with `node_id`.",
-    "work.next/budget": "200 to 20,000 tokens for the answer; adds a briefing if count is 1: why, facts, knowledge.",
+    "work.context/budget": "200 to 20,000 tokens for the whole answer instead of 1,000 for its lists; adds a briefing: "
+    "why, facts, knowledge.",
+    "work.next/budget": "200 to 20,000 tokens for the answer instead of 1,000 for its lists; adds a briefing: why, "
+    "facts, knowledge. Refused unless count is 1.",
     "work.next/node_id": "Offer or claim exactly this node.",
     "work.claim/node_id": "Claim exactly this node, by id.",
     "work.plan/project": "By name or id; not needed below existing nodes.",
@@ -63,7 +66,7 @@ WORK: Mapping[str, str] = {
     "policies.publish_role": "The role that may publish a version of the theory of change. Default: `owner`; `editor` "
     "also allows editors.",
     "policies.publish_gates": "The gates that a version must pass to be published: `A` (the default), or A and B.",
-    "policies.profile_min": "The least strict profile that a draft may have. Default: `light`: all are allowed.",
+    "policies.profile_min": "The least strict profile that a draft may have. Default: `standard`; `light` allows all.",
     "nodes": "The nodes to create: all of them, or none.",
     "nodes[].ref": "A name for the node in this request; the answer maps it to the new id.",
     "nodes[].summary": "What is to be done.",
@@ -74,7 +77,7 @@ WORK: Mapping[str, str] = {
     "nodes[].serves": "What it is for: purpose keys, such as `OC1`; inherited below.",
     "nodes[].rests_on": "Facts it rests on: pointers, such as `/site/size`; inherited below.",
     "nodes[].tags": "The tags: at most 50, of 100 characters each.",
-    "scope": "Only nodes below this node.",
+    "scope": "Only nodes below this node, by its id.",
     "filter": _PROPERTIES_FILTER,
     "parent": "The node whose children to list. Default: the root.",
     "work.outline/node": "One node by itself.",
@@ -135,7 +138,7 @@ WORK: Mapping[str, str] = {
     "sort": "Sort order: `readiness` lists actionable nodes first, in the order in which they are offered; `recent` "
     "lists the latest change first.",
     "operations": "The operations, in order: all of them, or none.",
-    "operations[].op": "`move` a node, `merge` one into another, or `drop` one.",
+    "operations[].op": "`move` needs node_id, new_parent; `merge` needs source, target; `drop` needs node_id, reason.",
     "operations[].node_id": "The node to move or drop, with everything below it.",
     "operations[].new_parent": "The new parent of the node.",
     "operations[].source": "The node that is merged into the target. Its id stays readable in the history.",
@@ -171,6 +174,7 @@ WORK: Mapping[str, str] = {
     "items[].context_links": "Links to files, commits or pages.",
     "items[].tags": "Tags.",
     "items[].properties": "Free properties.",
+    "items[].node": "The id of the node that an export made the item of, for one that was not imported.",
     "items[].is_group": "Whether it is only a heading: it is never offered, and finished with its last item.",
     "items[].file": "The file of the item.",
     "items[].line": "Its line in the file.",
@@ -404,8 +408,8 @@ KNOWLEDGE: Mapping[str, str] = {
     "cascade": "Also delete the atoms of a molecule; otherwise they stay without a molecule.",
     "includeChangelog": "Include the latest changelog entries.",
     "changelogLimit": "Maximum number of changelog entries.",
-    "query": "Words to search for in the name and the knowledge; all must match, in any order. A prefix of a word "
-    "matches.",
+    "query": "Words to search for in the name and the knowledge; all must match, in any order. The beginning of a word "
+    "is enough, or four letters of its inside.",
     "orphansOnly": "Only atoms without a molecule.",
     "parentType": "Whether the changelog is that of an atom or of a molecule.",
     "parentId": "The atom or molecule, by its UUID, with or without dashes.",
@@ -472,8 +476,9 @@ CONTEXT: Mapping[str, str] = {
     "allowDrop": "Allow a draft that began with `copyFrom: none` to lack facts that are in force.",
     "resolve": "For each name in the conflicts of a refused commit, such as `/site` or `constraint:KEY`, the side to "
     "keep: `mine` for the draft, `theirs` for the run in force.",
-    "lean": "Omit null, empty and bookkeeping fields from the answer; values and evidence stay as they are.",
-    "hydrate": "A document to fill with the facts, each at its pointer; `unplaced` lists those without a place in it.",
+    "lean": "Omit null, empty and bookkeeping fields from the answer.",
+    "hydrate": "A document to fill with the facts, each at its pointer; `unplaced` lists those without a place.",
+    "overwrite": "With `hydrate`: model-inferred facts replace other values, too. Default: false, those are `kept`.",
     "context.trace/pointer": "The fact, by its JSON Pointer.",
     "context.trace/limit": "How many of the latest runs to look into. Default: 10.",
     "from": "The base run of the comparison, by id.",
@@ -609,6 +614,8 @@ PURPOSE: Mapping[str, str] = {
     "recorded. Without it a long answer to an agent is shortened: row ids go first, mechanisms, confidences and "
     "assumptions never.",
     "purpose.observations/detail": "Always `observations`.",
+    "keys": "Read only these items, whole: keys, row ids, or names of edges such as `AC1->OP1`. A node comes with its "
+    "edges and indicators, an assumption with what it is on.",
     # An edit
     "operations": "The operations on the draft, which must exist, in order: all of them, or none.",
     "operations[].op": "The operation.",
@@ -618,9 +625,9 @@ PURPOSE: Mapping[str, str] = {
     "operations[].metadata": "Free metadata, up to 16,384 bytes as JSON; merged with the existing one, and null "
     "removes a name.",
     "operations[].node": f"The node: {_BY_KEY}",
-    "operations[].source": "The node at the start of the edge, the cause; as `node`.",
-    "operations[].target": "The node at the end of the edge, the effect; as `node`. For an indicator: the value to "
-    "reach, a number.",
+    "operations[].source": "The node at the start of the edge, as `node`: the cause; of `DEPENDS_ON`, what depends.",
+    "operations[].target": "The node at the end of the edge, as `node`: the effect; of `DEPENDS_ON`, what it depends "
+    "on. For an indicator: the value to reach, a number.",
     "operations[].edge_type": "The type of the edge; required if there are several between the two nodes. Default for "
     "a new edge: `CONTRIBUTES_TO`.",
     "operations[].new_edge_type": "The new type of the edge.",
@@ -657,8 +664,8 @@ PURPOSE: Mapping[str, str] = {
     "profile": "How strict the gates are. Default: the profile of the version.",
     "purpose.compliance/detail": "`short`: the decision, its reasons and the items that fail. `full`, the default: the "
     "whole checklist, as data and as Markdown.",
-    "operation": 'The proposed operation to check, such as `{"kind": "publish"}`. '
-    "Wrong values in it are reported in the checklist.",
+    "operation": 'The proposed operation to check, such as `{"kind": "publish"}` or `{"kind": "create_node", '
+    '"node_type": "OUTPUT", "title": "A well"}`. Wrong values in it are reported in the checklist.',
     "operation.kind": "The kind of operation.",
     "operation.version": _VERSION,
     "operation.node": "The node, by key or row id.",
@@ -735,8 +742,8 @@ PURPOSE: Mapping[str, str] = {
     "document.waivers[].refs": "Which `refs` of the check, by their names in the document; none for the whole check.",
     "document.format": "The version of the document format.",
     "document.profile": "How strict the gates of the draft are.",
-    "keys": "`same`: keys of the document mean the same as in this project. `new`: everything gets a new key. Default: "
-    "`same`, but a document is refused if most of its keys have other titles here.",
+    "purpose.import/keys": "`same`: keys of the document mean the same as in this project. `new`: everything gets a "
+    "new key. Default: `same`, but a document is refused if most of its keys have other titles here.",
 }
 
 # Arguments of the operations that join the slices.

@@ -71,6 +71,7 @@ SOURCES: Mapping[str, str] = {
     "knowledge.delete": "knowledge.write:DELETE",
     "purpose.open": "purpose.open:OPERATION",
     "purpose.observations": "purpose.open:OBSERVATIONS",
+    "purpose.items": "purpose.open:ITEMS",
     "purpose.edit": "purpose.editing.edit:OPERATION",
     "purpose.draft": "purpose.versions.drafts:BEGIN",
     "purpose.publish": "purpose.versions.publish:OPERATION",

@@ -11,7 +11,7 @@ from groundplan.kernel.access import OrganizationRole, Permission, ProjectCreato
 from groundplan.kernel.audit import Change, KernelOp, changed
 from groundplan.kernel.identities.email_address import normalize_domain
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, OpId, Route, declare
+from groundplan.kernel.operations.registry import Effect, OpId, Route, declare
 from groundplan.kernel.organizations.organization import (
     OneOrganization,
     OrganizationSettings,
@@ -87,14 +87,5 @@ OPERATION = declare(
     permission=Permission.ORGANIZATION_MANAGE,
     effect=Effect.WRITE,
     idempotent=True,
-    command=Command(("org", "configure"), names={"allowed_domains": "allowed-domain"}, without=("name",)),
-    aliases=(
-        Command(
-            ("org", "rename"),
-            summary="Change the name of your organization. Its id stays.",
-            arguments=("name",),
-            without=("project_creators", "allowed_domains", "default_policies", "decision"),
-        ),
-    ),
     http=Route("PATCH", "/organization"),
 )

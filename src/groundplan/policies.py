@@ -39,7 +39,7 @@ class Policies(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
     # purpose
     publish_role: Literal["owner", "editor"] = "owner"  # who may publish the purpose; owners always may
     publish_gates: Literal["A", "AB"] = "A"  # the gates that a version must pass to be published
-    profile_min: Literal["light", "standard", "strict"] = "light"  # the least strict profile of a draft
+    profile_min: Literal["light", "standard", "strict"] = "standard"  # the least strict profile of a draft
 
 
 class PolicyChanges(Struct, frozen=True, forbid_unknown_fields=True):

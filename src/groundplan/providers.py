@@ -1,14 +1,15 @@
 """Functions with which slices and the kernel use other slices, without importing them.
 
 Each function imports the slice that answers when it is called, so a command that asks no other slice loads none. The
-kernel asks only where a project is created and where the clock was set, and for the errors of triggers.
+kernel asks only where a project is created and where the clock was set, for the errors of triggers, and for the name
+of a command.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -17,12 +18,14 @@ from groundplan.kernel.store.transaction import Transaction
 
 if TYPE_CHECKING:
     from groundplan.briefing.brief import BriefingMaterial
+    from groundplan.kernel.operations.registry import Operation
     from groundplan.kernel.store.schema import ErrorFactory
     from groundplan.knowledge.context import FileKnowledge
 
 # The lists of a briefing in the order in which an answer that became too long keeps them. The goal stands in `why`.
 BRIEFING_LISTS = (
-    *("why", "knowledge", "missing", "marks", "constraints", "facts", "questions", "before", "overlap", "decisions"),
+    *("why", "task", "knowledge", "missing", "marks", "constraints", "facts"),
+    *("questions", "before", "overlap", "decisions"),
 )
 
 
@@ -293,6 +296,17 @@ def find_marked_work(tx: Transaction, at_most: int) -> MarkedWorkPage:
 
 
 # --- Errors ----------------------------------------------------------------------------------------------------------
+
+
+def spell_command(
+    operation: Operation[Any, Any], requested: Operation[Any, Any], arguments: Mapping[str, Any], chars_max: int
+) -> str:
+    """Return the command of an operation for a person; of the requested one if that is a variant without its own."""
+    from groundplan import commands
+    from groundplan.surfaces import vocabularies
+
+    declared = operation if commands.list_commands_of(operation.name) else requested
+    return vocabularies.spell_command(declared, arguments, chars_max)
 
 
 def collect_refusals() -> Mapping[str, ErrorFactory]:

@@ -7,7 +7,7 @@ with groundplan.open("plan.db", actor="ada") as plan:
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -29,12 +29,12 @@ from groundplan.kernel.store.store import Store
 from groundplan.verbs import Verbs
 
 
-class SecretWarning(UserWarning):
-    """A write contains a text that looks like a secret."""
+class WriteWarning(UserWarning):
+    """A write was done that somebody should look at: it contains a secret, or makes a project that no person owns."""
 
 
 def _issue_warning(line: str) -> None:
-    warnings.warn(line, SecretWarning, stacklevel=4)  # the caller of a method of a session
+    warnings.warn(line, WriteWarning, stacklevel=4)  # the caller of a method of a session
 
 
 class Session(Verbs):
@@ -69,10 +69,14 @@ class Session(Verbs):
         return result.answer
 
     def execute(
-        self, operation: Operation[Any, Any], arguments: Any, cancellation: Cancellation | None = None
+        self,
+        operation: Operation[Any, Any],
+        arguments: Any,
+        cancellation: Cancellation | None = None,
+        warnings: Sequence[str] = (),
     ) -> ExecutionResult:
         """Run an operation and return its answer, with its JSON if it was encoded. `cancellation` can end it early."""
-        return execute(self.store, self.actor, operation, arguments, self.preferences, cancellation)
+        return execute(self.store, self.actor, operation, arguments, self.preferences, cancellation, warnings)
 
     def close(self) -> None:
         """Close the store."""

@@ -6,13 +6,14 @@ it imports very little.
 
 from __future__ import annotations
 
+import os
+import pwd
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.wording import describe_value, find_nearest, join_alternatives, quote_text
-from groundplan.setting_sources import SHORT_NAME_CHARS_MAX, is_plain_name, is_plain_path, is_short_name
 
 # Copies of `Group`, `Access`, `LOCAL_ORGANIZATION` and `policies`, which import other modules; a test compares them.
 ORGANIZATION_DEFAULT = "local"
@@ -26,10 +27,29 @@ CLAIM_TTL_MINUTES = 60.0
 CLAIM_TTL_MINUTES_MAX = 525_600.0
 WRITE_TIMEOUT_S = 10.0
 WRITE_TIMEOUT_S_MAX = 600.0  # other writers wait as long
-SHORT_NAME_DEFAULT = "pl"  # installed with the program
+PLAIN_NAME_CHARS_MAX = 64  # a shorter ASCII name needs no further check
 
 TRUE_WORDS = ("true", "yes", "on", "1")
 FALSE_WORDS = ("false", "no", "off", "0")
+
+
+def find_user_name() -> str:
+    """Return the unchanged name of the user of the operating system."""
+    # The variables that getpass looks at, which takes long to import.
+    named = next(filter(None, map(os.environ.get, ("LOGNAME", "USER", "LNAME", "USERNAME"))), None)
+    if named is None:
+        named = pwd.getpwuid(os.getuid()).pw_name
+    return named
+
+
+def is_plain_name(name: str) -> bool:
+    """Return True if a name needs no normalization: it is short printable ASCII without surrounding blanks."""
+    return 0 < len(name) < PLAIN_NAME_CHARS_MAX and name.isascii() and name.isprintable() and name == name.strip()
+
+
+def is_plain_path(db: str) -> bool:
+    """Return True if a text can only be the path of a file that needs no expansion: not a URL, a home or a folder."""
+    return bool(db.strip("./ ")) and db.isprintable() and "://" not in db and db[0] != "~" and ":" not in db[:8]
 
 
 def check_db(db: str, where: str = "--db") -> str:
@@ -108,15 +128,6 @@ def parse_name(value: Any, where: str) -> str:
 def parse_person(value: Any, where: str) -> str:
     """Return the name of a person; empty for the user of the operating system."""
     return parse_name(value, where) if value else ""
-
-
-def check_short_name(value: Any, where: str) -> str:
-    """Return the short name of the program if it is valid."""
-    name = parse_text(value, where)
-    if is_short_name(name):
-        return name
-    allowed = f"a letter, then letters, digits or hyphens, at most {SHORT_NAME_CHARS_MAX} characters"
-    raise invalid_setting(f"{where} must be {allowed}, not {describe_value(value)}", where)
 
 
 def parse_org(value: Any, where: str) -> str:

@@ -350,6 +350,7 @@ class WorkVerbs:
         count: int = 1,
         claim: bool = False,
         budget: int | None = None,
+        cursor: str | None = None,
         lean: bool | None = None,
         decision: str | None = None,
         op_id: str | None = None,
@@ -366,6 +367,7 @@ class WorkVerbs:
         count: int = 1,
         claim: bool = False,
         budget: int | None = None,
+        cursor: str | None = None,
         lean: bool | None = None,
         decision: str | None = None,
         op_id: str | None = None,
@@ -378,6 +380,7 @@ class WorkVerbs:
         node_id: str,
         depth: int = 2,
         budget: int | None = None,
+        cursor: str | None = None,
         lean: bool | None = None,
     ) -> groundplan.work.graph.context.NodeContext:
         """A node with its ancestors, tree and dependencies."""
@@ -619,7 +622,7 @@ class KnowledgeVerbs:
         confirm: str = ...,
         op_id: str | None = None,
     ) -> groundplan.knowledge.write.WrittenKnowledge:
-        """Update one at the version you read; append adds below; confirm: a commit at which it is right."""
+        """Update one at the version you read; append adds below; confirm: a commit or HEAD, where it is right."""
 
     def append_changelog(
         self,
@@ -738,10 +741,11 @@ class PurposeVerbs:
         project: str,
         version: int | str | None = None,
         detail: Literal["summary", "full", "observations"] | None = None,
+        keys: str | builtins.list[str] | None = None,
         as_of: str | None = None,
         cursor: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.purpose.open.OpenedPurpose | groundplan.purpose.observing.read.ObservationsPage:
+    ) -> groundplan.purpose.open.OpenedPurpose | groundplan.purpose.observing.read.ObservationsPage | groundplan.purpose.open.PurposeItems:
         """Read the theory of change: versions, nodes, edges, assumptions, indicators, health; or observations."""
 
     def observations(
@@ -750,11 +754,25 @@ class PurposeVerbs:
         project: str,
         version: int | str | None = None,
         detail: Literal["summary", "full", "observations"] | None = None,
+        keys: str | builtins.list[str] | None = None,
         as_of: str | None = None,
         cursor: str | None = None,
         lean: bool | None = None,
     ) -> groundplan.purpose.observing.read.ObservationsPage:
         """Read what was observed: measurements, reviews, waivers, decisions; with as_of, as known then."""
+
+    def items(
+        self,
+        *,
+        project: str,
+        version: int | str | None = None,
+        detail: Literal["summary", "full", "observations"] | None = None,
+        keys: str | builtins.list[str] | None = None,
+        as_of: str | None = None,
+        cursor: str | None = None,
+        lean: bool | None = None,
+    ) -> groundplan.purpose.open.PurposeItems:
+        """Read some items of a version, by their keys, with what is on them."""
 
     def edit(
         self,
@@ -945,6 +963,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         cursor: str | None = None,
         user_id: str | None = None,
         hydrate: dict[str, Any] | None = None,
+        overwrite: bool = False,
         lean: bool | None = None,
         debug: bool = False,
     ) -> groundplan.context.schemas.ContextView:
@@ -1607,6 +1626,7 @@ class ConstraintWrite(TypedDict):
     snippet: NotRequired[str | None]
     rationale: NotRequired[str | None]
     runId: NotRequired[str | None]
+    updatedBy: NotRequired[groundplan.context.schemas.UpdatedBy | Literal["user", "model", "system"] | None]
     createdAt: NotRequired[str | None]
     updatedAt: NotRequired[str | None]
 
@@ -1833,10 +1853,14 @@ ProposedOperation = TypedDict(
 class RelatedAtom(TypedDict):
     atomId: str
     reason: str
+    name: NotRequired[str | None]
+    missing: NotRequired[bool | None]
 
 class RelatedMolecule(TypedDict):
     moleculeId: str
     reason: str
+    name: NotRequired[str | None]
+    missing: NotRequired[bool | None]
 
 class Removals(TypedDict):
     inputs: NotRequired[builtins.list[str] | None]
@@ -1902,6 +1926,7 @@ class SourceItem(TypedDict):
     tags: NotRequired[builtins.list[str]]
     properties: NotRequired[dict[str, Any]]
     is_group: NotRequired[bool]
+    node: NotRequired[str | None]
     file: NotRequired[str]
     line: NotRequired[int | None]
 

@@ -150,6 +150,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "purpose.open": {"project": "{project}"},
     "purpose.open as purpose.observations": {"project": "{project}", "detail": "observations"},
     "purpose.observations": {"project": "{project}", "detail": "observations"},
+    "purpose.open as purpose.items": {"project": "{project}", "keys": "{goal}"},
+    "purpose.items": {"project": "{project}", "keys": "{goal}"},
     "purpose.edit": {
         "project": "{project}",
         "operations": [{"op": "update_node", "node": "{goal}", "title": "A map that everybody trusts"}],

@@ -24,9 +24,15 @@ class Rule:
     """What one kind of request does, and the permission that it needs."""
 
     effect: str  # read, write or destroy
-    permission: Permission
+    declared: Permission
+    of_others: Permission | None  # what it needs if others have written to what it is about
     if_missing: Permission | None  # what it needs if its project does not exist and is created
     leaves: tuple[str, ...]  # the events that its example records, sorted
+
+    @property
+    def permission(self) -> Permission:
+        """What the request in examples.py needs."""
+        return self.of_others or self.declared
 
     @property
     def in_project(self) -> bool:
@@ -46,12 +52,13 @@ def is_allowed(role: Role, permission: Permission) -> bool:
 
 def _parse(entry: dict[str, Any]) -> Rule:
     ((effect, permission),) = [(effect, entry.pop(word)) for word, effect in _EFFECTS.items() if word in entry]
-    missing = entry.pop("if_missing", None)
+    missing, of_others = entry.pop("if_missing", None), entry.pop("of_others", None)
     leaves = entry.pop("leaves", [])
     assert not entry, entry
     return Rule(
         effect,
         Permission(permission),
+        None if of_others is None else Permission(of_others),
         None if missing is None else Permission(missing),
         (leaves,) if isinstance(leaves, str) else tuple(leaves),
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from groundplan.kernel.access import Role
@@ -13,6 +15,7 @@ from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.projects import check_owners
 from groundplan.session import Session
 from tests.engines import Engine, PostgresEngine
+from tests.surfaces.http.mcp.client import McpClient
 
 BOT = Actor("local", "bot", ActorKind.AGENT, Access.OPEN)
 MEMBER_BOT = replace(BOT, access=Access.MEMBERS)
@@ -129,20 +132,28 @@ def test_an_agent_discards_a_theory_that_only_it_has_written(engine: Engine, ada
     assert code(ada, "purpose.discard", project="atlas") == "ok"
 
 
-@pytest.mark.parametrize("operation", ["context.discard", "context.delete"])
-def test_an_agent_discards_facts_that_only_it_has_written(engine: Engine, ada: Session, operation: str) -> None:
-    bot = engine.session(BOT)
+@pytest.mark.parametrize(("kind", "refusal"), [(ActorKind.AGENT, "agent_not_allowed"), (ActorKind.PERSON, "forbidden")])
+def test_who_may_write_discards_a_draft_of_facts_that_nobody_else_has_written_and_deletes_no_run(
+    engine: Engine, ada: Session, kind: ActorKind, refusal: str
+) -> None:
+    ada.call("member.add", scopeId="atlas", userId="ben", role="editor", kind=kind)
+    if kind is ActorKind.AGENT:
+        ada.call("member.add", scopeId="atlas", userId="ben", role="owner")  # whom the policy holds to an editor
+    ben = engine.session(Actor("local", "ben", kind, Access.MEMBERS))
     length = [{"pointer": "/coast/length", "label": "Length", "value": 214, "provenance": "model-inferred"}]
-    own = bot.call("context.create_draft", scopeId="atlas").run.id
-    bot.call("context.edit", runId=own, inputs=length)
-    assert code(bot, operation, runId=own) == "ok"
+    own = ben.call("context.create_draft", scopeId="atlas").run.id
+    ben.call("context.edit", runId=own, inputs=length)
 
-    shared = bot.call("context.create_draft", scopeId="atlas").run.id
+    assert code(ben, "context.delete", runId=own) == refusal
+    assert code(ben, "context.discard", runId=own) == "ok"
+
+    shared = ben.call("context.create_draft", scopeId="atlas").run.id
     ada.call("context.edit", runId=shared, inputs=length)
-    assert code(bot, operation, runId=shared) == "agent_not_allowed"
+    assert code(ben, "context.discard", runId=shared) == refusal
     committed = ada.call("context.create_draft", scopeId="atlas").run.id
     ada.call("context.commit", runId=committed)
-    assert code(bot, "context.delete", runId=committed) == "agent_not_allowed"
+    assert code(ben, "context.delete", runId=committed) == refusal
+    assert code(ada, "context.discard", runId=shared) == "ok"
 
 
 def test_no_policy_lets_an_agent_delete_a_committed_run(engine: Engine, ada: Session) -> None:
@@ -154,7 +165,7 @@ def test_no_policy_lets_an_agent_delete_a_committed_run(engine: Engine, ada: Ses
     assert code(ada, "context.delete", runId=committed) == "ok"
 
 
-def test_an_editor_who_is_a_person_discards_nothing(engine: Engine, ada: Session) -> None:
+def test_an_editor_who_is_a_person_discards_no_theory(engine: Engine, ada: Session) -> None:
     ada.call("member.add", scopeId="atlas", userId="ben", role="editor")
     ben = engine.session(Actor("local", "ben"))
     ben.call("purpose.draft", project="atlas")
@@ -221,6 +232,22 @@ def test_an_agent_does_not_act_under_the_name_of_its_person(engine: Engine, ada:
 
     assert code(agent, "project.create", name="south") == "actor_kind"
     assert code(agent, "project.list") == "actor_kind"
+
+
+def test_whoever_bears_a_token_is_who_the_token_says_whatever_the_request_says(engine: Engine, ada: Session) -> None:
+    tokens = {
+        "ada": ada.call("token.create", kind="person").secret,
+        "bot": ada.call("token.create", kind="agent", name="bot", role="editor", trusted=True).secret,
+    }
+    others = {"ada": "bot", "bot": "ada"}
+    for name, secret in tokens.items():
+        said: Any = {"user-agent": "claude-code/2.1", "x-actor": others[name], "x-groundplan-kind": "agent"}
+        with closing(McpClient(engine.store, secret)) as client:
+            body = {"nodes": [{"ref": "a", "summary": "A"}]}
+            reply = client.send("POST", "/v1/projects/atlas/work/nodes", body, authorization=f"Bearer {secret}", **said)
+            assert reply.status == 201
+        last = ada.call("event.list", project="atlas", limit=1).events[0]
+        assert (last.actor, last.actor_kind) == (name, UNSET if name == "ada" else ActorKind.AGENT)
 
 
 def test_an_agent_is_not_responsible_for_another(engine: Engine, ada: Session) -> None:

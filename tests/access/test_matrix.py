@@ -554,7 +554,7 @@ def test_every_operation_declares_what_the_table_says() -> None:
         permission = handled.permission if row.in_project else handled.without_project or handled.permission
         missing = handled.when_project_missing if row.in_project else None
         declared = (handled.effect.value, permission, missing and missing.permission)
-        if declared != (rule.effect, rule.permission, rule.if_missing) or row.in_project != rule.in_project:
+        if declared != (rule.effect, rule.declared, rule.if_missing) or row.in_project != rule.in_project:
             different[name] = declared
 
     assert not different

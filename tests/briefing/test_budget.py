@@ -264,3 +264,37 @@ def test_the_goal_is_in_every_briefing(plan: BriefingClient, call: str) -> None:
 
     for budget in range(300, 2_000, 100):
         assert '"key":"G1","type":"GOAL"' in send(plan, call, budget=budget).decode(), budget
+
+
+DESCRIPTION = " ".join(f"word{number}" for number in range(400))
+
+
+def test_the_description_of_the_task_comes_first_in_a_tight_budget_and_takes_at_most_two_fifths(
+    plan: BriefingClient, call: str
+) -> None:
+    fill_with_texts(plan)
+    short = DESCRIPTION[:240]
+    plan.update("task", properties={"description": short})
+    for budget in (300, 400, 600, 1_000, 4_000):
+        answer = send(plan, call, budget=budget).decode()
+        assert answer.count(short) == 1, budget
+        assert len(answer) <= budget * 4
+
+    plan.update("task", properties={"description": DESCRIPTION})
+    for budget in (300, 600, 1_000):
+        answer = send(plan, call, budget=budget).decode()
+        (shown,) = re.findall(r'"excerpt":"(word0 [^"]*)"', answer)
+        assert budget * 4 // 5 < len(shown) <= budget * 4 * 2 // 5, budget
+        assert '"key":"G1"' in answer
+        assert len(answer) <= budget * 4
+
+
+def test_a_description_uses_all_of_a_budget_that_nothing_else_needs(plan: BriefingClient) -> None:
+    (node,) = plan.call("work.plan", project="atlas", nodes=[{"ref": "alone", "summary": "Alone"}]).created
+    plan.call(
+        "work.update", updates=[{"node_id": node.id, "properties": {"description": DESCRIPTION, "more": "x" * 9_000}}]
+    )
+
+    answer = plan.call("work.next", node_id=node.id, budget=2_000)
+
+    assert answer.briefing.task[0].description == DESCRIPTION

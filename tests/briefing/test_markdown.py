@@ -23,6 +23,15 @@ def test_every_list_has_its_heading_and_empty_ones_have_none(plan: BriefingClien
     assert headings == ["Knowledge", "Missing", "Constraints", "Facts", "Before", "Why", "Decisions"]
 
 
+def test_the_description_stands_in_it_whether_the_node_or_the_briefing_has_it(plan: BriefingClient) -> None:
+    description = "\n".join(f"# step {number}" for number in range(30))
+    plan.update("task", properties={"description": description})
+
+    for budget in (300, 4_000):
+        text = write(plan, budget)
+        assert text.count("## Description\n\n```\n# step 0\n# step 1\n") == 1, budget
+
+
 def test_it_says_what_the_data_says(plan: BriefingClient) -> None:
     text = write(plan)
 

@@ -14,7 +14,7 @@ from groundplan.catalog import build_schema
 from groundplan.demo import fill_database
 from groundplan.kernel.store.open_store import open_store
 from groundplan.session import Session
-from groundplan.surfaces.cli.setup.serve_demo import OWNER
+from groundplan.surfaces.cli.setup.serve import OWNER
 from groundplan.surfaces.http.exposure import Exposure
 from groundplan.surfaces.http.server import open_socket, serve
 from groundplan.surfaces.web.server_app import build_server_app

@@ -108,6 +108,7 @@ def constraint_row(run: Row, id_: str, **changes: Value) -> Row:
         "provenance": "user-entered",
         "source_id": None,
         "snippet": None,
+        "updated_by": "user",
         "created_at": STAMP,
         "updated_at": STAMP,
         **changes,

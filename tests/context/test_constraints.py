@@ -55,12 +55,15 @@ WORDS = {
     "pciv_deleted_runs_are_deleted_by_persons": "person_required",
     "pciv_inputs_provenance_never_lowers": "lower_provenance",
     "pciv_constraints_provenance_never_lowers": "lower_provenance",
+    "pciv_inputs_of_a_person_stay_theirs": "lower_provenance",
+    "pciv_constraints_of_a_person_stay_theirs": "lower_provenance",
     "pciv_inputs_value_is_an_option_at_insert": "not_an_option",
     "pciv_inputs_value_is_an_option_at_update": "not_an_option",
 }
 
 DRAFT = run_row("atlas", "draft")
 UNBACKED = {"provenance": "source-backed"}
+UNKNOWN = {"provenance": "unknown"}
 
 
 def update_run(id_: str = "draft", /, **changes: Value) -> str:
@@ -159,6 +162,12 @@ ATTEMPTS = {
     ),
     "a commit of a sourced constraint without a source": Attempt(
         update_run("unfounded", **on_force()), "pciv_runs_commit_is_backed"
+    ),
+    "a commit of a sourced input without a value or a source": Attempt(
+        update_run("unread", **on_force()), "pciv_runs_commit_is_backed"
+    ),
+    "a partial commit of a sourced constraint without a value or a source": Attempt(
+        update_run("unmeasured", **on_force("partial_committed")), "pciv_runs_commit_is_backed"
     ),
     "a run deleted from no project": Attempt(
         insert_deleted_run("draft", "nowhere"), "pciv_deleted_runs_are_of_a_project"
@@ -261,6 +270,12 @@ ATTEMPTS = {
     "a value cleared by somebody who does not know": Attempt(
         update_input(value_string=None, provenance="unknown"), "pciv_inputs_provenance_never_lowers"
     ),
+    "a model's value of equal provenance onto a person's": Attempt(
+        update_input(value_string="x", updated_by="model"), "pciv_inputs_of_a_person_stay_theirs"
+    ),
+    "a value cleared by a service": Attempt(
+        update_input(value_string=None, updated_by="system"), "pciv_inputs_of_a_person_stay_theirs"
+    ),
     # links
     "the same link twice": Attempt(insert_link("draft-i1", "draft-s1"), "pciv_input_sources_pkey"),
     "a link to another run's input": Attempt(
@@ -287,6 +302,12 @@ ATTEMPTS = {
     ),
     "a model's limit onto a person's": Attempt(
         update_constraint(value_number=1.0, provenance="model-inferred"), "pciv_constraints_provenance_never_lowers"
+    ),
+    "a model's limit of equal provenance onto a person's": Attempt(
+        update_constraint(value_number=1.0, updated_by="model"), "pciv_constraints_of_a_person_stay_theirs"
+    ),
+    "a constraint that a ghost updated": Attempt(
+        update_constraint(updated_by="ghost"), "pciv_constraints_updated_by_is_known"
     ),
     # artifacts
     "an artifact without a title": Attempt(update_artifact(title=""), "pciv_artifacts_are_named"),
@@ -398,12 +419,12 @@ def fill(engine: Engine) -> None:
     """Create the projects for the attempts."""
     engine.as_owner(*(insert_project(name, STAMP) for name in ("atlas", "borealis")))
     insert_families(engine, make_family("atlas", "draft"), make_family("atlas", "other"))
-    lacking, unbacked, unfounded, free = (
-        run_row("atlas", name) for name in ("lacking", "unbacked", "unfounded", "free")
+    lacking, unbacked, unfounded, unread, unmeasured, free = (
+        run_row("atlas", name) for name in ("lacking", "unbacked", "unfounded", "unread", "unmeasured", "free")
     )
     force, copied, otherwise, eased = (run_row("atlas", name) for name in ("force", "copied", "otherwise", "eased"))
     engine.as_owner(
-        *(sql_insert("pciv_runs", each) for each in (lacking, unbacked, unfounded, free)),
+        *(sql_insert("pciv_runs", each) for each in (lacking, unbacked, unfounded, unread, unmeasured, free)),
         *(sql_insert("pciv_runs", each) for each in (force, copied, otherwise, eased)),
         # What a person entered, in the run in force and in drafts that came of it.
         *(
@@ -426,9 +447,11 @@ def fill(engine: Engine) -> None:
         sql_insert("pciv_input_sources", link_row(lacking, "lacking-i1", "lacking-s1")),
         sql_insert("pciv_inputs", input_row(unbacked, "unbacked-i1", **UNBACKED)),
         sql_insert("pciv_constraints", constraint_row(unfounded, "unfounded-c", **UNBACKED)),
-        # An input without a value needs no source, and an optional one needs no value.
-        sql_insert("pciv_inputs", input_row(free, "free-i1", required=False, value_string=None, **UNBACKED)),
-        sql_insert("pciv_constraints", constraint_row(free, "free-c", value_number=None, **UNBACKED)),
+        sql_insert("pciv_inputs", input_row(unread, "unread-i1", required=False, value_string=None, **UNBACKED)),
+        sql_insert("pciv_constraints", constraint_row(unmeasured, "unmeasured-c", value_number=None, **UNBACKED)),
+        # An optional input needs no value, and what is unknown no source.
+        sql_insert("pciv_inputs", input_row(free, "free-i1", required=False, value_string=None, **UNKNOWN)),
+        sql_insert("pciv_constraints", constraint_row(free, "free-c", value_number=None, **UNKNOWN)),
         sql_insert(
             "pciv_inputs",
             input_row(DRAFT, "chosen", **value_columns("enum", "north"), options='["north","south"]'),
@@ -474,7 +497,8 @@ def test_what_is_allowed_is_not_refused(atlas: Engine) -> None:
         insert_deleted_run("draft", "atlas", "model"),
         update_input("draft-i1", value_string="x", provenance="source-backed"),
         update_input("draft-i1", value_string="x", provenance="user-entered"),
-        update_input("lacking-i1", value_string="x", provenance="model-inferred"),
+        update_input("lacking-i1", value_string="x", provenance="model-inferred", updated_by="model"),
+        update_input("draft-i1", value_string="x", updated_by="model"),
         update_input("lacking-i1", provenance="unknown"),
         update_input("chosen", value_enum="south"),
         update_input("chosen", options=None),
@@ -518,6 +542,7 @@ def test_a_caller_of_the_store_is_told_what_was_wrong(atlas: Engine) -> None:
         "a whole commit while something required is unset": RequiredUnset,
         "a commit of a sourced input without a source": SourceMissing,
         "a model's value onto a person's": LowerProvenance,
+        "a model's value of equal provenance onto a person's": LowerProvenance,
         "a choice that is no option": NotAnOption,
         "a revision that skips": RevisionSkipped,
         "a commit of what was begun before anything was in force": StaleBase,

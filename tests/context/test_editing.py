@@ -6,13 +6,16 @@ from functools import partial
 from typing import Any
 
 import pytest
+from msgspec import structs
 
-from groundplan.context import is_unset
+from groundplan.context import PcivRuntimeInvariantError, invariantPCIVValueColumnsMatchKind, is_unset
 from groundplan.kernel.errors import Conflict, Invalid, NotFound, RuleViolated
 from tests.context.client import NOWHERE, ContextClient, value_of
 from tests.errors import error_of
 from tests.manual_clock import ManualClock
 
+SHEET = NOWHERE.replace("0000", "2222")
+STAMP = "2026-03-01T09:00:00.000Z"
 NEW = {"label": "Size", "pointer": "/site/size"}
 
 
@@ -318,7 +321,13 @@ def test_a_run_that_is_not_there_cannot_be_written_to(client: ContextClient, run
 
 
 def test_rows_in_snake_case_are_written_as_those_in_camel_case(client: ContextClient) -> None:
-    survey = {"id": NOWHERE.replace("0000", "1111"), "kind": "url", "title": "s", "uri": "s", "parse_status": "parsed"}
+    survey: dict[str, Any] = {
+        "id": NOWHERE.replace("0000", "1111"),
+        "kind": "url",
+        "title": "s",
+        "uri": "s",
+        "parse_status": "parsed",
+    }
     unset = {"value_string": None, "value_number": None, "value_boolean": None, "value_enum": None, "value_json": None}
     location: dict[str, Any] = {"pointer": "/site/location", "required": True, "value_kind": "string", **unset}
     size = {
@@ -329,10 +338,18 @@ def test_rows_in_snake_case_are_written_as_those_in_camel_case(client: ContextCl
         "source_ids": [survey["id"]],
     }
     limit = {"key": "max", "label": "Max", "value_kind": "number", "value_number": 9, "source_id": survey["id"]}
+    sheet = {"id": SHEET, "run_id": client.run, "type": "map", "title": "Sheet", "created_at": STAMP, "origin_id": None}
+    link = {"source_id": survey["id"], "pointer": "/site/location"}
+    survey |= {"run_id": client.run, "size_bytes": 7, "mime_type": "text/csv", "raw_meta": {"a": 1}, "file_id": None}
 
-    client.edit(sources=[survey], inputs=[location, size], constraints=[limit])
+    client.edit(sources=[survey], inputs=[location, size], constraints=[limit], artifacts=[sheet], links=[link])
+    client.edit(unlinks=[link])
+    for part, row in (("sources", survey), ("artifacts", sheet)):
+        assert error_of(partial(client.edit, **{part: [{**row, "runId": client.run}]})).code == "invalid_argument"
 
     view = client.view()
+    assert view.sources_by_id[str(survey["id"])].size_bytes == 7
+    assert [row.id for row in view.artifacts_by_type["map"]] == [SHEET]
     assert view.missing == ["/site/location"]
     assert [(row.label, value_of(row), row.source_ids) for row in view.inputs_by_pointer.values()] == [
         ("location", None, []),
@@ -350,6 +367,33 @@ def test_whether_a_row_has_a_value_is_told_by_the_package(client: ContextClient)
     found = {pointer: is_unset(row) for pointer, row in client.view().inputs_by_pointer.items()}
 
     assert found == {"/empty": False, "/unset": True, "/zero": False}
+
+
+def test_a_value_outside_of_the_column_of_its_kind_breaks_the_invariant_that_the_package_checks(
+    client: ContextClient,
+) -> None:
+    client.write("/unset", valueKind="string")
+    client.write("/empty", "")
+    client.constrain("max", 9)
+    view = client.view()
+    rows: list[Any] = [*view.inputs_by_pointer.values(), *view.constraints]
+    wrong: list[Any] = [
+        structs.replace(rows[0], value_number=0),
+        structs.replace(rows[1], value_boolean=False),
+        structs.replace(rows[2], value_string=""),
+    ]
+
+    for row in (*rows, *client.view(lean=True).inputs_by_pointer.values()):
+        invariantPCIVValueColumnsMatchKind(row)
+    for row in wrong:
+        with pytest.raises(PcivRuntimeInvariantError) as broken:
+            invariantPCIVValueColumnsMatchKind(row, scope_id="atlas")
+        assert broken.value.code == "pciv_v1_runtime_invariant_failed"
+        assert broken.value.details == {
+            "invariantName": "pciv_value_columns_match_kind",
+            "scopeId": "atlas",
+            "runId": client.run,
+        }
 
 
 @pytest.mark.parametrize(("pointer", "label"), [("/a/b~1c", "b/c"), ("/", "/"), ("/é" * 512, "é")])

@@ -20,6 +20,7 @@ from groundplan.context.schemas import (
     PcivInputV1,
     PcivRunV1,
     Provenance,
+    ReplacedValue,
     RunStatus,
     UpdatedBy,
     ValueKind,
@@ -89,7 +90,7 @@ def hydrate_values(target: dict[str, Any], values: Mapping[str, Any]) -> dict[st
 def find_unplaced(target: dict[str, Any], *pointers: str) -> list[str]:
     """Return the facts that have no place. If there are none, the target is unchanged."""
     done = hydrate(facts(dict.fromkeys(pointers, "new")), target)
-    if not done.placed:
+    if not done.placed and not done.replaced:
         assert done.target == {**target, VERSION_KEY: VERSION}
     assert all(one.reason for one in done.unplaced)
     return [one.pointer for one in done.unplaced]
@@ -118,6 +119,8 @@ class TestValues:
             target={"site": {"size": 5}, VERSION_KEY: VERSION},
             context_version_id=VERSION,
             placed=[],
+            kept=[],
+            replaced=[],
             unplaced=[],
             missing=["/site/name", "/site/size"],
         )
@@ -225,6 +228,43 @@ class TestProvenance:
         }
 
 
+class TestReplacing:
+    def test_what_a_fact_replaces_is_told_with_the_provenance_of_the_fact(self) -> None:
+        sourced = structs.replace(field("/b", {"c": 1}), provenance=Provenance.SOURCE_BACKED)
+        target = {"a": "typed", "b": {"c": 2, "d": 3}, "same": {"x": 1, "y": [0]}, "null": None}
+
+        done = hydrate(
+            view_of(field("/a", ""), sourced, field("/same", {"y": [0], "x": 1}), field("/null", 1), field("/new", 1)),
+            target,
+        )
+
+        assert done.replaced == [
+            ReplacedValue("/a", "typed", Provenance.USER_ENTERED),
+            ReplacedValue("/b", {"c": 2, "d": 3}, Provenance.SOURCE_BACKED),
+        ]
+        assert (done.placed, done.kept) == (["/new", "/null", "/same"], [])
+
+    @pytest.mark.parametrize("typed", ["", 0, False, "x", [], {"a": 1}])
+    def test_a_model_s_fact_leaves_another_value_as_it_is_unless_it_may_overwrite(self, typed: Any) -> None:
+        view = view_of(inferred_field("/a", "guess"), inferred_field("/b", 1), inferred_field("/c", {"d": 1}))
+        target = {"a": typed, "b": None, "c": {"d": 1}}
+
+        kept = hydrate(view, target)
+        overwritten = hydrate(view, target, overwrite=True)
+
+        assert (kept.kept, kept.placed, kept.replaced) == (["/a"], ["/b", "/c"], [])
+        assert encode(kept.target["a"]) == encode(typed)
+        assert overwritten.replaced == [ReplacedValue("/a", typed, Provenance.MODEL_INFERRED)]
+        assert (overwritten.kept, overwritten.target["a"]) == ([], "guess")
+
+    def test_false_is_not_0_and_one_is_one_however_it_is_written(self) -> None:
+        view = view_of(inferred_field("/a", 0), inferred_field("/b", [1]), inferred_field("/c", [{"d": True}]))
+
+        done = hydrate(view, {"a": False, "b": [1.0], "c": [{"d": 1}]})
+
+        assert (done.kept, done.placed) == (["/a", "/c"], ["/b"])
+
+
 class TestVersion:
     def test_the_version_is_set_at_the_root_and_no_input_is_written_there(self) -> None:
         done = hydrate(facts({f"/{VERSION_KEY}": "mine", f"/{VERSION_KEY}/a": 1, "/a": 1}), {VERSION_KEY: {"a": 2}})
@@ -269,18 +309,23 @@ def test_hydrating_again_changes_nothing_and_the_target_is_not_touched(
     once = hydrate(views(inputs), target)
     twice = hydrate(views(inputs), once.target)
 
-    assert encode(twice) == encode(once)
+    assert encode(twice.target) == encode(once.target)
+    assert twice.replaced == []
     assert encode(target) == encode(before)
 
 
 @TRIES
 @given(INPUTS, TARGETS)
-def test_every_input_is_placed_unplaced_or_unset(inputs: dict[str, tuple[Any, bool]], target: dict[str, Any]) -> None:
+def test_every_input_is_placed_or_replaces_or_is_unplaced_or_unset(
+    inputs: dict[str, tuple[Any, bool]], target: dict[str, Any]
+) -> None:
     done = hydrate(views(inputs), target)
 
     unset = {pointer for pointer, (value, _) in inputs.items() if value is None}
     elsewhere = [one.pointer for one in done.unplaced]
-    assert sorted([*done.placed, *elsewhere, *unset]) == sorted(inputs)
+    replacing = [one.pointer for one in done.replaced]
+    assert sorted([*done.placed, *replacing, *elsewhere, *unset]) == sorted(inputs)
+    assert not done.kept
     assert done.missing == sorted(pointer for pointer in unset if inputs[pointer][1])
     assert (done.placed, elsewhere) == (sorted(done.placed), sorted(elsewhere))
     without = hydrate(views({pointer: inputs[pointer] for pointer in inputs.keys() - unset}), target)
@@ -294,18 +339,19 @@ def test_values_are_where_they_point_and_everything_else_is_as_it_was(
 ) -> None:
     done = hydrate(views(inputs), target)
 
+    written = [*done.placed, *(one.pointer for one in done.replaced)]
     after = dict(leaves(done.target))
     expected = {
         leaf: value
         for leaf, value in leaves({**target, VERSION_KEY: VERSION})
-        if not any(is_below(leaf, pointer) or is_below(pointer, leaf) for pointer in done.placed)
+        if not any(is_below(leaf, pointer) or is_below(pointer, leaf) for pointer in written)
     }
-    for pointer in done.placed:
+    for pointer in written:
         for leaf, value in leaves(inputs[pointer][0], pointer):
-            if not any(is_below(other, pointer) and is_near(leaf, other) for other in done.placed if other != pointer):
+            if not any(is_below(other, pointer) and is_near(leaf, other) for other in written if other != pointer):
                 expected[leaf] = value
     assert {leaf: after[leaf] for leaf in expected} == expected
-    assert all(any(is_near(leaf, pointer) for pointer in done.placed) for leaf in after.keys() - expected.keys())
+    assert all(any(is_near(leaf, pointer) for pointer in written) for leaf in after.keys() - expected.keys())
 
 
 def leaves(value: Any, pointer: str = "") -> Iterator[tuple[str, str]]:

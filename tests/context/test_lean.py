@@ -10,6 +10,7 @@ import pytest
 
 import groundplan
 from groundplan.catalog import OPERATIONS
+from groundplan.context.schemas import Provenance, ReplacedValue
 from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
@@ -132,13 +133,24 @@ def test_a_view_fills_a_plan_exactly_as_hydration_in_python_does(facts: ContextC
     done = groundplan.hydrate(facts.view(), plan)
 
     assert view.hydrated == done.target
-    assert (view.placed, view.unplaced, view.missing) == (done.placed, done.unplaced, done.missing)
+    outcomes = ("placed", "kept", "replaced", "unplaced", "missing")
+    assert [getattr(view, name) for name in outcomes] == [getattr(done, name) for name in outcomes]
     assert view.inputs_by_pointer == facts.view().inputs_by_pointer
     assert facts.view(hydrate=None).hydrated is msgspec.UNSET
     nowhere = json_of(facts.view(hydrate={}, lean=True))
     assert {one["pointer"] for one in nowhere["unplaced"]} == {"/site/size", "/site/notes", "/site/open", "/site/tags"}
     assert nowhere["hydrated"] == {"contextVersionId": view.context_version_id}
     assert error_of(partial(facts.view, hydrate=[])).code == "invalid_argument"
+
+
+def test_a_view_replaces_other_values_by_guesses_only_when_it_is_told_to(facts: ContextClient) -> None:
+    facts.agent.write("/guess", 1)
+    plan = {"guess": 2}
+
+    kept, overwritten = facts.view(hydrate=plan), facts.view(hydrate=plan, overwrite=True)
+
+    assert (kept.kept, kept.replaced) == (["/guess"], [])
+    assert (overwritten.kept, overwritten.replaced) == ([], [ReplacedValue("/guess", 2, Provenance.MODEL_INFERRED)])
 
 
 def test_a_plan_that_fills_the_first_page_leaves_the_facts_for_the_next(facts: ContextClient) -> None:

@@ -396,7 +396,7 @@ def test_an_agent_that_contradicts_a_person_is_refused_for_that_before_anything_
     agent = second_client(ada).by("claude")
     ada.draft()
     ada.write("/guess", 2)
-    ada.write("/other", 2, provenance="model-inferred")
+    ada.agent.write("/other", 2)
     ada.commit()
     agent.write("/guess", 3)
     agent.write("/other", 3)

@@ -302,6 +302,170 @@ def test_a_committed_run_is_deleted_by_a_person_only(entered: ContextClient) -> 
     assert error_of(entered.view_in_force).code == "no_context"
 
 
+# --- Whatever its provenance ---
+
+SET_BY_PERSONS = ["model-inferred", "source-backed", "user-entered"]
+
+
+def set_facts(client: ContextClient, provenance: str, **of: Any) -> None:
+    """Write an input and a constraint with a source."""
+    client.source("register")
+    client.write("/h", 96, provenance=provenance, sourceIds=["register"], **of)
+    client.constrain("max", 9, provenance=provenance, sourceId=client["register"], **of)
+
+
+def guess(client: ContextClient) -> Any:
+    """Write other values with a source, as an agent does who found something else."""
+    client.source("guess", kind="manual", title="my guess")
+    source = {"sourceIds": [client["guess"]]}
+    constraint = {"key": "max", "label": "max", "value": 5, "sourceId": client["guess"]}
+    return client.edit(
+        inputs=[{"pointer": "/h", "label": "/h", "value": 5, **source}],
+        constraints=[constraint],
+    )
+
+
+def values(view: Any) -> list[Any]:
+    return [view.inputs_by_pointer["/h"].value_number, *(row.value_number for row in view.constraints)]
+
+
+@pytest.mark.parametrize("kind", [ActorKind.AGENT, ActorKind.SERVICE])
+@pytest.mark.parametrize("provenance", SET_BY_PERSONS)
+def test_a_value_that_a_person_set_gives_way_to_persons_alone_whatever_its_provenance(
+    client: ContextClient, provenance: str, kind: ActorKind
+) -> None:
+    set_facts(client, provenance)
+
+    suggested = guess(client.by("claude", kind)).suggested
+
+    assert [row.pointer or row.constraint for row in suggested] == ["/h", "max"]
+    assert values(client.view()) == [96, 9]
+    assert {row.updated_by for row in client.view().constraints} == {"user"}
+    client.edit(accept=[row.id for row in suggested])
+    assert values(client.view()) == [5, 5]
+
+
+@pytest.mark.parametrize("provenance", SET_BY_PERSONS)
+def test_an_agent_neither_describes_nor_clears_nor_removes_nor_unfounds_what_a_person_set(
+    client: ContextClient, provenance: str
+) -> None:
+    set_facts(client, provenance)
+    agent = client.agent
+    (limit,) = client.view().constraints
+    register = client["register"]
+
+    refused: list[dict[str, Any]] = [
+        {"inputs": [{"pointer": "/h", "label": "Depth"}]},
+        {"constraints": [{"key": "max", "label": "At least"}]},
+        {"remove": {"inputs": ["/h"]}},
+        {"remove": {"constraints": [limit.id]}},
+        {"sources": [{"id": register, "title": "Another"}]},
+        {"links": [{"pointer": "/h", "sourceId": agent.source("blog")}]},
+        {"unlinks": [{"pointer": "/h", "sourceId": register}]},
+        {"unlinks": [{"constraint": "max", "sourceId": register}]},
+    ]
+    for given in refused:
+        assert error_of(partial(agent.edit, **given)).code == "provenance_not_allowed", given
+    cleared = agent.edit(inputs=[{"pointer": "/h", "value": None}], constraints=[{"key": "max", "value": None}])
+    assert len(cleared.suggested) == 2
+    assert values(client.view()) == [96, 9]
+
+
+def test_what_an_agent_set_gives_way_to_a_better_source_of_another(client: ContextClient) -> None:
+    agent = client.agent
+    set_facts(agent, "source-backed")
+
+    assert guess(client.by("gemini")).suggested == []
+    assert values(client.view()) == [5, 5]
+    assert {row.updated_by for row in client.view().constraints} == {"model"}
+
+
+@pytest.mark.parametrize("provenance", SET_BY_PERSONS)
+def test_an_agents_commit_displaces_nothing_that_a_person_set(
+    client: ContextClient, clock: ManualClock, provenance: str
+) -> None:
+    set_facts(client, provenance)
+    client.commit()
+    clock.move(minutes=1)
+    agent = client.agent
+    agent.draft(copyFrom="none")
+    guess(agent)
+
+    error = error_of(partial(agent.commit, allowDrop=True))
+
+    assert (error.code, error.details) == ("displaces_user_entered", {"pointers": ["/h"], "constraints": ["max"]})
+    client.commit(allowDrop=True)
+    assert [row["change"] for row in displaced(client)] == ["changed", "changed"]
+
+
+@pytest.mark.parametrize("provenance", ["model-inferred", "source-backed"])
+def test_what_a_person_set_later_displaces_nothing_of_the_same_provenance(
+    client: ContextClient, clock: ManualClock, provenance: str
+) -> None:
+    set_facts(client, provenance)
+    client.commit()
+    clock.move(minutes=1)
+    client.draft(copyFrom="none")
+    client.source("map")
+    client.write("/h", 97, provenance=provenance, sourceIds=["map"])
+    client.constrain("max", 10, provenance=provenance, sourceId=client["map"])
+
+    client.agent.commit(allowDrop=True)
+
+    assert values(client.view_in_force()) == [97, 10]
+    assert client.view_in_force().displaced is msgspec.UNSET
+
+
+def test_a_persons_value_that_an_agent_repeats_stays_theirs_with_its_provenance_and_source(
+    client: ContextClient, clock: ManualClock
+) -> None:
+    set_facts(client, "source-backed", label="Height")
+    client.edit(inputs=[{"pointer": "/h", "evidenceSnippet": "p. 3"}])
+    client.commit()
+    before = client.view_in_force()
+    clock.move(minutes=1)
+    agent = client.agent
+    agent.draft(copyFrom="none")
+    agent.write("/h", 96, label="Depth")
+    agent.constrain("max", 9, label="Depth")
+
+    committed = agent.commit(allowDrop=True)
+
+    after = client.view_in_force()
+    assert committed.dropped == []
+    same = ("label", "provenance", "updated_by", "updated_at", "evidence_snippet")
+    old, new = before.inputs_by_pointer["/h"], after.inputs_by_pointer["/h"]
+    assert [getattr(new, name) for name in same] == [getattr(old, name) for name in same]
+    assert new.updated_by == "user"
+    titles = [after.sources_by_id[id_].title for id_ in (*new.source_ids, str(after.constraints[0].source_id))]
+    assert titles == ["register", "register"]
+    assert [(row.label, row.updated_by) for row in after.constraints] == [("Height", "user")]
+    agent.draft()
+    assert len(guess(agent).suggested) == 2
+
+
+def test_a_value_that_a_person_confirmed_stays_theirs_in_the_drafts_of_others(
+    client: ContextClient, clock: ManualClock
+) -> None:
+    client.agent.write("/h", 96)
+    client.agent.write("/other", 1)
+    client.commit()
+    clock.move(minutes=1)
+    agent = client.agent
+    agent.ids = {}
+    agent.draft()
+    client.draft()
+    client.write("/h", 97, provenance="model-inferred")
+    client.write("/h", 96, provenance="model-inferred")
+    client.commit()
+    agent.write("/other", 2)
+
+    assert agent.commit().merged == ["/h"]
+
+    agent.draft()
+    assert len(agent.write("/h", 5).suggested) == 1
+
+
 # --- Constraints by their keys ---
 
 

@@ -95,13 +95,23 @@ def test_a_whole_commit_lacks_nothing(filled_draft: ContextClient, clock: Manual
 def test_what_is_backed_names_its_source_at_the_latest_when_it_is_committed(client: ContextClient) -> None:
     client.write("/a", 1, provenance="source-backed")
     client.write("/unset", valueKind="number", provenance="source-backed")
-    id_ = client.constrain("k", 1, provenance="source-backed")
+    client.constrain("k", 1, provenance="source-backed")
+    client.constrain("l", valueKind="number", provenance="source-backed")
+    lacking = {"pointers": ["/a", "/unset"], "keys": ["k", "l"]}
 
+    assert client.view().warnings[1:] == [
+        "source-backed, but without a source: /a, /unset, k, l; a commit needs one for each"
+    ]
     for partial_too in (False, True):
         error = error_of(partial(client.commit, allowPartial=partial_too))
-        assert (error.code, error.details) == ("source_missing", {"pointers": ["/a"], "keys": ["k"]})
+        assert (error.code, error.details) == ("source_missing", lacking)
     survey = client.source("survey")
-    client.edit(links=[{"pointer": "/a", "sourceId": survey}], constraints=[{"id": id_, "sourceId": survey}])
+    client.edit(
+        links=[{"pointer": "/a", "sourceId": survey}, {"constraint": "k", "sourceId": survey}],
+        inputs=[{"pointer": "/unset", "provenance": "unknown"}],
+        constraints=[{"key": "l", "provenance": "unknown"}],
+    )
+    assert len(client.view().warnings) == 1
     assert client.commit().run.status == "committed"
 
 

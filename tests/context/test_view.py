@@ -27,7 +27,7 @@ from tests.manual_clock import ManualClock
 def test_nothing_is_in_force_before_the_first_commit(client: ContextClient) -> None:
     error = error_of(client.view_in_force)
 
-    assert (isinstance(error, NotFound), error.code, error.contract_name) == (True, "no_context", "Error")
+    assert (isinstance(error, NotFound), error.code) == (True, "no_context")
     assert "PCIV" not in error.message
 
 

@@ -8,9 +8,9 @@ from hashlib import sha256
 from typing import Any
 
 from groundplan.catalog import OPERATIONS, build_schema
+from groundplan.commands import COMMANDS, Entry
 from groundplan.kernel.answers import count_tokens
-from groundplan.kernel.cancellation import Cancellation
-from groundplan.kernel.operations.registry import Command, Group, Operation
+from groundplan.kernel.operations.registry import Group, Operation
 from groundplan.kernel.operations.schema import build_json_schema
 from groundplan.kernel.store.migrations import Dialect, load_migrations
 from groundplan.kernel.store.schema import generate_postgres_guards, generate_postgres_policies, generate_sqlite_guards
@@ -42,7 +42,7 @@ def rendered(value: Any) -> str:
 def listing(groups: Collection[Group]) -> list[dict[str, Any]]:
     """tools/list of the groups that are switched on, as served."""
 
-    def refuse(operation: Operation[Any, Any], _arguments: Any, _cancellation: Cancellation | None) -> Any:
+    def refuse(operation: Operation[Any, Any], *_call: Any) -> Any:
         raise AssertionError(f"a list of tools runs nothing, least of all {operation.name}")
 
     return RegistryTools(OPERATIONS, groups, refuse).listing()
@@ -98,14 +98,19 @@ def _operation(operation: Operation[Any, Any]) -> dict[str, Any]:
             else {}
         ),
         "tool": tool and {"name": tool.name, "group": tool.group.value, "operation": tool.selector},
-        "commands": [_command(command) for command in operation.commands],
+        "commands": [_command(entry) for entry in COMMANDS if entry.operation == operation.name],
         "routes": [f"{route.method} {route.path}" for route in operation.routes],
     }
 
 
-def _command(command: Command) -> dict[str, Any]:
-    told = {"words": list(command.words), "arguments": list(command.arguments), "names": dict(command.names)}
-    given = {"summary": command.summary, "fixed": dict(command.fixed), "without": list(command.without)}
+def _command(entry: Entry) -> dict[str, Any]:
+    told = {"words": list(entry.words), "arguments": list(entry.arguments), "names": dict(entry.names)}
+    given = {
+        "summary": entry.summary,
+        "fixed": dict(entry.fixed),
+        "without": list(entry.without),
+        "item": entry.item_of,
+    }
     return {**told, **{name: value for name, value in given.items() if value}}
 
 

@@ -18,7 +18,6 @@ import groundplan
 from groundplan.__main__ import main
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import local_actor
-from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.operations.registry import Group, Operation
 from groundplan.session import Session
 from groundplan.surfaces.mcp.tools import RegistryTools
@@ -178,7 +177,7 @@ def test_the_calls_from_python_on_a_page_run(page: str, plan: Session) -> None:
 def test_the_tool_calls_on_a_page_run(page: str, plan: Session) -> None:
     learned = Learned()
 
-    def run(operation: Operation[Any, Any], arguments: Any, _cancellation: Cancellation | None) -> Any:
+    def run(operation: Operation[Any, Any], arguments: Any, *_others: Any) -> Any:
         answered = plan.execute(operation, arguments)
         learned.learn(answered.answer)
         return answered

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.setting_sources import ENVIRONMENT
+from groundplan.configuration import SETTINGS
 from groundplan.surfaces.cli.setup.serve import serve
 from tests.kernel.store.test_postgres_catalog import QUESTIONS
 from tests.surfaces.cli.test_serve import make_certificate
@@ -51,7 +51,7 @@ def test_every_option_and_variable_is_one_of_the_program(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
 
     assert {option for line in SERVED.findall(text) for option in OPTION.findall(line)} <= known
-    assert set(VARIABLE.findall(text)) <= {*ENVIRONMENT, OF_THE_UNIT}
+    assert set(VARIABLE.findall(text)) <= {*(row.variable for row in SETTINGS.values()), OF_THE_UNIT}
 
 
 def test_the_schema_keeps_the_rules_that_the_guide_names() -> None:

@@ -9,8 +9,9 @@ from typing import Any, get_args
 import pytest
 
 from groundplan.exchange.import_source import SourceTool, TargetTool
-from groundplan.surfaces.cli.exchange.commands import SourceChoice, TargetChoice
+from groundplan.surfaces.cli.exchange import SourceChoice, TargetChoice
 from groundplan.surfaces.cli.program import run
+from tests.exchange.backlog_folder import BacklogFolder
 from tests.exchange.beads_files import issue, write_issues
 
 KEYS = ["project", "tool", "dry_run", "counts", "skipped", "left_out", "lost", "placed", "conflicts", "warnings"]
@@ -120,6 +121,49 @@ def test_the_old_id_works_on_the_command_line(shell: Shell) -> None:
     shell.run("import", "--from", "beads", path, "--project", "isle")
 
     assert "Draw the harbour" in shell.run("work", "context", "bd-a1b2")[1]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("work", "context", "a"),
+        ("work", "update", "--updates", '[{"node_id": "a", "state": "begun"}]'),
+        ("briefing", "a"),
+        ("task", "show", "a"),
+        ("section", "add", "Notes", "--type", "TASK", "--container", "a"),
+    ],
+)
+def test_an_old_id_of_two_projects_is_that_of_the_project_that_a_command_names(
+    shell: Shell, words: tuple[str, ...]
+) -> None:
+    path = str(write_issues(shell.folder, [issue("a")]))
+    for project in ("isle", "coast"):
+        shell.run("import", "--from", "beads", path, "--project", project)
+
+    assert shell.json(*words)[1]["error"]["code"] == "ambiguous_alias"
+    assert shell.json(*words, "--project", "coast")[0] == 0
+
+
+def test_people_see_what_is_knowledge(shell: Shell) -> None:
+    path = shell.folder / "memory.json"
+    path.write_text(
+        '{"entities": [{"name": "Ada", "entityType": "person", "observations": ["maps"]}], "relations": []}'
+    )
+
+    code, out, _ = shell.run("import", "--from", "memory", str(path), "--project", "isle")
+
+    assert (code, "made as knowledge" in out) == (0, True)
+    code, out, _ = shell.run(*out.splitlines()[-1].split()[2:])
+    assert (code, "Ada" in out) == (0, True)
+
+
+def test_an_export_says_how_many_nodes_it_wrote(shell: Shell) -> None:
+    folder = BacklogFolder(shell.folder)
+    folder.task("task-1")
+    folder.write("decisions/decision-1 - Metres.md", "We count in metres.\n")
+
+    assert "made as nodes and knowledge" in shell.run("import", "--from", "backlog", ".", "--project", "isle")[1]
+    assert shell.json("export", "--to", "backlog", "--project", "isle", "--out", "back")[1]["items"] == 1
 
 
 def test_an_export_goes_to_a_file_or_to_standard_output(shell: Shell) -> None:

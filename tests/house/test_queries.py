@@ -41,7 +41,7 @@ UNFENCED = {
     "schema_migrations",  # the applied migrations, which belong to nobody
     "work_text",  # an index with one key for all; a range of it is the project's
     "work_text_content",  # its texts, by the same key
-    "graph_text",  # another such index
+    *("graph_text", "graph_trigrams"),  # other such indexes
 }
 # Queries that find out which tenant it is.
 TENANT_IS_UNKNOWN = {"kernel/tokens: token_by_digest"}
@@ -186,6 +186,7 @@ READ_ALL = {
     "kernel/organizations: last_event": "the end of an index by revision, until one of them is visible",
     "kernel/tokens: tokens": "the list of them, for owners of the organization",
     "kernel/projects: projects_without_person": "each of them is looked at, by doctor",
+    "kernel/projects: created_without_person": "a project has few members, among whom the inbox looks for a person",
     "kernel/store: live_structures": "the catalog of a file, which has an entry for each table and index",
     "kernel/store: project_names": "a slip of the pen is compared with each; it has a LIMIT",
     "kernel/store: stored_answer": "the number of the last answer, which is the end of an index",
@@ -222,6 +223,7 @@ READ_ALL = {
     "work/containers/tags: section_tags": "counts each tag of the sections, from an index alone",
     "work/containers/templates: templates": "the list of them, which the caller narrows",
     "work/containers/templates: template_names": "a slip of the pen is compared with each; it has a LIMIT",
+    "kernel/store: migration_time": "a row for each migration, asked by doctor",
     "work/tracing: recently_changed": "an index in the order of change, of which the last few entries are taken",
     "work/tracing: open_nodes": "coverage asks of each whether it serves something",
     "work/tracing: resolved_without_evidence": "no index has it; coverage counts all of it",
@@ -249,6 +251,7 @@ MANY_ROWS = {
 SMALL = {
     "work_nodes_claimed",  # as many as there are claims
     "toc_versions_one_draft_a_project",
+    "principals_of_other_kinds",  # agents and services
 }
 SMALL_TABLES = {"work_merged_texts"}  # a row for each merge
 ONE_ROW = {

@@ -9,9 +9,9 @@ import pytest
 
 from groundplan.argument_descriptions import SHARED, TABLES, describe_argument
 from groundplan.catalog import OPERATIONS
+from groundplan.commands import COMMANDS
 from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, Permission
 from groundplan.kernel.operations.registry import Effect
-from groundplan.surfaces.cli.program import CUSTOM_COMMANDS
 from groundplan.surfaces.http.openapi import get_operation_id
 from groundplan.surfaces.http.routes import RouteTable
 from groundplan.surfaces.vocabularies import PROJECT, get_project_field, list_parameters
@@ -106,14 +106,14 @@ def test_the_refusals_an_operation_names_exist(subtests: pytest.Subtests) -> Non
 
 def test_no_two_operations_are_reached_the_same_way() -> None:
     tools = [(one.tool.name, one.tool.selector) for one in OPERATIONS if one.tool]
-    commands = [command.words for one in OPERATIONS for command in one.commands]
+    names = [name for entry in COMMANDS for name in (entry.name, *entry.synonyms)]
     assert len(set(tools)) == len(tools)
-    assert len(set(commands)) == len(commands)
+    assert len(set(names)) == len(names)
 
 
-def test_every_operation_is_reached_from_somewhere() -> None:
-    written = {f"{word}.{name}" for word, commands in CUSTOM_COMMANDS.items() for name in commands}
-    assert not [one.name for one in OPERATIONS if not (one.tool or one.command or one.name in written)]
+def test_every_command_is_of_an_operation_or_a_function() -> None:
+    assert {entry.operation for entry in COMMANDS} - {""} <= set(OPERATIONS.names)
+    assert not [entry.name for entry in COMMANDS if not (entry.operation or entry.run)]
 
 
 def test_every_operation_has_a_route_and_no_two_have_the_same() -> None:
@@ -129,7 +129,8 @@ def test_a_route_is_plain_and_its_parameters_are_input_fields(subtests: pytest.S
         with subtests.test(f"{route.method} {route.path}"):
             assert re.fullmatch(r"(/([a-z]+(-[a-z]+)*|\{\w+\}s?))+", route.path)
             assert {*list_parameters(route.path)} - {PROJECT} <= endpoint.item_fields.keys()
-            assert {*route.fixed, *route.without, *([route.item_of] if route.item_of else ())} <= {*names}
+            assert {*route.fixed, *route.names, *route.without} <= {*names}
+            assert route.item_of is None or route.item_of in names
             assert get_project_field(endpoint.operation.input) or endpoint.has_project or not endpoint.operation.project
 
 
@@ -140,7 +141,7 @@ def test_a_route_is_below_a_project_unless_the_operation_works_without_one(subte
             if operation.without_project or operation.name in PROJECT_OR_NOT:
                 assert places == {True, False}
             else:
-                assert places == {operation.project is not None or operation.name == "member.bootstrap"}
+                assert places == {operation.project is not None}
 
 
 def test_only_what_reads_is_a_get_and_nothing_else_is(subtests: pytest.Subtests) -> None:

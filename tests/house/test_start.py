@@ -12,10 +12,10 @@ from tests.engines import SqliteEngine
 
 OF_SERVER = {"anyio", "cryptography", "httpx", "jinja2", "jwt", "mcp", "starlette", "uvicorn"}
 OPTIONAL = OF_SERVER | {"openpyxl", "psycopg", "resvg_py"}
-SLOW = {"asyncio", "click", "email", "http", "pydantic", "rich", "typer", "unittest", "yaml"}
+SLOW = {"asyncio", "click", "email", "http", "pydantic", "unittest", "yaml"}
 
 # A client of MCP waits for every server that it starts.
-STARTS = {"mcp": OPTIONAL | SLOW, "project list": OPTIONAL | {"asyncio", "http", "rich", "unittest", "yaml"}}
+STARTS = {"mcp": OPTIONAL | SLOW, "project list": OPTIONAL | SLOW}
 
 
 @pytest.mark.slow

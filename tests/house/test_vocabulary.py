@@ -16,6 +16,7 @@ import pytest
 
 import groundplan
 from groundplan.catalog import OPERATIONS
+from groundplan.commands import list_commands_of
 from groundplan.kernel.actors import local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.operations.registry import Group, Operation
@@ -42,7 +43,7 @@ TELLING = re.compile(rf"{TOOL.pattern}|\bgroundplan ")
 # Commands that are no operations: the reader runs them, whatever the surface of the call.
 ADMINISTRATION = ("groundplan init", "groundplan doctor", "groundplan knowledge check")
 WITHOUT_TOOL = {
-    f"groundplan {' '.join(command.words)}" for one in OPERATIONS if one.tool is None for command in one.commands
+    f"groundplan {entry.name}" for one in OPERATIONS if one.tool is None for entry in list_commands_of(one.name)
 }
 OPERATION = re.compile(rf"(?<![\w.])({'|'.join(re.escape(one.name) for one in OPERATIONS)})(?![\w.])")
 
@@ -104,15 +105,14 @@ def test_every_next_step_is_an_operation_that_takes_its_arguments() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_every_operation_with_a_tool_or_a_command_is_named_by_it() -> None:
+def test_every_operation_is_named_by_its_tool_or_by_a_command() -> None:
     for operation in OPERATIONS:
         tool, command = McpVocabulary(OPERATIONS), CliVocabulary(OPERATIONS)
-        if operation.commands:
-            assert command.spell(operation.name, {}).startswith("groundplan "), operation.name
+        assert command.spell(operation.name, {}).startswith("groundplan "), operation.name
         if operation.tool:
             assert tool.spell(operation.name, {}).startswith(operation.tool.name), operation.name
             assert tool.call(operation.name, {})["tool"] == operation.tool.name
-        elif operation.commands:
+        else:
             assert tool.call(operation.name, {}) == command.call(operation.name, {})
 
 
@@ -211,7 +211,7 @@ def test_errors_on_the_command_line_name_commands_and_no_tool_or_operation(
     foreign = []
     # Errors below the command line read as in Python, so one error of each operation is enough.
     for name, row in ROWS.items():
-        if row.requested.commands and row.requested is row.handled:
+        if list_commands_of(row.requested.name) and row.requested is row.handled:
             argv = command_line(row.requested, fill_placeholders(EXAMPLES[name], MISSING))
             err = StringIO()
             with redirect_stdout(StringIO()), redirect_stderr(err):
@@ -226,7 +226,7 @@ def test_errors_on_the_command_line_name_commands_and_no_tool_or_operation(
 
 def command_line(operation: Operation[Any, Any], arguments: Mapping[str, Any]) -> list[str]:
     """Return a command with these arguments, as far as it has them."""
-    command = operation.commands[0]
+    command = list_commands_of(operation.name)[0]
     words, options = list(command.words), []
     for field in msgspec.structs.fields(operation.input):
         if field.encode_name not in arguments or field.name in command.fixed or field.name in command.without:
@@ -236,5 +236,5 @@ def command_line(operation: Operation[Any, Any], arguments: Mapping[str, Any]) -
         if field.name in command.arguments:
             words.append(text)
         elif value is not True and value is not False:
-            options += [f"--{command.names.get(field.name, field.name).replace('_', '-')}", text]
+            options += [f"--{command.get_option_name(field.name)}", text]
     return [*words, *options]

@@ -9,7 +9,7 @@ import pytest
 from msgspec import UNSET
 
 from groundplan.kernel import events as events_module
-from groundplan.kernel.actors import local_actor
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.events import EventPosition, read_changes
@@ -55,6 +55,24 @@ def test_the_newest_event_is_first_and_says_who_did_what_to_what_and_why(engine:
     assert [(one.field, one.before, one.after) for one in newest.changes] == [("summary", "a", "b")]
     assert [one.op for one in older][-1] == "project.created"
     assert newest.id == "3.0"
+
+
+def test_an_event_says_of_which_kind_its_actor_is_unless_it_is_a_person(engine: Engine, ada: Session) -> None:
+    ids = plan(ada, "atlas", {"ref": "a"})
+    for name, kind in (("scout", ActorKind.AGENT), ("ci", ActorKind.SERVICE)):
+        session = engine.session(local_actor(name, kind=kind))
+        session.call("work.update", updates=[{"node_id": ids["a"], "summary": name}])
+    engine.session(local_actor("scout", kind=ActorKind.AGENT)).call("project.create", name="south")
+
+    events = ada.call("event.list", project="atlas").events
+    of_organization = ada.call("organization.events").events
+
+    assert [(event.actor, event.actor_kind) for event in events[:3]] == [
+        ("ci", ActorKind.SERVICE),
+        ("scout", ActorKind.AGENT),
+        ("ada", UNSET),
+    ]
+    assert (of_organization[0].actor, of_organization[0].actor_kind) == ("scout", ActorKind.AGENT)
 
 
 def test_after_an_event_the_oldest_is_first_and_the_ids_are_those_of_the_stream(engine: Engine, ada: Session) -> None:

@@ -31,20 +31,32 @@ def words_by_key(engine: Engine) -> set[tuple[int, str]]:
     return {(number * KEYS + n, word) for number, n, *_, words in rows for word in words.split()}
 
 
-def indexed_words(engine: SqliteEngine) -> set[tuple[int, str]]:
-    """Return the entries of the word index."""
+def list_entries(engine: SqliteEngine, index: str) -> set[tuple[int, str]]:
+    """Return the entries of an index, each with its key."""
     rows = engine.as_owner(
-        "CREATE VIRTUAL TABLE temp.entries USING fts5vocab (main, graph_text, instance)",
+        f"CREATE VIRTUAL TABLE temp.entries USING fts5vocab (main, {index}, instance)",
         "SELECT doc, term FROM temp.entries",
     )
-    return {(key, word) for key, word in rows}
+    return {(key, entry) for key, entry in rows}
+
+
+def trigrams_by_key(engine: SqliteEngine) -> set[tuple[int, str]]:
+    """Return every trigram of the stored words, with its key in the index of trigrams."""
+    rows = engine.as_owner(
+        "SELECT g.number, e.n, e.words FROM graph_projects AS g JOIN ("
+        "SELECT tenant_id, project_id, n, words FROM graph_atoms UNION ALL "
+        "SELECT tenant_id, project_id, n, words FROM graph_molecules) AS e "
+        "ON e.tenant_id = g.tenant_id AND e.project_id = g.project_id"
+    )
+    return {(number * KEYS + n, words[at : at + 3]) for number, n, words in rows for at in range(len(words) - 2)}
 
 
 def assert_index_matches_rows(engine: Engine) -> None:
-    """Assert that the word index equals the stored texts and that no reference dangles."""
+    """Assert that both indexes equal the stored texts and that no reference dangles."""
     expected = words_by_key(engine)
     if isinstance(engine, SqliteEngine):
-        assert indexed_words(engine) == expected
+        assert list_entries(engine, "graph_text") == expected
+        assert list_entries(engine, "graph_trigrams") == trigrams_by_key(engine)
         assert engine.as_owner("PRAGMA foreign_key_check") == []
 
 

@@ -41,11 +41,13 @@ OPERATORS = [
 ]
 WORDS = sorted({word for texts in ATOMS.items() for text in texts for word in text.split()})
 SOME_TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30)
+INSIDES = st.builds(lambda word, at, chars: word[at : at + chars], st.sampled_from(WORDS), *[st.integers(1, 7)] * 2)
 BEGINNINGS = st.builds(lambda word, chars: word[:chars].swapcase(), st.sampled_from(WORDS), st.integers(1, 12))
 QUERIES = st.one_of(
     SOME_TEXT,
     st.lists(st.one_of(st.sampled_from(OPERATORS), st.sampled_from(WORDS), BEGINNINGS), max_size=6).map(" ".join),
     st.lists(st.one_of(st.sampled_from(OPERATORS), BEGINNINGS), max_size=6).map("".join),
+    st.lists(st.one_of(INSIDES, BEGINNINGS), max_size=3).map(" ".join),
 )
 TRIES = settings(fixed_settings(0), max_examples=scaled(40, 150))
 
@@ -67,14 +69,21 @@ def library(engine: Engine, clock: ManualClock) -> Iterator[KnowledgeClient]:
 
 
 def find_expected(query: str, entries: dict[str, str]) -> list[str]:
-    """Return what a query should find, by its words alone."""
+    """Return what a query should find, by its words alone: where all begin words, then where some are inside of one."""
     if not query.strip():
         return sorted(entries)
     wanted = parse_query_words(query)
     words = {name: build_word_index(name, knowledge).split() for name, knowledge in entries.items()}
-    return sorted(
+    begun = [
         name for name in entries if wanted and all(any(word.startswith(one) for word in words[name]) for one in wanted)
-    )
+    ]
+    inside = [
+        name
+        for name in entries.keys() - begun
+        if wanted
+        and all(any(one in word[: None if len(one) > 3 else len(one)] for word in words[name]) for one in wanted)
+    ]
+    return sorted(begun) + sorted(inside)
 
 
 @pytest.mark.proof
@@ -112,8 +121,18 @@ FOUND = {
     "drop table": ["--; DROP TABLE graph_atoms"],
     "and or not": ["AND OR NOT"],
     "quoted": ["AND OR NOT"],
-    "ebhook": [],
     "handlers stripe": [],
+    # The inside of a word, from four letters on
+    "ebhook": ["Stripe Integration", "Webhook Handlers"],
+    "potent": ["Stripe Integration"],
+    "HANDLE": ["Webhook Handlers"],
+    "nthandle": [],
+    "egis cales": ["Webhook Handlers"],
+    "ook egist": [],
+    "web egist": ["Webhook Handlers"],
+    "rass": ["Überblick"],
+    "ass": [],
+    "dempot atew": ["Stripe Integration"],
     "\U0001f642": [],
     "!": [],
     '"': [],
@@ -124,6 +143,20 @@ FOUND = {
 
 def test_words_are_found_in_any_order_by_their_beginnings_whatever_their_case(library: KnowledgeClient) -> None:
     assert {query: library.find_names(query) for query in FOUND} == FOUND
+
+
+def test_the_inside_of_a_word_is_found_after_whole_words_and_beginnings(library: KnowledgeClient) -> None:
+    for name, knowledge in {"A": "a regateway", "B": "gateways", "C": "the megagateway", "D": "gateway"}.items():
+        library.atom(name, "src/**", knowledge=knowledge)
+        library.molecule(name, knowledge=knowledge)
+
+    assert library.find_names("gateway") == ["B", "D", "Stripe Integration", "A", "C"]
+    assert library.find_names("gateway a") == ["Stripe Integration", "A"]
+    assert library.find_names("gateway", orphansOnly=True) == ["B", "D", "Stripe Integration", "A", "C"]
+    assert library.find_names("gateway", of="molecule") == ["B", "D", "A", "C"]
+    pages = [library.search("gateway", limit=2, offset=offset) for offset in (0, 2, 4)]
+    assert [[item.name for item in page.items] for page in pages] == [["B", "D"], ["Stripe Integration", "A"], ["C"]]
+    assert {page.count for page in pages} == {5}
 
 
 def test_without_a_query_there_is_everything_by_name(library: KnowledgeClient) -> None:

@@ -247,6 +247,69 @@ def test_every_refusal_has_the_code_of_the_contract_our_reason_and_the_field_and
     assert all_rows(engine) == before
 
 
+IGNORED: dict[str, tuple[str, str, dict[str, Any], list[str]]] = {
+    "the last task of what is new": ("manage_graph", "create", {**ATOM, "lastTaskId": "build"}, ["lastTaskId"]),
+    "the author of what exists": (
+        "manage_graph", "update", {**CART, "name": "x", "createdByTaskId": "build"}, ["createdByTaskId"]
+    ),
+    "the kind of what covers a file": (
+        "query_graph", "context", {"projectId": "atlas", "paths": "a.ts", "entityType": "atom"}, ["entityType"]
+    ),
+    "two at once": (
+        "manage_graph", "create", {**MOLECULE, "version": 3, "cascade": True}, ["version", "cascade"]
+    ),
+    "what a search takes": ("query_graph", "get", {**without(CART, "version"), "query": "x"}, ["query"]),
+    "a summary to search": (
+        "manage_changelog", "search", {"parentType": "atom", "parentId": "Cart", "summary": "x"}, ["summary"]
+    ),
+    "defaults": ("manage_graph", "create", {**MOLECULE, "cascade": False, "knowledgeMode": "overwrite"}, []),
+    "empty": ("query_graph", "context", {"projectId": "atlas", "paths": "a", "id": "", "query": "", "limit": 20}, []),
+    "an id of a request that reads": (
+        "manage_changelog", "search", {"parentType": "atom", "parentId": "Cart", "op_id": "x"}, []
+    ),
+}  # fmt: skip
+
+
+def test_an_argument_of_another_operation_is_ignored_with_a_warning_if_it_says_something(
+    tools_client: ToolsClient,
+) -> None:
+    ignored = {
+        what: tools_client.answer(tool, operation, **arguments).get("warnings", [])
+        for what, (tool, operation, arguments, _) in IGNORED.items()
+    }
+
+    for what, (*_, names) in IGNORED.items():
+        assert len(ignored[what]) == bool(names), what
+        assert all(f"{name} (for " in ignored[what][0] for name in names), what
+
+
+def test_a_repeated_request_has_the_warning_too(tools_client: ToolsClient) -> None:
+    once = [tools_client.answer("manage_graph", "create", **ATOM, lastTaskId="build", op_id="once") for _ in range(2)]
+
+    assert once[0] == once[1]
+    assert len(once[0]["warnings"]) == 1
+
+
+def test_what_the_other_kind_of_entity_has_is_ignored_where_it_is_empty(tools_client: ToolsClient) -> None:
+    of_atoms = {"paths": [], "moleculeId": "", "relatedAtoms": []}
+
+    molecule = tools_client.answer("manage_graph", "create", **MOLECULE, **of_atoms)
+    atom = tools_client.answer("manage_graph", "create", **ATOM, relatedMolecules=[])
+    changed = tools_client.answer(
+        "manage_graph",
+        "update",
+        **{"entityType": "molecule", "id": "Shop", "version": 1, "name": "Store", "lastTaskId": "", "confirm": ""},
+        **of_atoms,
+    )
+    found = tools_client.answer("query_graph", "search", entityType="molecule", projectId="atlas", moleculeId="")
+
+    assert [one.keys() for one in (molecule, atom, changed)] == [{"molecule"}, {"atom"}, {"molecule"}]
+    assert (changed["molecule"]["name"], changed["molecule"]["version"]) == ("Store", 2)
+    assert found["count"] == 3
+    nothing = tools_client.error("manage_graph", "update", entityType="molecule", id="Shop", version=2, **of_atoms)
+    assert nothing["details"]["reason"] == "invalid_argument"
+
+
 def test_a_relation_into_another_project_is_an_invariant_violation_that_says_where(tools_client: ToolsClient) -> None:
     their = tools_client.knowledge["their atom"]
 

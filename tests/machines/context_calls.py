@@ -129,8 +129,8 @@ def some_artifact_row(rng: Random, facts: Facts, run: Run, ids: Ids, marker: str
     return given
 
 
-def some_input_row(rng: Random, facts: Facts, run: Run) -> dict[str, Any]:
-    pointer = rng.choice(MALFORMED) if rarely(rng) else rng.choice(POINTERS)
+def some_input_row(rng: Random, facts: Facts, run: Run, pointer: str = "") -> dict[str, Any]:
+    pointer = pointer or (rng.choice(MALFORMED) if rarely(rng) else rng.choice(POINTERS))
     found = run.inputs.get(pointer)
     given: dict[str, Any] = {"pointer": pointer}
     if found is None or rarely(rng):
@@ -162,9 +162,9 @@ def some_constraint_row(rng: Random, facts: Facts, run: Run, ids: Ids, marker: s
     return given | some_limit(rng, facts, run, found, given)
 
 
-def some_keyed_row(rng: Random, facts: Facts, run: Run, marker: str) -> dict[str, Any]:
+def some_keyed_row(rng: Random, facts: Facts, run: Run, marker: str, key: str = "") -> dict[str, Any]:
     """Return a constraint by its key alone, without its kind, which the caller may think to be another."""
-    key = rng.choice(KEYS)
+    key = key or rng.choice(KEYS)
     found = next((one for one in run.constraints.values() if one.key == key), None)
     kind = found.kind if found and often(rng) else rng.choice(KINDS)
     given = {"key": key} if found else {"key": key, "label": "limit", "domain": marker}
@@ -294,6 +294,21 @@ def some_restatement(rng: Random, latest: Run, serial: str) -> dict[str, Any]:
         if not rarely(rng)
     ]
     return {"inputs": inputs, "constraints": limits}
+
+
+def some_turn(rng: Random, facts: Facts, run: Run, serial: str, name: str) -> dict[str, Any]:
+    """Return an edit of one fact, an input or a constraint by its name, with sources if the run has any."""
+    if name in KEYS:
+        row = some_keyed_row(rng, facts, run, f"c{serial}", name)
+        return {"constraints": [row | {"sources": some_sources(rng, facts, run)[:1]}]}
+    return {"inputs": [some_input_row(rng, facts, run, name) | {"sources": some_sources(rng, facts, run)}]}
+
+
+def some_agreed_row(rng: Random) -> dict[str, Any]:
+    """Return an input that is the same whoever writes it, because it says where its value comes from."""
+    kind = rng.choice(KINDS)
+    value = {"kind": kind, "value": rng.choice(VALUES[kind]), "provenance": "model-inferred", "sources": []}
+    return {"pointer": rng.choice(POINTERS), "label": "A", "required": False, "snippet": None, "options": None} | value
 
 
 def some_decision(rng: Random, facts: Facts, run: Run) -> dict[str, Any]:

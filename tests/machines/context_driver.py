@@ -8,6 +8,7 @@ it changed anything, and append its events.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import count
 from random import Random
 from typing import Any, NamedTuple, cast
@@ -26,13 +27,17 @@ from groundplan.session import Session
 from tests.engines import Engine
 from tests.machines.budget import SteppingMachine
 from tests.machines.context_calls import (
+    KEYS,
+    POINTERS,
     Ids,
     edit_as_arguments,
+    some_agreed_row,
     some_decision,
     some_edit,
     some_first_facts,
     some_restatement,
     some_run,
+    some_turn,
 )
 from tests.machines.context_oracle import (
     KINDS,
@@ -68,6 +73,7 @@ WEIGHTS = {
     "copy": 6,
     "restate": 6,
     "rival": 6,
+    "turns": 4,
     "edit": 60,
     "decide": 16,
     "commit": 4,
@@ -78,6 +84,12 @@ WEIGHTS = {
     "send again": 3,
     "wait": 3,
 }
+
+
+def is_a_persons(row: Row) -> bool:
+    """Return whether a stored fact has a value that a person set."""
+    has_value = any(row[column] is not None for column in VALUE_COLUMNS)
+    return has_value and (row["provenance"] == "user-entered" or row["updated_by"] == "user")
 
 
 class MachineSetup(NamedTuple):
@@ -160,6 +172,8 @@ class ContextDriver(SteppingMachine):
                 self.restate(rng, rng.choice((0, *SCOPES)))
             case "rival":
                 self.rival(rng, rng.choice((0, *SCOPES)))
+            case "turns":
+                self.turns(rng, rng.choice((0, *SCOPES)))
             case "commit" | "partial":
                 self.commit(rng, some_run(rng, self.facts), partial=verb == "partial")
             case "discard" | "delete":
@@ -227,7 +241,14 @@ class ContextDriver(SteppingMachine):
 
         self.perform(rng, scope, "context.create_draft", arguments, expect)
 
-    def edit(self, rng: Random, n: int, saying: Callable[[Random, Facts, Run], dict[str, Any]]) -> None:
+    def edit(
+        self,
+        rng: Random,
+        n: int,
+        saying: Callable[[Random, Facts, Run], dict[str, Any]],
+        *,
+        actor: str | None = None,
+    ) -> None:
         run = self.facts.runs.get(n) or self.facts.gone.get(n) or Run(NOWHERE, 0, None, 0, 0)
         given = saying(rng, self.facts, run)
         if sometimes(rng):
@@ -255,7 +276,7 @@ class ContextDriver(SteppingMachine):
 
             return answer
 
-        self.perform(rng, run.scope, "context.edit", arguments, expect)
+        self.perform(rng, run.scope, "context.edit", arguments, expect, actor)
 
     def restate(self, rng: Random, scope: int) -> None:
         """Say in an empty draft what is in force."""
@@ -267,22 +288,43 @@ class ContextDriver(SteppingMachine):
             self.edit(rng, empty[0], lambda *_: some_restatement(rng, latest, str(self.steps)))
 
     def rival(self, rng: Random, scope: int) -> None:
-        """Edit two drafts that begin alike, and commit both: the second is merged with the first."""
-        while len(runs := self.facts.of(scope)) > RUNS_MAX - 2:
+        """Edit drafts that begin alike, and commit all: each is merged with those before it. Their base may go."""
+        several = rng.choice((2, 3))
+        while len(runs := self.facts.of(scope)) > RUNS_MAX - several:
             latest = self.facts.in_force(scope, self.ids.rows)
             self.end(rng, next(run.n for run in runs if run is not latest), "delete", actor="ada")
+        base = self.facts.in_force(scope, self.ids.rows)
         drafts: list[int] = []
-        for _ in range(2):
+        for _ in range(several):
             known = set(self.facts.runs)
             self.create(rng, scope, copy_of=None)
             drafts += self.facts.runs.keys() - known
+        agreed = some_agreed_row(rng)
+
+        def agree(*_: Any) -> dict[str, Any]:
+            return {"inputs": [dict(agreed)]}
+
         for n in drafts:
             self.steps += 1  # it marks the rows of an edit
-            self.edit(rng, n, self.some_edit)
+            self.edit(rng, n, agree if sometimes(rng) else self.some_edit)
         for n in drafts:
             self.commit(rng, n, partial=True)
+            if base is not None and base.n in self.facts.runs and sometimes(rng):
+                self.end(rng, base.n, "delete", actor="ada")
 
-    def commit(self, rng: Random, n: int, *, partial: bool) -> None:
+    def turns(self, rng: Random, scope: int) -> None:
+        """Let persons and agents write one fact by turns, each with sources of the draft; then an agent commits."""
+        drafts = [run.n for run in self.facts.of(scope) if run.is_draft]
+        if not drafts:
+            self.create(rng, scope, copy_of="latest")
+            return
+        n, name = drafts[-1], rng.choice((*POINTERS, *KEYS))
+        for actor in ("ada", "scout", "ben", "guide"):
+            self.steps += 1  # it marks the rows of an edit
+            self.edit(rng, n, partial(some_turn, serial=str(self.steps), name=name), actor=actor)
+        self.commit(rng, n, partial=True, actor=rng.choice(("scout", "guide", "feed")))
+
+    def commit(self, rng: Random, n: int, *, partial: bool, actor: str | None = None) -> None:
         run = self.facts.runs.get(n)
         arguments: dict[str, Any] = {"runId": self.ids.rows[n]}
         arguments |= {"allowPartial": partial} if partial or sometimes(rng) else {}
@@ -309,7 +351,7 @@ class ContextDriver(SteppingMachine):
 
             return answer
 
-        self.perform(rng, run.scope if run else 0, "context.commit", arguments, expect)
+        self.perform(rng, run.scope if run else 0, "context.commit", arguments, expect, actor)
         if n in self.facts.runs and not self.facts.runs[n].is_draft and n not in self.committed:
             self.committed[n] = self.view_bytes(n)
             self.frozen[n] = self.stored.below(self.ids.rows[n])
@@ -318,7 +360,7 @@ class ContextDriver(SteppingMachine):
         """Return how conflicts are settled: mostly all of them, sometimes some, rarely what is none."""
         _, conflicts = self.facts.differences(run, self.facts.in_force(run.scope, self.ids.rows))
         kept = sorted(conflicts, key=str) if often(rng) else [one for one in sorted(conflicts, key=str) if often(rng)]
-        if rarely(rng) and rarely(rng):
+        if rarely(rng):
             kept.append(("input", "/nowhere"))
         return {name: rng.choice(("mine", "theirs")) for name in kept}
 
@@ -443,13 +485,13 @@ class ContextDriver(SteppingMachine):
         self.check_values_of_persons(before, actor)
 
     def check_values_of_persons(self, before: Stored, actor: str) -> None:
-        """Check that only persons replace what a person entered."""
+        """Check that only persons replace what a person set."""
         if ACTORS[actor] == "person":
             return
         for name in ("pciv_inputs", "pciv_constraints"):
             after = {row["id"]: row for row in self.stored.tables[name]}
             for row in before.tables[name]:
-                if row["provenance"] == "user-entered" and any(row[column] is not None for column in VALUE_COLUMNS):
+                if is_a_persons(row):
                     now = after.get(row["id"], row)
                     columns = ("provenance", "value_kind", *VALUE_COLUMNS)
                     is_kept = all(now[column] == row[column] for column in columns)
@@ -467,7 +509,7 @@ class ContextDriver(SteppingMachine):
         )
 
     def check_entries_in_force(self, old: str | None, new: str | None) -> None:
-        """What a person entered is in force until a person enters something else, whatever run comes."""
+        """What a person set is in force until a person sets something else, whatever run comes."""
         if old is None or new is None:
             assert old is None, "nobody but a person takes the last run out of force"
             return
@@ -475,9 +517,9 @@ class ContextDriver(SteppingMachine):
             rows = self.stored.tables[name]
             now = {row[key]: row for row in rows if row["run_id"] == new}
             for row in (row for row in rows if row["run_id"] == old):
-                if row["provenance"] == "user-entered" and any(row[column] is not None for column in VALUE_COLUMNS):
+                if is_a_persons(row):
                     found = now[row[key]]
-                    assert found["provenance"] == "user-entered"
+                    assert is_a_persons(found) or found["updated_by"] == "user"
                     is_same = all(found[column] == row[column] for column in ("value_kind", *VALUE_COLUMNS))
                     assert is_same or found["updated_at"] >= row["updated_at"]
 
@@ -643,6 +685,7 @@ class ContextDriver(SteppingMachine):
             **self.value(one),
             "sourceId": None if one.source is None else self.ids.rows[one.source],
             "snippet": one.snippet,
+            "updatedBy": one.updated_by,
             "createdAt": self.clock.stamp(one.created_at),
             "updatedAt": self.clock.stamp(one.updated_at),
         }

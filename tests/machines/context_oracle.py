@@ -71,6 +71,8 @@ class Valued:
     value: Any = None
     provenance: str = "unknown"
     snippet: str | None = None
+    updated_by: str = ""
+    updated_at: int = 0
 
     @property
     def is_set(self) -> bool:
@@ -78,8 +80,8 @@ class Valued:
 
     @property
     def is_a_persons(self) -> bool:
-        """Whether a person entered the value."""
-        return self.is_set and self.provenance == "user-entered"
+        """Whether a person set the value."""
+        return self.is_set and (self.provenance == "user-entered" or self.updated_by == "user")
 
     @property
     def backing(self) -> set[int]:
@@ -95,8 +97,6 @@ class Input(Valued):
     field_type: str = "text"
     required: bool = False
     options: list[str] | None = None
-    updated_by: str = ""
-    updated_at: int = 0
     sources: set[int] = field(default_factory=set)
 
     @property
@@ -112,7 +112,6 @@ class Constraint(Valued):
     domain: str = ""
     source: int | None = None
     created_at: int = 0
-    updated_at: int = 0
 
     @property
     def backing(self) -> set[int]:
@@ -184,7 +183,7 @@ class Run:
     def unbacked(self) -> list[Valued]:
         """The source-backed rows without a source."""
         everything: list[Valued] = [*self.inputs.values(), *self.constraints.values()]
-        return [one for one in everything if one.is_set and one.provenance == "source-backed" and not one.backing]
+        return [one for one in everything if one.provenance == "source-backed" and not one.backing]
 
     @property
     def pending(self) -> list[Suggestion]:
@@ -213,6 +212,11 @@ class Run:
         if isinstance(row, Valued):
             content["backing"] = sorted(self.sources[n].origin or n for n in row.backing)
         return json.dumps(content, sort_keys=True)
+
+    def is_a_persons(self, name: Name) -> bool:
+        """Return whether a row is a fact with a value that a person set."""
+        row = self.named.get(name)
+        return isinstance(row, Valued) and row.is_a_persons
 
     def waiting(self) -> dict[tuple[Name, str, int], Suggestion]:
         """The pending suggestions, by what they and their copies have in common."""
@@ -301,8 +305,9 @@ def displaced(old: Run, new: Run) -> list[tuple[str, str, Any]]:
 def is_overruled(one: Input | Constraint, now: Input | Constraint) -> bool:
     """Whether a person's value became another one that no person wrote later."""
     is_same = one.kind == now.kind and same(one.value, now.value)
-    # Somebody else may have described an input since, which a person left without a value.
-    is_a_persons = now.provenance == "user-entered" and (not isinstance(now, Input) or now.updated_by == "user")
+    # What a person entered gives way only to what a person entered.
+    is_as_strong = now.provenance == "user-entered" or one.provenance != "user-entered"
+    is_a_persons = now.updated_by == "user" and is_as_strong
     return not is_same and (not is_a_persons or now.updated_at < one.updated_at)
 
 
@@ -462,9 +467,16 @@ class Facts:
             return set(), set()
         before, latest = (one or Run(NOWHERE, run.scope, None, 0, 0) for one in (base, theirs))
         names = {*before.named, *latest.named, *run.named}
-        moved = {name for name in names if latest.content(name) not in (before.content(name), run.content(name))}
-        conflicts = {name for name in moved if run.content(name) != before.content(name)}
-        return moved - conflicts, conflicts
+        equal = {name for name in names if latest.content(name) == run.content(name)}
+        moved = {name for name in names - equal if self._is_changed(name, before, latest)}
+        conflicts = {name for name in moved if self._is_changed(name, before, run)}
+        confirmed = {name for name in equal if latest.is_a_persons(name) and not run.is_a_persons(name)}
+        return (moved - conflicts) | confirmed, conflicts
+
+    @staticmethod
+    def _is_changed(name: Name, before: Run, after: Run) -> bool:
+        """Return whether a row changed between two runs, or became a person's."""
+        return (before.content(name), before.is_a_persons(name)) != (after.content(name), after.is_a_persons(name))
 
     def commit(
         self,
@@ -496,18 +508,17 @@ class Facts:
         wrong |= {"required_inputs_unset"} if run.missing and not partial else set()
         wrong |= {"source_missing"} if run.unbacked else set()
         places: dict[str, list[Any]] = {"required_inputs_unset": run.missing}
-        dropped: set[Name] = set()
-        if latest is not None:
-            dropped = latest.named.keys() - run.named.keys()
-            if by.kind != "person" and (found := displaced(latest, run)):
-                wrong.add("displaces_user_entered")
-                places["displaces_user_entered"] = [name for name, _, _ in found]
-            elif dropped and run.starts_empty and not drop:
-                wrong.add("drops_facts")
+        if latest is not None and by.kind != "person" and (found := displaced(latest, run)):
+            wrong.add("displaces_user_entered")
+            places["displaces_user_entered"] = [name for name, _, _ in found]
         if wrong:
             raise Refusal(wrong, places)
+        dropped: set[Name] = set()
         if latest is not None:
             self._keep_entries(latest, run, by)
+            dropped = latest.named.keys() - run.named.keys()
+        if dropped and run.starts_empty and not drop:
+            raise Refusal({"drops_facts"})
         run.replaced = run.base = None if latest is None else latest.n
         run.committed_by = by.name
         run.status = "partial_committed" if partial else "committed"
@@ -529,55 +540,67 @@ class Facts:
         raise Refusal({"stale_base"}, {"stale_base": list(conflicts)})
 
     def _keep_entries(self, old: Run, new: Run, by: Author) -> None:
-        """The value that a person entered is still theirs where somebody says the same; only a person describes it."""
+        """The value that a person set is still theirs where somebody says the same; only a person describes it."""
         limits = {one.key: one for one in new.constraints.values()}
         everything: list[Input | Constraint] = [*old.inputs.values(), *old.constraints.values()]
         for one in everything:
             now = new.inputs.get(one.pointer) if isinstance(one, Input) else limits.get(one.key)
-            if now is None or not one.is_a_persons or now.provenance == "user-entered":
+            if now is None or not one.is_a_persons or one.kind != now.kind or not same(one.value, now.value):
                 continue
-            if one.kind == now.kind and same(one.value, now.value):
-                now.provenance = "user-entered"
-                self._describe(one, now, by)
+            is_lower = RANKS[now.provenance] < RANKS[one.provenance]
+            if is_lower or (one.updated_by == "user" and now.updated_by != "user"):
+                now.provenance = max(one.provenance, now.provenance, key=lambda provenance: RANKS[provenance])
+                self._describe(one, now, by, stays_backed=now.provenance == "source-backed" and not now.backing)
+                if now.provenance == "source-backed" and not now.backing:
+                    self._take_sources(old, one, new, now)
+
+    def _take_sources(self, old: Run, one: Input | Constraint, new: Run, now: Input | Constraint) -> None:
+        """Give a fact the sources that it has in another run, as rows of its own run."""
+        merging = Merging(self, new, None, old, set())
+        backing = {merging.place(n) for n in one.backing}
+        if isinstance(now, Input):
+            now.sources = backing
+        else:
+            (now.source,) = backing
 
     @staticmethod
-    def _describe(one: Input | Constraint, now: Input | Constraint, by: Author) -> None:
+    def _describe(one: Input | Constraint, now: Input | Constraint, by: Author, *, stays_backed: bool) -> None:
         """Describe a kept entry: as the person did, unless a person did it anew."""
-        is_described = by.kind == "person" or (isinstance(now, Input) and now.updated_by == "user")
-        if not is_described:
+        if by.kind != "person" and now.updated_by != "user":
             now.label = one.label
-            if not now.backing:
-                now.snippet = None if one.backing else one.snippet  # a quotation goes with its sources
-        if isinstance(one, Constraint) and isinstance(now, Constraint):
-            now.domain = now.domain if is_described else one.domain
-            now.updated_at = one.updated_at
-        if isinstance(one, Input) and isinstance(now, Input):
-            if not is_described:
+            if not now.backing:  # a quotation goes with its sources, unless they come along
+                now.snippet = None if one.backing and not stays_backed else one.snippet
+            if isinstance(one, Input) and isinstance(now, Input):
                 now.field_type, now.options, now.required = one.field_type, one.options, one.required
-            same_words = definition(one, evidence=False) == definition(now, evidence=False)
+            elif isinstance(one, Constraint) and isinstance(now, Constraint):
+                now.domain = one.domain
+        if isinstance(one, Input) and isinstance(now, Input):
             if one.required and not now.required:
                 return  # somebody else made it optional, which must stay visible
-            if same_words:
-                now.updated_by, now.updated_at = one.updated_by, one.updated_at
-            elif now.updated_by != "user":
-                now.updated_by, now.updated_at = "user", by.at
+            same_words = definition(one, evidence=False) == definition(now, evidence=False)
+        elif isinstance(one, Constraint) and isinstance(now, Constraint):
+            same_words = (one.label, one.domain) == (now.label, now.domain)
+        if same_words:
+            now.updated_by, now.updated_at = one.updated_by, one.updated_at
+        elif now.updated_by != "user":
+            now.updated_by, now.updated_at = "user", by.at
 
     def discard(self, n: int, *, by: Author) -> None:
-        self._refuse_foreign_draft(self._draft(n), by)
+        if self._draft(n).sole_writer != by.name:
+            self._refuse_all_but_owners(self.runs[n], by)
         self.gone[n] = self.runs.pop(n)
 
     def delete(self, n: int, *, by: Author) -> None:
         run = self._there(n)
-        self._refuse_foreign_draft(run, by)
+        self._refuse_all_but_owners(run, by)
         if not run.is_draft and by.kind != "person":
             raise Refusal({"person_required"})
         self.gone[n] = self.runs.pop(n)
 
     @staticmethod
-    def _refuse_foreign_draft(run: Run, by: Author) -> None:
-        """Refuse an agent that is not an owner everything but drafts that only it has written."""
-        is_own = run.is_draft and run.sole_writer == by.name
-        if by.kind == "agent" and run.scope != SCOPE_OF_AGENTS and not is_own:
+    def _refuse_all_but_owners(run: Run, by: Author) -> None:
+        """Refuse an agent where the policy does not let agents act as owners."""
+        if by.kind == "agent" and run.scope != SCOPE_OF_AGENTS:
             raise Refusal({"agent_not_allowed"})
 
     def _there(self, n: int) -> Run:
@@ -719,9 +742,11 @@ class Merging:
     def valued(self, name: Name) -> None:
         mine, twin = self.run.named.get(name), copy.deepcopy(self.theirs.named[name])
         assert isinstance(twin, Valued)
-        if isinstance(mine, Valued) and mine.is_set and RANKS[twin.provenance] < RANKS[mine.provenance]:
-            self.remove(mine)  # nothing lowers the provenance of a row, so it is another row
-            mine = None
+        if isinstance(mine, Valued) and mine.is_set:
+            is_taken = mine.updated_by == "user" and twin.updated_by != "user"
+            if is_taken or RANKS[twin.provenance] < RANKS[mine.provenance]:
+                self.remove(mine)  # nothing lowers the provenance of a row or takes it from a person: it is another row
+                mine = None
         twin.n = self.facts.fresh() if mine is None else mine.n
         if isinstance(twin, Input):
             twin.sources = {self.place(n) for n in twin.sources}
@@ -838,6 +863,7 @@ class Edit:
             kind = given.get("kind", "string")
             domain = given.get("domain", "general")
             found = Constraint(NOWHERE, "", kind, domain=domain, created_at=self.by.at, updated_at=self.by.at)
+            found.updated_by = WRITER[self.by.kind]
         self._write(found, given, lacks)
 
     # --- Values ---
@@ -866,6 +892,7 @@ class Edit:
         if not self.is_person and not is_same and (value is None or not given.get("sources")):
             rank = min(rank, RANKS["model-inferred"])  # without a source it is an inference, whatever the request says
         waits = found.is_set and rank < RANKS[found.provenance]
+        waits |= found.is_a_persons and not self.is_person
         if isinstance(found, Input):
             # A suggestion changes nothing, so the options stay.
             options = found.options if waits and not is_same else given.get("options", found.options)
@@ -897,7 +924,7 @@ class Edit:
         wrong |= self._cite(found, before, given)
         is_backed_otherwise = found.backing != before.backing
         if isinstance(found, Constraint) and (is_other or is_backed_otherwise):
-            found.updated_at = self.by.at
+            found.updated_by, found.updated_at = WRITER[self.by.kind], self.by.at
         if before.is_a_persons and not self.is_person and (is_other or is_backed_otherwise):
             wrong.add("provenance_not_allowed")
         if wrong:
@@ -944,7 +971,7 @@ class Edit:
             return str(given["provenance"])
         if "value" not in given:
             return found.provenance
-        if found.is_a_persons and self.is_person:
+        if found.is_set and found.provenance == "user-entered" and self.is_person:
             return "user-entered"  # also with a source: it is still the person's
         if given.get("sources"):
             return "source-backed"
@@ -978,6 +1005,8 @@ class Edit:
         why = f"{stands} ranks above {provenance}; a person accepts or rejects it"
         if RANKS[provenance] >= RANKS[stands]:
             why = f"it names no source, and the current value is {stands}; a person accepts or rejects it"
+            if found.is_a_persons and not self.is_person:
+                why = "a person set the current value; a person accepts or rejects it"
         if value is None:
             why = f"the value is {stands}; a person decides whether to clear it"
         self.answer.suggested.append((n, found, why))
@@ -1030,10 +1059,9 @@ class Edit:
         found.snippet = suggestion.snippet  # it backs this value; the former sources backed the other
         if isinstance(found, Input):
             found.sources = set(suggestion.sources)
-            found.updated_by, found.updated_at = "user", self.by.at
         elif isinstance(found, Constraint):
             found.source = suggestion.sources[0] if suggestion.sources else None
-            found.updated_at = self.by.at
+        found.updated_by, found.updated_at = "user", self.by.at
 
     def reject(self, n: int) -> None:
         self._decided(n, "rejected")
@@ -1059,7 +1087,7 @@ class Edit:
         if found is None:
             raise Refusal({"not_found", "invalid_pointer"})
         if isinstance(found, Valued):
-            is_theirs = found.is_set and RANKS[found.provenance] > RANKS["model-inferred"]
+            is_theirs = found.is_a_persons or (found.is_set and found.provenance == "source-backed")
             is_theirs |= isinstance(found, Input) and found.required
             if is_theirs and not self.is_person:
                 raise Refusal({"provenance_not_allowed"})
@@ -1072,7 +1100,7 @@ class Edit:
 
     def _is_cited_by_a_person(self, source: int) -> bool:
         everything: list[Valued] = [*self.run.inputs.values(), *self.run.constraints.values()]
-        return any(one.is_set and one.provenance == "user-entered" and source in one.backing for one in everything)
+        return any(one.is_a_persons and source in one.backing for one in everything)
 
     def _uncite(self, source: int) -> None:
         """Remove references to a deleted source; a value with no other source keeps it."""

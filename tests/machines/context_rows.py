@@ -24,7 +24,8 @@ COLUMNS = {
     ),
     "pciv_input_sources": ("input_id", "run_id", "source_id"),
     "pciv_constraints": (
-        *("id", "run_id", "key", "domain", "label", *_VALUE, "source_id", "snippet", "created_at", "updated_at"),
+        *("id", "run_id", "key", "domain", "label", *_VALUE, "source_id", "snippet", "updated_by", "created_at"),
+        "updated_at",
     ),
     "pciv_artifacts": ("id", "run_id", "type", "title", "payload", "created_at", "origin_id"),
     "pciv_suggestions": (

@@ -28,7 +28,10 @@ from tests.machines.work_calls import often, rarely, sometimes
 NAMES = ("Checkout page", "Payments", "Retries", "Éclair", "payments")
 TEXTS = ("", "the checkout is cached", "payments, with retries", "Retries of the CHECKOUT", "nothing of note")
 # As long as an id, so that none occurs in the line above appended text.
-QUERIES = ("checkout", "payment", "retries", "checkout retries", "PAYMENTS checkout", "nothing")
+QUERIES = (
+    *("checkout", "payment", "retries", "checkout retries", "PAYMENTS checkout", "nothing"),
+    *("heckou", "yment che", "trie eckout", "out"),
+)
 REASONS = ("calls it", "is called by it")
 COMMITS = ("0123456789abcdef0123456789abcdef01234567", "fedcba9")
 STATES = ("fresh", "changed", "orphaned", "unanchored")

@@ -20,8 +20,8 @@ TASKS = ("plan", "build")
 NO_TASK = "nobody's"
 CHANGELOG_SHOWN = 5
 
-# Which files each pattern matches, and whether it can match below the folder src/b, written by hand and independent of
-# the matcher.
+# Which files each pattern matches, and whether it can match below src/b, if that is a folder: written by hand and
+# independent of the matcher.
 MATCHES: Mapping[str, frozenset[str]] = {
     "src/**": frozenset({"src/a.ts", "src/b", "src/b/a.ts", "src/b/c.md"}),
     "src/*": frozenset({"src/a.ts", "src/b"}),
@@ -33,6 +33,9 @@ MATCHES: Mapping[str, frozenset[str]] = {
     "README.md": frozenset({"README.md"}),
     "elsewhere/?": frozenset(),
 }
+PLACE = "src/b"
+MATCHING_IT = ("src/**", "src/*")  # as a file
+BEGINNING_BELOW = ("src/{a,b/a}.ts", "src/b/[a-b].ts")  # it is a folder where one of them is known
 FILES = ("README.md", "lib/x.c", "src/a.ts", "src/b", "src/b/a.ts", "src/b/c.md")
 MALFORMED = ("../a", "/a", "src/[a", "docs/")
 
@@ -136,7 +139,16 @@ class Library:
 
     def matched(self, atom: Entity) -> list[str]:
         """Return the files of an atom."""
-        return [file for file in FILES if any(file in MATCHES[pattern] for pattern in atom.paths)]
+        known = {pattern for other in self.of(atom.project, "atom") for pattern in other.paths}
+        is_folder = any(pattern in known for pattern in BEGINNING_BELOW)
+        return [
+            file
+            for file in FILES
+            if any(
+                file in MATCHES[pattern] and (file != PLACE or is_folder or pattern in MATCHING_IT)
+                for pattern in atom.paths
+            )
+        ]
 
     # --- Changes ---
 
@@ -223,8 +235,12 @@ class Library:
         if "paths" in given:
             wrong |= {"empty_paths"} if not given["paths"] else set()
             wrong |= {"malformed_pattern"} if set(given["paths"]) & set(MALFORMED) else set()
+        kept = {n for n, _ in self.entities[own].related} if own is not None else set()
         for n, _ in given.get("related", ()):
-            wrong |= {"related_to_itself"} if n == own else self._wrong_reference(n, kind, project)
+            if n == own:
+                wrong |= {"related_to_itself"}
+            elif n not in kept:  # what is gone may stay
+                wrong |= self._wrong_reference(n, kind, project)
         if given.get("molecule") is not None:
             wrong |= self._wrong_reference(given["molecule"], "molecule", project)
         return wrong

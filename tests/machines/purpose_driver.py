@@ -111,11 +111,12 @@ class PurposeDriver(SteppingMachine):
         for name in self.names:
             # The agent may do what an owner may; tests/access has what it may do otherwise.
             self.call("ada", "work.open", project=name, policies={"agents": "owner"})
+        self.call("ada", "work.open", project=self.names[0], policies={"profile_min": "light"})
         self.call("ada", "work.open", project=self.names[1], policies={"publish_gates": "AB"})
         run_id = self.call("ada", "context.create_draft", scopeId=self.names[1])["run"]["id"]
         self.call("ada", "context.commit", runId=run_id)
         self.purposes = [
-            Purpose(ground.has_row_security, None, "A"),
+            Purpose(ground.has_row_security, None, "A", profile_min="light"),
             Purpose(ground.has_row_security, run_id, "AB"),
         ]
         found = {one["name"]: one["id"] for one in self.call("ada", "project.list")["projects"]}

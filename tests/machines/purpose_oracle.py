@@ -242,7 +242,7 @@ class Purpose:
     has_row_security: bool
     facts_run: str | None  # the run of facts that is in force
     publish_gates: str
-    profile_min: str = "light"
+    profile_min: str = "standard"
     versions: list[Version] = field(default_factory=list)
     last: dict[str, int] = field(default_factory=dict)  # keys given out
     called: dict[str, set[str]] = field(default_factory=dict)  # all former names of a key

@@ -54,10 +54,10 @@ class ContextMachine(ContextDriver):
         for row in self.stored.tables["pciv_inputs"]:
             if row["run_id"] in committed:
                 assert filled_kinds(row) or not row["required"] or committed[row["run_id"]] == "partial_committed"
-                assert row["id"] in linked or row["provenance"] != "source-backed" or not filled_kinds(row)
+                assert row["id"] in linked or row["provenance"] != "source-backed"
         for row in self.stored.tables["pciv_constraints"]:
             if row["run_id"] in committed:
-                assert row["source_id"] or row["provenance"] != "source-backed" or not filled_kinds(row)
+                assert row["source_id"] or row["provenance"] != "source-backed"
 
     @invariant()
     def a_key_stands_once_in_a_run(self) -> None:

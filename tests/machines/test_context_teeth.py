@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import Phase, settings
 
-from groundplan.context import commit, edit, facts, merge, resolve, rows, runs, suggestions, values
+from groundplan.context import commit, edit, facts, merge, provenance, resolve, rows, runs, suggestions, values
+from groundplan.context.schemas import Provenance
 from groundplan.context.view import DisplacedFacts
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
@@ -78,6 +79,11 @@ def never(*_: Any, **__: Any) -> bool:
     return False
 
 
+def is_user_entered(row: Any) -> bool:
+    """Return whether a row holds a user-entered value, whoever set those of other provenance."""
+    return row.provenance is Provenance.USER_ENTERED and not values.get_typed_value(row).is_unset
+
+
 def take_kind_of_column(write: Any, before: Any, filled: list[Any], path: Any) -> Any:
     """Return the kind of the column that is filled, also where the row has another one."""
     return filled[0] if filled else resolve_kind(write, before, filled, path)
@@ -127,8 +133,16 @@ FIRST_FENCES = {
 SABOTAGE: dict[str, Sabotage] = {
     "what is committed can be written to": combine(unfrozen, drop_triggers("guard_pciv_")),
     "a model overrules a person": combine(
-        overruled, drop_triggers("pciv_inputs_provenance_never_lowers", "pciv_constraints_provenance_never_lowers")
+        overruled,
+        drop_triggers("pciv_inputs_provenance_never_lowers", "pciv_constraints_provenance_never_lowers"),
+        drop_triggers("pciv_inputs_of_a_person_stay_theirs", "pciv_constraints_of_a_person_stay_theirs"),
     ),
+    "an agent overrules what a person took from a source": combine(
+        replace_attribute(provenance, "is_set_by_person", is_user_entered),
+        drop_triggers("pciv_inputs_of_a_person_stay_theirs", "pciv_constraints_of_a_person_stay_theirs"),
+    ),
+    "that a person set a value is no change of it": replace_attribute(merge.RunRows, "is_set_by_person", never),
+    "who repeats a person's value lets its source go": replace_attribute(merge.SourceCopies, "cite"),
     "a choice need not be an option": combine(unchosen, drop_triggers("pciv_inputs_value_is_an_option")),
     "a whole commit may lack something": combine(incomplete, drop_triggers("pciv_runs_commit_is_whole")),
     "what is source-backed needs no source": combine(unbacked, drop_triggers("pciv_runs_commit_is_backed")),
@@ -161,6 +175,9 @@ SABOTAGE: dict[str, Sabotage] = {
 
 # Weights of the calls that meet a guard which the usual ones seldom meet.
 FAVOURED: dict[str, dict[str, int]] = {
+    "an agent overrules what a person took from a source": {"turns": 40},
+    "that a person set a value is no change of it": {"rival": 40, "turns": 40},
+    "who repeats a person's value lets its source go": {"restate": 60, "turns": 20, "partial": 25},
     "who says the same takes a person's entry": {"restate": 40, "partial": 25},
     "a commit loses what others committed": {"rival": 40},
     "of two who contradict each other the last one wins": {"rival": 40},

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import Phase, settings
 
-from groundplan.kernel.store import idempotency
+from groundplan.kernel.store import store
 from groundplan.kernel.store.queries import Queries, Query
 from groundplan.knowledge import entities, write
 from tests.engines import SqliteEngine
@@ -58,8 +58,11 @@ def combine(*sabotages: Sabotage) -> Sabotage:
     return put
 
 
-def unlearned(_: pytest.MonkeyPatch, engine: SqliteEngine) -> None:
-    engine.as_owner("DROP TRIGGER graph_text_relearns_atoms")
+def drop_trigger(name: str) -> Sabotage:
+    def put(_: pytest.MonkeyPatch, engine: SqliteEngine) -> None:
+        engine.as_owner(f"DROP TRIGGER {name}")
+
+    return put
 
 
 unchecked = replace_attribute(write, "refuse_stale")
@@ -81,8 +84,9 @@ SABOTAGE: dict[str, Sabotage] = {
     ),
     "orphans keep their task": change_query(write.sql, "orphan_members", r"last_task_id = coalesce\([^)]+\)[^)]+\),"),
     "what was seen of other files is still believed": change_query(write.sql, "delete_freshness", ".+", NOTHING_DONE),
-    "words are never learned anew": unlearned,
-    "a call that comes twice is done twice": replace_attribute(idempotency, "find_stored_answer"),
+    "words are never learned anew": drop_trigger("graph_text_relearns_atoms"),
+    "trigrams are never learned anew": drop_trigger("graph_trigrams_relearn_atoms"),
+    "a call that comes twice is done twice": replace_attribute(store, "find_stored_answer"),
 }
 
 

@@ -46,7 +46,7 @@ class PurposeFilesMachine(PurposeMachine):
         document = json.loads(text)
         assert document == document_of(purpose, version, self.today)
         there = f"{self.names[0]} at {self.steps}"
-        self.elsewhere.call("project.create", name=there)
+        self.elsewhere.call("work.open", project=there, policies={"profile_min": "light"})
         self.elsewhere.call("purpose.import", project=there, document=document)
         assert self.elsewhere.call("purpose.export", project=there, format="json").content == text
 

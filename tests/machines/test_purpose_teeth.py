@@ -11,7 +11,7 @@ import pytest
 from hypothesis import Phase, settings
 from msgspec.structs import replace
 
-from groundplan.kernel.store import idempotency
+from groundplan.kernel.store import store
 from groundplan.kernel.store.queries import Queries, Query, to_json_array
 from groundplan.purpose import check
 from groundplan.purpose.content import read_content, reserve_keys
@@ -145,7 +145,7 @@ SABOTAGE: dict[str, Sabotage] = {
         replace_attribute(publish, "load_draft", last_version), drop_triggers("guard_toc_")
     ),
     "edges may point down": replace_attribute(items, "refuse_downward"),
-    "a node may come to stand below its causes": replace_attribute(items, "_refuse_downward_edges"),
+    "a node may come to stand below its causes": replace_attribute(items, "_check_edges_at"),
     "edges may close a cycle": replace_attribute(items, "refuse_cycles"),
     "a gate lets everything pass": combine(
         replace_attribute(publish, "run_gate", pass_gate), replace_attribute(check, "run_gate", pass_gate)
@@ -161,7 +161,7 @@ SABOTAGE: dict[str, Sabotage] = {
     "what is lighter than the project allows is published": replace_attribute(publish, "refuse_light_profile"),
     "the same is published again": replace_attribute(publish, "find_latest_published"),
     "outcomes may be waived until nothing is measured": replace_attribute(run, "_judge", judge_refs_only),
-    "a call that comes twice is done twice": replace_attribute(idempotency, "find_stored_answer"),
+    "a call that comes twice is done twice": replace_attribute(store, "find_stored_answer"),
 }
 OF_FILES: dict[str, Sabotage] = {
     "counting does not go on behind keys that came in": replace_attribute(incoming_keys, "reserve_up_to"),

@@ -183,7 +183,7 @@ class WorkMachine(WorkDriver):
             "resolved": node.resolved,
             "properties": properties,
             "context_links": list(node.links),
-            "evidence": [self.evidence(one) for one in node.evidence[-20:]],
+            "evidence": [self.evidence(one) for one in node.evidence],
             "created_at": stamp(node.created_at),
             "updated_at": stamp(node.updated_at),
             "created_by": node.created_by,
@@ -191,7 +191,7 @@ class WorkMachine(WorkDriver):
         told |= {"parent": self.ids[node.parent]} if node.parent is not None else {}
         told |= {"state": node.state} if node.state is not None else {}
         told |= {"merged": self.merged(node)} if node.merged else {}
-        return told | ({"evidence_total": len(node.evidence)} if len(node.evidence) > 20 else {})
+        return told
 
     def offer(self, n: int) -> dict[str, Any]:
         """Return a node as offered: with its path, its own and inherited links, and its evidence."""
@@ -209,15 +209,16 @@ class WorkMachine(WorkDriver):
                 ],
             },
             "resolved_deps": [
-                one | {"evidence": [self.evidence(shown) for shown in nodes[target].evidence[-20:]]}
+                one | {"evidence": [self.evidence(shown) for shown in nodes[target].evidence]}
                 for target, one in zip(done, self.mentions(done), strict=True)
             ],
         }
 
-    def evidence(self, one: Evidence) -> dict[str, str]:
+    def evidence(self, one: Evidence) -> dict[str, Any]:
         checked = {"checked": "not_checked"} if one.type in LOOKED_UP else {}  # no repository is known here
+        undone = {"undone": True} if self.log.is_undone(one) else {}
         stamp = self.clock.stamp(one.at)
-        return {"type": one.type, "ref": one.ref, "agent": one.agent, "timestamp": stamp} | checked
+        return {"type": one.type, "ref": one.ref, "agent": one.agent, "timestamp": stamp} | checked | undone
 
     def merged(self, node: Node) -> list[dict[str, str]]:
         """Return the last of what was merged into a node, in order; of one call, by id."""

@@ -178,14 +178,21 @@ def some_plan(random: Random, work: Work, ids: Ids, *, nodes_max: int = 4) -> li
 
 
 def some_items(random: Random, work: Work, agent: str, wish: str) -> list[Item]:
-    """Return changes to a node, sometimes in a batch with others."""
+    """Return changes to a node, sometimes in a batch with others, or what resolves a node and all below it."""
+    parents = [n for n in unfinished(work) if work.open_children(n)]
+    if wish == "resolve" and parents and sometimes(random):
+        below = [n for n in work.subtree(random.choice(parents)) if not work.nodes[n].resolved]
+        items = [some_item(random, work, agent, "resolve", n=n) for n in random.sample(below, len(below))]
+        return items[rarely(random) :]
     others = random.choices(WISHES, k=random.randint(1, 2)) if sometimes(random) else []
     return [some_item(random, work, agent, one) for one in (wish, *others)]
 
 
-def some_item(random: Random, work: Work, agent: str, wish: str) -> Item:
+def some_item(random: Random, work: Work, agent: str, wish: str, n: int | None = None) -> Item:
     item: dict[str, Any] = {}
     match wish:
+        case "resolve" if n is not None:
+            item["resolved"] = True
         case "resolve":
             n = some_node(random, work, (sometimes(random) and claimed(work)) or finishable(work))
             item["resolved"] = True

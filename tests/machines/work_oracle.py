@@ -494,12 +494,21 @@ class Work:
     def update(self, items: Sequence[Item], *, agent: str, now: int, is_person: bool = True) -> Answer:
         before = self.begin(agent)
         early = set()
+        postponed: dict[int, None] = {}  # nodes to resolve after their children
         items = [replace(item, n=self.lead(item.n)) for item in items]
         for item in items:
             is_early = item.resolved and item.n in self.nodes and not self.nodes[item.n].resolved
             if is_early and self.open_deps(item.n):
                 early.add(item.n)
-            self._change(item, agent=agent, now=now, is_person=is_person)
+            if is_early and self.open_children(item.n):
+                postponed[item.n] = None
+            elif item.resolved is False:
+                postponed.pop(item.n, None)
+            self._change(item, agent=agent, now=now, is_person=is_person, is_postponed=item.n in postponed)
+        for n in sorted(postponed, key=self.depth, reverse=True):
+            if self.open_children(n):
+                raise Refusal("unresolved_children")
+            self._change(Item(n, resolved=True), agent=agent, now=now, is_person=is_person)
         for n in sorted(early):
             if self.nodes[n].resolved and self.open_deps(n):
                 self._warnings.append(Warned(n, "while its dependencies are open"))
@@ -507,11 +516,16 @@ class Work:
         self._refuse_loops()
         return self._answer(before, updated=updated)
 
-    def _change(self, item: Item, *, agent: str, now: int, is_person: bool) -> None:
+    def _change(self, item: Item, *, agent: str, now: int, is_person: bool, is_postponed: bool = False) -> None:
         self._find(item.n)
         old = self.nodes[item.n]
+        is_resolving = bool(item.resolved) and not old.resolved
+        if is_postponed:
+            item = replace(item, resolved=None)
         new = self._changed(old, item, agent, now)
         problems = [*self._why_not_change(old, new, item, agent, now, is_person)]
+        if is_resolving and self.policies.claims == "enforced" and old.is_held_against(agent, now):
+            problems.append("claimed_by_another")
         if problems:
             raise Refusal(*problems)
         action = "updated"
@@ -530,7 +544,7 @@ class Work:
             self._warn_of_priority(item.n, new)
         if action == "resolved" and self.policies.evidence == "warn" and not new.evidence:
             self._warnings.append(Warned(item.n, "resolved without evidence"))
-        if item.state == "Done" and not new.resolved:
+        if item.state == "Done" and not (new.resolved or is_postponed):
             self._warnings.append(Warned(item.n, "resolved: true does"))
 
     def _warn_of_claim(self, node: Node, verb: str, agent: str, now: int) -> None:
@@ -579,13 +593,8 @@ class Work:
                 yield "hold_needs_person"
         if any(key.startswith("_") for key in item.properties):
             yield "reserved_property"
-        if new.resolved and not old.resolved:
-            if self.open_children(old.n):
-                yield "unresolved_children"
-            if self.policies.claims == "enforced" and old.is_held_against(agent, now):
-                yield "claimed_by_another"
-            if self.policies.evidence == "require" and not new.evidence:
-                yield "evidence_required"
+        if new.resolved and not old.resolved and self.policies.evidence == "require" and not new.evidence:
+            yield "evidence_required"
 
     def connect(self, links: Sequence[Link], *, agent: str, now: int) -> Answer:
         before = self.begin(agent)

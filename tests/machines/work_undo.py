@@ -91,6 +91,13 @@ class UndoLog:
         origin = self.writes[place].origin
         return place if origin is None else origin
 
+    def is_undone(self, evidence: Evidence) -> bool:
+        """Return whether the write that added an evidence was taken back."""
+        for place, write in enumerate(self.writes):
+            if any(one is evidence for node in write.after.all_nodes().values() for one in node.evidence):
+                return not self._is_in_effect(place)
+        return False
+
     def _last_undo(self, place: int) -> Write | None:
         return next((write for write in reversed(self.writes) if write.origin == place), None)
 

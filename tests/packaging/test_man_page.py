@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.surfaces.cli.short.words.table import WORDS
-from reference.pages import load_commands
+from groundplan.commands import COMMANDS
 
 PAGE = (Path(__file__).parents[2] / "packaging" / "groundplan.1").read_text(encoding="utf-8")
 REQUESTS = (".TH", ".SH", ".SS", ".TP", ".B", ".I", ".RI", ".RS", ".RE")
@@ -24,16 +23,14 @@ def test_every_line_is_plain_text_or_a_known_request() -> None:
 
 def test_every_command_has_its_line() -> None:
     everyday, _, others = PAGE.replace("\\-", "-").partition(".SH COMMANDS")
-    names = set(re.findall(r"^\.B groundplan (.+)$", others, re.MULTILINE))
-    commands = {
-        f"{name} {word}" if word else name
-        for name, found in load_commands().items()
-        for word in getattr(found, "commands", [""])
-        if not found.hidden
-    }
+    # Up to the arguments in capitals, and required options.
+    lines = re.findall(r"^\.B groundplan (.+)$", others, re.MULTILINE)
+    names = {re.split(r" (?=[A-Z\[]|--)", line)[0] for line in lines}
+    shown = [entry for entry in COMMANDS if not entry.is_hidden]
 
-    assert commands == names
-    assert {word.name for word in WORDS} == set(re.findall(r"^\.B groundplan (\S+)", everyday, re.MULTILINE))
+    assert {entry.name for entry in shown if not entry.in_project} == names
+    words = set(re.findall(r"^\.B groundplan (\S+)", everyday, re.MULTILINE))
+    assert {entry.name for entry in shown if entry.in_project} == words
 
 
 @pytest.mark.slow

@@ -50,6 +50,10 @@ class PurposeClient:
     def draft(self, **given: Any) -> Any:
         return self.call("purpose.draft", **given)
 
+    def allow(self, profile_min: str) -> None:
+        """Set the least strict profile of the project; a new one has `standard`."""
+        self.call("work.open", policies={"profile_min": profile_min})
+
     def edit(self, *operations: Op, **given: Any) -> Any:
         return self.call("purpose.edit", operations=list(operations), **given)
 

@@ -157,6 +157,7 @@ class CopyProjects:
         """Create a project whose theory is published and drafted again."""
         project = f"p{next(self._serial)}"
         self.session.call("project.create", name=project)
+        self.session.call("work.open", project=project, policies={"profile_min": "light"})
         self.session.call("purpose.draft", project=project, profile="light")
         self.session.call("purpose.edit", project=project, operations=operations)
         self.session.call("purpose.publish", project=project)

@@ -220,6 +220,7 @@ def test_an_edge_points_up_or_stays_level_but_for_feedback_and_profile_light(
     client: PurposeClient, profile: str
 ) -> None:
     client.discard()
+    client.allow("light")
     client.draft(profile=profile)
     _, _, outcome, goal = client.draw(WELL)
     client.edit(add_edge(goal, outcome, edge_type="FEEDBACK"))

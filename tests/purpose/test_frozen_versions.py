@@ -75,3 +75,17 @@ def test_only_the_owner_can_take_the_guards_down(engine: Engine, scene: Scene) -
         for statement in sql_act_as_ada(engine):
             run(statement)
         assert scene.siege.without_effect(run, attacks) == []
+
+
+@pytest.mark.parametrize("table", VERSION_CHILD_TABLES)
+@pytest.mark.usefixtures("scene")
+def test_a_row_without_a_version_is_told_what_is_missing_and_not_that_it_is_final(engine: Engine, table: str) -> None:
+    listed = (
+        f"SELECT name FROM pragma_table_info('{table}')"
+        if engine.dialect is Dialect.SQLITE
+        else f"SELECT attname FROM pg_attribute WHERE attrelid = '{table}'::regclass AND attnum > 0"
+    )
+    given = ", ".join(name for (name,) in engine.as_owner(listed) if name != "toc_version_id")
+
+    with engine.transaction(ADA, keep=False) as run, pytest.raises(engine.refusals, match="toc_version_id is missing"):
+        run(f"INSERT INTO {table} (toc_version_id, {given}) SELECT NULL, {given} FROM {table}")

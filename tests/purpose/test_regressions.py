@@ -233,6 +233,7 @@ def test_what_comes_back_carries_nothing_on(chain_client: PurposeClient) -> None
 
 def test_a_cause_that_points_down_already_can_become_another_sort_of_cause(client: PurposeClient) -> None:
     client.discard()
+    client.allow("light")
     client.draft(profile="light")
     client.draw(WELL)
     client.edit(add_edge("G1", "OC1"))

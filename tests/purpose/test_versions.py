@@ -13,6 +13,8 @@ from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.answers import count_tokens, encode
 from groundplan.kernel.errors import Conflict, Forbidden, GroundplanError, Invalid, NotFound, StaleRevision
 from groundplan.kernel.preferences import Preferences
+from groundplan.kernel.store.migrations import Dialect, load_migrations
+from groundplan.policies import Policies
 from groundplan.purpose.content import ContentAltered
 from groundplan.purpose.versions.drafts import DraftExists, ProfileTooLight
 from groundplan.purpose.versions.publish import GateFailed, NothingChanged
@@ -83,6 +85,7 @@ def test_there_is_one_draft_at_a_time(client: PurposeClient) -> None:
 
 def test_a_draft_has_the_profile_it_is_given_else_that_of_its_source(client: PurposeClient) -> None:
     client.discard()
+    client.allow("light")
     assert client.draft(profile="light").version.profile == "light"
     client.edit(add_node("GOAL", "x"))
     client.publish()
@@ -196,9 +199,12 @@ def test_publishing_takes_300_tokens_where_every_check_passes_and_lists_them_all
 
 def test_a_draft_lighter_than_the_project_allows_is_neither_begun_nor_published(client: PurposeClient) -> None:
     client.discard()
+    with pytest.raises(ProfileTooLight):  # a new project begins with standard
+        client.draft(profile="light")
+    client.allow("light")
     client.draft(profile="light")
     client.edit(add_node("GOAL", "x"))
-    client.session.call("work.open", project="atlas", policies={"profile_min": "standard"})
+    client.allow("standard")
 
     with pytest.raises(ProfileTooLight) as error:
         client.publish()
@@ -216,14 +222,27 @@ def test_a_draft_lighter_than_the_project_allows_is_neither_begun_nor_published(
     assert client.draft(profile="strict").version.profile == "strict"
 
 
+def test_a_project_from_before_the_default_was_standard_goes_on_allowing_light(
+    client: PurposeClient, engine: Engine
+) -> None:
+    (step,) = (step for step in load_migrations(engine.dialect) if step.name == "least_profile")
+    past_guards = ["ALTER TABLE projects DISABLE TRIGGER USER"] if engine.dialect is Dialect.POSTGRES else []
+    engine.as_owner(*past_guards, """UPDATE projects SET policies = '{"evidence":"require"}'""", step.text)
+    client.discard()
+
+    assert client.draft(profile="light").version.profile == "light"
+    assert client.call("work.open").policies == Policies(evidence="require", profile_min="light")
+
+
 def test_a_draft_begins_with_the_least_strict_profile_allowed_where_its_source_is_lighter(
     client: PurposeClient,
 ) -> None:
     client.discard()
+    client.allow("light")
     client.draft(profile="light")
     client.edit(add_node("GOAL", "x"))
     client.publish()
-    client.session.call("work.open", project="atlas", policies={"profile_min": "strict"})
+    client.allow("strict")
 
     assert client.draft().version.profile == "strict"
 
@@ -240,6 +259,7 @@ def test_the_same_content_on_the_same_facts_is_not_published_twice(
 ) -> None:
     chain_client.publish()
     clock.move(days=1)
+    chain_client.allow("light")
     chain_client.draft(profile="light")
 
     with pytest.raises(NothingChanged) as error:

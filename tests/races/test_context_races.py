@@ -329,7 +329,7 @@ def test_of_the_last_two_sources_of_a_value_one_stays(people: ContextActors) -> 
 
         one, other, committed = run_together(
             partial(edit, people.ben, run_id, unlinks=[{"pointer": "/a", "sourceId": first}]),
-            partial(edit, people.scout, run_id, unlinks=[{"pointer": "/a", "sourceId": second}]),
+            partial(edit, people.cleo, run_id, unlinks=[{"pointer": "/a", "sourceId": second}]),
             partial(people.ada.call, "context.commit", runId=run_id),
         )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from groundplan.__main__ import main
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.preferences import Preferences
 from groundplan.repository import git
@@ -15,6 +16,8 @@ from groundplan.session import Session
 from tests.answers import to_json
 from tests.engines import Engine
 from tests.repository.working_copy import NOBODY_S_SETTINGS, PlanOfCopy, WorkingCopy
+from tests.surfaces.web.browser import Browser
+from tests.surfaces.web.test_pages import open_page
 
 pytestmark = pytest.mark.slow  # every test starts git
 
@@ -160,6 +163,27 @@ def test_a_merge_keeps_the_marks_and_every_answer_has_them(plan: PlanOfCopy) -> 
     chain = to_json(plan.session.call("briefing.throughline", **{"project": "atlas", "from": target}))
     (step,) = [step for step in chain["chain"] if step["ref"] == target]
     assert [entry["checked"] for entry in step["evidence"]] == ["missing", "ok"]
+
+
+def test_people_see_the_marks_on_the_page_and_in_the_terminal(
+    engine: Engine, plan: PlanOfCopy, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task = plan.task()
+    add(plan.session, task, ("commit", plan.copy.head), ("commit", "deadbeef"), ("commit", "yesterday"), ("note", "x"))
+
+    with Browser(engine.store) as browser:
+        browser.log_in()
+        page = open_page(browser, f"/p/atlas/work?node={task}").text
+    assert main(["work", "context", task, "--db", engine.db, "--access", "open", "--person", "ada"]) == 0
+    printed = capsys.readouterr().out
+
+    for text in (page, printed):
+        shown = {ref: text[text.index(ref) + len(ref) :] for ref in (plan.copy.head, "deadbeef", "yesterday")}
+        marks = {ref: " ".join(after.split())[:9] for ref, after in shown.items()}
+        assert marks[plan.copy.head].startswith("\N{CHECK MARK}")
+        assert marks["deadbeef"] == "? missing"
+        assert marks["yesterday"][:2] == "? "
+        assert marks["yesterday"] != "? missing"
 
 
 def test_a_finished_dependency_shows_its_marks_also_in_a_lean_answer(plan: PlanOfCopy) -> None:

@@ -77,7 +77,7 @@ def test_an_agent_gathers_facts_and_a_person_decides_where_they_differ(serve: Se
 
     # A viewer sees everything but may neither write nor commit.
     person.members("upsert", scopeId="atlas", userId="cleo", role="viewer")
-    viewer = serve("cleo")
+    viewer = serve("cleo", "--access", "members", "--kind", "person")
     assert viewer.answer("context_view", scopeId="atlas", runId=second)["missing"] == []
     for tool, arguments in (("context_edit", {"reject": [waiting["id"]]}), ("context_run", {"operation": "commit"})):
         denied = viewer.error_of(tool, runId=second, **arguments)

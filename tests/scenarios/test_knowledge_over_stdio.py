@@ -87,7 +87,7 @@ def test_of_two_agents_who_append_from_one_version_the_second_retries_and_both_t
 def test_a_viewer_reads_and_is_refused_to_write_and_a_stranger_finds_nothing(serve: Serve) -> None:
     owner = serve("ada", "--access", "open", "--kind", "person")
     _, _, atom_id = create_project(owner)
-    owner.members("upsert", scopeId="shop", userId="cleo", role="viewer")
+    owner.members("upsert", scopeId="shop", userId="cleo", role="viewer", kind="agent")
     viewer, stranger = serve("cleo"), serve("finn")
     change = {"operation": "update", "entityType": "atom", "id": atom_id, "version": 1, "knowledge": "Otherwise"}
 

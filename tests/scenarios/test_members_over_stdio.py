@@ -48,6 +48,19 @@ def test_roles_hold_for_people_with_servers_of_their_own(serve: Serve) -> None:
     assert ada.members_error("list", scopeId="atlas")["code"] == "not_found"
 
 
+def test_the_kind_of_a_server_counts_until_its_name_first_acts_and_never_after(serve: Serve) -> None:
+    made = serve("claude", "--access", "open").members("bootstrap", scopeId="atlas")
+    claimed_person = serve("claude", "--access", "open", "--kind", "person")
+    serve("ada", "--access", "open", "--kind", "person").members("bootstrap", scopeId="south")
+
+    assert any("no person owns" in line for line in made["warnings"])
+    refused = claimed_person.members_error("upsert", scopeId="atlas", userId="ben", role="editor")
+    assert refused["code"] == "agent_not_allowed"
+    assert serve("ada", "--access", "open").members_error("list", scopeId="south")["code"] == "actor_kind"
+    stored_person = serve("ada", "--access", "open", "--kind", "agent")
+    assert stored_person.members("upsert", scopeId="south", userId="ben", role="editor")["member"]["role"] == "editor"
+
+
 def test_strangers_and_the_nameless_learn_nothing(serve: Serve) -> None:
     serve("ada", "--access", "open").members("bootstrap", scopeId="atlas")
     mallory, nobody = serve("mallory"), serve(None)

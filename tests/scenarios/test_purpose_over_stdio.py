@@ -98,7 +98,7 @@ def people(serve: Serve) -> tuple[Agent, Agent, Agent]:
     founder = serve("ada", "--access", "open", "--kind", "person")
     founder.members("bootstrap", scopeId="atlas")
     founder.members("upsert", scopeId="atlas", userId="ben", role="editor")
-    founder.members("upsert", scopeId="atlas", userId="cleo", role="viewer")
+    founder.members("upsert", scopeId="atlas", userId="cleo", role="viewer", kind="agent")
     ada, ben = (serve(name, "--access", "members", "--kind", "person") for name in ("ada", "ben"))
     return ada, ben, serve("cleo")
 

@@ -73,8 +73,8 @@ def test_a_late_agent_is_told_that_its_claim_is_over(serve: Serve) -> None:
 def test_roles_hold_in_the_work_of_a_project(serve: Serve) -> None:
     founder = serve("ada", "--access", "open", "--kind", "person")
     ids = plan_nodes(founder)
-    founder.members("upsert", scopeId="atlas", userId="ben", role="editor")
-    founder.members("upsert", scopeId="atlas", userId="cleo", role="viewer")
+    founder.members("upsert", scopeId="atlas", userId="ben", role="editor", kind="agent")
+    founder.members("upsert", scopeId="atlas", userId="cleo", role="viewer", kind="agent")
     ben, cleo, mallory = (serve(name) for name in ("ben", "cleo", "mallory"))
 
     assert cleo.answer("graph_next", project="atlas")["nodes"][0]["node"]["id"] == ids["coast"]

@@ -156,19 +156,19 @@ ATTEMPTS = {
         f"DELETE FROM work_nodes WHERE project_id = {ATLAS} AND n = 4", "work_edges_begin_in_the_project"
     ),
     "evidence of another project's node": Attempt(
-        "INSERT INTO work_evidence SELECT tenant_id, id, 9, 1, 'note', 'x', 'ada', created_at, NULL FROM projects "
-        "WHERE name = 'atlas'",
+        "INSERT INTO work_evidence SELECT tenant_id, id, 9, 1, 'note', 'x', 'ada', created_at, NULL, NULL "
+        "FROM projects WHERE name = 'atlas'",
         "work_evidence_is_of_a_node",
         EVIDENCE,
     ),
     "evidence that is too long in bytes": Attempt(
-        f"INSERT INTO work_evidence SELECT tenant_id, id, 4, 1, 'note', '{'ü' * 2049}', 'ada', created_at, NULL "
+        f"INSERT INTO work_evidence SELECT tenant_id, id, 4, 1, 'note', '{'ü' * 2049}', 'ada', created_at, NULL, NULL "
         "FROM projects WHERE name = 'atlas'",
         "work_evidence_ref_fits",
         EVIDENCE,
     ),
     "evidence with an unknown mark": Attempt(
-        "INSERT INTO work_evidence SELECT tenant_id, id, 4, 1, 'commit', 'x', 'ada', created_at, 'perhaps' "
+        "INSERT INTO work_evidence SELECT tenant_id, id, 4, 1, 'commit', 'x', 'ada', created_at, 'perhaps', NULL "
         "FROM projects WHERE name = 'atlas'",
         "work_evidence_checked_is_known",
         EVIDENCE,

@@ -11,7 +11,6 @@ from msgspec import UNSET
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
-from groundplan.work.nodes import EVIDENCE_SHOWN_MAX
 from tests.errors import error_of
 from tests.work.cases import try_each
 from tests.work.client import WorkClient
@@ -193,17 +192,21 @@ def test_evidence_has_no_end(work_with_a: WorkClient) -> None:
 
 def test_an_offer_counts_the_evidence_of_a_dependency_that_it_does_not_list(work_with_a: WorkClient) -> None:
     work_with_a.plan("b: a")
-    for _ in range(3):
-        work_with_a.update("a", add_evidence=evidence(50))
+    for number in range(3):
+        work_with_a.update("a", add_evidence=[{"type": "note", "ref": f"{number} " + "x" * 100}] * 50)
     work_with_a.resolve("a")
 
     session = work_with_a.session
-    for answer_tokens_max, listed, total in ((0, 150, UNSET), (20_000, EVIDENCE_SHOWN_MAX, 150)):
-        preferences = Preferences(answer_tokens_max=answer_tokens_max)
-        capped = WorkClient(Session(session.store, session.actor, preferences=preferences), ids=work_with_a.ids)
-        for lean in (False, True):
-            [dependency] = capped.offers(lean=lean)[0].resolved_deps
-            assert (len(dependency.evidence), dependency.evidence_total) == (listed, total)
+    capped_session = Session(session.store, session.actor, preferences=Preferences(answer_tokens_max=20_000))
+    capped = WorkClient(capped_session, ids=work_with_a.ids)
+    for lean in (False, True):
+        [dependency] = work_with_a.offers(lean=lean)[0].resolved_deps
+        assert (len(dependency.evidence), dependency.evidence_total) == (150, UNSET)
+        [offer] = capped.offers(lean=lean)
+        [dependency] = offer.resolved_deps
+        assert 10 < len(dependency.evidence) < 50
+        assert (dependency.evidence_total, offer.left_out) == (150, {"resolved_deps.details": 1})
+        assert {entry.ref[0] for entry in dependency.evidence} == {"2"}
 
 
 @try_each("argument", ["3", 3, 3.0])

@@ -7,8 +7,9 @@ import pytest
 from tests.engines import Engine
 from tests.statements import record_statements
 
-# The project; the best nodes; what is around the one that is offered.
-NEXT_MAX = 3
+# The kind of the actor, which a server tells at the beginning; the project; the best nodes; what is around the one that
+# is offered.
+NEXT_MAX = 4
 # The project and its lock, the best nodes, the claim, what is around the node, the event; on a server the project once
 # more, because others can write while a write waits for the lock.
 CLAIM_MAX = 7

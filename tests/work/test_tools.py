@@ -27,8 +27,8 @@ WAYS_TO_A_SHELL = {"subprocess", "pty", "popen2", "commands", "multiprocessing"}
 ASKS_GIT = PACKAGE / "repository" / "git.py"  # in the user's own command, never in a server
 # The pager and the editor of the user, in a terminal of theirs; what is stored reaches them as a file or as input.
 STARTS_PROGRAMS_OF_THE_USER = (
-    PACKAGE / "surfaces" / "cli" / "screen" / "pager.py",
-    PACKAGE / "surfaces" / "cli" / "short" / "editing.py",
+    PACKAGE / "surfaces" / "cli" / "screen" / "output.py",
+    PACKAGE / "surfaces" / "cli" / "everyday" / "tasks.py",
 )
 CALLS_OF_A_SHELL = {"system", "popen", "execv", "execve", "execvp", "spawnl", "spawnv", "posix_spawn", "eval", "exec"}
 WORDS_OF_A_SHELL = WAYS_TO_A_SHELL | CALLS_OF_A_SHELL

@@ -11,13 +11,21 @@ from groundplan.briefing.briefing import BeforeNote, Briefing, TaskBriefing, for
 from groundplan.briefing.collect import collect_parts
 from groundplan.briefing.fill import CallsFor, Entry, Part, fill_briefing
 from groundplan.kernel.access import Permission
-from groundplan.kernel.answers import CHARS_PER_TOKEN, count_chars
+from groundplan.kernel.answers import CHARS_PER_TOKEN, Budget, count_chars, share_room
 from groundplan.kernel.errors import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Route, declare
+from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.answers import AnswerBriefing
-from groundplan.work.graph.context import load_ancestors
-from groundplan.work.nodes import WorkNodeRow, fetch_node, load_nodes
+from groundplan.work.answers import AnswerBriefing, list_described
+from groundplan.work.graph.context import to_ancestor
+from groundplan.work.graph.node_lists import (
+    begin_ancestors,
+    count_left_out,
+    order_ancestors,
+    read_ancestors,
+    read_node_lists,
+    show_node_lists,
+)
+from groundplan.work.nodes import WorkNodeRow, build_node, fetch_node, load_rows
 from groundplan.work.refs import find_node, find_node_in_project
 from groundplan.work.requests import NodeRef
 
@@ -57,11 +65,19 @@ def brief(tx: Transaction, request: ReadBriefing) -> TaskBriefing:
 
 
 def _build_answer(tx: Transaction, n: int, *, lean: bool, taken: int) -> TaskBriefing:
-    above = load_ancestors(tx, n)
-    answer = TaskBriefing(node=load_nodes(tx, [n], lean=lean)[n], ancestors=above.ancestors)
-    if above.left_out:
-        answer.left_out = {"ancestors": above.left_out}
-    AnswerBriefing(tx, n, lean=lean, envelope_chars=taken).add_to(answer)
+    row = load_rows(tx, [n])[n]
+    node = build_node(row, now=tx.now, lean=lean)
+    answer = TaskBriefing(node=node, ancestors=[])
+    briefing = AnswerBriefing(tx, n, lean=lean, envelope_chars=taken, list_shown=lambda: list_described(node))
+    free = tx.budget.reserve(answer).free_chars - taken - briefing.measure()
+    room = Budget(free).take_lists(is_requested=False)
+    ancestors = read_ancestors(tx, begin_ancestors(row), room, lambda row: [to_ancestor(row)])
+    of_node = read_node_lists(tx, row, node, room, lean=lean)
+    share_room(room, [ancestors, *of_node])
+    answer.ancestors = order_ancestors(ancestors)
+    show_node_lists(node, row, of_node, lean=lean)
+    answer.left_out = count_left_out([ancestors, *of_node]) or UNSET
+    briefing.add_to(answer)
     return answer
 
 
@@ -72,7 +88,6 @@ OPERATION = declare(
     permission=Permission.WORK_READ,
     effect=Effect.READ,
     project=lambda tx, request: find_node(tx, request.node_id).project_id,
-    command=Command(("briefing",), arguments=("node_id",)),
     http=Route("GET", "/projects/{project}/work/nodes/{node_id}/briefing"),
 )
 

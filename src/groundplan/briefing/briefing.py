@@ -8,11 +8,20 @@ from typing import Any, ClassVar
 
 from msgspec import UNSET, Struct, UnsetType
 
+from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming, encode
 from groundplan.purpose.markup import escape_inline, format_code_span
 from groundplan.work.answers import TRIMMING
+from groundplan.work.evidence_check import format_marks
 from groundplan.work.graph.context import Ancestor
-from groundplan.work.nodes import TRIMMABLE_FIELDS, WorkNode
+from groundplan.work.nodes import TRIMMABLE_FIELDS, WorkNode, get_description
+
+
+class TaskNote(Struct, kw_only=True):
+    """The description of the task, where the answer has no room for its properties."""
+
+    description: str | UnsetType = UNSET
+    excerpt: str | UnsetType = UNSET
 
 
 class Via(Struct):
@@ -95,6 +104,7 @@ class QuestionNote(Struct, kw_only=True):
     excerpt: str | UnsetType = UNSET
     about: list[str] | UnsetType = UNSET
     by: str
+    by_kind: ActorKind | UnsetType = UNSET  # not of a person
     to: str | UnsetType = UNSET
     at: str
 
@@ -119,6 +129,7 @@ class OverlapNote(Struct):
     summary: str
     claimed_by: str | None
     paths: list[str]
+    claimed_by_kind: ActorKind | UnsetType = UNSET  # not of a person
 
 
 class DecisionNote(Struct, kw_only=True):
@@ -136,6 +147,7 @@ class Briefing(Struct, kw_only=True):
     `left_out` counts the entries that did not fit, and `more` names calls that return them.
     """
 
+    task: list[TaskNote] | UnsetType = UNSET  # at most one, and only if the answer does not show its description
     knowledge: list[KnowledgeNote] | UnsetType = UNSET
     missing: list[str] | UnsetType = UNSET
     marks: list[MarkNote] | UnsetType = UNSET  # this and `questions`: only if there are some
@@ -184,12 +196,17 @@ def format_briefing(answer: TaskBriefing) -> str:
         f", in {' > '.join(_escape(ancestor.summary) for ancestor in answer.ancestors)}" if answer.ancestors else ""
     )
     lines.append(f"Task {format_code_span(node.id)}, {'resolved' if node.resolved else 'open'}{location}")
+    if description := get_description(node.properties):
+        lines += _format_section("Description", [description], _format_text)
     if isinstance(answer.briefing, Briefing):
         lines += _list_sections(answer.briefing)
     return "\n".join(lines) + "\n"
 
 
 def _list_sections(briefing: Briefing) -> Iterator[str]:
+    yield from _format_section(
+        "Description", briefing.task, lambda task: _format_text(str(task.description or task.excerpt))
+    )
     yield from _format_section("Knowledge", briefing.knowledge, _format_knowledge)
     yield from _format_section("Missing", briefing.missing, lambda pointer: [f"- {format_code_span(pointer)}"])
     yield from _format_section("In doubt or changed", briefing.marks, _format_mark)
@@ -260,7 +277,11 @@ def _format_plain(value: Any) -> str:
 def _format_question(question: QuestionNote) -> list[str]:
     to = f" asks {_escape(question.to)}" if question.to else " asks"
     text = _escape(str(question.question or question.excerpt))
-    return [f"- {format_code_span(question.id)} {_escape(question.by)}{to}: {text}"]
+    return [f"- {format_code_span(question.id)} {_escape(question.by)}{_format_kind(question.by_kind)}{to}: {text}"]
+
+
+def _format_kind(kind: ActorKind | UnsetType) -> str:
+    return f" ({kind})" if kind else ""
 
 
 def _format_before(node: BeforeNote) -> Iterator[str]:
@@ -268,7 +289,10 @@ def _format_before(node: BeforeNote) -> Iterator[str]:
     yield f"- {format_code_span(node.id)} {_escape(node.summary or '')}{outcome}"
     if node.state is not UNSET:
         yield f"  - state: {_format_plain(node.state)}"
-    yield from (f"  - {_escape(entry.type)}: {_escape(entry.ref)}" for entry in node.evidence or ())
+    yield from (
+        f"  - {_escape(entry.type)}: {_escape(entry.ref)} {format_marks(entry)}".rstrip()
+        for entry in node.evidence or ()
+    )
 
 
 def _format_knowledge(atom: KnowledgeNote) -> Iterator[str]:
@@ -276,14 +300,18 @@ def _format_knowledge(atom: KnowledgeNote) -> Iterator[str]:
     remarks = [str(atom.type)] if atom.type else []
     remarks += [atom.freshness.state] if atom.freshness else []
     remark = f" ({', '.join(remarks)})" if remarks else ""
-    yield f"### {_escape(atom.name)}{area}{remark}"
-    text = str(atom.text or atom.excerpt or "")
+    yield from (f"### {_escape(atom.name)}{area}{remark}", "")
+    yield from _format_text(str(atom.text or atom.excerpt or ""))
+
+
+def _format_text(text: str) -> Iterator[str]:
     fence = max((len(run) for run in _TICKS.findall(text)), default=2) * "`" + "`"
-    yield from ("", fence, *text.splitlines(), fence, "")
+    yield from (fence, *text.splitlines(), fence, "")
 
 
 def _format_overlap(overlap: OverlapNote) -> list[str]:
-    claimed_by = f", claimed by {_escape(overlap.claimed_by)}" if overlap.claimed_by else ""
+    kind = _format_kind(overlap.claimed_by_kind)
+    claimed_by = f", claimed by {_escape(overlap.claimed_by)}{kind}" if overlap.claimed_by else ""
     paths = ", ".join(map(format_code_span, overlap.paths))
     return [f"- {format_code_span(overlap.id)} {_escape(overlap.summary)}{claimed_by}: {paths}"]
 

@@ -81,6 +81,7 @@ class ChainEvidence(Struct):
     ref: str
     node: str | UnsetType = UNSET  # set if it is of a node below
     checked: EvidenceCheck | UnsetType = UNSET  # of a commit or a file
+    undone: bool | UnsetType = UNSET  # set if the write that added it was undone
 
 
 class ChainLink(Struct):

@@ -15,6 +15,7 @@ from groundplan.briefing.briefing import (
     MarkNote,
     OverlapNote,
     QuestionNote,
+    TaskNote,
     WhyStep,
 )
 from groundplan.briefing.fill import Entry, Part
@@ -23,6 +24,7 @@ from groundplan.briefing.why import Reasons, collect_decisions, collect_why
 from groundplan.context.facts_in_force import FactsInForce, read_facts_in_force
 from groundplan.kernel.answers import count_chars
 from groundplan.kernel.links import LinkType, list_links_from
+from groundplan.kernel.principals import read_other_kinds
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.context import load_atoms_of_files
 from groundplan.knowledge.entities import load_molecules
@@ -30,7 +32,7 @@ from groundplan.purpose.observing.records import DecisionRequest
 from groundplan.purpose.waiting import list_open_requests
 from groundplan.work.graph.background import AncestorPaths, collect_paths, load_ancestor_paths, load_resolved_before
 from groundplan.work.links import load_effective_links
-from groundplan.work.nodes import Evidence, WorkNodeRow, format_evidence
+from groundplan.work.nodes import Evidence, WorkNodeRow, format_evidence, get_description
 from groundplan.work.overlaps import find_overlapping_work
 
 STEP_CHARS_MIN = 40  # hardly any step is shorter, so no chain can show more steps than this allows
@@ -43,6 +45,7 @@ NOTE = "note"  # the type of evidence that is written for the next reader
 QUESTIONS_MAX = 50
 DECISIONS_MAX = 50
 MISSING_SHARE = 3  # missing facts use at most a third of the room; their number says the rest
+DESCRIPTION_FIFTHS = 2  # of the answer, for the description of the task before all lists had their turn
 MOLECULE = "molecule"
 
 
@@ -63,6 +66,7 @@ def collect_parts(tx: Transaction, node: WorkNodeRow, *, chars: int, lean: bool)
     urgent = [_to_entry(entry.note, step=entry.step) for entry in reasons.assumptions if entry.is_urgent]
     remaining = [_to_entry(entry.note, step=entry.step) for entry in reasons.assumptions if not entry.is_urgent]
     return [
+        _make_task(node, chars=chars),
         _make_knowledge(tx, paths.own, paths.inherited, at_most=chars // ATOM_CHARS_MIN + 1),
         _make_missing(facts),
         _make_marks(marks),
@@ -76,6 +80,13 @@ def collect_parts(tx: Transaction, node: WorkNodeRow, *, chars: int, lean: bool)
         Part("decisions", [_to_entry(decision, text="text") for decision in decisions], len(decisions)),
         Part("assumptions", remaining, len(remaining)),
     ]
+
+
+def _make_task(node: WorkNodeRow, *, chars: int) -> Part:
+    """Return the description, which the briefing has where the answer does not show it."""
+    description = get_description(node.properties_value)
+    entries = [Entry((TaskNote(description=description),), "description", key=node.id)] if description else []
+    return Part("task", entries, len(entries), first_chars=chars * DESCRIPTION_FIFTHS // 5)
 
 
 def _list_facts_of_purpose(tx: Transaction, keys: Sequence[str]) -> list[str]:
@@ -140,16 +151,17 @@ def _make_questions(tx: Transaction, refs: set[str]) -> Part:
     questions = list_open_requests(tx)
     requests = [request for request in questions if not request.about or not refs.isdisjoint(request.about)]
     requests.sort(key=lambda request: not request.about)  # stable: the oldest first
-    entries = [_to_entry(_to_question(request), text="question") for request in requests[:QUESTIONS_MAX]]
+    entries = [_to_entry(_to_question(tx, request), text="question") for request in requests[:QUESTIONS_MAX]]
     return Part("questions", entries, len(requests))
 
 
-def _to_question(request: DecisionRequest) -> QuestionNote:
+def _to_question(tx: Transaction, request: DecisionRequest) -> QuestionNote:
     return QuestionNote(
         id=request.id,
         question=request.question,
         about=request.about or UNSET,
         by=request.recorded_by,
+        by_kind=read_other_kinds(tx).get(request.recorded_by, UNSET),
         to=request.asked_of or UNSET,
         at=request.recorded_at,
     )
@@ -176,9 +188,12 @@ def _make_before(tx: Transaction, node: WorkNodeRow, above: Sequence[AncestorPat
 
 
 def _choose_evidence(evidence: Sequence[Evidence]) -> list[Evidence]:
-    """Return the newest notes, and if there are few, the newest evidence of other types, oldest first."""
-    newest_notes_first = sorted(range(len(evidence)), key=lambda index: (evidence[index].type != NOTE, -index))
-    return [evidence[index] for index in sorted(newest_notes_first[:EVIDENCE_MAX])]
+    """Return the newest notes, then the newest evidence of other types, then what was undone; oldest first."""
+    best_first = sorted(
+        range(len(evidence)),
+        key=lambda index: (bool(evidence[index].undone), evidence[index].type != NOTE, -index),
+    )
+    return [evidence[index] for index in sorted(best_first[:EVIDENCE_MAX])]
 
 
 def _make_knowledge(tx: Transaction, own: list[str], inherited: list[str], *, at_most: int) -> Part:
@@ -204,7 +219,18 @@ def _make_knowledge(tx: Transaction, own: list[str], inherited: list[str], *, at
 def _make_overlap(tx: Transaction, node: WorkNodeRow) -> Part:
     overlaps = find_overlapping_work(tx, node)
     entries = [
-        Entry((OverlapNote(overlap.id, overlap.summary, overlap.claimed_by, overlap.paths),)) for overlap in overlaps
+        Entry(
+            (
+                OverlapNote(
+                    overlap.id,
+                    overlap.summary,
+                    overlap.claimed_by,
+                    overlap.paths,
+                    read_other_kinds(tx).get(overlap.claimed_by or "", UNSET),
+                ),
+            )
+        )
+        for overlap in overlaps
     ]
     return Part("overlap", entries, len(entries))
 

@@ -13,7 +13,7 @@ from groundplan.context.resolve import find_context_in_force
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import CutLists, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.paths.names import parse_paths, split_path
 from groundplan.knowledge.patterns import TooCostly, match_atoms
@@ -152,7 +152,6 @@ COVERAGE = declare(
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
     tool=Tool("coverage", Group.BRIEFING),
-    command=Command(("coverage",)),
     http=Route("GET", "/projects/{project}/coverage"),
 )
 
@@ -203,6 +202,5 @@ SERVING_WORK = declare(
     summary="How much work serves each purpose node, and how much of it is resolved.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
-    command=Command(("serving",)),
     http=Route("GET", "/projects/{project}/serving"),
 )

@@ -1,16 +1,17 @@
 """Choose by priority the entries that fit into the size of a briefing.
 
 First come the entries that a briefing must not lack, such as the goal. Then each list takes entries in order, and at
-most half of what is left, so that one long list does not hide all others; if its first entry does not fit there, the
-beginning of its text stands in for it. Then what is left is filled in the order of priority, also with later entries
-that are shorter. Last, beginnings of texts that are too long use the rest. What is left out is counted, and the room
-for that count and for the calls that get the rest is reserved before.
+most half of what is left, so that one long list does not hide all others; the description of the task takes at most two
+fifths of the whole answer. If the first entry of a list does not fit there, the beginning of its text stands in for it.
+Then what is left is filled in the order of priority, also with later entries that are shorter, and last beginnings of
+texts that are too long use the rest. What is left out is counted, and the room for that count and for the calls that
+get the rest is reserved before.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from msgspec import UNSET, Struct, field, structs
@@ -23,7 +24,7 @@ EXCERPT_CHARS_MIN = 40  # shorter ones say nothing
 FIRST_EXCERPT_CHARS_MIN = 160  # of the first entry of a list; a whole entry of another list says more than less
 ASSUMPTIONS_CHARS = len(',"assumptions":[]')
 LISTS = tuple(name for name in Briefing.__struct_fields__ if name not in ("left_out", "more"))
-LISTS_NEVER_EMPTY = {"marks", "questions"}  # they are rarely there, so an empty one would tell nothing
+LISTS_NEVER_EMPTY = {"task", "marks", "questions"}  # they are rarely there, so an empty one would tell nothing
 
 CallsFor = Callable[[Collection[str], int], list[str]]  # the calls that get the rest of some lists, for a given room
 
@@ -50,6 +51,9 @@ class Part(Struct):
     must: int | None = None  # the index of the entry that is taken before those of all other lists
     leading: int = 1  # so many entries without a text are taken even if they need more than half of what is left
     share: int = 1  # the list has at most this fraction of the room: 3 is a third
+    first_chars: int | None = (
+        None  # at its turn it takes these instead of half, and more only if no other list lacks any
+    )
     is_chain: bool = False  # an entry is taken only after all before it
     brings_step: bool = False  # an entry takes the step that it belongs to along
     taken: dict[int, Any] = field(default_factory=dict)
@@ -98,25 +102,32 @@ class Filler:
             if part.must is not None:
                 self._take_entry(part, part.must, part.entries[part.must], 0)
         for part in self.parts:
-            limit = self.free // 2
+            limit = self.free // 2 if part.first_chars is None else min(part.first_chars, self.free)
             end = self.free - limit
-            if part.entries and part.entries[0].sizes[-1] > limit and limit // 2 >= FIRST_EXCERPT_CHARS_MIN:
-                self._take_excerpt(part, 0, limit=limit // 2)
+            excerpt_chars = limit // 2 if part.first_chars is None else limit
+            if part.entries and part.entries[0].sizes[-1] > limit and excerpt_chars >= FIRST_EXCERPT_CHARS_MIN:
+                self._take_excerpt(part, 0, limit=excerpt_chars)
             self._take(part, limit=self.free - end, leading=part.leading)
 
     def take_rest(self) -> None:
         """Add every entry that fits, in the order of priority."""
-        for part in self.parts:
+        for part in self._list_later_turns():
             self._take(part, limit=self.free)
 
     def take_excerpts(self) -> None:
         """Fill the remaining room with beginnings of texts that did not fit, or with more of them."""
-        for part in self.parts:
+        for part in self._list_later_turns():
             for index in range(len(part.entries)):
                 if self.free < EXCERPT_CHARS_MIN:
                     return
                 if index not in part.taken:
                     self._take_excerpt(part, index, limit=self.free)
+
+    def _list_later_turns(self) -> Iterator[Part]:
+        others = [part for part in self.parts if part.first_chars is None]
+        yield from others
+        if not any(part.left for part in others):
+            yield from (part for part in self.parts if part.first_chars is not None)
 
     def _take(self, part: Part, *, limit: int, leading: int = 0) -> None:
         end = max(self.free - limit, 0)

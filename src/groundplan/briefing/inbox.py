@@ -22,13 +22,15 @@ from groundplan.briefing.watch import PREDICATES, MarkOutline, list_marks_since
 from groundplan.context.schemas import Provenance, RunStatus
 from groundplan.context.suggestions import PendingSuggestion, list_pending_suggestions
 from groundplan.context.unset_facts import UnsetFact, list_unset_facts
-from groundplan.kernel.access import Permission
+from groundplan.kernel.access import Permission, Role, allows
+from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.answers import LeftOut, encode, take_page
 from groundplan.kernel.clock import subtract_time
 from groundplan.kernel.cursors import Cursor, InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.projects import ListProjects, list_projects
+from groundplan.kernel.operations.registry import Effect, Group, Route, Tool, declare
+from groundplan.kernel.principals import describe_actor
+from groundplan.kernel.projects import ListProjects, find_time_without_person, list_projects
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.transaction import Project, Transaction, set_time_of_read
 from groundplan.kernel.wording import quote_text
@@ -50,6 +52,7 @@ from groundplan.work.claims import ClaimExpiry, list_ending_claims
 class InboxKind(StrEnum):
     """The reason why an item waits for a person, in the order of the list. Reasons that block other work come first."""
 
+    NO_OWNER = "no_owner"
     GATE_BLOCKS = "gate_blocks"
     AT_RISK = "at_risk"
     REQUEST = "request"
@@ -107,6 +110,28 @@ def make_action(
     )
 
 
+# --- A project without a person as its owner: nobody else manages it, or publishes in it ------------------------------
+
+
+def _list_ownerless(tx: Transaction) -> list[str]:
+    """Return when the current project was created if no person owns it and the caller is a person who may own it."""
+    if tx.actor.kind is not ActorKind.PERSON or not allows(tx.project.role, Permission.MEMBER_MANAGE):
+        return []
+    created_at = find_time_without_person(tx)
+    return [] if created_at is None else [created_at]
+
+
+def _build_ownerless_item(tx: Transaction, created_at: str) -> InboxItem:
+    arguments = {"scopeId": tx.project.name, "userId": tx.actor.id, "role": Role.OWNER.value}
+    return InboxItem(
+        kind=InboxKind.NO_OWNER,
+        ref=tx.project.name,
+        text=shorten_line(f"No person owns {tx.project.name}, so nobody may manage it where stored roles decide"),
+        since=created_at,
+        action=make_action(tx, "member.add", arguments),
+    )
+
+
 # --- Marks: assumptions in doubt and changed facts, until a decision about them is recorded ---------------------------
 
 
@@ -134,18 +159,19 @@ def _build_claim_item(tx: Transaction, claim: ClaimExpiry) -> InboxItem:
     return InboxItem(
         kind=InboxKind.CLAIM_LAPSING,
         ref=claim.id,
-        text=f"{_describe_claim(claim, tx.now)}: {shorten_line(claim.summary)}",
+        text=f"{_describe_claim(tx, claim)}: {shorten_line(claim.summary)}",
         since=claim.claimed_at,
         action=_choose_action(tx, claim),
     )
 
 
-def _describe_claim(claim: ClaimExpiry, now: str) -> str:
+def _describe_claim(tx: Transaction, claim: ClaimExpiry) -> str:
+    holder = describe_actor(tx, claim.claimed_by)
     if claim.claimed_until is None:
-        return f"{claim.claimed_by} has held it since {claim.claimed_at}"
-    if claim.has_lapsed(now):
-        return f"The claim of {claim.claimed_by} lapsed at {claim.claimed_until}, and the node is still open"
-    return f"The claim of {claim.claimed_by} lapses at {claim.claimed_until}"
+        return f"{holder} has held it since {claim.claimed_at}"
+    if claim.has_lapsed(tx.now):
+        return f"The claim of {holder} lapsed at {claim.claimed_until}, and the node is still open"
+    return f"The claim of {holder} lapses at {claim.claimed_until}"
 
 
 def _choose_action(tx: Transaction, claim: ClaimExpiry) -> InboxAction:
@@ -211,11 +237,11 @@ QUESTION_CHARS_MAX = 300
 
 
 def _build_request_item(tx: Transaction, request: DecisionRequest) -> InboxItem:
-    asked_of = f" {request.asked_of}" if request.asked_of else ""
+    asker, asked_of = describe_actor(tx, request.recorded_by), f" {request.asked_of}" if request.asked_of else ""
     return InboxItem(
         kind=InboxKind.REQUEST,
         ref=request.id,
-        text=f"{request.recorded_by} asks{asked_of}: {shorten_line(request.question, QUESTION_CHARS_MAX)}",
+        text=f"{asker} asks{asked_of}: {shorten_line(request.question, QUESTION_CHARS_MAX)}",
         since=request.recorded_at,
         action=make_action(
             tx,
@@ -280,7 +306,7 @@ def _build_suggestion_item(tx: Transaction, suggestion: PendingSuggestion) -> In
     item = InboxItem(
         kind=InboxKind.SUGGESTION,
         ref=suggestion.about,
-        text=f"{suggestion.created_by} suggests {proposal} for {about}: accept or reject",
+        text=f"{describe_actor(tx, suggestion.created_by)} suggests {proposal} for {about}: accept or reject",
         since=suggestion.created_at,
         action=make_action(tx, "context.edit", {"runId": suggestion.run_id, "accept": [suggestion.id]}),
         alternative=make_action(tx, "context.edit", {"runId": suggestion.run_id, "reject": [suggestion.id]}),
@@ -336,6 +362,8 @@ def _without_bounds(list_records: Callable[[Transaction], Iterable[Any]]) -> Rec
 
 
 KINDS: Mapping[InboxKind, KindRules] = {
+    # What a person may own depends on who asks.
+    InboxKind.NO_OWNER: KindRules(_without_bounds(_list_ownerless), _build_ownerless_item, is_cacheable=False),
     InboxKind.GATE_BLOCKS: KindRules(_without_bounds(list_blocking_checks), _build_gate_item),
     # Without the work that depends on a mark, so that the time does not depend on its amount.
     InboxKind.AT_RISK: KindRules(list_marks_since, _build_mark_item),
@@ -561,7 +589,6 @@ OPERATION = declare(
     effect=Effect.READ,
     without_project=Permission.PROJECT_LIST,
     tool=Tool("inbox", Group.BRIEFING),
-    command=Command(("inbox",)),
     http=Route("GET", "/projects/{project}/inbox"),
     other_routes=(Route("GET", "/organization/inbox"),),
 )

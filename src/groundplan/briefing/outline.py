@@ -27,7 +27,7 @@ from groundplan.purpose.model import EdgeType, NodeType, PurposeEdge, PurposeNod
 from groundplan.purpose.picture.subjects import Arrow, Badge, Card, Emphasis, Picture, WorkSubject, pluralize
 from groundplan.purpose.picture.svg import draw
 from groundplan.purpose.picture.tokens import RELATION_NAMES
-from groundplan.work.evidence_check import format_check
+from groundplan.work.evidence_check import format_marks
 
 REASONS = {
     DeadEndReason.REACHES_NO_GOAL: "leads to no goal",
@@ -63,7 +63,7 @@ def describe_assumption(assumption: ChainAssumption) -> str:
 def describe_evidence(evidence: ChainEvidence) -> str:
     """Return evidence on one line."""
     node = "" if evidence.node is UNSET else f" of {evidence.node}"
-    return f"evidence{node}, {evidence.type}: {evidence.ref} {format_check(evidence.checked)}".rstrip()
+    return f"evidence{node}, {evidence.type}: {evidence.ref} {format_marks(evidence)}".rstrip()
 
 
 def describe_fact(fact: ChainFact) -> str:

@@ -16,7 +16,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from groundplan.context.facts_in_force import find_facts
 from groundplan.kernel.access import Permission
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, Route, Tool, declare
 from groundplan.kernel.projects import ListProjects, list_projects
 from groundplan.kernel.search_words import SearchWords, TextMatch, fold
 from groundplan.kernel.store.transaction import Transaction
@@ -118,7 +118,6 @@ OPERATION = declare(
     effect=Effect.READ,
     without_project=Permission.PROJECT_LIST,
     tool=Tool("search", Group.BRIEFING),
-    command=Command(("search",), arguments=("text",), names={"slices": "slice"}),
     http=Route("GET", "/projects/{project}/search"),
     other_routes=(Route("GET", "/organization/search"),),
 )

@@ -20,7 +20,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import CHARS_PER_TOKEN
 from groundplan.kernel.errors import NextStep, NotFound
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.in_force import read_purpose_in_force
 from groundplan.purpose.model import Content
@@ -120,6 +120,5 @@ OPERATION = declare(
     effect=Effect.READ,
     finish=present_line,
     tool=Tool("throughline", Group.BRIEFING),
-    command=Command(("throughline",), arguments=("start",), names={"start": "ref"}),
     http=Route("GET", "/projects/{project}/throughline/{from}"),
 )

@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from groundplan.context.facts_in_force import find_draft_facts, find_fact_targets
 from groundplan.kernel.access import Permission
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Route, declare
+from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.entities import load_names
 from groundplan.knowledge.requests import KnowledgeEntityType
@@ -89,6 +89,5 @@ OPERATION = declare(
     summary="The titles of what ids, keys and pointers stand for.",
     permission=Permission.PROJECT_READ,
     effect=Effect.READ,
-    command=Command(("titles",), names={"refs": "ref"}),
     http=Route("GET", "/projects/{project}/titles"),
 )

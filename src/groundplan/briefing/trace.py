@@ -250,7 +250,11 @@ def add_evidence_to_steps(
         if entries:
             step.evidence = [
                 ChainEvidence(
-                    entry.type, entry.ref, UNSET if entry.id == step.ref else entry.id, entry.checked or UNSET
+                    entry.type,
+                    entry.ref,
+                    UNSET if entry.id == step.ref else entry.id,
+                    entry.checked or UNSET,
+                    entry.is_undone or UNSET,
                 )
                 for entry in entries
             ]

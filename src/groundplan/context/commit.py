@@ -2,22 +2,23 @@
 
 What was committed since the draft was begun is merged into it first, so that no commit loses what another one brought.
 
-Where a draft repeats a value that a person entered, with a lower provenance, the entry of the person stays: a lower
-provenance says less about the same value. If somebody else commits the draft, the entry also keeps the description that
-the person gave it, because another label or unit would change what they said. A quotation belongs to its sources: it
-stays with those of the draft, and goes with those that the draft does not cite.
+Where a draft repeats a value that a person set, by somebody else or with a lower provenance, the entry of the person
+stays: a lower provenance says less about the same value. If somebody else commits the draft, the entry also keeps the
+description that the person gave it, because another label or unit would change what they said. A quotation belongs to
+its sources: it stays with those of the draft, and goes with those that the draft does not cite. What stays
+source-backed keeps its sources if the draft cites none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from msgspec import UNSET, Struct, field, structs
 
 from groundplan.context.events import Op
-from groundplan.context.merge import Merge, no_conflict
+from groundplan.context.merge import Merge, SourceCopies, load_run_rows, no_conflict
 from groundplan.context.provenance import classify_writer
 from groundplan.context.refusals import DisplacesUserEntered, DropsFacts, RequiredUnset, SourceMissing, StaleBase
 from groundplan.context.resolve import (
@@ -55,8 +56,8 @@ from groundplan.kernel.answers import Budget, CutLists, LeftOut, Trimming
 from groundplan.kernel.audit import changed
 from groundplan.kernel.clock import subtract_time
 from groundplan.kernel.errors import NextStep
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
-from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
 
@@ -65,6 +66,8 @@ COMMIT_STEP = timedelta(milliseconds=1)  # the smallest difference that a timest
 MESSAGE_VALUE_CHARS_MAX = 40  # of a value in a sentence; the details have all of it
 
 sql = load_queries(__file__)
+
+R = TypeVar("R", bound=InputRow | PcivConstraintV1)
 
 
 def required_inputs_unset(pointers: list[str], budget: Budget) -> RequiredUnset:
@@ -206,10 +209,12 @@ def commit(tx: Transaction, request: CommitRun) -> Committed:
     displaced = find_displaced(tx, before_id=replaced_id, run_id=row.id)
     if displaced and tx.actor.kind is not ActorKind.PERSON:
         raise displaces_user_entered(displaced, tx.project.name, row.id, tx.budget)
-    dropped = [] if replaced_id is None else tx.scalars(sql.dropped, before_id=replaced_id, run_id=row.id)
+    described, dropped = [], []
+    if replaced_id is not None:
+        described = keep_entries(tx, before_id=replaced_id, run_id=row.id)
+        dropped = tx.scalars(sql.dropped, before_id=replaced_id, run_id=row.id)
     if dropped and row.starts_empty and not request.allow_drop:
         raise drops_facts(dropped, row.id, tx.budget)
-    described = [] if replaced_id is None else keep_entries(tx, before_id=replaced_id, run_id=row.id)
     committer = classify_writer(tx.actor)
     committed_at = _compute_commit_time(tx, in_force)
     status = RunStatus.PARTIAL_COMMITTED if request.allow_partial else RunStatus.COMMITTED
@@ -232,7 +237,7 @@ def commit(tx: Transaction, request: CommitRun) -> Committed:
     tx.record(Op.COMMITTED, row.id, *changes)
     after = load_run(tx, row.id)
     waiting = tx.scalar(sql.count_pending_suggestions, run_id=row.id)
-    warnings = collect_warnings(after, missing, pending_count=waiting)
+    warnings = collect_warnings(after, missing, unbacked=[], pending_count=waiting)
     if tx.one_or_none(sql.any_fact, run_id=row.id) is None:
         warnings.append("the run has no inputs and no constraints: no facts are in force now")
     if displaced:
@@ -287,65 +292,94 @@ OPERATION = declare(
     effect=Effect.WRITE,
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "commit"),
-    command=Command(("context", "commit"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",)),
     http=Route("POST", "/projects/{project}/context/runs/{runId}/commit"),
 )
 
 
-INPUT_DESCRIPTION = ("label", "domain", "field_type", "options", "required")
-CONSTRAINT_DESCRIPTION = ("label", "domain")
+class EntryKind(NamedTuple):
+    """Inputs or constraints: their statements, their events and the names of their fields."""
 
-R = TypeVar("R", InputRow, PcivConstraintV1)
+    shape: type[InputRow] | type[PcivConstraintV1]
+    entered: Query
+    repeated: Query
+    keep: Query
+    op: Op
+    name: str
+    snippet: str
+    description: tuple[str, ...]
+
+
+ENTRY_KINDS = (
+    EntryKind(
+        InputRow,
+        sql.entered_inputs,
+        sql.repeated_inputs,
+        sql.keep_input,
+        Op.INPUT_CHANGED,
+        "pointer",
+        "evidence_snippet",
+        ("label", "domain", "field_type", "options", "required"),
+    ),
+    EntryKind(
+        PcivConstraintV1,
+        sql.entered_constraints,
+        sql.repeated_constraints,
+        sql.keep_constraint,
+        Op.CONSTRAINT_CHANGED,
+        "key",
+        "snippet",
+        ("label", "domain"),
+    ),
+)
 
 
 def keep_entries(tx: Transaction, *, before_id: str, run_id: str) -> list[str]:
-    """Restore the entries of a person from the run before; return their pointers and the keys of new descriptions."""
+    """Restore the entries of persons from the run before; return their pointers and the keys of new descriptions."""
     runs = {"before_id": before_id, "run_id": run_id}
-    may_describe = tx.actor.kind is ActorKind.PERSON
-    cited = {input_id for run in runs.values() for input_id in tx.scalars(sql.inputs_with_sources, run_id=run)}
+    cited = {fact_id for run in runs.values() for fact_id in tx.scalars(sql.facts_with_sources, run_id=run)}
+    copies: SourceCopies | None = None
     described: list[str] = []
-    for entry, repeat in zip(
-        load_rows(tx, sql.entered_inputs, InputRow, **runs),
-        load_rows(tx, sql.repeated_inputs, InputRow, **runs),
-        strict=True,
-    ):
-        after = _restore(entry, repeat, ())
-        if not may_describe and repeat.updated_by is not UpdatedBy.USER:
-            after = _restore(entry, repeat, INPUT_DESCRIPTION)
-            if repeat.id not in cited:
-                after.evidence_snippet = None if entry.id in cited else entry.evidence_snippet
-        if diff_rows(structs.replace(repeat, provenance=Provenance.USER_ENTERED), after):
-            described.append(entry.pointer)
-        after.updated_by, after.updated_at = _date(tx, entry, repeat, after)
-        change_row(tx, sql.keep_input, after)
-        tx.record(Op.INPUT_CHANGED, repeat.id, *diff_rows(repeat, after))
-    for entered, repeated in zip(
-        load_rows(tx, sql.entered_constraints, PcivConstraintV1, **runs),
-        load_rows(tx, sql.repeated_constraints, PcivConstraintV1, **runs),
-        strict=True,
-    ):
-        kept = _restore(entered, repeated, () if may_describe else CONSTRAINT_DESCRIPTION)
-        if not may_describe and repeated.source_id is None:
-            kept.snippet = None if entered.source_id else entered.snippet
-        if diff_rows(structs.replace(repeated, provenance=Provenance.USER_ENTERED), kept):
-            described.append(entered.key)
-        kept.updated_at = entered.updated_at
-        change_row(tx, sql.keep_constraint, kept)
-        tx.record(Op.CONSTRAINT_CHANGED, repeated.id, *diff_rows(repeated, kept))
+    for kind in ENTRY_KINDS:
+        for entry, repeat in zip(
+            load_rows(tx, kind.entered, kind.shape, **runs),
+            load_rows(tx, kind.repeated, kind.shape, **runs),
+            strict=True,
+        ):
+            after = _restore(tx, kind, entry, repeat, cited)
+            if diff_rows(structs.replace(repeat, provenance=after.provenance), after):
+                described.append(getattr(entry, kind.name))
+            after.updated_by, after.updated_at = _date(tx, kind, entry, repeat, after)
+            if _lacks_sources(after, cited):
+                copies = copies or SourceCopies(tx, run_id, load_run_rows(tx, run_id), load_run_rows(tx, before_id))
+                copies.cite(after)
+            change_row(tx, kind.keep, after)
+            tx.record(kind.op, repeat.id, *diff_rows(repeat, after))
     return described
 
 
-def _restore(entry: R, repeat: R, names: Sequence[str]) -> R:
-    """Return the repeated row as user-entered, with the given fields of the entry."""
-    given: dict[str, Any] = {name: getattr(entry, name) for name in names}
-    return structs.replace(repeat, provenance=Provenance.USER_ENTERED, **given)
+def _restore(tx: Transaction, kind: EntryKind, entry: R, repeat: R, cited: Collection[str]) -> R:
+    """Return the repeated row with the higher provenance, described as by the person unless a person did it anew."""
+    provenance = max(entry.provenance, repeat.provenance, key=lambda provenance: provenance.rank)
+    after = structs.replace(repeat, provenance=provenance)
+    if tx.actor.kind is ActorKind.PERSON or repeat.updated_by is UpdatedBy.USER:
+        return after
+    given: dict[str, Any] = {name: getattr(entry, name) for name in kind.description}
+    if repeat.id not in cited:
+        goes = entry.id in cited and not _lacks_sources(after, cited)
+        given[kind.snippet] = None if goes else getattr(entry, kind.snippet)
+    return structs.replace(after, **given)
 
 
-def _date(tx: Transaction, entry: InputRow, repeat: InputRow, after: InputRow) -> tuple[UpdatedBy, str]:
-    """Return the writer and the time of a kept input: of the entry, or of a new description of it."""
-    if entry.required and not after.required:
+def _lacks_sources(row: InputRow | PcivConstraintV1, cited: Collection[str]) -> bool:
+    """Return whether a restored row is source-backed without a source of its own; it gets those of the entry."""
+    return row.provenance is Provenance.SOURCE_BACKED and row.id not in cited
+
+
+def _date(tx: Transaction, kind: EntryKind, entry: R, repeat: R, after: R) -> tuple[UpdatedBy, str]:
+    """Return the writer and the time of a kept row: of the entry, or of a new description of it."""
+    if isinstance(entry, InputRow) and isinstance(after, InputRow) and entry.required and not after.required:
         return repeat.updated_by, repeat.updated_at  # the view shows it as displaced, by its writer
-    if all(getattr(entry, name) == getattr(after, name) for name in INPUT_DESCRIPTION):
+    if all(getattr(entry, name) == getattr(after, name) for name in kind.description):
         return entry.updated_by, entry.updated_at
     is_a_persons = repeat.updated_by is UpdatedBy.USER
     return UpdatedBy.USER, repeat.updated_at if is_a_persons else tx.now

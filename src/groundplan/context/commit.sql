@@ -67,8 +67,6 @@ SELECT i.pointer
  WHERE i.tenant_id = :tenant_id
    AND i.run_id = :run_id
    AND i.provenance = 'source-backed'
-   AND (coalesce(i.value_string, i.value_enum, i.value_json) IS NOT NULL
-        OR i.value_number IS NOT NULL OR i.value_boolean IS NOT NULL)
    AND NOT EXISTS (SELECT 1
                      FROM pciv_input_sources AS s
                     WHERE s.tenant_id = i.tenant_id
@@ -84,8 +82,6 @@ SELECT key
    AND run_id = :run_id
    AND provenance = 'source-backed'
    AND source_id IS NULL
-   AND (coalesce(value_string, value_enum, value_json) IS NOT NULL
-        OR value_number IS NOT NULL OR value_boolean IS NOT NULL)
  ORDER BY key;
 
 -- name: count_pending_suggestions
@@ -102,6 +98,18 @@ n.value_kind = p.value_kind
                 = coalesce(p.value_string, p.value_enum, p.value_json),
                 n.value_number = p.value_number, n.value_boolean = p.value_boolean, false)
 
+-- part: rank_before
+CASE p.provenance WHEN 'user-entered' THEN 3 WHEN 'source-backed' THEN 2 ELSE 1 END
+
+-- part: rank_now
+CASE n.provenance WHEN 'user-entered' THEN 3 WHEN 'source-backed' THEN 2 ELSE 1 END
+
+-- part: is_persons_entry
+-- Whether a person set a value, and another run repeats it with a lower provenance or by somebody else.
+(p.provenance = 'user-entered' OR p.updated_by = 'user')
+   AND ({rank_now} < {rank_before} OR (p.updated_by = 'user' AND n.updated_by <> 'user'))
+   AND {same_value}
+
 -- part: repeated_entries_of_inputs
 FROM pciv_inputs AS p
   JOIN pciv_inputs AS n
@@ -110,13 +118,11 @@ FROM pciv_inputs AS p
    AND n.pointer = p.pointer
  WHERE p.tenant_id = :tenant_id
    AND p.run_id = :before_id
-   AND p.provenance = 'user-entered'
-   AND n.provenance <> 'user-entered'
-   AND {same_value}
+   AND {is_persons_entry}
  ORDER BY p.pointer
 
 -- name: entered_inputs
--- Return the inputs that a person entered in a run, and whose values another run repeats with a lower provenance.
+-- Return the inputs that a person set in a run, and whose values another run repeats.
 SELECT p.id, p.run_id, p.pointer, {p.input}, {p.value}
   {repeated_entries_of_inputs};
 
@@ -125,12 +131,18 @@ SELECT p.id, p.run_id, p.pointer, {p.input}, {p.value}
 SELECT n.id, n.run_id, n.pointer, {n.input}, {n.value}
   {repeated_entries_of_inputs};
 
--- name: inputs_with_sources
--- Return the ids of the inputs of a run that cite sources.
-SELECT DISTINCT input_id
+-- name: facts_with_sources
+-- Return the ids of the inputs and constraints of a run that cite sources.
+SELECT input_id
   FROM pciv_input_sources
  WHERE tenant_id = :tenant_id
-   AND run_id = :run_id;
+   AND run_id = :run_id
+ UNION
+SELECT id
+  FROM pciv_constraints
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND source_id IS NOT NULL;
 
 -- name: keep_input
 -- Restore the entry of a person.
@@ -149,13 +161,11 @@ FROM pciv_constraints AS p
    AND n.key = p.key
  WHERE p.tenant_id = :tenant_id
    AND p.run_id = :before_id
-   AND p.provenance = 'user-entered'
-   AND n.provenance <> 'user-entered'
-   AND {same_value}
+   AND {is_persons_entry}
  ORDER BY p.key
 
 -- name: entered_constraints
--- Return the constraints that a person entered in a run, and whose values another run repeats with a lower provenance.
+-- Return the constraints that a person set in a run, and whose values another run repeats.
 SELECT p.id, p.run_id, {p.constraint}, {p.value}, p.created_at
   {repeated_entries_of_constraints};
 

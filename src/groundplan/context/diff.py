@@ -27,7 +27,7 @@ from groundplan.context.values import PointerFilter, Value, encode_json, get_typ
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import DropField, LeftOut, Trimming, take_page
 from groundplan.kernel.cursors import Cursor, InvalidCursor, decode_cursor, encode_cursor
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 
 T = TypeVar("T")
@@ -355,11 +355,5 @@ OPERATION = declare(
     effect=Effect.READ,
     project=lambda tx, request: resolve_run_project(tx, request.from_, "from"),
     tool=Tool("context_run", Group.CONTEXT, "diff"),
-    command=Command(
-        ("context", "diff"),
-        arguments=("from_", "to"),
-        names={"from_": "from", "pointers": "pointer"},
-        without=("lean",),
-    ),
     http=Route("GET", "/projects/{project}/context/diff"),
 )

@@ -46,7 +46,7 @@ from groundplan.kernel.answers import CutLists, LeftOut, Trimming
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.input_gate.types import missing_argument
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -304,24 +304,5 @@ OPERATION = declare(
     effect=Effect.DESTROY,
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
     tool=Tool("context_edit", Group.CONTEXT),
-    command=Command(
-        ("context", "edit"), arguments=("run_id",), names={"run_id": "run"}, without=("accept", "reject", "lean")
-    ),
-    aliases=(
-        Command(
-            ("context", "accept"),
-            summary="Accept suggestions: they replace the current values.",
-            arguments=("run_id", "accept"),
-            names={"run_id": "run", "accept": "suggestion"},
-            without=("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "reject", "remove", "lean"),
-        ),
-        Command(
-            ("context", "reject"),
-            summary="Reject suggestions: the current values stay.",
-            arguments=("run_id", "reject"),
-            names={"run_id": "run", "reject": "suggestion"},
-            without=("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "accept", "remove", "lean"),
-        ),
-    ),
     http=Route("PATCH", "/projects/{project}/context/runs/{runId}/facts"),
 )

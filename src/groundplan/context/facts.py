@@ -155,14 +155,13 @@ def write_input(inputs: Inputs, write: InputWrite, path: ArgumentPath) -> tuple[
         tx.actor, write, value, before, is_given=is_given, has_source=bool(cited), path=path
     )
     if before is not None and needs_approval(tx.actor, value, provenance, before, has_source=bool(cited)):
-        stands = before.provenance
         if replaces_value(value, current):
             refuse_outside_options(value, before.options, path)
             about = SuggestionTarget(run_id, input_id=before.id, pointer=pointer)
             snippet = unset_to_none(write.evidence_snippet)
             claim = ProposedValue(value, provenance, cited or [], snippet, write.rationale)
-            return before.id, suggest(tx, about, claim, current_provenance=stands)
-        provenance = stands  # the value is unchanged: keep its provenance and apply the other fields
+            return before.id, suggest(tx, about, claim, before)
+        provenance = before.provenance  # the value is unchanged: keep its provenance and apply the other fields
     after = _build_input(tx, write, before, value, provenance, run_id, path)
     if replaces_value(value, current):
         # The evidence of the old value does not apply to the new one.
@@ -263,13 +262,12 @@ def write_constraint(
         tx.actor, write, value, before, is_given=is_given, has_source=source_id is not None, path=path
     )
     if before is not None and needs_approval(tx.actor, value, provenance, before, has_source=source_id is not None):
-        stands = before.provenance
         if replaces_value(value, current):
             about = SuggestionTarget(run_id, constraint_id=id_, key=before.key)
             cited = [] if source_id is None else [source_id]
             claim = ProposedValue(value, provenance, cited, unset_to_none(write.snippet), write.rationale)
-            return id_, before.key, suggest(tx, about, claim, current_provenance=stands)
-        provenance = stands  # the value is unchanged: keep its provenance and apply the other fields
+            return id_, before.key, suggest(tx, about, claim, before)
+        provenance = before.provenance  # the value is unchanged: keep its provenance and apply the other fields
     after = _build_constraint(tx, write, before, value, provenance, id_, run_id, path)
     if replaces_value(value, current):
         # The evidence of the old value does not apply to the new one.
@@ -277,17 +275,15 @@ def write_constraint(
     elif write.source_id is not UNSET:
         after.source_id = source_id
     _refuse_unbacked(write, before, after, path)
-    if changes := diff_rows(before, after):
+    if diff_rows(before, after):
         refuse_redefinition(tx.actor, before, path)
-        if tx.actor.kind is ActorKind.PERSON or after.provenance is not Provenance.USER_ENTERED:
-            after.updated_at = tx.now  # an agent does not renew what counts as a person's entry
-        changes = diff_rows(before, after)
+        after.updated_by, after.updated_at = classify_writer(tx.actor), tx.now
         if before is None:
             add_row(tx, sql.add_constraint, after, path)
         else:
             change_row(tx, sql.change_constraint, after)
         op = Op.CONSTRAINT_ADDED if before is None else Op.CONSTRAINT_CHANGED
-        tx.record(op, id_, *changes, decision=write.rationale)
+        tx.record(op, id_, *diff_rows(before, after), decision=write.rationale)
     return id_, after.key, None
 
 
@@ -316,7 +312,8 @@ def link_constraint(tx: Transaction, run_id: str, key: str, source_id: str, path
     """Set the source of a constraint, which has at most one."""
     row, source = _resolve_link(tx, run_id, key, source_id, path)
     if row.source_id != source:
-        _set_source(tx, row, source, path)
+        refuse_redefinition(tx.actor, row, path)
+        _set_source(tx, row, source)
 
 
 def unlink_constraint(tx: Transaction, run_id: str, key: str, source_id: str, path: ArgumentPath) -> None:
@@ -324,9 +321,10 @@ def unlink_constraint(tx: Transaction, run_id: str, key: str, source_id: str, pa
     row, source = _resolve_link(tx, run_id, key, source_id, path)
     if row.source_id != source:
         raise NotFound("link", f"{key} to {source}", field=format_argument_path(path))
+    refuse_redefinition(tx.actor, row, path)
     if row.provenance is Provenance.SOURCE_BACKED and not get_typed_value(row).is_unset:
         raise LastSource(key, path)
-    _set_source(tx, row, None, path)
+    _set_source(tx, row, None)
 
 
 def _resolve_link(
@@ -339,8 +337,7 @@ def _resolve_link(
     return row, validate_source_id(tx, run_id, source_id, (*path, "sourceId"))
 
 
-def _set_source(tx: Transaction, row: PcivConstraintV1, source_id: str | None, path: ArgumentPath) -> None:
-    refuse_redefinition(tx.actor, row, path)
+def _set_source(tx: Transaction, row: PcivConstraintV1, source_id: str | None) -> None:
     tx.run(sql.set_constraint_source, run_id=row.run_id, id=row.id, source_id=source_id)
     tx.record(Op.CONSTRAINT_CHANGED, row.id, changed("source_id", row.source_id, source_id))
 
@@ -372,7 +369,13 @@ def _build_constraint(
             if name not in fields:
                 raise missing_argument(name, path, expected="a string")
         before = new_row(
-            PcivConstraintV1, id=id_, run_id=run_id, domain=DEFAULT_DOMAIN, created_at=tx.now, updated_at=tx.now
+            PcivConstraintV1,
+            id=id_,
+            run_id=run_id,
+            domain=DEFAULT_DOMAIN,
+            updated_by=classify_writer(tx.actor),
+            created_at=tx.now,
+            updated_at=tx.now,
         )
     return structs.replace(before, **fields, **value.to_columns(), provenance=provenance)
 
@@ -410,6 +413,7 @@ def _accept_constraint(tx: Transaction, suggestion: SuggestionRow, value: Value)
         provenance=Provenance.USER_ENTERED,
         source_id=next(iter(suggestion.source_ids), None),
         snippet=suggestion.snippet,
+        updated_by=classify_writer(tx.actor),
         updated_at=tx.now,
     )
     change_row(tx, sql.change_constraint, after)

@@ -24,7 +24,7 @@ from groundplan.kernel.errors import NextStep, NotFound
 from groundplan.kernel.events import list_event_headers
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.links import LinkType, list_links_to
-from groundplan.kernel.operations.registry import Command, Effect, Route, declare
+from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 
@@ -240,6 +240,5 @@ OPERATION = declare(
     summary="Show one fact through the runs, and the work and purpose that rest on it.",
     permission=Permission.CONTEXT_READ,
     effect=Effect.READ,
-    command=Command(("context", "trace"), arguments=("pointer",), names={"scope_id": "project"}),
     http=Route("GET", "/projects/{project}/context/trace"),
 )

@@ -17,9 +17,18 @@ from msgspec import structs
 
 from groundplan.context.events import Op
 from groundplan.context.facts import Inputs
+from groundplan.context.provenance import is_set_by_person
 from groundplan.context.removals import delete_artifact, delete_constraint, delete_input, delete_source
 from groundplan.context.rows import add_row, change_row, diff_rows
-from groundplan.context.schemas import InputRow, MergeSide, PcivArtifactV1, PcivConstraintV1, PcivInputV1, PcivSourceV1
+from groundplan.context.schemas import (
+    InputRow,
+    MergeSide,
+    PcivArtifactV1,
+    PcivConstraintV1,
+    PcivInputV1,
+    PcivSourceV1,
+    UpdatedBy,
+)
 from groundplan.context.suggestions import SuggestionRow, add_suggestion, remove_suggestion
 from groundplan.context.values import COLUMNS, get_typed_value, get_value, load_rows
 from groundplan.kernel.errors import Invalid
@@ -64,6 +73,11 @@ class RunRows(NamedTuple):
             content["source_id"] = self.origins[row.source_id] if row.source_id else None
         return content
 
+    def is_set_by_person(self, name: str) -> bool:
+        """Return whether a row is a fact that holds a person's value."""
+        row = self.rows.get(name)
+        return isinstance(row, PcivInputV1 | PcivConstraintV1) and is_set_by_person(row)
+
     def encode_content(self, name: str) -> bytes:
         """Return the content of a row as bytes, which are equal for equal contents."""
         return msgspec.json.encode(self.get_content(name), order="deterministic")
@@ -84,10 +98,10 @@ def load_run_rows(tx: Transaction, run_id: str | None) -> RunRows:
     origins = {row.id: row.origin_id or row.id for row in sources}
     rows: dict[str, Row] = {name_source(origins[row.id]): row for row in sources}
     rows |= {row.pointer: row for row in inputs}
-    rows |= {f"constraint:{row.key}": row for row in constraints}
+    rows |= {name_constraint(row.key): row for row in constraints}
     rows |= {f"artifact:{row.origin_id or row.id}": row for row in artifacts}
     pointers = {row.id: row.pointer for row in inputs}
-    keys = {row.id: f"constraint:{row.key}" for row in constraints}
+    keys = {row.id: name_constraint(row.key) for row in constraints}
     suggestions = {}
     for waiting in load_rows(tx, sql.pending_suggestions_of_run, SuggestionRow, run_id=run_id):
         name = keys[waiting.constraint_id] if waiting.constraint_id else pointers[waiting.input_id or ""]
@@ -98,6 +112,55 @@ def load_run_rows(tx: Transaction, run_id: str | None) -> RunRows:
 def name_source(origin_id: str) -> str:
     """Return the name that a source and its copies have in a merge."""
     return f"source:{origin_id}"
+
+
+def name_constraint(key: str) -> str:
+    """Return the name that a constraint has in a merge."""
+    return f"constraint:{key}"
+
+
+class SourceCopies:
+    """The sources of a draft, to which it takes over those of the run in force that its facts need."""
+
+    def __init__(self, tx: Transaction, draft_id: str, mine: RunRows, theirs: RunRows) -> None:
+        self.tx = tx
+        self.draft_id = draft_id
+        self.mine = mine
+        self.theirs = theirs
+        self.taken: set[str] = set()  # names of those that were taken over
+        self._ids = {origin: id_ for id_, origin in mine.origins.items()}
+
+    def put(self, name: str, theirs: PcivSourceV1) -> None:
+        """Write a source of the run in force into the draft."""
+        mine = self.mine.rows.get(name)
+        before = mine if isinstance(mine, PcivSourceV1) else None
+        origin = theirs.origin_id or theirs.id
+        if before is None:
+            after = structs.replace(theirs, id=new_uuid(), run_id=self.draft_id, origin_id=origin)
+            add_row(self.tx, sql.add_source, after, ())
+        else:
+            identity = {field: getattr(before, field) for field in ("id", "run_id", "created_at", "origin_id")}
+            after = structs.replace(theirs, **identity)
+            change_row(self.tx, sql.change_source, after)
+        self.tx.record(Op.SOURCE_CHANGED if before else Op.SOURCE_ADDED, after.id, *diff_rows(before, after))
+        self._ids[origin] = after.id
+        self.taken.add(name)
+
+    def find(self, source_id: str) -> str:
+        """Return the id that a source of the run in force has in the draft, which takes it over if it has it not."""
+        origin = self.theirs.origins[source_id]
+        if origin not in self._ids:
+            self.put(name_source(origin), self.theirs.sources[origin])
+        return self._ids[origin]
+
+    def cite(self, fact: InputRow | PcivConstraintV1) -> None:
+        """Give a fact of the draft the sources that it has in the run in force; the caller writes a constraint."""
+        if isinstance(fact, PcivConstraintV1):
+            limit = self.theirs.rows[name_constraint(fact.key)]
+            if isinstance(limit, PcivConstraintV1) and limit.source_id:
+                fact.source_id = self.find(limit.source_id)
+        elif isinstance(row := self.theirs.rows[fact.pointer], PcivInputV1):
+            Inputs(self.tx, self.draft_id, [fact.pointer]).link(fact.id, set(map(self.find, row.source_ids)))
 
 
 class Merge:
@@ -111,20 +174,28 @@ class Merge:
         self.mine = load_run_rows(tx, draft_id)
         self.taken: set[str] = set()  # names of the rows that become those of the run in force
         self.conflicts: list[str] = []  # names of the rows that both sides changed differently
-        self._source_ids = {origin: id_ for id_, origin in self.mine.origins.items()}
+        self.sources = SourceCopies(tx, draft_id, self.mine, self.theirs)
         for name in sorted({*self.base.rows, *self.theirs.rows, *self.mine.rows}):
-            base, theirs, mine = (side.encode_content(name) for side in (self.base, self.theirs, self.mine))
-            if mine == theirs or theirs == base:
-                continue
-            if mine == base:
+            self._compare(name)
+
+    def _compare(self, name: str) -> None:
+        """Note whether a row is taken over, or in conflict. That a person set a value counts as a change of it."""
+        base, theirs, mine = (
+            (side.encode_content(name), side.is_set_by_person(name)) for side in (self.base, self.theirs, self.mine)
+        )
+        (their_content, is_theirs_a_persons), (my_content, is_mine_a_persons) = theirs, mine
+        if their_content == my_content:
+            if is_theirs_a_persons and not is_mine_a_persons:
                 self.taken.add(name)
-            else:
-                self.conflicts.append(name)
+        elif theirs != base and mine == base:
+            self.taken.add(name)
+        elif theirs != base:
+            self.conflicts.append(name)
 
     def settle(self, choices: Mapping[str, MergeSide]) -> None:
         """Settle conflicts as the request says; a constraint may be named by its key alone."""
         for given, choice in choices.items():
-            name = given if given in self.conflicts else f"constraint:{given}"
+            name = given if given in self.conflicts else name_constraint(given)
             if name not in self.conflicts:
                 raise no_conflict(given)
             self.conflicts.remove(name)
@@ -148,7 +219,7 @@ class Merge:
         names = sorted(self.taken)
         for name in names:  # first, because facts cite them
             if isinstance(source := self.theirs.rows.get(name), PcivSourceV1):
-                self._put_source(name, source)
+                self.sources.put(name, source)
         for name in names:
             match self.theirs.rows.get(name):
                 case PcivInputV1() as row:
@@ -163,35 +234,12 @@ class Merge:
         for name in names:
             if name not in self.theirs.rows and isinstance(source := self.mine.rows[name], PcivSourceV1):
                 self._delete_source(name, source)
-        return sorted(self.taken)
-
-    def _put_source(self, name: str, theirs: PcivSourceV1) -> None:
-        mine = self.mine.rows.get(name)
-        before = mine if isinstance(mine, PcivSourceV1) else None
-        origin = theirs.origin_id or theirs.id
-        if before is None:
-            after = structs.replace(theirs, id=new_uuid(), run_id=self.draft_id, origin_id=origin)
-            add_row(self.tx, sql.add_source, after, ())
-        else:
-            identity = {field: getattr(before, field) for field in ("id", "run_id", "created_at", "origin_id")}
-            after = structs.replace(theirs, **identity)
-            change_row(self.tx, sql.change_source, after)
-        self.tx.record(Op.SOURCE_CHANGED if before else Op.SOURCE_ADDED, after.id, *diff_rows(before, after))
-        self._source_ids[origin] = after.id
-
-    def _find_source(self, source_id: str) -> str:
-        """Return the id that a source of the run in force has in the draft, which takes it over if it has it not."""
-        origin = self.theirs.origins[source_id]
-        if origin not in self._source_ids:
-            name = name_source(origin)
-            self._put_source(name, self.theirs.sources[origin])
-            self.taken.add(name)
-        return self._source_ids[origin]
+        return sorted(self.taken | self.sources.taken)
 
     def _put_input(self, name: str, theirs: PcivInputV1) -> None:
         mine = self.mine.rows.get(name)
         before = _to_input_row(mine) if isinstance(mine, PcivInputV1) else None
-        if before is not None and _is_lower(theirs, before):
+        if before is not None and _needs_new_row(theirs, before):
             delete_input(self.tx, before)
             before = None
         id_ = new_uuid() if before is None else before.id
@@ -203,17 +251,17 @@ class Merge:
         if changes := diff_rows(before, after):
             self.tx.record(Op.INPUT_CHANGED if before else Op.INPUT_ADDED, id_, *changes)
         inputs = Inputs(self.tx, self.draft_id, [name])
-        cited = {self._find_source(source_id) for source_id in theirs.source_ids}
+        cited = {self.sources.find(source_id) for source_id in theirs.source_ids}
         inputs.link(id_, cited)
         inputs.unlink(id_, inputs.sources[id_] - cited)
 
     def _put_constraint(self, name: str, theirs: PcivConstraintV1) -> None:
         mine = self.mine.rows.get(name)
         before = mine if isinstance(mine, PcivConstraintV1) else None
-        if before is not None and _is_lower(theirs, before):
+        if before is not None and _needs_new_row(theirs, before):
             delete_constraint(self.tx, before)
             before = None
-        source_id = self._find_source(theirs.source_id) if theirs.source_id else None
+        source_id = self.sources.find(theirs.source_id) if theirs.source_id else None
         after = structs.replace(theirs, id=new_uuid(), run_id=self.draft_id, source_id=source_id)
         if before is None:
             add_row(self.tx, sql.add_constraint, after, ())
@@ -271,7 +319,7 @@ class Merge:
                 run_id=self.draft_id,
                 input_id=fact.id if suggestion.input_id else None,
                 constraint_id=fact.id if suggestion.constraint_id else None,
-                source_ids=sorted(self._find_source(source_id) for source_id in suggestion.source_ids),
+                source_ids=sorted(self.sources.find(source_id) for source_id in suggestion.source_ids),
             )
             add_suggestion(self.tx, copy)
 
@@ -295,6 +343,8 @@ def _to_input_row(row: PcivInputV1) -> InputRow:
     return InputRow(**{field: getattr(row, field) for field in InputRow.__struct_fields__})
 
 
-def _is_lower(theirs: InputRow | PcivConstraintV1, mine: InputRow | PcivConstraintV1) -> bool:
-    """Return whether a row replaces a value of higher provenance, which no update may do."""
-    return not get_typed_value(mine).is_unset and theirs.provenance.rank < mine.provenance.rank
+def _needs_new_row(theirs: InputRow | PcivConstraintV1, mine: InputRow | PcivConstraintV1) -> bool:
+    """Return whether a row replaces a value of higher provenance or of a person, which no update may do."""
+    is_lower = theirs.provenance.rank < mine.provenance.rank
+    takes_from_person = mine.updated_by is UpdatedBy.USER and theirs.updated_by is not UpdatedBy.USER
+    return not get_typed_value(mine).is_unset and (is_lower or takes_from_person)

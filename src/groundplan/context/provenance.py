@@ -35,7 +35,7 @@ class ProposedValue(NamedTuple):
 
 
 class ProvenanceNotAllowed(RuleViolated):
-    """The request writes or changes a user-entered value, or decides on a suggestion, and the actor is not a person."""
+    """The request claims or changes a value of a person, or decides on a suggestion, and the actor is not a person."""
 
     code = "provenance_not_allowed"
 
@@ -90,7 +90,8 @@ def resolve_provenance(
         return write.provenance
     if not is_given:
         return Provenance.UNKNOWN if before is None else before.provenance
-    if actor.kind is ActorKind.PERSON and before is not None and is_user_entered(before):
+    was_entered = before is not None and before.provenance is Provenance.USER_ENTERED and is_set_by_person(before)
+    if actor.kind is ActorKind.PERSON and was_entered:
         return Provenance.USER_ENTERED  # even with a source: it remains the person's value
     if has_source:
         return Provenance.SOURCE_BACKED
@@ -115,15 +116,19 @@ def require_person(actor: Actor, verb: str, suggestion_id: str, run_id: str) -> 
 
 
 def needs_approval(actor: Actor, value: Value, provenance: Provenance, before: FactRow, *, has_source: bool) -> bool:
-    """Return True if a value must wait for a person, because the current value has a higher provenance.
+    """Return True if a value must wait for a person, because of who set the current value, or its provenance.
 
-    A new value without a source, or clearing a value, counts at most as model-inferred unless a person does it.
-    Otherwise a source-backed value could be cleared first and then replaced by a guess.
+    What a person set gives way to persons alone. A new value without a source, or clearing a value, counts at most as
+    model-inferred unless a person does it. Otherwise a source-backed value could be cleared first and then replaced by
+    a guess.
     """
     current = get_typed_value(before)
     rank = provenance.rank
-    if actor.kind is not ActorKind.PERSON and not value.equals(current) and not (has_source and not value.is_unset):
-        rank = min(rank, Provenance.MODEL_INFERRED.rank)
+    if actor.kind is not ActorKind.PERSON:
+        if is_set_by_person(before):
+            return True
+        if not value.equals(current) and not (has_source and not value.is_unset):
+            rank = min(rank, Provenance.MODEL_INFERRED.rank)
     return not current.is_unset and rank < before.provenance.rank
 
 
@@ -132,15 +137,16 @@ def replaces_value(value: Value, current: Value | None) -> bool:
     return current is not None and not current.is_unset and not value.equals(current)
 
 
-def is_user_entered(row: FactRow) -> bool:
-    """Return True if a row holds a value that a person entered."""
-    return row.provenance is Provenance.USER_ENTERED and not get_typed_value(row).is_unset
+def is_set_by_person(row: FactRow) -> bool:
+    """Return True if a row holds a value and a person wrote it last, whatever its provenance."""
+    is_persons = row.updated_by is UpdatedBy.USER or row.provenance is Provenance.USER_ENTERED
+    return is_persons and not get_typed_value(row).is_unset
 
 
 def refuse_redefinition(actor: Actor, before: FactRow | None, path: ArgumentPath) -> None:
-    """Refuse actors other than a person that change the description of a user-entered value, and so its meaning."""
-    if before is not None and actor.kind is not ActorKind.PERSON and is_user_entered(before):
-        raise ProvenanceNotAllowed("change the description of a user-entered value", "suggest a value", path)
+    """Refuse actors other than a person that change the description of a person's value, and so its meaning."""
+    if before is not None and actor.kind is not ActorKind.PERSON and is_set_by_person(before):
+        raise ProvenanceNotAllowed("change the description of a value that a person set", "suggest a value", path)
 
 
 def unset_to_none(value: T | UnsetType) -> T | None:

@@ -15,7 +15,7 @@ kind, title, uri, file_id, mime_type, size_bytes, parse_status, excerpt, raw_met
 label, domain, required, field_type, options, updated_by, updated_at, evidence_snippet
 
 -- columns: constraint
-key, domain, label, source_id, snippet, updated_at
+key, domain, label, source_id, snippet, updated_by, updated_at
 
 -- columns: artifact
 type, title, payload

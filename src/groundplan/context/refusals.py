@@ -16,7 +16,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from groundplan.context.schemas import PcivConstraintV1, PcivContextViewV1, PcivInputV1, RunStatus, ValueKind
+from msgspec import UNSET
+
+from groundplan.context.schemas import InputRow, PcivConstraintV1, PcivContextViewV1, RunStatus, ValueKind
 from groundplan.kernel.errors import (
     Conflict,
     Forbidden,
@@ -51,7 +53,7 @@ class SourceMissing(RuleViolated):
 
 
 class LowerProvenance(RuleViolated):
-    """The value has a lower provenance than the current one, and no person has decided that it replaces it."""
+    """The current value has a higher provenance or was set by a person, and no person has decided to replace it."""
 
     code = "lower_provenance"
 
@@ -99,7 +101,7 @@ REFUSALS: dict[str, ErrorFactory] = {
     ),
     "source_missing": make_error_factory(SourceMissing, "a source-backed value names no source; link one"),
     "lower_provenance": make_error_factory(
-        LowerProvenance, "the current value has a higher provenance; suggest a replacement instead"
+        LowerProvenance, "the current value has a higher provenance, or a person set it; suggest a replacement instead"
     ),
     "not_an_option": make_error_factory(NotAnOption, "the value is not one of the options"),
     "displaces_user_entered": make_error_factory(
@@ -115,7 +117,6 @@ class NoContext(NotFound):
     """The scope has no committed run."""
 
     code = "no_context"
-    contract_name = "Error"
     contract_text = "No committed PCIV v1 context found"
 
     def __init__(self, scope_id: str, *, of_user: bool = False, hint: str = "", next_steps: Steps = ()) -> None:
@@ -187,11 +188,10 @@ class PcivRuntimeInvariantError(RuleViolated):
     contract_name = "PcivRuntimeInvariantError"
 
     def __init__(
-        self, invariant: Invariant, problem: str, *, scope_id: str, run_id: str, field: str | None = None
+        self, invariant: Invariant, problem: str, *, scope_id: str | None, run_id: str, field: str | None = None
     ) -> None:
-        details = {"invariantName": invariant.value, "scopeId": scope_id, "runId": run_id}
-        if field is not None:
-            details["field"] = field
+        given = {"scopeId": scope_id, "runId": run_id, "field": field}
+        details = {"invariantName": invariant.value} | {name: ref for name, ref in given.items() if ref is not None}
         super().__init__(f"{self.code}: {problem}")
         self.details = details
 
@@ -221,20 +221,20 @@ def check_view(view: PcivContextViewV1) -> None:
             raise broken(Invariant.INPUT_KEYS, f"the input at {row.pointer} is listed under {pointer}")
         if row.source_ids and not sources.keys() >= set(row.source_ids):
             raise broken(Invariant.SOURCE_REFERENCES, f"the input at {pointer} names a source that is not in the run")
-        if not value_matches_kind(row):
-            raise broken(Invariant.VALUE_COLUMNS, f"the input at {pointer} has a value in a column of another kind")
+        check_value_columns(row, scope_id=run.scope_id)
     for constraint in view.constraints:
-        if not value_matches_kind(constraint):
-            raise broken(Invariant.VALUE_COLUMNS, f"constraint {constraint.id} has a value in a column of another kind")
+        check_value_columns(constraint, scope_id=run.scope_id)
 
 
-def value_matches_kind(fact: PcivInputV1 | PcivConstraintV1) -> bool:
-    """Return True if all value columns are null except the column of the row's kind."""
+def check_value_columns(fact: InputRow | PcivConstraintV1, *, scope_id: str | None = None) -> None:
+    """Raise PcivRuntimeInvariantError if an input or a constraint has a value outside of the column of its kind.
+
+    A fact without any value is UNSET, which is right for every kind.
+    """
     kind = fact.value_kind
-    return (
-        (fact.value_string is None or kind is ValueKind.STRING)
-        and (fact.value_number is None or kind is ValueKind.NUMBER)
-        and (fact.value_boolean is None or kind is ValueKind.BOOLEAN)
-        and (fact.value_enum is None or kind is ValueKind.ENUM)
-        and (fact.value_json is None or kind is ValueKind.JSON)
-    )
+    columns = (fact.value_string, fact.value_number, fact.value_boolean, fact.value_enum, fact.value_json)
+    for column, held in zip(ValueKind, columns, strict=True):
+        if held is not None and held is not UNSET and column is not kind:
+            name = f"constraint {fact.key}" if isinstance(fact, PcivConstraintV1) else f"the input at {fact.pointer}"
+            problem = f"{name} is of kind {kind} and has a value in the column of a {column}"
+            raise PcivRuntimeInvariantError(Invariant.VALUE_COLUMNS, problem, scope_id=scope_id, run_id=fact.run_id)

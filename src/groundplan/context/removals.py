@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from groundplan.context.events import Op
 from groundplan.context.facts import LastSource, load_inputs_at
-from groundplan.context.provenance import FactRow, ProvenanceNotAllowed
+from groundplan.context.provenance import FactRow, ProvenanceNotAllowed, is_set_by_person
 from groundplan.context.resolve import parse_id
 from groundplan.context.rows import missing_source, record_removal, refuse_source_change
 from groundplan.context.schemas import (
@@ -98,13 +98,15 @@ def _remove_source(tx: Transaction, run_id: str, id_: str, path: ArgumentPath) -
 
 
 def _is_protected(row: FactRow) -> bool:
-    """Return True if a row holds a value of higher provenance than model-inferred."""
-    return row.provenance.rank > Provenance.MODEL_INFERRED.rank and not get_typed_value(row).is_unset
+    """Return True if a row holds a value that a person set, or one of higher provenance than model-inferred."""
+    is_backed = row.provenance.rank > Provenance.MODEL_INFERRED.rank and not get_typed_value(row).is_unset
+    return is_backed or is_set_by_person(row)
 
 
 def _person_required(row: FactRow, path: ArgumentPath) -> ProvenanceNotAllowed:
+    what = "a value that a person set" if is_set_by_person(row) else f"a row that is {row.provenance}"
     return ProvenanceNotAllowed(
-        f"remove a row that is {row.provenance if _is_protected(row) else 'required'}",
+        f"remove {what if _is_protected(row) else 'a row that is required'}",
         "suggest to clear it by writing null" if _is_protected(row) else "ask a person to remove it",
         path,
     )

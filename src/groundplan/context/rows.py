@@ -160,9 +160,10 @@ def write_source(tx: Transaction, run_id: str, write: SourceWrite, path: Argumen
 
 
 def refuse_source_change(tx: Transaction, run_id: str, source_id: str, path: ArgumentPath) -> None:
-    """Refuse actors other than a person that remove or redefine the source of a user-entered value."""
-    if tx.actor.kind is not ActorKind.PERSON and tx.all(sql.user_values_citing, run_id=run_id, source_id=source_id):
-        raise ProvenanceNotAllowed("change the source of a value that a person entered", "add another source", path)
+    """Refuse actors other than a person that remove or redefine the source of a value that a person set."""
+    place = {"run_id": run_id, "source_id": source_id}
+    if tx.actor.kind is not ActorKind.PERSON and tx.all(sql.values_of_persons_citing, **place):
+        raise ProvenanceNotAllowed("change the source of a value that a person set", "add another source", path)
 
 
 def validate_source_ids(tx: Transaction, run_id: str, ids: list[str], path: ArgumentPath) -> list[str]:

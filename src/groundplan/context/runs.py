@@ -47,10 +47,10 @@ from groundplan.kernel.errors import NameTaken, NextStep
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.text_limits import Name, NormalizedName, apply_marker
 from groundplan.kernel.members import GROUP, TOOL
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.principals import find_principal
 from groundplan.kernel.projects import Goal, create_owned_project, get_creator_role
-from groundplan.kernel.store.authorize import refuse_foreign_draft
+from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
 
@@ -222,7 +222,6 @@ CREATE_DRAFT = declare(
     variants=(BEGIN,),
     when_project_missing=BEGIN,
     tool=Tool("context_run", Group.CONTEXT, "create_draft"),
-    command=Command(("context", "draft"), names={"scope_id": "project"}, without=("lean",)),
     http=Route("POST", "/projects/{project}/context/runs", location="/projects/{project}/context/runs/{run.id}"),
 )
 
@@ -304,7 +303,7 @@ BOOTSTRAP = declare(
     effect=Effect.WRITE,
     project=None,
     tool=Tool(TOOL, GROUP, "bootstrap"),
-    http=Route("POST", "/projects/{project}/bootstrap", location="/projects/{project}/members"),
+    http=Route("POST", "/scopes", names={"createDraftRun": "draft"}, location="/projects/{scopeId}/members"),
 )
 
 
@@ -341,7 +340,6 @@ UPDATE_DRAFT = declare(
     permission=Permission.CONTEXT_WRITE,
     effect=Effect.WRITE,
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
-    command=Command(("context", "touch"), arguments=("run_id",), names={"run_id": "run"}),
     http=Route("PATCH", "/projects/{project}/context/runs/{runId}"),
 )
 
@@ -369,7 +367,6 @@ FETCH = declare(
     permission=Permission.CONTEXT_READ,
     effect=Effect.READ,
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
-    command=Command(("context", "run"), arguments=("run_id",), names={"run_id": "run"}),
     http=Route("GET", "/projects/{project}/context/runs/{runId}"),
 )
 
@@ -448,12 +445,6 @@ LIST = declare(
     permission=Permission.CONTEXT_READ,
     effect=Effect.READ,
     tool=Tool("context_run", Group.CONTEXT, "list"),
-    command=Command(
-        ("context", "list"),
-        names={"scope_id": "project", "user_id": "user"},
-        without=("lean",),
-        columns=("id", "status", "user_id", "committed_at", "updated_at"),
-    ),
     http=Route("GET", "/projects/{project}/context/runs"),
 )
 
@@ -496,17 +487,18 @@ class DeletedRun(Struct):
 
 
 def discard(tx: Transaction, request: DeleteRun) -> DiscardedRun:
-    """Remove a draft with all its rows.
+    """Remove a draft with all its rows. Whoever wrote all of it may do so, and an owner.
 
     Raises:
         NotFound: the run does not exist.
         Frozen: the run is committed.
-        AgentNotAllowed: the actor is an agent without the role for it, and others have written to the draft.
+        Forbidden: others have written to the draft, and the role of the actor is too small to delete runs.
     """
     row = load_run(tx, request.run_id)
     if not row.is_draft:
         raise final_run(row, NextStep("context.delete", "hides it", {"runId": row.id}))
-    refuse_foreign_draft(tx, Permission.CONTEXT_DELETE, tx.scalar(sql.sole_writer, run_id=row.id))
+    if tx.scalar(sql.sole_writer, run_id=row.id) != tx.actor.id:
+        authorize_project(tx, tx.project.id, Permission.CONTEXT_DELETE, by_id=True)
     _remove(tx, row)
     tx.record(Op.DISCARDED, row.id, changed("status", row.status, None))
     return DiscardedRun(row.id)
@@ -518,12 +510,9 @@ def delete(tx: Transaction, request: DeleteRun) -> DeletedRun:
     Raises:
         NotFound: the run does not exist.
         RunBound: a published version of the purpose rests on it.
-        AgentNotAllowed: the actor is an agent without the role for it, and it is not a draft of its own.
         PersonRequired: the run is committed, and the actor is not a person.
     """
     row = load_run(tx, request.run_id)
-    sole_writer = tx.scalar(sql.sole_writer, run_id=row.id) if row.is_draft else None
-    refuse_foreign_draft(tx, Permission.CONTEXT_DELETE, sole_writer)
     if row.is_draft:
         _remove(tx, row)
     else:
@@ -559,11 +548,10 @@ DISCARD = declare(
     discard,
     name="context.discard",
     summary="Remove a draft.",
-    permission=Permission.CONTEXT_DELETE,
+    permission=Permission.CONTEXT_WRITE,
     effect=Effect.DESTROY,
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "discard"),
-    command=Command(("context", "discard"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",)),
     http=Route("POST", "/projects/{project}/context/runs/{runId}/discard"),
 )
 
@@ -575,6 +563,5 @@ DELETE = declare(
     effect=Effect.DESTROY,
     project=lambda tx, request: resolve_run_project(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "delete"),
-    command=Command(("context", "delete"), arguments=("run_id",), names={"run_id": "run"}, without=("lean",)),
     http=Route("DELETE", "/projects/{project}/context/runs/{runId}"),
 )

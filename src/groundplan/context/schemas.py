@@ -242,6 +242,7 @@ class PcivConstraintV1(Struct, rename="camel"):
     provenance: Provenance
     source_id: str | None
     snippet: str | None
+    updated_by: UpdatedBy
     created_at: str
     updated_at: str
 
@@ -269,7 +270,7 @@ class PcivScopeMemberV1(Struct, rename="camel"):
 
 
 class Suggestion(Struct, rename="camel"):
-    """A value that waits for a person's decision, because the current one has a higher provenance."""
+    """A value that waits for a person's decision."""
 
     id: str
     pointer: str | None  # of an input
@@ -318,10 +319,18 @@ class UnplacedInput(Struct):
     reason: str
 
 
+class ReplacedValue(Struct):
+    """A value of a document that a fact replaced: where, what it was, and the provenance of the fact."""
+
+    pointer: str
+    before: Any
+    provenance: Provenance
+
+
 class ContextView(PcivContextViewV1):
     """A view with its version, the required inputs that are missing, warnings and suggestions.
 
-    `displaced` is there as long as the run is in force, the last three fields if the request has a document to hydrate.
+    `displaced` is there as long as the run is in force, the last five fields if the request has a document to hydrate.
     A lean view omits null, empty and bookkeeping fields.
     """
 
@@ -335,6 +344,8 @@ class ContextView(PcivContextViewV1):
     next_cursor: str | UnsetType = field(name="next_cursor", default=UNSET)
     hydrated: dict[str, Any] | UnsetType = UNSET
     placed: list[str] | UnsetType = UNSET
+    kept: list[str] | UnsetType = UNSET
+    replaced: list[ReplacedValue] | UnsetType = UNSET
     unplaced: list[UnplacedInput] | UnsetType = UNSET
 
 
@@ -344,6 +355,7 @@ class ContextView(PcivContextViewV1):
 EchoedRunId = Annotated[str | None, HiddenInSchema()]
 EchoedTimestamp = Annotated[str | None, HiddenInSchema()]
 EchoedId = Annotated[str | None, HiddenInSchema()]
+EchoedWriter = Annotated[UpdatedBy | None, HiddenInSchema()]
 
 
 class SourceWrite(Struct, rename="camel", forbid_unknown_fields=True):
@@ -394,7 +406,7 @@ class InputWrite(Struct, rename="camel", forbid_unknown_fields=True):
     rationale: Rationale | None = None
     id: str | None = None
     run_id: EchoedRunId = None
-    updated_by: Annotated[UpdatedBy | None, HiddenInSchema()] = None
+    updated_by: EchoedWriter = None
     updated_at: EchoedTimestamp = None
 
 
@@ -422,6 +434,7 @@ class ConstraintWrite(Struct, rename="camel", forbid_unknown_fields=True):
     snippet: Snippet | UnsetType | None = UNSET
     rationale: Rationale | None = None
     run_id: EchoedRunId = None
+    updated_by: EchoedWriter = None
     created_at: EchoedTimestamp = None
     updated_at: EchoedTimestamp = None
 
@@ -442,6 +455,8 @@ class ArtifactWrite(Struct, rename="camel", forbid_unknown_fields=True):
 
 class LinkWrite(Struct, rename="camel", forbid_unknown_fields=True):
     """A link between a source and an input, named by its pointer, or a constraint, named by its key."""
+
+    ACCEPTS_ATTRIBUTES: ClassVar[bool] = True  # rows in snake_case, as tables have them
 
     source_id: str
     pointer: Pointer | None = None

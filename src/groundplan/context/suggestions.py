@@ -1,4 +1,4 @@
-"""Suggestions: values that wait for a person, because the current one has a higher provenance."""
+"""Suggestions: values that wait for a person, because the current one has a higher provenance or was set by one."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.context.events import Op
-from groundplan.context.provenance import ProposedValue, classify_writer, require_person
+from groundplan.context.provenance import FactRow, ProposedValue, classify_writer, is_set_by_person, require_person
 from groundplan.context.resolve import find_latest_committed_run, parse_id
 from groundplan.context.rows import diff_rows
 from groundplan.context.schemas import Provenance, RunStatus, UpdatedBy, ValueColumns, ValueKind
 from groundplan.context.values import COLUMN_BY_KIND, encode_columns, load_row, load_rows
+from groundplan.kernel.actors import Actor, ActorKind
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import Conflict, NextStep, NotFound
 from groundplan.kernel.ids import new_uuid
@@ -72,9 +73,7 @@ class AlreadyDecided(Conflict):
         )
 
 
-def suggest(
-    tx: Transaction, target: SuggestionTarget, proposed: ProposedValue, *, current_provenance: Provenance
-) -> NewSuggestion:
+def suggest(tx: Transaction, target: SuggestionTarget, proposed: ProposedValue, current: FactRow) -> NewSuggestion:
     """Store a suggestion, replacing an earlier one of the same writer for the same fact."""
     mine = sql.own_suggestion_for_input if target.input_id else sql.own_suggestion_for_constraint
     earlier = load_row(tx, mine, SuggestionRow, run_id=target.run_id, about=target.input_id or target.constraint_id)
@@ -101,7 +100,7 @@ def suggest(
         id=row.id,
         pointer=UNSET if target.pointer is None else target.pointer,
         constraint=UNSET if target.key is None else target.key,
-        reason=_explain_suggestion(proposed, current_provenance),
+        reason=_explain_suggestion(tx.actor, proposed, current),
     )
 
 
@@ -111,12 +110,14 @@ def add_suggestion(tx: Transaction, row: SuggestionRow) -> None:
     tx.record(Op.SUGGESTED, row.id, *(change for change in diff_rows(None, row) if change.field != "status"))
 
 
-def _explain_suggestion(proposed: ProposedValue, current_provenance: Provenance) -> str:
+def _explain_suggestion(actor: Actor, proposed: ProposedValue, current: FactRow) -> str:
     if proposed.value.is_unset:
-        return f"the value is {current_provenance}; a person decides whether to clear it"
-    if proposed.provenance.rank >= current_provenance.rank:
-        return f"it names no source, and the current value is {current_provenance}; a person accepts or rejects it"
-    return f"{current_provenance} ranks above {proposed.provenance}; a person accepts or rejects it"
+        return f"the value is {current.provenance}; a person decides whether to clear it"
+    if proposed.provenance.rank < current.provenance.rank:
+        return f"{current.provenance} ranks above {proposed.provenance}; a person accepts or rejects it"
+    if actor.kind is not ActorKind.PERSON and is_set_by_person(current):
+        return "a person set the current value; a person accepts or rejects it"
+    return f"it names no source, and the current value is {current.provenance}; a person accepts or rejects it"
 
 
 def remove_suggestion(tx: Transaction, row: SuggestionRow) -> None:

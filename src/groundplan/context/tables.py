@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.store.queries import load_queries
-from groundplan.kernel.store.schema import OWN_DRAFT_OF_AGENT, FreezeRule, Table, in_project
+from groundplan.kernel.store.schema import FreezeRule, Table, in_project
 
 _READ = in_project(Permission.CONTEXT_READ)
 _WRITE = in_project(Permission.CONTEXT_WRITE)
 _DELETE = in_project(Permission.CONTEXT_DELETE)
-# An agent that removed its own draft notes it here; it cannot hide a run that exists.
+# A draft that nobody but the actor has written; `sole_writer` is null once somebody else writes.
+_OWN_DRAFT = "sole_writer = (SELECT gp_actor()) AND status = 'draft'"
+# Whoever removed their own draft notes it here; they cannot hide a run that exists.
 _IS_REMOVED = (
-    "(SELECT gp_actor_is_agent()) AND NOT EXISTS (SELECT 1 FROM pciv_runs AS r"
+    "NOT EXISTS (SELECT 1 FROM pciv_runs AS r"
     " WHERE r.tenant_id = pciv_deleted_runs.tenant_id AND r.id = pciv_deleted_runs.run_id)"
 )
 
@@ -23,7 +25,7 @@ TABLES = (
         select=_READ,
         insert=_WRITE,
         update=_WRITE,
-        delete=f"({_DELETE}) OR ({_WRITE} AND {OWN_DRAFT_OF_AGENT} AND status = 'draft')",
+        delete=f"({_DELETE}) OR ({_WRITE} AND {_OWN_DRAFT})",
         update_columns=(
             *("user_id", "status", "allow_partial", "committed_at", "sole_writer", "updated_at", "rev"),
             *("committed_by", "committer_kind", "replaced_run_id", "base_run_id"),

@@ -272,7 +272,7 @@ BOOKKEEPING: dict[type[Struct], tuple[str, ...]] = {
     PcivRunV1: ("scope_id", "user_id", "allow_partial", "created_at", "updated_at"),
     PcivSourceV1: ("id", "run_id", "created_at", "origin_id"),
     PcivInputV1: ("id", "run_id", "pointer", "field_type", "updated_by", "updated_at"),
-    PcivConstraintV1: ("id", "run_id", "created_at", "updated_at"),
+    PcivConstraintV1: ("id", "run_id", "updated_by", "created_at", "updated_at"),
     PcivArtifactV1: ("run_id", "type", "created_at", "origin_id"),
     Suggestion: ("constraint_id", "created_at", "updated_by"),
 }

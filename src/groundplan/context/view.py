@@ -22,6 +22,7 @@ from groundplan.context.schemas import (
     DisplacedFact,
     Displacement,
     Pointers,
+    Provenance,
     ResolvePrefer,
     RunStatus,
     Suggestion,
@@ -32,7 +33,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import count_chars, take_page
 from groundplan.kernel.cursors import Cursor, InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, Route, Tool, declare
 from groundplan.kernel.operations.schema import CollapsedInSchema, HiddenInSchema
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -41,14 +42,18 @@ from groundplan.kernel.wording import quote_text
 MESSAGE_POINTERS_MAX = 10  # in one sentence; the complete list is in the details or the answer
 
 
-def collect_warnings(row: RunRow, missing: list[str], *, pending_count: int) -> list[str]:
-    """Return the warnings about a run. `pending_count` is the number of its pending suggestions."""
+def collect_warnings(row: RunRow, missing: list[str], *, unbacked: list[str], pending_count: int) -> list[str]:
+    """Return the warnings about a run: its facts that lack a value or a source, and the number of its suggestions."""
     warnings = []
     if row.is_draft:
         warnings.append("this run is a draft: nothing in it is committed yet")
     if missing:
         advice = "; assume no value" if row.status is not RunStatus.DRAFT else ""
         warnings.append(f"required and not set: {format_pointers(missing)}{advice}")
+    if unbacked:
+        warnings.append(
+            f"source-backed, but without a source: {format_pointers(unbacked)}; a commit needs one for each"
+        )
     if pending_count:
         after = "" if row.is_draft else "; a draft with copyFrom copies them"
         warnings.append(f"suggestions that wait for a person: {pending_count}{after}")
@@ -110,6 +115,7 @@ NAME = "context.view"
 LEFT_OUT_MAX = 10**6  # the largest count for which left_out reserves room
 # The parts of a view in the order in which they fill pages: missing and known inputs first.
 PARTS = ("missing", "inputs", "constraints", "sources", "artifacts", "suggestions", "displaced")
+OUTCOMES = ("placed", "kept", "replaced", "unplaced")  # of the facts that were written into a document
 
 
 class ViewContext(Struct, rename="camel", forbid_unknown_fields=True):
@@ -122,6 +128,7 @@ class ViewContext(Struct, rename="camel", forbid_unknown_fields=True):
     cursor: Cursor = None
     user_id: Name | None = None
     hydrate: Annotated[dict[str, Any], CollapsedInSchema()] | None = None
+    overwrite: bool = False
     lean: bool | None = None
     debug: Annotated[bool, HiddenInSchema()] = False  # part of the contract; it has no effect
 
@@ -157,8 +164,10 @@ def view(tx: Transaction, request: ViewContext) -> ContextView:
         raise stale_run(resolved.row, rev)  # pages of two revisions would show a state that never existed
     full_view = _build_view(tx, resolved, request.pointers)
     if first is None and request.hydrate is not None:  # the pages after the first do not repeat it
-        done = hydrate(full_view, request.hydrate)
-        full_view.hydrated, full_view.placed, full_view.unplaced = done.target, done.placed, done.unplaced
+        done = hydrate(full_view, request.hydrate, overwrite=request.overwrite)
+        full_view.hydrated = done.target
+        for name in OUTCOMES:
+            setattr(full_view, name, getattr(done, name))
     if first is not None or tx.budget.is_limited:
         return _build_page(tx, full_view, query, first, lean=bool(request.lean))
     if request.lean:
@@ -171,6 +180,18 @@ def _build_view(tx: Transaction, resolved: ResolvedView, pointers: list[str] | N
     missing = [
         pointer for pointer, fact in facts.inputs_by_pointer.items() if fact.required and get_value(fact) is None
     ]
+    unbacked = [
+        *(
+            pointer
+            for pointer, fact in facts.inputs_by_pointer.items()
+            if fact.provenance is Provenance.SOURCE_BACKED and not fact.source_ids
+        ),
+        *(
+            fact.key
+            for fact in facts.constraints
+            if fact.provenance is Provenance.SOURCE_BACKED and fact.source_id is None
+        ),
+    ]
     suggestions = load_suggestions(tx, row.id)
     full_view = ContextView(
         facts.run,
@@ -180,7 +201,7 @@ def _build_view(tx: Transaction, resolved: ResolvedView, pointers: list[str] | N
         facts.artifacts_by_type,
         row.context_version_id,
         missing,
-        collect_warnings(row, missing, pending_count=len(suggestions)),
+        collect_warnings(row, missing, unbacked=unbacked, pending_count=len(suggestions)),
         row.rev,
         suggestions or UNSET,
         _load_displaced(tx, row) or UNSET,
@@ -236,7 +257,8 @@ def _build_page(
     frame.warnings = list(full_view.warnings) if first is None else []
     frame.suggestions, frame.displaced = [], []
     frame.left_out, frame.next_cursor = dict.fromkeys(PARTS, LEFT_OUT_MAX), ""
-    frame.hydrated, frame.placed, frame.unplaced = full_view.hydrated, full_view.placed, full_view.unplaced
+    for name in ("hydrated", *OUTCOMES):
+        setattr(frame, name, getattr(full_view, name))
     budget = tx.budget.reserve(frame)
 
     def cursor_at(number: int) -> str:
@@ -342,10 +364,5 @@ OPERATION = declare(
     permission=Permission.CONTEXT_READ,
     effect=Effect.READ,
     tool=Tool("context_view", Group.CONTEXT),
-    command=Command(
-        ("context", "view"),
-        names={"scope_id": "project", "run_id": "run", "pointers": "pointer", "user_id": "user"},
-        without=("debug", "hydrate", "lean"),
-    ),
     http=Route("GET", "/projects/{project}/context/view"),
 )

@@ -14,6 +14,7 @@ from typing import Any
 
 from groundplan.exchange.items import (
     EVIDENCE_BYTES_MAX,
+    NODE_FIELD,
     TITLE_BYTES_MAX,
     BadLines,
     SourcePlan,
@@ -21,6 +22,7 @@ from groundplan.exchange.items import (
     add_comment,
     add_evidence,
     add_links,
+    add_parts,
     add_section,
     choose_fate,
     clean_text,
@@ -29,6 +31,7 @@ from groundplan.exchange.items import (
     find_paths,
     make_tags,
     normalize_word,
+    read_node_id,
     split_by_bytes,
 )
 from groundplan.exchange.texts import find_conflict_marker, iter_files, read_text
@@ -209,6 +212,7 @@ MARKS = {
     "Comments": COMMENTS_MARK,
     "Final Summary": "SECTION:FINAL_SUMMARY",
 }
+OWN_MARK = "SECTION:OWN"  # around the text of any other section, if it has headings of the same level
 FINAL_SUMMARY = "Final Summary"
 UNTITLED = "Body"  # the text above the first heading
 
@@ -279,7 +283,7 @@ def _parse_mark(line: str, end: str) -> str:
     if not (bare.startswith("<!--") and bare.endswith("-->")):
         return ""
     mark, colon, closing = bare[4:-3].strip().rpartition(":")
-    return mark if colon and closing == end and mark in MARKS.values() else ""
+    return mark if colon and closing == end and mark in (*MARKS.values(), OWN_MARK) else ""
 
 
 def parse_comments(lines: Sequence[str]) -> list[TaskComment] | None:
@@ -447,7 +451,17 @@ MISSING_DEPENDENCIES = "missing_dependencies"
 SOURCE_FOLDER = "source_folder"  # the property with the folder of a task, where an export would choose another
 PROPERTY_CHARS_MAX = 1000  # of a text; a longer one becomes a section
 
-_OTHER_FIELDS = ("id", "title", "status", "assignee", "labels", "dependencies", "parent_task_id", "priority")
+_OTHER_FIELDS = (
+    "id",
+    "title",
+    "status",
+    "assignee",
+    "labels",
+    "dependencies",
+    "parent_task_id",
+    "priority",
+    NODE_FIELD,
+)
 _KNOWN_FIELDS = {*_OTHER_FIELDS, MILESTONE, *DATES, *LINK_FIELDS, *TEXT_FIELDS}
 
 
@@ -489,6 +503,7 @@ class BacklogItems:
         fate, hold_reason = self._config.choose_fate(word, task.place)
         item = SourceItem(
             source_id=task.source_id,
+            node=read_node_id(task.get_text(NODE_FIELD)),
             title=self._plan.clean_title(task.source_id, task.title),
             aliases=self._list_aliases(task),
             fate=fate,
@@ -597,7 +612,7 @@ class BacklogItems:
                 for comment in comments:
                     add_comment(item, comment.text, author=comment.author, at=comment.created)
                 continue
-            add_section(item, clean_title(section.title)[:200], section.text)
+            add_parts(item, clean_title(section.title)[:200], section.text)
             is_short = len(section.text.encode("utf-8", "replace")) <= EVIDENCE_BYTES_MAX
             if section.title == FINAL_SUMMARY and item.fate in ("done", "dropped") and is_short:
                 type_ = "note" if item.fate == "done" else "dropped"

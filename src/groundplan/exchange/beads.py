@@ -21,7 +21,8 @@ from groundplan.exchange.items import (
     add_comment,
     add_evidence,
     add_links,
-    add_section,
+    add_parts,
+    append_parts,
     choose_fate,
     clean_property,
     clean_text,
@@ -33,7 +34,9 @@ from groundplan.exchange.items import (
     list_evidence,
     make_tags,
     normalize_word,
+    read_node_id,
     restore_loops,
+    split_comment,
 )
 from groundplan.exchange.texts import read_json_lines
 from groundplan.kernel.operations.progress import count_progress
@@ -171,6 +174,7 @@ def make_item(plan: SourcePlan, issue: Issue) -> SourceItem:
         plan.note_placed(issue.id, "status", f"is held: {hold_reason}")
     item = SourceItem(
         source_id=issue.id,
+        node=read_node_id(issue.id.removeprefix(PREFIX)) if issue.id.startswith(PREFIX) else None,
         title=title,
         aliases=[issue.id] if len(issue.id) <= ALIAS_CHARS_MAX else [],
         fate=fate,
@@ -187,7 +191,7 @@ def make_item(plan: SourcePlan, issue: Issue) -> SourceItem:
         text = issue.text(name)
         if text != clean_text(text) and "\r" not in text:
             plan.note_placed(issue.id, name, "control characters were replaced")
-        add_section(item, name, text)
+        add_parts(item, name, text)
     _add_comments(item, issue)
     if reason := issue.text("close_reason"):
         add_evidence(item, "dropped" if fate == "dropped" else "note", reason, section="close_reason")
@@ -225,12 +229,9 @@ def _add_comments(item: SourceItem, issue: Issue) -> None:
     for comment in comments if isinstance(comments, list) else ():
         if isinstance(comment, dict) and isinstance(text := comment.get("text"), str):
             author, at = comment.get("author"), comment.get("created_at")
-            add_comment(
-                item,
-                clean_text(text),
-                author=author if isinstance(author, str) else "",
-                at=at if isinstance(at, str) else "",
-            )
+            # An export gives a date of its own to a comment that nobody is named for.
+            heading = {"author": author, "at": at if isinstance(at, str) else ""} if author else {}
+            add_comment(item, clean_text(text), **heading)
 
 
 # --- Parents, dependencies and holds of the issues of beads, by its own rule of what is ready -------------------------
@@ -496,9 +497,12 @@ def _build_issue(
     issue: dict[str, Any] = {"id": own_id, "title": item.title}
     sections = {section.title: section.text for section in item.sections}
     issue |= {name: sections[name] for name in SECTIONS if name in sections}
-    others = [f"## {title}\n\n{text}" for title, text in sections.items() if title not in SECTIONS]
-    if others:
-        issue["notes"] = "\n\n".join([*([issue["notes"]] if "notes" in issue else ()), *others])
+    evidence = [entry for entry in list_evidence(item) if entry.type != "comment"]
+    type_of_reason = "dropped" if item.fate == "dropped" else "note"  # as it is read
+    reason = next((entry for entry in reversed(evidence) if entry.type == type_of_reason), None)
+    others = [section for section in item.sections if section.title not in SECTIONS]
+    if notes := append_parts(sections.get("notes", ""), others, [entry for entry in evidence if entry != reason]):
+        issue["notes"] = notes
     issue |= {
         "status": _choose_status(item, has_unfinished_parts=has_unfinished_parts),
         "priority": _choose_priority(item),
@@ -508,9 +512,8 @@ def _build_issue(
     issue |= {names[name]: value for name, value in item.properties.items() if name in names}
     issue.setdefault("created_at", item.created_at)
     issue.setdefault("updated_at", item.updated_at)
-    evidence = list_evidence(item)
-    if reasons := [entry.text for entry in evidence if entry.type in ("note", "dropped")]:
-        issue["close_reason"] = "\n\n".join(reasons)
+    if reason is not None:
+        issue["close_reason"] = reason.text
     for name in ("pinned", "ephemeral", "is_template", "metadata"):
         if name in item.properties:
             issue[name] = item.properties[name]
@@ -520,12 +523,20 @@ def _build_issue(
         issue["labels"] = labels
     if dependencies := _list_dependencies(item, ids, parent):
         issue["dependencies"] = [{"issue_id": own_id, **dependency} for dependency in dependencies]
-    if comments := [entry.text for entry in evidence if entry.type == "comment"]:
+    if comments := [entry.text for entry in item.evidence if entry.type == "comment"]:
         issue["comments"] = [
-            {"id": number, "issue_id": own_id, "author": "", "text": text, "created_at": item.updated_at}
+            {"id": number, "issue_id": own_id, **_build_comment(text, item.updated_at)}
             for number, text in enumerate(comments, 1)
         ]
     return issue
+
+
+def _build_comment(text: str, otherwise: str) -> dict[str, str]:
+    """Return the author, the text and the date of a comment; one of ours has no author, and another date."""
+    author, at, comment = split_comment(text)
+    if not author or parse_time(at) is None:
+        author, at, comment = "", otherwise, text
+    return {"author": author, "text": comment, "created_at": at}
 
 
 def _choose_status(item: ExportedItem, *, has_unfinished_parts: bool) -> str:
@@ -554,9 +565,4 @@ def _list_lost(item: ExportedItem, ids: dict[str, str]) -> list[ItemNote]:
     lost = [ItemNote(ids[item.id], name, "beads has no such field") for name in item.properties if name not in known]
     if len(item.context_links) > 1:
         lost.append(ItemNote(ids[item.id], "context_links", "beads has one external_ref"))
-    lost += [
-        ItemNote(ids[item.id], "evidence", f"beads has no evidence of type {evidence.type}")
-        for evidence in item.evidence
-        if evidence.type not in ("note", "dropped", "comment")
-    ]
     return lost

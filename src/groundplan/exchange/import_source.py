@@ -79,7 +79,9 @@ def write_items(tool: TargetTool, items: Sequence[ExportedItem]) -> WrittenFiles
     if tool is not TargetTool.JSONL:
         items = leave_out_knowledge_tasks(items)
     write: Callable[..., WrittenFiles] = _load(WRITERS[tool])
-    return write(items)
+    written = write(items)
+    written.items = len(items)
+    return written
 
 
 def _load(name: str) -> Any:
@@ -88,10 +90,11 @@ def _load(name: str) -> Any:
 
 
 class ImportReport(NamedTuple):
-    """The report of an import as `--json` prints it, and the number of items by status and fate."""
+    """The report of an import as `--json` prints it, the number of items by status and fate, and what they become."""
 
     data: dict[str, Any]
     statuses: Counter[tuple[str, str]]
+    kinds: list[str]  # nodes, knowledge
 
 
 class Runner(Protocol):
@@ -117,6 +120,7 @@ def import_source(
     plan = read_source(tool, path, skip_bad=skip_bad)
     name_step(f"{len(plan.items):,} items")
     statuses = Counter((item.source_status or "none", str(item.fate)) for item in plan.items if not item.is_group)
+    kinds = ["nodes"] * bool(plan.items) + ["knowledge"] * bool(plan.molecules or plan.atoms)
     is_empty = not (plan.items or plan.molecules or plan.atoms or plan.deleted)
     if is_empty and plan.searched and not plan.skipped:
         raise _explain_nothing_found(plan, path)
@@ -132,7 +136,7 @@ def import_source(
             if not dry_run or error.details.get("thing") != "project":
                 raise
             answer = _try_out(request)
-    return ImportReport(build_report(plan, answer), statuses)
+    return ImportReport(build_report(plan, answer), statuses, kinds)
 
 
 def _explain_nothing_found(plan: SourcePlan, path: Path) -> NotFound:

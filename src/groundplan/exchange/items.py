@@ -31,6 +31,7 @@ from groundplan.work.importing.items import (
     is_same,
     parse_fate,
 )
+from groundplan.work.refs import ID_CHARS_MAX
 from groundplan.work.requests import LINKS_MAX, TAGS_MAX
 
 
@@ -168,6 +169,45 @@ def add_section(item: SourceItem, title: str, text: Any) -> None:
         item.sections.append(SourceSection(title if number == 1 else f"{title} ({number})", part))
 
 
+SECTION_MARK = "<!-- groundplan:section -->"  # above the heading of a section that a tool has no field for
+EVIDENCE_MARK = "<!-- groundplan:evidence -->"  # above a list of evidence, each with its type
+_PARTS = re.compile(f"^(?=(?:{SECTION_MARK}|{EVIDENCE_MARK})$)", re.MULTILINE)
+
+
+def append_parts(text: str, sections: Iterable[SourceSection], evidence: Iterable[SourceEvidence]) -> str:
+    """Return a text with sections and evidence below it that a tool has no field for; `add_parts` reads them."""
+    parts = [text] if text else []
+    parts += [f"{SECTION_MARK}\n## {section.title}\n\n{section.text}" for section in sections]
+    if lines := ["- " + f"{entry.type}: {entry.text}".replace("\n", "\n  ") for entry in evidence]:
+        parts.append("\n".join((EVIDENCE_MARK, *lines)))
+    return "\n\n".join(parts)
+
+
+def add_parts(item: SourceItem, title: str, text: Any) -> None:
+    """Add a text to an item as a section, and the sections and the evidence that an export appended to it."""
+    own, *parts = _PARTS.split(clean_text(text)) if isinstance(text, str) else (text,)
+    add_section(item, title, own)
+    for part in parts:
+        mark, _, rest = part.partition("\n")
+        if mark == SECTION_MARK:
+            heading, _, content = rest.partition("\n")
+            add_section(item, heading.removeprefix("## "), content)
+        else:
+            for entry in rest.removeprefix("- ").split("\n- "):
+                type_, colon, content = entry.replace("\n  ", "\n").partition(": ")
+                add_evidence(item, *((type_, content) if colon else ("note", type_)), section="Evidence")
+
+
+def split_comment(text: str) -> tuple[str, str, str]:
+    """Return the author, the date and the text of an imported comment; author and date may be empty."""
+    heading, colon, comment = text.partition(": ")
+    words = heading.split(" ")
+    begin = next((index for index, word in enumerate(words) if word[:1].isdigit()), None)
+    if not colon or begin is None or "\n" in heading:
+        return "", "", text
+    return " ".join(words[:begin]), " ".join(words[begin:]), comment
+
+
 def add_comment(item: SourceItem, text: str, *, author: str = "", at: str = "") -> None:
     """Add a comment to an item as evidence that begins with author and date, or as a section if it is too long."""
     heading = " ".join(clean_text(part) for part in (author, at) if part)
@@ -287,7 +327,13 @@ def find_paths(text: str) -> list[str]:
 # --- What a writer returns, and what all writers share ----------------------------------------------------------------
 
 PREFIX = "gp-"  # of ids of nodes that do not come from the tool
+NODE_FIELD = "groundplan"  # with the id of such a node, where the tool counts its ids
 PROPERTIES_OF_IMPORT = frozenset({"source", "source_id", "source_status", "source_parent", "priority"})
+
+
+def read_node_id(value: Any) -> str | None:
+    """Return the id of a node that an export wrote into a file, unless it is something else."""
+    return value if isinstance(value, str) and 0 < len(value) <= ID_CHARS_MAX else None
 
 
 @dataclass(slots=True)
@@ -296,6 +342,7 @@ class WrittenFiles:
 
     files: dict[str, str]
     lost: list[ItemNote] = field(default_factory=list)
+    items: int = 0  # how many are in them
 
     @property
     def is_single(self) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from groundplan.exchange.items import (
+    NODE_FIELD,
     PROPERTIES_OF_IMPORT,
     STATUS_EVIDENCE,
     TITLE_BYTES_MAX,
@@ -19,7 +20,8 @@ from groundplan.exchange.items import (
     SourcePlan,
     UnreadableSource,
     WrittenFiles,
-    add_section,
+    add_parts,
+    append_parts,
     choose_fate,
     clean_property,
     clean_title,
@@ -27,6 +29,7 @@ from groundplan.exchange.items import (
     get_imported_status,
     list_evidence,
     normalize_word,
+    read_node_id,
     restore_loops,
 )
 from groundplan.exchange.texts import read_json
@@ -59,7 +62,7 @@ KNOWN_FIELDS = frozenset(
         *SECTIONS,
         *PROPERTIES,
         *("id", "title", "status", "priority", "dependencies", "subtasks", "tags"),
-        *("parentTaskId", "parentId", "parentTask", "isSubtask"),
+        *("parentTaskId", "parentId", "parentTask", "isSubtask", NODE_FIELD),
     }
 )
 
@@ -157,6 +160,7 @@ class TagTasks:
         priority = normalize_word(str(above.get("priority") or PRIORITY_DEFAULT))
         item = SourceItem(
             source_id=source_id,
+            node=read_node_id(fields.get(NODE_FIELD)),
             title=title,
             aliases=[
                 alias for alias in (source_id, *([key] if self._has_short_ids else ())) if len(alias) <= ALIAS_CHARS_MAX
@@ -172,7 +176,7 @@ class TagTasks:
         )
         for name in SECTIONS:
             text = fields.get(name)
-            add_section(item, name, "\n".join(f"- {line}" for line in text) if isinstance(text, list) else text)
+            add_parts(item, name, "\n".join(f"- {line}" for line in text) if isinstance(text, list) else text)
         return item
 
     def _set_dependencies(self, task: FileTask) -> None:
@@ -385,10 +389,11 @@ class _Tree:
             task["priority"] = _choose_priority(item)
         sections = {section.title: section.text for section in item.sections}
         task |= {name: sections[name] for name in SECTIONS if name in sections}
-        others = [f"## {title}\n\n{text}" for title, text in sections.items() if title not in SECTIONS]
-        others += [f"- {entry.type}: {entry.text}" for entry in list_evidence(item)]
-        if others:
-            task["details"] = "\n\n".join([*([task["details"]] if "details" in task else ()), *others])
+        others = [section for section in item.sections if section.title not in SECTIONS]
+        if details := append_parts(sections.get("details", ""), others, list_evidence(item)):
+            task["details"] = details
+        if TOOL not in item.sources:
+            task[NODE_FIELD] = item.id
         names = {ours: name for name, ours in PROPERTIES.items()}
         for name, value in item.properties.items():
             if name not in PROPERTIES_OF_IMPORT and name != MISSING_DEPENDENCIES:

@@ -24,6 +24,7 @@ from groundplan.exchange.backlog import (
     MARKS,
     MILESTONE,
     MISSING_DEPENDENCIES,
+    OWN_MARK,
     PRIORITIES,
     SECTION_LEVEL,
     SOURCE_FOLDER,
@@ -38,16 +39,20 @@ from groundplan.exchange.backlog import (
     TaskId,
     make_mark,
     parse_task_id,
+    split_body,
 )
 from groundplan.exchange.items import (
+    NODE_FIELD,
     PROPERTIES_OF_IMPORT,
     ItemNote,
     WrittenFiles,
+    append_parts,
     get_source_parent,
     index_by_source,
     list_evidence,
     normalize_word,
     restore_loops,
+    split_comment,
 )
 from groundplan.front_matter import FENCE
 from groundplan.kernel.operations.progress import count_progress
@@ -68,6 +73,7 @@ _MAPPED_PROPERTIES = {
     *TEXT_FIELDS,
     *PROPERTIES_OF_IMPORT,
 }
+EVIDENCE = "Evidence"  # the section with evidence that has no other place
 COMMENTS = next(title for title, mark in MARKS.items() if mark == COMMENTS_MARK)
 
 
@@ -178,12 +184,19 @@ def _get_word(item: ExportedItem) -> str:
     return word if item.properties.get("source") == TOOL and isinstance(word, str) else ""
 
 
+def _is_word_of_hold(item: ExportedItem) -> bool:
+    """Return whether a task is on hold because of its status at the import."""
+    return _get_word(item) in (item.hold_reason or "")
+
+
 def _choose_statuses(items: Sequence[ExportedItem]) -> tuple[str, ...]:
     """Return the statuses of open tasks, followed by the most frequent status of finished tasks."""
     defaults = BacklogConfig().statuses
     items = [item for item in items if item.hold_reason != DRAFT]  # the words of drafts have no effect
     # A word that is not configured holds its task.
-    held = {normalize_word(_get_word(item)) for item in items if _get_own_fate(item) == "held"}
+    held = {
+        normalize_word(_get_word(item)) for item in items if _get_own_fate(item) == "held" and _is_word_of_hold(item)
+    }
     words = {bare: word for word in defaults[:-1] if (bare := normalize_word(word)) not in held}
     unfinished = {*words, *(normalize_word(_get_word(item)) for item in items if item.fate != "done")}
     ends: Counter[str] = Counter()
@@ -203,7 +216,7 @@ def _choose_status(item: ExportedItem, place: TaskFolder, config: BacklogConfig)
     fate = _get_own_fate(item)
     word = _get_word(item)
     # A hold for another reason than the word, such as a loop, needs a word of its own.
-    is_held_by_word = fate != "held" or place is TaskFolder.DRAFTS or word in (item.hold_reason or "")
+    is_held_by_word = fate != "held" or place is TaskFolder.DRAFTS or _is_word_of_hold(item)
     if word and is_held_by_word and config.choose_fate(word, place)[0] == fate:
         return word
     if fate == "done":
@@ -241,6 +254,8 @@ def _iter_fields(item: ExportedItem, ids: Mapping[str, str], parent: str | None,
     missing = properties.get(MISSING_DEPENDENCIES)
     dependencies = [*(ids[target] for target in item.depends_on), *(missing if isinstance(missing, list) else ())]
     yield f"id: {ids[item.id]}"
+    if TOOL not in item.sources:
+        yield f"{NODE_FIELD}: {item.id}"
     yield f"title: {quote_if_needed(item.title)}"
     yield f"status: {quote_if_needed(status)}"
     yield _render_list("assignee", str(properties.get("assignee") or "").split(", "))
@@ -289,37 +304,31 @@ def _iter_body(item: ExportedItem) -> Iterator[str]:
             yield from (section.text, "")
         else:
             yield from _iter_section(section.title, section.text)
-    if all(section.title != FINAL_SUMMARY for section in item.sections):
-        type_ = "dropped" if item.fate == "dropped" else "note"
-        summary = "\n\n".join(entry.text for entry in list_evidence(item) if entry.type == type_)
-        if summary and item.fate in ("done", "dropped"):
-            yield from comment_section
-            comment_section = []
-            yield from _iter_section(FINAL_SUMMARY, summary)
+    evidence = [entry for entry in list_evidence(item) if entry.type != "comment"]
+    type_ = {"done": "note", "dropped": "dropped"}.get(item.fate)
+    summary = next((section.text for section in item.sections if section.title == FINAL_SUMMARY), None)
+    if summary is None and (texts := [entry.text for entry in evidence if entry.type == type_]):
+        summary = texts[-1]
+        yield from comment_section
+        comment_section = []
+        yield from _iter_section(FINAL_SUMMARY, summary)
     yield from comment_section
+    # The summary of a finished task is read as evidence.
+    if evidence := [entry for entry in evidence if (entry.type, entry.text) != (type_, summary)]:
+        yield from _iter_section(EVIDENCE, append_parts("", (), evidence))
 
 
 def _iter_section(title: str, text: str) -> Iterator[str]:
     yield f"{'#' * SECTION_LEVEL} {title}"
     yield ""
-    mark = MARKS.get(title)
+    mark = MARKS.get(title, OWN_MARK if [part.title for part in split_body(text)] != [UNTITLED] else None)
     yield from (text,) if mark is None else (make_mark(mark, "BEGIN"), text, make_mark(mark, "END"))
     yield ""
 
 
 def _iter_comment(text: str) -> Iterator[str]:
-    author, at, comment = _split_comment(text)
+    author, at, comment = split_comment(text)
     if author:
         yield f"author: {author}"
     yield f"created: {at}".rstrip()
     yield from (COMMENT_FENCE, comment, COMMENT_FENCE)
-
-
-def _split_comment(text: str) -> tuple[str, str, str]:
-    """Return the author, the date and the text of an imported comment; author and date may be empty."""
-    heading, colon, comment = text.partition(": ")
-    words = heading.split(" ")
-    begin = next((index for index, word in enumerate(words) if word[:1].isdigit()), None)
-    if not colon or begin is None or "\n" in heading:
-        return "", "", text
-    return " ".join(words[:begin]), " ".join(words[begin:]), comment

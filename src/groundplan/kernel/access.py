@@ -99,7 +99,8 @@ GRANTS: Mapping[Permission, frozenset[Role]] = {
     Permission.KNOWLEDGE_READ: _VIEWERS,
     Permission.KNOWLEDGE_WRITE: _EDITORS,
     Permission.CONTEXT_READ: _VIEWERS,
-    # Permission to write facts includes creating and committing runs; only owners delete a run.
+    # Permission to write facts includes creating and committing runs, and discarding a draft that nobody else has
+    # written; only owners delete a run.
     Permission.CONTEXT_WRITE: _EDITORS,
     Permission.CONTEXT_DELETE: _OWNERS,
     Permission.PURPOSE_READ: _VIEWERS,
@@ -120,7 +121,7 @@ AGENT_ROLE = Role.EDITOR
 
 # Permissions that an agent also has without the role, for a draft that only it has written. The use case checks the
 # draft, and on PostgreSQL the row level security does.
-OWN_DRAFT_PERMISSIONS: frozenset[Permission] = frozenset({Permission.PURPOSE_DISCARD, Permission.CONTEXT_DELETE})
+OWN_DRAFT_PERMISSIONS: frozenset[Permission] = frozenset({Permission.PURPOSE_DISCARD})
 
 # Permissions that every member of the organization has, independent of projects. A token that is limited to a role has
 # those with that role; one that is limited to projects has those of a viewer, because the others reach all projects.

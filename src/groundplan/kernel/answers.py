@@ -3,6 +3,7 @@
     encode         one line of JSON; stored text is returned unchanged
     Budget         the characters that an answer can still use: split it, take rows while they fit
     take_page      one page of a list: the rows that fit, the cursor after the last, and the number of rows left
+    share_room     one page of several lists that share a room; each goes on where it stopped
     Trimming       the parts that one type of answer drops, in order; declared as `trimming` on its class
     trim           drop these parts until the answer fits
     fit_excerpts   the fullest answer of a fixed size, with excerpts of texts that are too long
@@ -25,6 +26,7 @@ from msgspec import NODEFAULT, UNSET, Struct, UnsetType
 from groundplan.kernel.errors import RuleViolated
 
 ANSWER_TOKENS_MAX = 20_000
+LISTS_TOKENS = 1_000  # that several lists of one answer share, unless the request names a budget
 CHARS_PER_TOKEN = 4
 
 # Line breaks that JSON allows unescaped in a string, but at which some line readers split. Non-ASCII bytes occur only
@@ -88,6 +90,10 @@ LeftOut = dict[str, int] | UnsetType  # the type of every field `left_out`
 ENVELOPE_CHARS = 64  # around every answer: {"success":true,"data":…}, and `left_out`
 LEFT_OUT_CHARS = 14  # `"":1234567,` without the name of a missing part, or `"left_out":{},` around all
 
+# `"next_cursor":"…",` of several lists: as it is nearly always, and of positions in long texts.
+CURSOR_CHARS, CURSOR_CHARS_MAX = 140, 530
+DETAILS = "details"  # of an entry that is shown in a shorter form
+
 # Lengths of a text in an answer of fixed size.
 TEXT_CHARS_MAX = 4096
 READABLE_CHARS = 60  # below it, fewer entries are better than shorter texts
@@ -125,6 +131,18 @@ class Budget:
         """Return a budget of the free characters times `part` / `of`."""
         return Budget(self._free if self._free == _UNLIMITED else self._free * part // of, self)
 
+    def take_lists(self, *, is_requested: bool) -> Budget:
+        """Return the room that the lists of an answer share: if the request names a budget, all that is free.
+
+        Without a cap it is as large as the usual cap, so that no answer reads a list of any length whole.
+        """
+        tokens_max = LISTS_TOKENS if self.is_limited else ANSWER_TOKENS_MAX
+        return Budget(self._free if is_requested else min(self._free, tokens_max * CHARS_PER_TOKEN), self)
+
+    def count_rows(self, chars_min: int) -> int:
+        """Return how many rows to read if none has fewer characters: those that fit, and one that tells of more."""
+        return max(int(self._free) // chars_min, 0) + 2
+
     def reserve(self, *parts: Any) -> Budget:
         """Subtract parts that every answer has, and return this budget."""
         for part in parts:
@@ -159,6 +177,14 @@ class Budget:
     def give_back(self, part: Any) -> None:
         """Undo `spend_if_fits` for a part."""
         self._use(-count_chars(part) - 1)
+
+    def exchange_if_fits(self, part: Any, longer: Any) -> bool:
+        """Subtract what a part needs more than another one that was subtracted, if it fits; return whether it does."""
+        more = count_chars(longer) - count_chars(part)
+        if more > self._free:
+            return False
+        self._use(more)
+        return True
 
     def _use(self, chars: float) -> None:
         self._free -= chars
@@ -205,6 +231,84 @@ def take_page(
         cursor = cursor_after(rows[kept - 1])
     left = dict(Counter(map(part, rows[kept:]))) if part else {}
     return Page(list(rows[:kept]), cursor, left or UNSET)
+
+
+Position = Sequence[Any]  # the values of a cursor that say where a list goes on
+
+
+class ListRow(msgspec.Struct, Generic[T], frozen=True):
+    """An entry of a list in full and in shorter forms, and where the list goes on after it."""
+
+    forms: Sequence[T]
+    position: Position
+
+
+class ListPart(msgspec.Struct, Generic[T]):
+    """The entries of a list from a position on: those that were read, and the number of all."""
+
+    name: str
+    rows: Sequence[ListRow[T]]
+    start: Position
+    total: int
+    shown: Sequence[T] = ()
+
+    @property
+    def rest(self) -> Position | None:
+        """Where the list goes on; None at its end."""
+        if len(self.shown) == self.total:
+            return None
+        return self.rows[len(self.shown) - 1].position if self.shown else self.start
+
+    def count_left_out(self) -> dict[str, int]:
+        """Return the number of entries that are not shown, and of those that are shown in a shorter form."""
+        short = sum(form is not row.forms[0] for form, row in zip(self.shown, self.rows, strict=False))
+        left = {self.name: self.total - len(self.shown), f"{self.name}.{DETAILS}": short}
+        return {name: count for name, count in left.items() if count}
+
+
+def share_room(
+    room: Budget, parts: Sequence[ListPart[Any]], *, at_least: int = 0, cursor_chars: int = CURSOR_CHARS
+) -> None:
+    """Choose what an answer shows of lists that share a room evenly; short lists leave more.
+
+    First come the shortest forms of all entries, then their full forms in the order of the lists. `at_least` entries
+    are shown even if there is no room for them, so that a page is not empty.
+    """
+    full = [row.forms[0] for part in parts for row in part.rows]
+    if all(len(part.rows) == part.total for part in parts) and count_chars(full) <= room.free_chars:
+        for part in parts:
+            part.shown = [row.forms[0] for row in part.rows]
+        room.reserve(full)
+        return
+    waiting = [part for part in parts if part.rows]
+    notes = sum(len(part.name) + LEFT_OUT_CHARS for part in waiting)
+    notes += sum(len(part.name) + LEFT_OUT_CHARS + len(DETAILS) + 1 for part in waiting if len(part.rows[0].forms) > 1)
+    rest = Budget(room.free_chars - notes - cursor_chars, room)
+    for part, shown in zip(waiting, take_even_shares(rest, [_list_short_forms(part) for part in waiting]), strict=True):
+        part.shown = shown
+    if waiting and not any(part.shown for part in waiting):
+        waiting[0].shown = _list_short_forms(waiting[0])[:at_least]
+        rest.reserve(*waiting[0].shown)
+    for part in waiting:
+        part.shown = [_lengthen(form, row.forms, rest) for form, row in zip(part.shown, part.rows, strict=False)]
+
+
+def take_even_shares(room: Budget, lists: Sequence[Sequence[T]]) -> list[list[T]]:
+    """Return the leading rows of each list that fit. The lists share the room evenly; short ones leave more."""
+    taken: list[list[T]] = [[] for _ in lists]
+    shortest_first = sorted(range(len(lists)), key=lambda index: count_chars(lists[index]))
+    for place, index in enumerate(shortest_first):
+        taken[index] = room.share(1, of=len(lists) - place).take_rows(lists[index])
+    return taken
+
+
+def _list_short_forms(part: ListPart[T]) -> list[T]:
+    return [row.forms[-1] for row in part.rows]
+
+
+def _lengthen(form: T, forms: Sequence[T], room: Budget) -> T:
+    """Return the longest form of an entry that fits in the place of its shortest form."""
+    return next((longer for longer in forms[:-1] if room.exchange_if_fits(form, longer)), form)
 
 
 class DropField(msgspec.Struct, frozen=True):
@@ -287,9 +391,8 @@ def _cut(answer: Any, step: CutLists, budget: Budget) -> None:
     notes_chars = sum(len(place.name) + LEFT_OUT_CHARS for place, _ in lists)
     notes_chars += LEFT_OUT_CHARS * len({id(place.counter) for place, _ in lists})  # each row may have its own
     room = Budget(budget.free_chars - count_chars(answer) - notes_chars)
-    shortest_first = sorted(lists, key=lambda entry: count_chars(entry[1]))
-    for index, (place, rows) in enumerate(shortest_first):
-        kept = room.share(1, of=len(lists) - index).take_rows(rows[::-1] if step.from_start else rows)
+    shares = take_even_shares(room, [rows[::-1] if step.from_start else rows for _, rows in lists])
+    for (place, rows), kept in zip(lists, shares, strict=True):
         setattr(place.holder, place.field, kept[::-1] if step.from_start else kept)
         if len(kept) < len(rows):
             place.count_left_out(len(rows) - len(kept))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import struct
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, NamedTuple, TypeVar
 
@@ -86,6 +86,24 @@ def decode_cursor(tx: Transaction, operation: str, query: Any, cursor: str) -> l
         return list(_unpack(packed))
     except (ValueError, IndexError, OverflowError, struct.error):  # signed by another version of Groundplan
         raise InvalidCursor from None
+
+
+def join_positions(positions: Iterable[Sequence[Any] | None]) -> list[CursorValue]:
+    """Return the positions in several lists as the values of one cursor. None is a list that has ended."""
+    return [value for position in positions for value in (len(position or ()), *(position or ()))]
+
+
+def split_positions(values: Sequence[CursorValue]) -> list[Sequence[Any] | None]:
+    """Return the positions in several lists that a cursor has. Raises InvalidCursor if it is none of several lists."""
+    positions: list[Sequence[Any] | None] = []
+    at = 0
+    while at < len(values):
+        length = values[at]
+        if not isinstance(length, int) or at + length >= len(values):
+            raise InvalidCursor
+        positions.append(values[at + 1 : at + 1 + length] or None)
+        at += 1 + length
+    return positions
 
 
 def _sign(tx: Transaction, operation: str, query: Any, packed: bytes) -> bytes:

@@ -78,6 +78,7 @@ class GroundplanError(Exception):
     code: str = "error"
     contract_code: ClassVar[str | None] = None  # the code in a contract, where the code of the family does not fit
     contract_name: ClassVar[str | None] = None  # the class name in a contract that names its error classes
+    has_contract_name: bool = False  # whether the request was about facts, whose contract names its error classes
     lacks_project: bool = False  # whether the request would be understood if it named its project
     status: int = 500
     exit_code: ClassVar[int] = 1

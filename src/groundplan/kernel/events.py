@@ -20,13 +20,14 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.answers import CutLists, LeftOut, Trimming, take_page
 from groundplan.kernel.audit import Change
 from groundplan.kernel.clock import format_timestamp
 from groundplan.kernel.cursors import Cursor, InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, Route, Tool, declare
 from groundplan.kernel.principals import find_principal
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
@@ -65,6 +66,7 @@ class EventHeader(Struct):
     actor: str
     op: str
     subject: str
+    actor_kind: ActorKind | None  # None: a person
 
     @property
     def position(self) -> EventPosition:
@@ -180,6 +182,7 @@ class EventRecord(Struct, kw_only=True):
     id: str
     at: str
     actor: str
+    actor_kind: ActorKind | UnsetType = UNSET  # as answers say it of members: not of persons
     op: str
     subject: str
     changes: list[Change] | UnsetType = UNSET
@@ -301,6 +304,7 @@ def to_record(event: StoredEvent) -> EventRecord:
         id=str(event.position),
         at=event.at,
         actor=event.actor,
+        actor_kind=event.actor_kind or UNSET,
         op=event.op,
         subject=event.subject,
         changes=event.changes or UNSET,
@@ -323,7 +327,6 @@ LIST = declare(
     permission=Permission.PROJECT_READ,
     effect=Effect.READ,
     tool=Tool("events", Group.BRIEFING),
-    command=Command(("events",)),
     http=Route("GET", "/projects/{project}/history"),
 )
 
@@ -460,6 +463,12 @@ def find_undo_of(tx: Transaction, origin_rev: int) -> WriteUndo | None:
     return tx.one_or_none(sql.last_undo_of_origin, WriteUndo, project_id=tx.project.id, origin_rev=origin_rev)
 
 
+def find_undone_writes(tx: Transaction, revs: Iterable[int | None]) -> set[int | None]:
+    """Return those of some writes of the current project that were undone, and not done again since."""
+    known = [rev for rev in revs if rev is not None]
+    return set(tx.scalars(sql.undone_writes, project_id=tx.project.id, revs=to_json_array(known))) if known else set()
+
+
 def record_undo(tx: Transaction, *, undone_rev: int, origin_rev: int, is_redo: bool) -> None:
     """Record that the current write takes back another one."""
     tx.run(sql.add_undo, project_id=tx.project.id, undone_rev=undone_rev, origin_rev=origin_rev, is_redo=is_redo)
@@ -507,6 +516,7 @@ class AreaChange(NamedTuple):
     ids: list[str]  # at most `IDS_MAX`
     left_out: int  # how many more ids there are
     actor: str
+    actor_kind: ActorKind | None  # None: a person
 
 
 class FollowedPart(NamedTuple):
@@ -576,4 +586,5 @@ def _summarize(rows: Sequence[EventHeader]) -> AreaChange:
         ids[:IDS_MAX],
         max(0, len(ids) - IDS_MAX),
         rows[0].actor,
+        rows[0].actor_kind,
     )

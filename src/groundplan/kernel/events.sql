@@ -1,5 +1,7 @@
 -- part: header
-rev, n, at, actor_id AS actor, op, subject
+rev, n, at, actor_id AS actor, op, subject,
+(SELECT p.kind FROM principals AS p WHERE p.tenant_id = :tenant_id AND p.id = actor_id AND p.kind <> 'person')
+    AS actor_kind
 
 -- part: event
 {header}, changes, decision
@@ -256,6 +258,22 @@ SELECT rev, undone_rev, origin_rev, is_redo
    AND origin_rev = :origin_rev
  ORDER BY rev DESC
  LIMIT 1;
+
+-- name: undone_writes
+-- Returns those of some writes that were undone, and not done again since.
+SELECT last.origin_rev
+  FROM each(:revs) AS k
+ CROSS JOIN write_undos AS last
+ WHERE last.tenant_id = :tenant_id
+   AND last.project_id = :project_id
+   AND last.origin_rev = CAST(k.value AS bigint)
+   AND NOT last.is_redo
+   AND NOT EXISTS (SELECT 1
+                     FROM write_undos AS later
+                    WHERE later.tenant_id = last.tenant_id
+                      AND later.project_id = last.project_id
+                      AND later.origin_rev = last.origin_rev
+                      AND later.rev > last.rev);
 
 -- name: add_undo
 -- Record that this write is an undo or a redo.

@@ -16,7 +16,7 @@ from groundplan.kernel.cursors import Cursor, read_name_page
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.identities.invitation import InvitationView, find_expected_person, invite_person
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.principals import add_to_organization, find_principal
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -96,7 +96,6 @@ ADD = declare(
     effect=Effect.WRITE,
     idempotent=True,
     tool=Tool(TOOL, GROUP, "upsert"),
-    command=Command(("member", "add"), arguments=("user_id",), names={"user_id": "name", "scope_id": "project"}),
     http=Route("PUT", "/projects/{project}/members/{userId}"),
 )
 
@@ -140,7 +139,6 @@ REMOVE = declare(
     permission=Permission.MEMBER_MANAGE,
     effect=Effect.DESTROY,
     tool=Tool(TOOL, GROUP, "remove"),
-    command=Command(("member", "remove"), arguments=("user_id",), names={"user_id": "name", "scope_id": "project"}),
     http=Route("DELETE", "/projects/{project}/members/{userId}"),
 )
 
@@ -187,6 +185,5 @@ LIST = declare(
     permission=Permission.MEMBER_READ,
     effect=Effect.READ,
     tool=Tool(TOOL, GROUP, "list"),
-    command=Command(("member", "list"), names={"scope_id": "project"}),
     http=Route("GET", "/projects/{project}/members"),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from groundplan.kernel.actors import ActorKind, NameOfOtherKind
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -37,3 +39,16 @@ def find_kind(tx: Transaction, id_: str) -> ActorKind | None:
     """Return the kind of a principal; None if it does not exist."""
     kind = tx.scalar(sql.kind_of_principal, id=id_)
     return None if kind is None else ActorKind(kind)
+
+
+def read_other_kinds(tx: Transaction) -> Mapping[str, ActorKind]:
+    """Return the kinds of the names that are no persons' in the organization."""
+    if tx.other_kinds is None:
+        tx.other_kinds = {name: ActorKind(kind) for name, kind in tx.all(sql.other_kinds)}
+    return tx.other_kinds
+
+
+def describe_actor(tx: Transaction, name: str) -> str:
+    """Return a name with its kind, unless it is a person's."""
+    kind = read_other_kinds(tx).get(name)
+    return name if kind is None else f"{name} ({kind})"

@@ -23,8 +23,7 @@ from groundplan.kernel.clock import find_jump
 from groundplan.kernel.errors import NameTaken
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
 from groundplan.kernel.members import join
-from groundplan.kernel.operations.commands import PROGRAM
-from groundplan.kernel.operations.registry import Command, Effect, Operation, OpId, Route, declare
+from groundplan.kernel.operations.registry import Effect, Operation, OpId, Route, declare
 from groundplan.kernel.principals import find_kind, find_principal
 from groundplan.kernel.store.authorize import (
     AgentNotAllowed,
@@ -36,6 +35,7 @@ from groundplan.kernel.store.authorize import (
 from groundplan.kernel.store.checkup import Finding, ok, warn
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Project, Transaction
+from groundplan.kernel.wording import PROGRAM
 
 sql = load_queries(__file__)
 
@@ -107,7 +107,6 @@ LIST = declare(
     summary="List your projects; archived ones too when asked.",
     permission=Permission.PROJECT_LIST,
     effect=Effect.READ,
-    command=Command(("project", "list"), columns=("name", "id", "role", "archived_at", "goal")),
     http=Route("GET", "/projects"),
 )
 
@@ -172,11 +171,24 @@ def create_owned_project(tx: Transaction, name: str, *, goal: str | None, polici
         )
     if owner == tx.actor.id:
         join(tx, project_id, owner, role=Role.OWNER, kind=tx.actor.kind)
+        if tx.actor.kind is not ActorKind.PERSON:
+            tx.warnings.append(f"no person owns {name!r}; a person becomes its owner with: {_spell_adoption(name)}")
     else:
         join(tx, project_id, owner, role=Role.OWNER, kind=ActorKind.PERSON)
         join(tx, project_id, tx.actor.id, role=Role.EDITOR, kind=tx.actor.kind)
     providers.create_root(tx, project_id, goal or name)
     return project_id
+
+
+def _spell_adoption(name: str) -> str:
+    """Return the command with which a person becomes the owner of a project."""
+    return shlex.join((PROGRAM, "member", "add", "NAME", "--project", name, "--role", Role.OWNER))
+
+
+def find_time_without_person(tx: Transaction) -> str | None:
+    """Return when the current project was created if no person owns it; None if one does."""
+    created_at: str | None = tx.scalar(sql.created_without_person, project_id=tx.project.id)
+    return created_at
 
 
 def read_default_policies(tx: Transaction) -> str:
@@ -227,7 +239,6 @@ CREATE = declare(
     summary="Create a project; you become its owner.",
     permission=Permission.PROJECT_CREATE,
     effect=Effect.WRITE,
-    command=Command(("project", "create"), arguments=("name",)),
     http=Route("POST", "/projects", location="/projects/{project.id}/work"),
 )
 
@@ -280,7 +291,6 @@ ARCHIVE = _OPERATION(
     name="project.archive",
     summary="Archive a project: it can be read, but not changed.",
     handler=archive_project,
-    command=Command(("project", "archive"), arguments=("project",)),
     http=Route("POST", "/projects/{project}/archive"),
 )
 
@@ -288,7 +298,6 @@ RESTORE = _OPERATION(
     name="project.restore",
     summary="Restore an archived project.",
     handler=restore_project,
-    command=Command(("project", "restore"), arguments=("project",)),
     http=Route("POST", "/projects/{project}/restore"),
 )
 
@@ -317,7 +326,8 @@ def check_owners(tx: Transaction) -> Iterator[Finding]:
     """Yield a finding for each project of the organization that no person owns."""
     names = tx.scalars(sql.projects_without_person)
     for name in names:
-        yield warn(OWNERS, f"no person owns the project {name}", f"add a person as an owner of {name}")
+        fix = f"a person becomes its owner with: {_spell_adoption(name)}"
+        yield warn(OWNERS, f"no person owns the project {name}", fix)
     if not names:
         yield ok(OWNERS, "a person owns each project")
 

@@ -45,21 +45,32 @@ SELECT id, policies
  WHERE tenant_id = :tenant_id
    AND id IN (SELECT value FROM each(:ids));
 
+-- part: no_person_owns_it
+NOT EXISTS (SELECT 1
+              FROM project_members AS m
+              JOIN principals AS who
+                ON who.tenant_id = m.tenant_id
+               AND who.id = m.user_id
+               AND who.kind = 'person'
+             WHERE m.tenant_id = p.tenant_id
+               AND m.project_id = p.id
+               AND m.role = 'owner')
+
 -- name: projects_without_person
 -- Returns the names of the projects without an owner who is a person.
 SELECT p.name
   FROM projects AS p
  WHERE p.tenant_id = :tenant_id
-   AND NOT EXISTS (SELECT 1
-                     FROM project_members AS m
-                     JOIN principals AS who
-                       ON who.tenant_id = m.tenant_id
-                      AND who.id = m.user_id
-                      AND who.kind = 'person'
-                    WHERE m.tenant_id = p.tenant_id
-                      AND m.project_id = p.id
-                      AND m.role = 'owner')
+   AND {no_person_owns_it}
  ORDER BY p.name;
+
+-- name: created_without_person
+-- Returns when the project was created if no person owns it; else no row.
+SELECT p.created_at
+  FROM projects AS p
+ WHERE p.tenant_id = :tenant_id
+   AND p.id = :project_id
+   AND {no_person_owns_it};
 
 -- name: set_archived
 -- Archive or restore the project.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
@@ -108,6 +108,34 @@ def _build_like(word: str) -> str:
 def _get_longest_ascii_run(word: str) -> str:
     return max(_ASCII_RUN.findall(word), key=len, default="")
 
+
+# --- Trigrams, by which SQLite finds a text inside of words -----------------------------------------------------------
+
+TRIGRAM_CHARS = 3
+TRIGRAMS_MAX = 32  # of one text, spread over its whole length
+
+
+class Trigram(NamedTuple):
+    """A trigram of a text, and its position."""
+
+    at: int
+    chars: str
+
+
+def list_trigrams(text: str) -> list[Trigram]:
+    """Return the distinct trigrams of a text: some of them if it is long, and none if it is too short."""
+    first = {text[at : at + TRIGRAM_CHARS]: at for at in reversed(range(len(text) - TRIGRAM_CHARS + 1))}
+    trigrams = sorted(Trigram(at, chars) for chars, at in first.items())
+    count = min(len(trigrams), TRIGRAMS_MAX)
+    return [trigrams[at * len(trigrams) // count] for at in range(count)]
+
+
+def index_term(trigram: Trigram) -> str:
+    """Return the index query for a trigram."""
+    return f'"{trigram.chars.replace(chr(34), chr(34) * 2)}"'
+
+
+# --- Matches of a slice -----------------------------------------------------------------------------------------------
 
 MATCHES_MAX = 200  # rows that a slice returns
 PROJECT_MATCHES_MAX = 60  # rows of one project among them; more than any answer shows

@@ -8,6 +8,8 @@ from typing import Any
 
 from groundplan.kernel.errors import Invalid, Steps
 
+PROGRAM = "groundplan"  # in commands that messages name
+SHORT_NAME = "pl"  # installed with it
 SIMILARITY_MIN = 0.7  # for difflib; its default of 0.6 takes userId for scopeId
 QUOTED_CHARS_MAX = 60  # characters of the caller's text that an error message shows
 

@@ -20,7 +20,7 @@ from groundplan.kernel.answers import CutLists, LeftOut, Trimming
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
-from groundplan.kernel.operations.registry import Command, Effect, OpId, Route, declare
+from groundplan.kernel.operations.registry import Effect, OpId, Route, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
@@ -156,7 +156,6 @@ RECORD_CHECK = declare(
     permission=Permission.KNOWLEDGE_WRITE,
     effect=Effect.WRITE,
     idempotent=True,
-    command=Command(("knowledge", "record-check"), names={"project_id": "project"}),
     http=Route("POST", "/projects/{project}/knowledge/freshness"),
 )
 
@@ -333,7 +332,6 @@ COVERAGE = declare(
     summary="Which files of the last check the atoms cover, folder by folder.",
     permission=Permission.KNOWLEDGE_READ,
     effect=Effect.READ,
-    command=Command(("knowledge", "coverage"), arguments=("folder",), names={"project_id": "project"}),
     http=Route("GET", "/projects/{project}/knowledge/coverage"),
 )
 
@@ -406,6 +404,5 @@ MATCH = declare(
     summary="Which files of the last check match some patterns.",
     permission=Permission.KNOWLEDGE_READ,
     effect=Effect.READ,
-    command=Command(("knowledge", "match"), arguments=("paths",), patterns=("paths",), names={"project_id": "project"}),
     http=Route("GET", "/projects/{project}/knowledge/matches"),
 )

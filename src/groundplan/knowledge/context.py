@@ -16,7 +16,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import Budget, CutLists, LeftOut, Trimming, trim
 from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.input_gate.text_limits import Name, too_many_characters
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, Route, Tool, declare
 from groundplan.kernel.preferences import RepositoryPaths
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -206,7 +206,6 @@ CONTEXT = declare(
     permission=Permission.KNOWLEDGE_READ,
     effect=Effect.READ,
     tool=Tool("query_graph", Group.KNOWLEDGE, "context"),
-    command=Command(("knowledge", "context"), arguments=("paths",), names={"project_id": "project"}),
     http=Route("GET", "/projects/{project}/knowledge/context"),
 )
 

@@ -7,24 +7,31 @@
 -- part: numbers_with_words
 -- Differs from SQLite, which searches its word index first: here the words of each row are compared.
 
--- part: has_words
+-- part: has_parts
+-- Differs from SQLite in the function's name.
 NOT EXISTS (SELECT 1
-                     FROM each(:words) AS wanted
-                    WHERE strpos(words, ' ' || wanted.value) = 0)
+                     FROM each(:parts) AS part
+                    WHERE strpos(words, part.value) = 0)
+
+-- part: is_inside
+-- Differs from SQLite for the reason above.
+EXISTS (SELECT 1
+           FROM each(:words) AS wanted
+          WHERE strpos(words, ' ' || wanted.value) = 0)
 
 -- part: atoms_found
 -- Differs from SQLite for the same reason.
 FROM graph_atoms AS a
  WHERE a.tenant_id = :tenant_id
    AND a.project_id = :project_id
-   AND {has_words}
+   AND {has_parts}
 
 -- part: molecules_found
 -- Differs from SQLite for the same reason.
 FROM graph_molecules AS m
  WHERE m.tenant_id = :tenant_id
    AND m.project_id = :project_id
-   AND {has_words}
+   AND {has_parts}
 
 -- part: lacks_words_in_title
 -- Differs from SQLite, whose patterns may list characters: here the characters of the title are folded.
@@ -38,11 +45,11 @@ NOT translate(lower(x.title COLLATE "C"), :uppers, :lowers) LIKE ALL (ARRAY(SELE
 FROM graph_atoms AS a
          WHERE a.tenant_id = :tenant_id
            AND a.project_id IN (SELECT value FROM each(:projects))
-           AND {has_words}
+           AND {has_parts}
 
 -- part: molecules_of_projects
 -- Differs from SQLite for the same reason.
 FROM graph_molecules AS m
          WHERE m.tenant_id = :tenant_id
            AND m.project_id IN (SELECT value FROM each(:projects))
-           AND {has_words}
+           AND {has_parts}

@@ -193,13 +193,32 @@ SELECT d.id
 a.molecule_id IS CAST(:molecule_id AS text)
 
 -- part: numbers_with_words
--- The numbers of the rows that the word index finds for all words.
-WITH found (n) AS MATERIALIZED (
+-- The numbers of the rows that the word index finds for all words, and of those that may have them inside of words.
+WITH begun (n) AS MATERIALIZED (
     SELECT graph_text.rowid - CAST(:first_key AS bigint)
       FROM graph_text
      WHERE graph_text MATCH :match
        AND graph_text.rowid BETWEEN CAST(:first_key AS bigint) AND CAST(:last_key AS bigint)
+), found (n, is_inside) AS MATERIALIZED (
+    SELECT n, false
+      FROM begun
+     UNION ALL
+    SELECT graph_trigrams.rowid - CAST(:first_key AS bigint), true
+      FROM graph_trigrams
+     WHERE graph_trigrams MATCH :inside_match
+       AND graph_trigrams.rowid BETWEEN CAST(:first_key AS bigint) AND CAST(:last_key AS bigint)
+       AND graph_trigrams.rowid - CAST(:first_key AS bigint) NOT IN (SELECT n FROM begun)
 )
+
+-- part: has_parts
+-- Whether a row has all words, at the beginning or inside of words.
+NOT EXISTS (SELECT 1
+                     FROM each(:parts) AS part
+                    WHERE instr(words, part.value) = 0)
+
+-- part: is_inside
+-- Whether a row has a word only inside of words.
+found.is_inside
 
 -- part: atoms_found
 FROM found
@@ -207,6 +226,7 @@ FROM found
  WHERE a.tenant_id = :tenant_id
    AND a.project_id = :project_id
    AND a.n = found.n
+   AND (NOT found.is_inside OR {has_parts})
 
 -- part: molecules_found
 FROM found
@@ -214,6 +234,7 @@ FROM found
  WHERE m.tenant_id = :tenant_id
    AND m.project_id = :project_id
    AND m.n = found.n
+   AND (NOT found.is_inside OR {has_parts})
 
 -- name: atoms_by_name
 -- Return a page of the atoms of a project, and the total count.
@@ -242,12 +263,13 @@ SELECT g.number
    AND g.project_id = :project_id;
 
 -- name: atoms_with_words
--- Return a page of atoms with every word of a query: in the project, in one molecule, or orphans.
+-- Return a page of atoms with every word of a query: in the project, in one molecule, or orphans. Those that have a
+-- word only inside of words come last.
 {numbers_with_words}
 SELECT a.id, count(*) OVER () AS total
   {atoms_found}
    AND (NOT CAST(:is_narrowed AS boolean) OR {in_molecule})
- ORDER BY a.name, a.id
+ ORDER BY {is_inside}, a.name, a.id
  LIMIT :limit OFFSET :offset;
 
 -- name: molecules_by_name
@@ -260,11 +282,11 @@ SELECT m.id, count(*) OVER () AS total
  LIMIT :limit OFFSET :offset;
 
 -- name: molecules_with_words
--- Return a page of molecules with every word of a query.
+-- Return a page of molecules with every word of a query, in the same order.
 {numbers_with_words}
 SELECT m.id, count(*) OVER () AS total
   {molecules_found}
- ORDER BY m.name, m.id
+ ORDER BY {is_inside}, m.name, m.id
  LIMIT :limit OFFSET :offset;
 
 -- name: first_matched_atoms
@@ -305,9 +327,9 @@ EXISTS (SELECT 1
                                               WHERE x.title NOT GLOB pattern.value)
 
 -- part: found_in_projects
--- The numbers of the rows that the word index finds for all words, in some projects.
-WITH found (project_id, n) AS MATERIALIZED (
-    SELECT g.project_id, graph_text.rowid - g.number * 4294967296
+-- The numbers of the rows that the indexes find in some projects, as in `numbers_with_words`.
+WITH begun (project_id, number, n) AS MATERIALIZED (
+    SELECT g.project_id, g.number, graph_text.rowid - g.number * 4294967296
       FROM each(:projects) AS p
      CROSS JOIN graph_projects AS g
      CROSS JOIN graph_text
@@ -315,6 +337,19 @@ WITH found (project_id, n) AS MATERIALIZED (
        AND g.project_id = p.value
        AND graph_text MATCH :match
        AND graph_text.rowid BETWEEN g.number * 4294967296 AND g.number * 4294967296 + 4294967295
+), found (project_id, n, is_inside) AS MATERIALIZED (
+    SELECT project_id, n, false
+      FROM begun
+     UNION ALL
+    SELECT g.project_id, graph_trigrams.rowid - g.number * 4294967296, true
+      FROM each(:projects) AS p
+     CROSS JOIN graph_projects AS g
+     CROSS JOIN graph_trigrams
+     WHERE g.tenant_id = :tenant_id
+       AND g.project_id = p.value
+       AND graph_trigrams MATCH :inside_match
+       AND graph_trigrams.rowid BETWEEN g.number * 4294967296 AND g.number * 4294967296 + 4294967295
+       AND graph_trigrams.rowid NOT IN (SELECT number * 4294967296 + n FROM begun)
 )
 
 -- part: atoms_of_projects
@@ -323,6 +358,7 @@ FROM found
          WHERE a.tenant_id = :tenant_id
            AND a.project_id = found.project_id
            AND a.n = found.n
+           AND (NOT found.is_inside OR {has_parts})
 
 -- part: molecules_of_projects
 FROM found
@@ -330,6 +366,7 @@ FROM found
          WHERE m.tenant_id = :tenant_id
            AND m.project_id = found.project_id
            AND m.n = found.n
+           AND (NOT found.is_inside OR {has_parts})
 
 -- name: entities_with_id
 -- Return the atom or molecule of these projects with an id.
@@ -346,19 +383,21 @@ SELECT m.project_id, m.id, 'molecule', m.name
    AND m.project_id IN (SELECT value FROM each(:projects));
 
 -- name: entities_with_words
--- Return the first atoms and molecules of each project with all words, those with the words in their names first.
+-- Return the first atoms and molecules of each project with all words: those first where all begin words, then those
+-- with the words in their names.
 {found_in_projects}
 SELECT project_id, ref, kind, title
-  FROM (SELECT x.project_id, x.ref, x.kind, x.title, x.lacks_words,
-               row_number() OVER (PARTITION BY x.project_id ORDER BY x.lacks_words, x.title, x.ref) AS position
+  FROM (SELECT x.project_id, x.ref, x.kind, x.title, x.is_inside, x.lacks_words,
+               row_number() OVER (
+                   PARTITION BY x.project_id ORDER BY x.is_inside, x.lacks_words, x.title, x.ref) AS position
           FROM (SELECT x.*, {lacks_words_in_title} AS lacks_words
-                  FROM (SELECT a.project_id, a.id AS ref, 'atom' AS kind, a.name AS title
+                  FROM (SELECT a.project_id, a.id AS ref, 'atom' AS kind, a.name AS title, {is_inside} AS is_inside
                           {atoms_of_projects}
                          UNION ALL
-                        SELECT m.project_id, m.id, 'molecule', m.name
+                        SELECT m.project_id, m.id, 'molecule', m.name, {is_inside}
                           {molecules_of_projects}) AS x) AS x) AS ranked
  WHERE position <= :per_project
- ORDER BY lacks_words, position, project_id
+ ORDER BY is_inside, lacks_words, position, project_id
  LIMIT :at_most;
 
 -- name: entity_texts

@@ -21,7 +21,7 @@ from groundplan.kernel.cursors import (
 )
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, Route, Tool, declare
 from groundplan.kernel.search_words import SearchWords, TextMatch, build_parameters, drop_repeated
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -56,10 +56,10 @@ from groundplan.knowledge.requests import (
     KnowledgeEntityType,
     Limit,
     Offset,
+    drop_foreign_fields,
     parse_id,
-    refuse_foreign_fields,
 )
-from groundplan.knowledge.words import parse_query_words
+from groundplan.knowledge.words import build_word_match, parse_query_words
 
 ATOM_CHARS_MIN = 240  # of an atom without the parts that can be dropped: its id, tasks and timestamps
 NO_LIMIT = 2**31
@@ -135,13 +135,12 @@ GET = declare(
     effect=Effect.READ,
     project=lambda tx, request: resolve_entity_project(tx, request.entity_type, request.id, "id"),
     tool=Tool("query_graph", Group.KNOWLEDGE, "get"),
-    command=Command(("knowledge", "get"), arguments=("id",), names={"entity_type": "type", "project_id": "project"}),
     http=Route("GET", "/projects/{project}/knowledge/{entityType}s/{id}"),
 )
 
 
 class SearchKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
-    """The search. Each word of the query must be the beginning of a word in the entity, in any order."""
+    """The search. Each word of the query must begin a word in the entity or, with four letters, be inside of one."""
 
     entity_type: KnowledgeEntityType
     project_id: Name
@@ -198,17 +197,16 @@ def load_page(tx: Transaction, listing: Query, *, limit: int, offset: int, **par
 def _choose_listing(tx: Transaction, request: SearchKnowledge) -> tuple[Query | None, dict[str, Any]]:
     """Return the query and parameters of a search. There is no query if the search text has no words."""
     is_atom = request.entity_type is KnowledgeEntityType.ATOM
-    if not is_atom:
-        given = {"moleculeId": bool(request.molecule_id), "orphansOnly": request.orphans_only}
-        refuse_foreign_fields(KnowledgeEntityType.MOLECULE, given)
+    request = drop_foreign_fields(request, request.entity_type)
     if request.molecule_id and request.orphans_only:
         raise invalid_argument(("orphansOnly",), "and moleculeId exclude each other; send only one of them")
     molecule_id = validate_molecule_id(tx, request.molecule_id) if request.molecule_id else None
     if request.query is not None and request.query.strip():
         in_molecule = {"is_narrowed": request.orphans_only or molecule_id is not None, "molecule_id": molecule_id}
-        parameters = {**_build_word_parameters(tx, request.query), **(in_molecule if is_atom else {})}
-        listing = sql.atoms_with_words if is_atom else sql.molecules_with_words
-        return (listing if parameters["match"] else None), parameters
+        parameters = _build_word_parameters(tx, request.query)
+        if parameters is None:
+            return None, {}
+        return (sql.atoms_with_words, parameters | in_molecule) if is_atom else (sql.molecules_with_words, parameters)
     if not is_atom:
         return sql.molecules_by_name, {}
     if request.orphans_only or molecule_id is not None:
@@ -216,19 +214,19 @@ def _choose_listing(tx: Transaction, request: SearchKnowledge) -> tuple[Query | 
     return sql.atoms_by_name, {}
 
 
-def _build_word_parameters(tx: Transaction, query: str) -> dict[str, Any]:
+def _build_word_parameters(tx: Transaction, query: str) -> dict[str, Any] | None:
+    """Return the parameters of a search for words, or None if it finds nothing, because it has no words."""
     words = parse_query_words(query)
     if len(words) > QUERY_WORDS_MAX:
         wrong = f"has {len(words)} words, the limit is {QUERY_WORDS_MAX}; remove some"
         raise invalid_argument(("query",), wrong, code="too_many", limit=QUERY_WORDS_MAX)
     number = tx.scalar(sql.project_number, project_id=tx.project.id)
-    first_key = (number or 0) * KEYS_PER_PROJECT
+    if not words or number is None:
+        return None
     return {
-        # Words contain no quotation marks, so they need no escaping.
-        "match": " AND ".join(f'"{word}"*' for word in words) if number else "",
-        "words": to_json_array(words),
-        "first_key": first_key,
-        "last_key": first_key + KEYS_PER_PROJECT - 1,
+        **build_word_match(words)._asdict(),
+        "first_key": number * KEYS_PER_PROJECT,
+        "last_key": (number + 1) * KEYS_PER_PROJECT - 1,
     }
 
 
@@ -242,7 +240,7 @@ def _load_items(tx: Transaction, request: SearchKnowledge, ids: list[str]) -> li
         entries = load_latest_entries(tx, request.entity_type, ids, entries_max=request.changelog_limit)
         for item in items:
             item.changelog = entries[item.id]
-    return items
+    return sorted(items, key=lambda item: ids.index(item.id))
 
 
 SEARCH = declare(
@@ -252,11 +250,6 @@ SEARCH = declare(
     permission=Permission.KNOWLEDGE_READ,
     effect=Effect.READ,
     tool=Tool("query_graph", Group.KNOWLEDGE, "search"),
-    command=Command(
-        ("knowledge", "search"),
-        names={"entity_type": "type", "project_id": "project", "molecule_id": "molecule", "orphans_only": "orphans"},
-        columns=("id", "name", "version", "updated_at"),
-    ),
     http=Route("GET", "/projects/{project}/knowledge/{entityType}s"),
 )
 
@@ -363,9 +356,6 @@ LIST = declare(
     summary="List the atoms with their patterns and freshness.",
     permission=Permission.KNOWLEDGE_READ,
     effect=Effect.READ,
-    command=Command(
-        ("knowledge", "list"), names={"project_id": "project"}, columns=("id", "name", "paths", "version", "freshness")
-    ),
     http=Route("GET", "/projects/{project}/knowledge/freshness"),
 )
 
@@ -414,12 +404,6 @@ SEARCH_CHANGELOG = declare(
     effect=Effect.READ,
     project=lambda tx, request: resolve_entity_project(tx, request.parent_type, request.parent_id, "parentId"),
     tool=Tool("manage_changelog", Group.KNOWLEDGE, "search"),
-    command=Command(
-        ("knowledge", "search-changelog"),
-        arguments=("parent_id",),
-        names={"parent_type": "type", "parent_id": "id"},
-        columns=("created_at", "task_id", "summary"),
-    ),
     http=Route("GET", "/projects/{project}/knowledge/{parentType}s/{parentId}/changelog"),
 )
 
@@ -434,15 +418,13 @@ class _MatchedEntity(Struct):
 def find_entities(tx: Transaction, projects: Sequence[str], words: SearchWords) -> list[TextMatch]:
     """Return matching atoms and molecules of some projects. As in `knowledge.search`, words may be incomplete.
 
-    Those with all words in their names come first.
+    Those where all words begin words come first, and among them those with all words in their names.
     """
     asked = build_parameters(projects, words)
     rows: list[_MatchedEntity] = []
     if entity_id := parse_uuid(words.text):
         rows += tx.all(sql.entities_with_id, _MatchedEntity, projects=asked["projects"], id=entity_id)
     if parsed := parse_query_words(words.text):
-        # Words contain no quotation marks, so they need no escaping.
-        match = " AND ".join(f'"{word}"*' for word in parsed)
-        rows += tx.all(sql.entities_with_words, _MatchedEntity, **asked, match=match, words=to_json_array(parsed))
+        rows += tx.all(sql.entities_with_words, _MatchedEntity, **asked, **build_word_match(parsed)._asdict())
     texts: dict[str, str] = dict(tx.all(sql.entity_texts, ids=to_json_array(row.ref for row in rows)))
     return drop_repeated([TextMatch(row.project_id, row.ref, row.kind, row.title, texts[row.ref]) for row in rows])

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, NamedTuple, TypeVar
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from groundplan.kernel.errors import Invalid, NextStep, RuleViolated
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.input_gate.text_limits import MaxBytes, apply_marker
+from groundplan.kernel.operations.schema import HiddenInSchema
 from groundplan.kernel.preferences import RepositoryPaths
 from groundplan.kernel.wording import ArgumentPath, invalid_argument, quote_text
 from groundplan.knowledge.paths.names import EVERY_FILE, ROOT
@@ -22,6 +22,8 @@ from groundplan.knowledge.paths.pattern import (
     parse_pattern,
     refuse_costly,
 )
+
+R = TypeVar("R", bound=Struct)
 
 KNOWLEDGE_BYTES_MAX = 32_768
 SUMMARY_BYTES_MAX = 4_096
@@ -37,7 +39,6 @@ LIMIT_MAX = 100
 WILDCARD = re.compile(r"[*?\[{\\]")
 HEAD = "HEAD"
 COMMIT = re.compile(r"[0-9a-f]{7,64}")
-READ_WITH_RELATIONS = ("name", "missing")  # what answers add to a relation
 
 TaskRef = Annotated[str, Meta(min_length=1, max_length=255)]
 Reason = Annotated[str, MaxBytes(REASON_BYTES_MAX)]
@@ -57,13 +58,25 @@ class KnowledgeEntityType(StrEnum):
     MOLECULE = "molecule"
 
 
-class RelatedAtom(Struct, rename="camel", forbid_unknown_fields=True):
-    """A related atom and the reason of the relation."""
+# The fields of requests that the kind of an entity does not have.
+FOREIGN_FIELDS = {
+    KnowledgeEntityType.ATOM: ("related_molecules",),
+    KnowledgeEntityType.MOLECULE: ("paths", "molecule_id", "related_atoms", "confirm", "orphans_only"),
+}
 
-    IGNORED: ClassVar[Sequence[str]] = READ_WITH_RELATIONS
+
+# What an answer adds to a relation, so that it can be sent as it was read.
+ShownName = Annotated[str | None, HiddenInSchema()]
+ShownMissing = Annotated[bool | None, HiddenInSchema()]
+
+
+class RelatedAtom(Struct, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
+    """A related atom and the reason of the relation."""
 
     atom_id: str
     reason: Reason
+    name: ShownName = None
+    missing: ShownMissing = None
 
     @property
     def target_id(self) -> str:
@@ -71,13 +84,13 @@ class RelatedAtom(Struct, rename="camel", forbid_unknown_fields=True):
         return self.atom_id
 
 
-class RelatedMolecule(Struct, rename="camel", forbid_unknown_fields=True):
+class RelatedMolecule(Struct, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
     """A related molecule and the reason of the relation."""
-
-    IGNORED: ClassVar[Sequence[str]] = READ_WITH_RELATIONS
 
     molecule_id: str
     reason: Reason
+    name: ShownName = None
+    missing: ShownMissing = None
 
     @property
     def target_id(self) -> str:
@@ -187,8 +200,13 @@ def parse_commit(text: str, path: ArgumentPath) -> str:
     return commit
 
 
-def refuse_foreign_fields(entity_type: KnowledgeEntityType, given: Mapping[str, bool]) -> None:
-    """Refuse fields of the other kind of entity."""
-    for name, is_given in given.items():
-        if is_given:
-            raise invalid_argument((name,), f"does not apply to entityType {entity_type}; omit it")
+def drop_foreign_fields(request: R, entity_type: KnowledgeEntityType) -> R:
+    """Return a request without the empty fields of the other kind of entity; one that says something is refused."""
+    dropped = {}
+    for field in structs.fields(request):
+        if field.name not in FOREIGN_FIELDS[entity_type]:
+            continue
+        if getattr(request, field.name):
+            raise invalid_argument((field.encode_name,), f"does not apply to entityType {entity_type}; omit it")
+        dropped[field.name] = field.default
+    return structs.replace(request, **dropped)

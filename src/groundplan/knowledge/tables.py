@@ -48,5 +48,5 @@ TABLES = (
     Table("graph_files", select=_READ, insert=_WRITE, update=_WRITE, update_columns=_COLUMNS["checked"]),
 )
 
-# The full-text index of words, which only SQLite has.
-INDEXES = ("graph_text",)
+# The full-text indexes of words and of their trigrams, which only SQLite has.
+INDEXES = ("graph_text", "graph_trigrams")

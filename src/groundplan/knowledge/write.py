@@ -16,7 +16,7 @@ from groundplan.kernel.errors import RuleViolated, Unavailable, refuse_stale
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name, apply_marker
 from groundplan.kernel.input_gate.types import missing_argument
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.preferences import RepositoryPaths
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -58,10 +58,10 @@ from groundplan.knowledge.requests import (
     RelatedMolecules,
     TaskRef,
     Version,
+    drop_foreign_fields,
     normalize_knowledge,
     parse_id,
     parse_patterns,
-    refuse_foreign_fields,
     resolve_commit,
 )
 from groundplan.knowledge.words import build_word_index
@@ -204,6 +204,7 @@ def create(tx: Transaction, request: CreateKnowledge) -> WrittenKnowledge:
         NotFound: the task, the molecule or a related entity does not exist.
         OtherProject: the molecule or a related entity belongs to another project.
     """
+    request = drop_foreign_fields(request, request.entity_type)
     if request.entity_type is KnowledgeEntityType.ATOM:
         atom = _create_atom(tx, request)
         warnings = warn_about_folder_patterns(atom.paths or (), tx.preferences.working_copy)
@@ -212,7 +213,6 @@ def create(tx: Transaction, request: CreateKnowledge) -> WrittenKnowledge:
 
 
 def _create_atom(tx: Transaction, request: CreateKnowledge) -> Atom:
-    refuse_foreign_fields(KnowledgeEntityType.ATOM, {"relatedMolecules": request.related_molecules is not UNSET})
     if request.paths is UNSET:
         raise missing_argument("paths", (), expected="an array of path patterns, such as src/area/**")
     id_ = new_uuid()
@@ -245,14 +245,6 @@ def _create_atom(tx: Transaction, request: CreateKnowledge) -> Atom:
 
 
 def _create_molecule(tx: Transaction, request: CreateKnowledge) -> Molecule:
-    refuse_foreign_fields(
-        KnowledgeEntityType.MOLECULE,
-        {
-            "paths": request.paths is not UNSET,
-            "moleculeId": request.molecule_id is not None,
-            "relatedAtoms": request.related_atoms is not UNSET,
-        },
-    )
     id_ = new_uuid()
     related = validate_relations(tx, KnowledgeEntityType.MOLECULE, request.related_molecules or [], own_id=id_)
     row = MoleculeRow(**_build_common_columns(tx, request, id_), related_molecules=encode_relations(related))
@@ -298,19 +290,6 @@ CREATE = declare(
     permission=Permission.KNOWLEDGE_WRITE,
     effect=Effect.WRITE,
     tool=Tool("manage_graph", Group.KNOWLEDGE, "create"),
-    command=Command(
-        ("knowledge", "create"),
-        texts=("knowledge",),
-        patterns=("paths",),
-        arguments=("name",),
-        names={
-            "entity_type": "type",
-            "project_id": "project",
-            "created_by_task_id": "task",
-            "paths": "path",
-            "molecule_id": "molecule",
-        },
-    ),
     http=Route(
         "POST",
         "/projects/{project}/knowledge/{entityType}s",
@@ -358,6 +337,8 @@ def update(tx: Transaction, request: UpdateKnowledge) -> WrittenKnowledge:
     """
     id_ = parse_id(request.id, ("id",))
     refuse_other_project(tx, request.project_id, request.entity_type, id_)
+    request = drop_foreign_fields(request, request.entity_type)
+    request = structs.replace(request, confirm=request.confirm or UNSET)  # an empty text means that it is not given
     warnings: list[str] = []
     if request.entity_type is KnowledgeEntityType.ATOM:
         written = WrittenKnowledge(atom=(atom := _update_atom(tx, request, id_)))
@@ -374,7 +355,6 @@ def update(tx: Transaction, request: UpdateKnowledge) -> WrittenKnowledge:
 
 
 def _update_atom(tx: Transaction, request: UpdateKnowledge, id_: str) -> Atom:
-    refuse_foreign_fields(KnowledgeEntityType.ATOM, {"relatedMolecules": request.related_molecules is not UNSET})
     before = load_atom(tx, id_)
     refuse_stale(KnowledgeEntityType.ATOM, id_, current=before.version, given=request.version)
     after = _revise(tx, before, request)
@@ -407,15 +387,6 @@ def _update_atom(tx: Transaction, request: UpdateKnowledge, id_: str) -> Atom:
 
 
 def _update_molecule(tx: Transaction, request: UpdateKnowledge, id_: str) -> Molecule:
-    refuse_foreign_fields(
-        KnowledgeEntityType.MOLECULE,
-        {
-            "paths": request.paths is not UNSET,
-            "moleculeId": request.molecule_id is not UNSET,
-            "relatedAtoms": request.related_atoms is not UNSET,
-            "confirm": request.confirm is not UNSET,
-        },
-    )
     before = load_molecule(tx, id_)
     refuse_stale(KnowledgeEntityType.MOLECULE, id_, current=before.version, given=request.version)
     after = _revise(tx, before, request)
@@ -496,25 +467,11 @@ def _write(tx: Transaction, query: Query, after: AtomRow | MoleculeRow, *, expec
 UPDATE = declare(
     update,
     name="knowledge.update",
-    summary="Update one at the version you read; append adds below; confirm: a commit at which it is right.",
+    summary="Update one at the version you read; append adds below; confirm: a commit or HEAD, where it is right.",
     permission=Permission.KNOWLEDGE_WRITE,
     effect=Effect.WRITE,
     project=lambda tx, request: resolve_entity_project(tx, request.entity_type, request.id, "id"),
     tool=Tool("manage_graph", Group.KNOWLEDGE, "update"),
-    command=Command(
-        ("knowledge", "update"),
-        texts=("knowledge",),
-        patterns=("paths",),
-        arguments=("id",),
-        names={
-            "entity_type": "type",
-            "project_id": "project",
-            "paths": "path",
-            "knowledge_mode": "mode",
-            "molecule_id": "molecule",
-            "last_task_id": "task",
-        },
-    ),
     http=Route("PATCH", "/projects/{project}/knowledge/{entityType}s/{id}"),
 )
 
@@ -634,11 +591,6 @@ DELETE = declare(
     effect=Effect.DESTROY,
     project=lambda tx, request: resolve_entity_project(tx, request.entity_type, request.id, "id"),
     tool=Tool("manage_graph", Group.KNOWLEDGE, "delete"),
-    command=Command(
-        ("knowledge", "delete"),
-        arguments=("id",),
-        names={"entity_type": "type", "project_id": "project", "last_task_id": "task"},
-    ),
     http=Route("DELETE", "/projects/{project}/knowledge/{entityType}s/{id}"),
 )
 
@@ -691,12 +643,6 @@ APPEND_CHANGELOG = declare(
     effect=Effect.WRITE,
     project=lambda tx, request: resolve_entity_project(tx, request.parent_type, request.parent_id, "parentId"),
     tool=Tool("manage_changelog", Group.KNOWLEDGE, "append"),
-    command=Command(
-        ("knowledge", "append-changelog"),
-        arguments=("parent_id",),
-        texts=("summary",),
-        names={"parent_type": "type", "parent_id": "id", "task_id": "task"},
-    ),
     http=Route(
         "POST",
         "/projects/{project}/knowledge/{parentType}s/{parentId}/changelog",

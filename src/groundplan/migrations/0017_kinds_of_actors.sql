@@ -5,6 +5,9 @@ WHEN NEW.tenant_id <> OLD.tenant_id
   OR NEW.id <> OLD.id
   OR NEW.kind <> OLD.kind;
 
+-- Who is no person is shown with the kind, wherever names are shown.
+CREATE INDEX principals_of_other_kinds ON principals (tenant_id, id, kind) WHERE kind <> 'person';
+
 -- only: sqlite
 -- On PostgreSQL the app role has no right to delete these rows.
 REFUSE frozen AS principals_are_never_deleted

@@ -11,7 +11,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import NextStep, NotFound
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.input_gate.types import missing_argument
-from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, Operation, Route, Tool, declare
 from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
@@ -168,11 +168,6 @@ HEALTH = declare(
     summary="Return the health of a version: metrics, bands, and how each goal is reached.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
-    command=Command(
-        ("purpose", "health"),
-        fixed={"gate": "health"},
-        without=("profile", "operation", "node", "assumption", "limit", "detail"),
-    ),
     http=Route(
         "GET",
         "/projects/{project}/purpose/health",
@@ -187,7 +182,6 @@ ANALYSIS = declare(
     summary="Analyse the structure of a version: pathways to goals, orphans, weak links, assumption impacts.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
-    command=Command(("purpose", "analysis"), fixed={"gate": "analysis"}, without=("profile", "operation", "detail")),
     http=Route(
         "GET",
         "/projects/{project}/purpose/analysis",
@@ -202,12 +196,6 @@ COMPLIANCE = declare(
     summary="Return the compliance checklist for a proposed operation: APPROVED or BLOCKED, and why.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
-    command=Command(
-        ("purpose", "compliance"),
-        arguments=("operation",),
-        fixed={"gate": "compliance"},
-        without=("profile", "node", "assumption", "limit", "version", "as_of"),
-    ),
     http=Route(
         "POST",
         "/projects/{project}/purpose/compliance",
@@ -231,9 +219,6 @@ OPERATION = declare(
     variants=(HEALTH, ANALYSIS, COMPLIANCE),
     choose_variant=_choose_variant,
     tool=Tool("toc_check", Group.PURPOSE),
-    command=Command(
-        ("purpose", "check"), arguments=("gate",), without=("operation", "node", "assumption", "limit", "detail")
-    ),
     http=Route(
         "GET",
         "/projects/{project}/purpose/check",

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import Budget, CutLists, DropField, LeftOut, Trimming, count_chars, trim
 from groundplan.kernel.cursors import Cursor, InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.errors import NextStep, NotFound
+from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, Operation, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import invalid_argument
+from groundplan.kernel.wording import format_argument_path, invalid_argument
 from groundplan.purpose.content import read_verified_content
 from groundplan.purpose.dates import get_day, parse_moment
 from groundplan.purpose.gates.gates import select_active_waivers
@@ -27,6 +29,8 @@ from groundplan.purpose.model import (
     EdgeType,
     IndicatorDirection,
     NodeType,
+    PurposeEdge,
+    Ref,
     RiskLevel,
     convert_row,
     orient_edge,
@@ -40,6 +44,7 @@ from groundplan.purpose.versions.versions import (
     VersionRef,
     VersionRow,
     read_versions,
+    require_version,
     resolve_version,
     stale_draft,
     to_version,
@@ -54,12 +59,20 @@ PARTS = ("nodes", "edges", "indicators", "waivers")  # in page order
 ROW_ID = frozenset({"id"})
 
 
+KEYS_MAX = 100
+Keys = Annotated[
+    Ref | Annotated[list[Ref], Meta(min_length=1, max_length=KEYS_MAX)],
+    Meta(extra_json_schema={"type": ["array", "string"]}),
+]
+
+
 class OpenPurpose(Struct, forbid_unknown_fields=True):
     """The version (by default the draft, else the latest published), the detail, and the day of the observations."""
 
     project: Name
     version: VersionRef | None = None
     detail: Literal["summary", "full", "observations"] | None = None
+    keys: Keys | None = None
     as_of: str | None = None
     cursor: Cursor = None
     lean: bool | None = None
@@ -109,9 +122,14 @@ class PurposeEdgeView(Struct, omit_defaults=True, kw_only=True):
     confidence: Confidence | None = None
 
 
+def name_edge(edge: PurposeEdgeView) -> EdgeName:
+    """Return the name of an edge."""
+    return EdgeName(edge.source, edge.target, edge.edge_type or EdgeType.CONTRIBUTES_TO)
+
+
 def orient_edge_view(edge: PurposeEdgeView, nodes: Mapping[str, PurposeNodeView]) -> EdgeName:
     """Return the name of an edge with its cause as the source and its effect as the target."""
-    name = EdgeName(edge.source, edge.target, edge.edge_type or EdgeType.CONTRIBUTES_TO)
+    name = name_edge(edge)
     if name.source not in nodes or name.target not in nodes:
         return name  # an end is on another page
     return orient_edge(name, nodes[name.source].node_type, nodes[name.target].node_type)
@@ -201,6 +219,22 @@ class OpenedPurpose(Struct):
     next_cursor: str | UnsetType = UNSET
 
 
+class PurposeItems(Struct):
+    """Some items of a version: nodes with their edges and indicators, all with their assumptions and waivers."""
+
+    bookkeeping: ClassVar[frozenset[str]] = frozenset()
+    trimming: ClassVar[Trimming] = Trimming(CutLists(("nodes", "edges", "indicators", "waivers")))
+
+    project: str
+    rev: int
+    version: Version
+    nodes: list[PurposeNodeView]
+    edges: list[PurposeEdgeView]
+    indicators: list[IndicatorView]
+    waivers: list[WaiverView] | UnsetType = UNSET
+    left_out: LeftOut = UNSET
+
+
 def open_purpose(tx: Transaction, request: OpenPurpose) -> OpenedPurpose:
     """Return a version with the status of its assumptions and the latest measurements of its indicators.
 
@@ -272,6 +306,12 @@ def _add_content(
     summary: OpenedPurpose, content: Content, observed: Observations, waivers: list[Waiver]
 ) -> OpenedPurpose:
     """Add the content to the summary, and return the summary."""
+    versions = [msgspec.structs.replace(version) for version in summary.versions]
+    return msgspec.structs.replace(summary, versions=versions, **_build_views(content, observed, waivers))
+
+
+def _build_views(content: Content, observed: Observations, waivers: list[Waiver]) -> dict[str, Any]:
+    """Return the fields of an answer with the content of a version."""
     statuses, latest = observed.get_statuses(), observed.get_latest_measurements()
     by_subject: dict[Any, list[AssumptionView]] = {}
     for assumption in content.assumptions.values():
@@ -279,20 +319,20 @@ def _add_content(
         by_subject.setdefault(assumption.node or assumption.edge, []).append(
             convert_row(assumption, AssumptionView, status=status)
         )
-    return msgspec.structs.replace(
-        summary,
-        versions=[msgspec.structs.replace(version) for version in summary.versions],
-        nodes=[
+    return {
+        "nodes": [
             convert_row(node, PurposeNodeView, assumptions=by_subject.get(node.key, []))
             for node in content.nodes.values()
         ],
-        edges=[convert_row(edge, PurposeEdgeView, assumptions=by_subject.get(edge.name, [])) for edge in content.edges],
-        indicators=[
+        "edges": [
+            convert_row(edge, PurposeEdgeView, assumptions=by_subject.get(edge.name, [])) for edge in content.edges
+        ],
+        "indicators": [
             convert_row(indicator, IndicatorView, latest=_to_latest_measurement(latest.get(indicator.key)))
             for indicator in content.indicators.values()
         ],
-        waivers=[convert_row(waiver, WaiverView) for waiver in waivers] or UNSET,
-    )
+        "waivers": [convert_row(waiver, WaiverView) for waiver in waivers] or UNSET,
+    }
 
 
 def _to_latest_measurement(measurement: Measurement | None) -> LatestMeasurement | UnsetType:
@@ -333,6 +373,75 @@ def open_observations(tx: Transaction, request: OpenPurpose) -> read.Observation
     if request.version is not None:
         raise invalid_argument(("version",), "does not apply to observations, which belong to all versions; omit it")
     return read.read_observations_page(tx, as_of=request.as_of, cursor=request.cursor)
+
+
+def open_items(tx: Transaction, request: OpenPurpose) -> PurposeItems:
+    """Return some items of a version with what is on them. An assumption comes with the node or edge that it is on.
+
+    Raises:
+        NotFound: there is no such version or item.
+        Invalid: the date is invalid, or an argument is given that keys leave no use for.
+        ContentAltered: the content of a published version does not match its hash.
+    """
+    for name in ("detail", "cursor"):
+        if getattr(request, name) is not None:
+            raise invalid_argument((name,), "does not apply to keys, whose items are always whole; omit it")
+    as_of = None if request.as_of is None else parse_moment(request.as_of, ("as_of",))
+    row = require_version(tx, request.version)
+    content = read_verified_content(tx, row)
+    observed = read_version_observations(tx, content, Cutoff(as_of=as_of))
+    part = _select_items(tx, content, [request.keys] if isinstance(request.keys, str) else request.keys or [])
+    names = {*part.nodes, *part.assumptions, *part.indicators, *(str(edge.name) for edge in part.edges)}
+    active = select_active_waivers(observed.waivers, get_day(as_of or tx.now))
+    waivers = [waiver for waiver in active if not names.isdisjoint(waiver.refs)]
+    items = PurposeItems(tx.project.name, row.rev, to_version(row), **_build_views(part, observed, waivers))
+    trim(items, tx.budget)
+    return items
+
+
+def _select_items(tx: Transaction, content: Content, keys: list[str]) -> Content:
+    """Return the part of a version that keys, row ids and edge names select."""
+    edges = {str(edge.name): edge for edge in content.edges}
+    ids = {
+        item.id: key
+        for items in (content.nodes, edges, content.assumptions, content.indicators)
+        for key, item in items.items()
+    }
+    nodes: set[str] = set()
+    names: set[EdgeName] = set()
+    indicators: set[str] = set()
+    for index, ref in enumerate(keys):
+        key = ids.get(parse_uuid(ref) or "", ref)
+        if key in content.nodes:
+            nodes.add(key)
+            names |= {edge.name for edge in content.edges if key in edge.name[:2]}
+            indicators |= {indicator.key for indicator in content.indicators.values() if indicator.node == key}
+        elif key in content.indicators:
+            indicators.add(key)
+        elif (name := _find_edge_name(content, edges, key)) is not None:
+            names.add(name)
+        elif key in content.assumptions:
+            nodes.add(str(content.assumptions[key].node))
+        else:
+            show = NextStep("purpose.open", "shows the keys and the edges", {"project": tx.project.name})
+            raise NotFound("item", ref, next_steps=show, field=format_argument_path(("keys", index)))
+    return content._replace(
+        nodes={key: node for key, node in content.nodes.items() if key in nodes},
+        edges=[edge for edge in content.edges if edge.name in names],
+        assumptions={
+            key: assumption
+            for key, assumption in content.assumptions.items()
+            if assumption.node in nodes or assumption.edge in names
+        },
+        indicators={key: indicator for key, indicator in content.indicators.items() if key in indicators},
+    )
+
+
+def _find_edge_name(content: Content, edges: Mapping[str, PurposeEdge], key: str) -> EdgeName | None:
+    """Return the edge that a name means, or that an assumption is on."""
+    if key in edges:
+        return edges[key].name
+    return content.assumptions[key].edge if key in content.assumptions else None
 
 
 ANSWER_TOKENS_AIM = 3_000  # size to which an answer is shortened unless `detail` is full: about thirty nodes
@@ -404,11 +513,26 @@ OBSERVATIONS = declare(
     summary="Read what was observed: measurements, reviews, waivers, decisions; with as_of, as known then.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
-    command=Command(("purpose", "observations"), fixed={"detail": "observations"}, without=("version",)),
     http=Route(
-        "GET", "/projects/{project}/purpose/observations", fixed={"detail": "observations"}, without=("version",)
+        "GET", "/projects/{project}/purpose/observations", fixed={"detail": "observations"}, without=("version", "keys")
     ),
 )
+
+ITEMS = declare(
+    open_items,
+    name="purpose.items",
+    summary="Read some items of a version, by their keys, with what is on them.",
+    permission=Permission.PURPOSE_READ,
+    effect=Effect.READ,
+    http=Route("GET", "/projects/{project}/purpose/items/{keys}", without=("detail", "cursor")),
+)
+
+
+def _choose_variant(request: OpenPurpose) -> Operation[OpenPurpose, Any] | None:
+    if request.keys is not None:
+        return ITEMS
+    return OBSERVATIONS if request.detail == "observations" else None
+
 
 OPERATION = declare(
     open_purpose,
@@ -416,10 +540,9 @@ OPERATION = declare(
     summary="Read the theory of change: versions, nodes, edges, assumptions, indicators, health; or observations.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
-    variants=(OBSERVATIONS,),
-    choose_variant=lambda request: OBSERVATIONS if request.detail == "observations" else None,
+    variants=(OBSERVATIONS, ITEMS),
+    choose_variant=_choose_variant,
     tool=Tool("toc_open", Group.PURPOSE),
-    command=Command(("purpose", "open")),
     http=Route("GET", "/projects/{project}/purpose"),
     other_routes=(Route("GET", "/projects/{project}/purpose/versions/{version}"),),
 )

@@ -7,6 +7,7 @@ a route.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -14,11 +15,13 @@ from urllib.parse import quote, urlencode
 import msgspec
 from msgspec import Struct
 
+from groundplan.commands import CALL, Entry, list_commands_of
 from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import Vocabulary
 from groundplan.kernel.input_gate.request import PROJECT_NAMES
-from groundplan.kernel.operations.commands import choose_command, spell_command, spell_option
+from groundplan.kernel.input_gate.types import TypeKind, describe_type
 from groundplan.kernel.operations.registry import Operation, Registry, Route, Tool
+from groundplan.kernel.wording import PROGRAM
 
 
 class CliVocabulary(Vocabulary):
@@ -35,7 +38,7 @@ class CliVocabulary(Vocabulary):
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
         """Return the command with its arguments in the syntax of a shell."""
         declared = self._operations[operation]
-        return spell_command(declared, add_project(declared, arguments, self._project)) or operation
+        return spell_command(declared, add_project(declared, arguments, self._project))
 
     def call(self, operation: str, arguments: Mapping[str, Any], fill: Sequence[str] = ()) -> dict[str, Any]:
         """Return the command as data."""
@@ -124,8 +127,11 @@ class HttpVocabulary(Vocabulary):
         if route is None:
             return {"method": "POST", "path": operation}
         path = fill_path(route.path, lambda name: _spell_in_path(route, name, given.get(name)))
-        used = {PROJECT, *list_parameters(route.path), *route.fixed}
-        others = {name: value for name, value in given.items() if name not in used}
+        in_path = list_parameters(route.path)
+        used = {PROJECT, *in_path, *route.fixed}
+        others = {route.names.get(name, name): value for name, value in given.items() if name not in used}
+        if project is not None and project in arguments and PROJECT not in in_path:
+            others = {project: arguments[project], **others}
         if route.method in ("GET", "DELETE"):
             return {"method": route.method, "path": path + format_query(others)}
         return {"method": route.method, "path": path, **({"body": others} if others else {})}
@@ -210,3 +216,60 @@ def format_query(arguments: Mapping[str, Any]) -> str:
         for item in (value if isinstance(value, list) and all(isinstance(item, str) for item in value) else [value])
     ]
     return f"?{urlencode(pairs)}" if pairs else ""
+
+
+# --- Commands, as a shell is given them -------------------------------------------------------------------------------
+
+OBJECTS = (TypeKind.MAP, TypeKind.STRUCT, TypeKind.ANY)
+
+
+def spell_command(operation: Operation[Any, Any], arguments: Mapping[str, Any], chars_max: int | None = None) -> str:
+    """Return the command of an operation with its arguments, ready for a shell.
+
+    One that is longer than `chars_max` keeps its words and positional arguments only, or reads its JSON.
+    """
+    entry = choose_command(operation, arguments)
+    if entry is None:
+        called = shlex.join((PROGRAM, CALL, operation.name, encode(arguments).decode()))
+        return called if chars_max is None or len(called) <= chars_max else f"{PROGRAM} {CALL} {operation.name} -"
+    positional, options = [], []
+    fields = {one.encode_name: one for one in msgspec.structs.fields(operation.input)}
+    for wire_name, value in arguments.items():
+        name = fields[wire_name].name
+        is_repeated = _is_repeated(value, fields[wire_name].type)
+        texts = [_quote_for_shell(item) for item in (value if is_repeated else [value])]
+        if name in entry.arguments:
+            positional += texts
+        elif name not in entry.fixed:
+            option = spell_option(entry, name)
+            options += [option] if value is True else [f"{option} {text}" for text in texts]
+    spelled = " ".join((PROGRAM, *entry.words, *positional, *options))
+    is_short = chars_max is None or len(spelled) <= chars_max
+    return spelled if is_short else " ".join((PROGRAM, *entry.words, *positional))
+
+
+def choose_command(operation: Operation[Any, Any], arguments: Mapping[str, Any]) -> Entry | None:
+    """Return the command that accepts the arguments, such as `feature show` for a feature."""
+    fields = {one.name: one.encode_name for one in msgspec.structs.fields(operation.input)}
+    entries = list_commands_of(operation.name)
+    for entry in entries:
+        given = {name: arguments.get(fields[name], value) for name, value in entry.fixed.items()}
+        if given == entry.fixed and not any(fields[name] in arguments for name in entry.without):
+            return entry
+    return entries[0] if entries else None
+
+
+def spell_option(entry: Entry, name: str) -> str:
+    """Return an argument as the usage of its command spells it."""
+    return name.upper() if name in entry.arguments else f"--{entry.get_option_name(name)}"
+
+
+def _is_repeated(value: Any, hint: Any) -> bool:
+    """Return whether an option is repeated for each item; a list of objects, or one beside an object, is JSON."""
+    if not isinstance(value, list) or any(isinstance(item, dict | list) for item in value):
+        return False
+    return all(option.kind not in OBJECTS for option in describe_type(hint).options_without_null)
+
+
+def _quote_for_shell(value: Any) -> str:
+    return shlex.quote(value if isinstance(value, str) else encode(value).decode())

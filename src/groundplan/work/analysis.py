@@ -16,7 +16,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import LeftOut
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
@@ -336,6 +336,5 @@ OPERATION = declare(
     effect=Effect.READ,
     project=locate_request,
     tool=Tool("analyse", Group.BRIEFING),
-    command=Command(("work", "analyse"), arguments=("what", "node_id")),
     http=Route("GET", "/projects/{project}/work/analysis"),
 )

@@ -11,7 +11,7 @@ from groundplan.kernel.answers import CHARS_PER_TOKEN, Budget, CutLists, count_c
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import find_nearest, quote_text
 from groundplan.providers import BRIEFING_LISTS, collect_briefing
-from groundplan.work.nodes import DEPENDS_ON, NodeSummary, load_best
+from groundplan.work.nodes import DEPENDS_ON, NodeSummary, WorkNode, get_description, load_best
 from groundplan.work.readiness import Readiness
 
 WARNINGS_MAX = 5
@@ -130,6 +130,11 @@ def list_within_budget(
     listed = tx.budget.share(1, of=LIST_BUDGET_DIVISOR).take_rows(entries[:LISTED_NODES_MAX])
     total = len(entries) if total is None else total
     return listed or UNSET, total if len(listed) < total else UNSET
+
+
+def list_described(node: WorkNode | UnsetType) -> dict[str, bool]:
+    """Return the id of a node if an answer shows its description."""
+    return {node.id: True} if node and get_description(node.properties) else {}
 
 
 class AnswerBriefing:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from enum import StrEnum
+from typing import Protocol
 
 from msgspec import UNSET, UnsetType
 
@@ -53,9 +54,17 @@ def get_default_check(type_: str) -> EvidenceCheck | None:
     return EvidenceCheck.NOT_CHECKED if type_ in (*COMMITS, FILE) else None
 
 
-def format_check(checked: EvidenceCheck | UnsetType) -> str:
-    """Return a mark to show beside evidence; nothing beside evidence that names no commit and no file."""
-    return "" if checked is UNSET else MARKS[checked]
+class EvidenceMarks(Protocol):
+    """What an entry of evidence is marked with."""
+
+    checked: EvidenceCheck | UnsetType
+    undone: bool | UnsetType
+
+
+def format_marks(evidence: EvidenceMarks) -> str:
+    """Return the marks to show beside evidence: that it was undone, and whether the repository has what it names."""
+    marks = ["undone"] if evidence.undone else []
+    return " ".join(marks if evidence.checked is UNSET else [*marks, MARKS[evidence.checked]])
 
 
 def describe_missing(checks: Checks) -> str | None:

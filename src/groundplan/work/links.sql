@@ -2,11 +2,11 @@
 -- Returns some nodes and all their ancestors, with the distance to the node, nearest first.
 WITH RECURSIVE above (start_n, n, parent_n, id, distance) AS (
     SELECT c.n, c.n, c.parent_n, c.id, 0
-      FROM each(:ns) AS k
+      FROM each_number(:ns) AS k
      CROSS JOIN work_nodes AS c
      WHERE c.tenant_id = :tenant_id
        AND c.project_id = :project_id
-       AND c.n = CAST(k.value AS bigint)
+       AND c.n = k.value
     UNION ALL
     SELECT a.start_n, p.n, p.parent_n, p.id, a.distance + 1
       FROM above AS a
@@ -47,18 +47,18 @@ SELECT n, parent_n, resolved
 -- name: ids_of_numbers
 -- Returns the ids of some nodes by their numbers.
 SELECT c.n, c.id
-  FROM each(:ns) AS k
+  FROM each_number(:ns) AS k
  CROSS JOIN work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
-   AND c.n = CAST(k.value AS bigint);
+   AND c.n = k.value;
 
 -- name: dropped_of_numbers
 -- Returns the numbers of those of some nodes that were dropped.
 SELECT c.n
-  FROM each(:ns) AS k
+  FROM each_number(:ns) AS k
  CROSS JOIN work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
-   AND c.n = CAST(k.value AS bigint)
+   AND c.n = k.value
    AND c.outcome = 'dropped';

@@ -14,6 +14,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import Unavailable
+from groundplan.kernel.events import find_undone_writes
 from groundplan.kernel.ids import new_short_ids
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -36,13 +37,8 @@ RELATES_TO = "relates_to"
 TEXT_KEY_BITS = 32  # the low bits are the node's number, the high bits the project's
 PROJECT_NUMBER_LIMIT = 2**31  # the upper half of a 63-bit key, see work_text in the migration
 NUMBER_TRIES_MAX = 8
-ANCESTORS_MAX = 50  # the root and the nearest ones
-DEPENDENCIES_MAX = 20
-EVIDENCE_MAX = 2**31  # more than a node can have
-MERGED_SHOWN_MAX = 20  # of the nodes that were merged into one, in an answer with a cap
-EVIDENCE_SHOWN_MAX = 20  # the newest of one node in an answer with a cap; its history has all of them
 # What a long answer drops from a node, in this order.
-TRIMMABLE_FIELDS = ("evidence", "context_links", "properties", "merged", "state")
+TRIMMABLE_FIELDS = ("properties", "state")
 
 sql = load_queries(__file__)
 
@@ -141,6 +137,12 @@ class WorkNodeRow(Struct):
         changes = list_claim_end(self)
         self.claimed_by = self.claimed_at = self.claimed_until = None
         return changes
+
+
+def get_description(properties: Mapping[str, Any] | UnsetType) -> str | None:
+    """Return the description among the properties of a node; None if there is none, or they are left out."""
+    text = properties.get("description") if properties else None
+    return text if isinstance(text, str) and text.strip() else None
 
 
 def fetch_node(tx: Transaction, n: int) -> WorkNodeRow:
@@ -287,6 +289,7 @@ class Evidence(Struct):
     agent: str | UnsetType = UNSET
     timestamp: str | UnsetType = UNSET
     checked: EvidenceCheck | UnsetType = UNSET  # of a commit or a file
+    undone: bool | UnsetType = UNSET  # set if the write that added it was undone
 
 
 class MergedTextRow(Struct):
@@ -296,6 +299,7 @@ class MergedTextRow(Struct):
     id: str
     summary: str
     description: str | None
+    rev: int
 
 
 class MergedNode(Struct):
@@ -357,15 +361,33 @@ class EvidenceRow(Struct):
     agent: str
     at: str
     checked: EvidenceCheck | None
+    rev: int | None  # of the write that added it; null if it is older than this column
 
 
-def load_nodes(tx: Transaction, ns: Iterable[int], *, lean: bool, project_id: str | None = None) -> dict[int, WorkNode]:
-    """Return nodes by number, of the current project or of a project that is being created (`project_id`)."""
-    numbers = to_json_array(ns)
-    rows = tx.all(sql.nodes, WorkNodeRow, project_id=project_id or tx.project.id, ns=numbers)
-    evidence = load_evidence(tx, numbers) if any(row.evidence_total for row in rows) else {}
-    merged = load_merged(tx, numbers) if any(row.merged_total for row in rows) else {}
-    return {row.n: _to_node(row, evidence.get(row.n, []), merged.get(row.n, []), now=tx.now, lean=lean) for row in rows}
+def load_rows(tx: Transaction, ns: Iterable[int], *, project_id: str | None = None) -> dict[int, WorkNodeRow]:
+    """Return nodes with their parents, of the current project or of one that is being created (`project_id`)."""
+    rows = tx.all(sql.nodes, WorkNodeRow, project_id=project_id or tx.project.id, ns=to_json_array(ns))
+    return {row.n: row for row in rows}
+
+
+def load_nodes(tx: Transaction, ns: Iterable[int], *, lean: bool, of_each: int) -> dict[int, WorkNode]:
+    """Return nodes by number, each with its newest evidence and its last merges, so many `of_each`."""
+    rows = load_rows(tx, ns)
+    evidence = load_evidence(tx, [row.n for row in rows.values() if row.evidence_total], of_each=of_each)
+    merged = load_merged(tx, [row.n for row in rows.values() if row.merged_total], of_each=of_each)
+    nodes = {n: build_node(row, now=tx.now, lean=lean) for n, row in rows.items()}
+    for n, row in rows.items():
+        if row.context_links != "[]":
+            nodes[n].context_links = row.links_value
+    for n, entries in evidence.items():
+        nodes[n].evidence = format_evidence(entries, lean=lean)
+        if rows[n].evidence_total > len(entries):
+            nodes[n].evidence_total = rows[n].evidence_total
+    for n, texts in merged.items():
+        nodes[n].merged = texts
+        if rows[n].merged_total > len(texts):
+            nodes[n].merged_total = rows[n].merged_total
+    return nodes
 
 
 def load_summaries(tx: Transaction, ns: Iterable[int]) -> dict[int, NodeSummary]:
@@ -406,62 +428,70 @@ def load_best(tx: Transaction, ns: Iterable[int], *, at_most: int) -> list[NodeS
     return tx.all(sql.best_of_nodes, NodeSummary, project_id=tx.project.id, ns=to_json_array(ns), at_most=at_most)
 
 
-def build_node(tx: Transaction, row: WorkNodeRow, *, lean: bool) -> WorkNode:
-    """Return a node of the current project from its row."""
-    evidence = load_evidence(tx, f"[{row.n}]").get(row.n, []) if row.evidence_total else []
-    merged = load_merged(tx, f"[{row.n}]").get(row.n, []) if row.merged_total else []
-    return _to_node(row, evidence, merged, now=tx.now, lean=lean)
-
-
-def _to_node(row: WorkNodeRow, evidence: list[Evidence], merged: list[MergedNode], *, now: str, lean: bool) -> WorkNode:
+def build_node(row: WorkNodeRow, *, now: str, lean: bool) -> WorkNode:
+    """Return a node without its lists."""
     properties: dict[str, Any] = msgspec.json.decode(row.properties) if row.properties != "{}" else {}
     add_claim_properties(properties, row, now=now)
     add_hold_property(properties, row)
-    links: list[str] = msgspec.json.decode(row.context_links) if row.context_links != "[]" else []
     node = WorkNode(id=row.id, summary=row.summary, resolved=row.resolved)
     if row.parent is not None:
         node.parent = row.parent
     if row.state is not None:
         node.state = msgspec.json.decode(row.state)
-    if row.evidence_total > len(evidence):
-        node.evidence_total = row.evidence_total
-    node.evidence = format_evidence(evidence, lean=lean)
-    node.merged = merged or UNSET
-    if row.merged_total > len(merged):
-        node.merged_total = row.merged_total
     if lean:
         node.properties = properties or UNSET
-        node.context_links = links or UNSET
         return node
-    node.rev, node.properties, node.context_links = row.rev, properties, links
+    node.rev, node.properties, node.context_links, node.evidence = row.rev, properties, [], []
     node.created_at, node.updated_at, node.created_by = row.created_at, row.updated_at, row.created_by
     return node
+
+
+def summarize_node(row: WorkNodeRow) -> WorkNode:
+    """Return a node in its shortest form."""
+    return WorkNode(id=row.id, summary=row.summary, resolved=row.resolved)
 
 
 def format_evidence(evidence: list[Evidence], *, lean: bool) -> list[Evidence] | UnsetType:
     """Return evidence for an answer. With `lean`, entries have no agent and time, and an empty list is left out."""
     if not lean:
         return evidence
-    return [Evidence(entry.type, entry.ref, checked=entry.checked) for entry in evidence] or UNSET
+    return [Evidence(one.type, one.ref, checked=one.checked, undone=one.undone) for one in evidence] or UNSET
 
 
-def load_evidence(tx: Transaction, numbers: str) -> dict[int, list[Evidence]]:
-    """Return the newest evidence of the nodes in `numbers`, a JSON array, oldest first; all of it without a cap."""
-    at_most = EVIDENCE_SHOWN_MAX if tx.budget.is_limited else EVIDENCE_MAX
+def load_evidence(tx: Transaction, ns: Collection[int], *, of_each: int) -> dict[int, list[Evidence]]:
+    """Return the newest evidence of some nodes, oldest first, so many `of_each`."""
+    if not ns or not of_each:
+        return {}
+    numbers = to_json_array(ns)
+    rows = tx.all(sql.newest_evidence, EvidenceRow, project_id=tx.project.id, ns=numbers, at_most=of_each)
     evidence: dict[int, list[Evidence]] = {}
-    for row in tx.all(sql.newest_evidence, EvidenceRow, project_id=tx.project.id, ns=numbers, at_most=at_most):
-        evidence.setdefault(row.node_n, []).append(Evidence(row.type, row.ref, row.agent, row.at, row.checked or UNSET))
+    for row, entry in zip(rows, build_evidence(tx, rows), strict=True):
+        evidence.setdefault(row.node_n, []).append(entry)
     return evidence
 
 
-def load_merged(tx: Transaction, numbers: str) -> dict[int, list[MergedNode]]:
-    """Return the nodes that were merged last into each node of `numbers`, a JSON array, in the order of the merges."""
-    at_most = MERGED_SHOWN_MAX if tx.budget.is_limited else EVIDENCE_MAX
+def build_evidence(tx: Transaction, rows: Sequence[EvidenceRow]) -> list[Evidence]:
+    """Return stored evidence as it is shown."""
+    undone = find_undone_writes(tx, {row.rev for row in rows})
+    return [
+        Evidence(row.type, row.ref, row.agent, row.at, row.checked or UNSET, row.rev in undone or UNSET) for row in rows
+    ]
+
+
+def load_merged(tx: Transaction, ns: Collection[int], *, of_each: int) -> dict[int, list[MergedNode]]:
+    """Return the nodes that were merged last into some nodes, in the order of the merges, so many `of_each`."""
+    if not ns or not of_each:
+        return {}
+    numbers = to_json_array(ns)
     merged: dict[int, list[MergedNode]] = {}
-    for row in tx.all(sql.merged_nodes, MergedTextRow, project_id=tx.project.id, ns=numbers, at_most=at_most):
-        description = UNSET if row.description is None else row.description
-        merged.setdefault(row.node_n, []).append(MergedNode(row.id, row.summary, description))
+    for row in tx.all(sql.merged_nodes, MergedTextRow, project_id=tx.project.id, ns=numbers, at_most=of_each):
+        merged.setdefault(row.node_n, []).append(build_merged(row))
     return merged
+
+
+def build_merged(row: MergedTextRow) -> MergedNode:
+    """Return a node that was merged into another one as it is shown."""
+    return MergedNode(row.id, row.summary, UNSET if row.description is None else row.description)
 
 
 def add_evidence(tx: Transaction, rows: Iterable[EvidenceRow]) -> None:

@@ -183,7 +183,7 @@ DELETE FROM work_node_tags
 
 -- name: merged_nodes
 -- The nodes that were merged into some nodes, the last :at_most of each, in the order of the merges.
-SELECT node_n, id, summary, description
+SELECT node_n, id, summary, description, rev
   FROM (SELECT m.node_n, m.id, m.summary, m.description, m.rev,
                row_number() OVER (PARTITION BY m.node_n ORDER BY m.rev DESC, m.id DESC) AS place
           FROM work_merged_texts AS m

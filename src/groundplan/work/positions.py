@@ -173,6 +173,8 @@ class Positions:
                 if top.parent_n is None:
                     positions[top.n] = Position(0, None, 0)
                 else:
+                    # Else a tree with a loop, which nothing should let through, would fill the memory.
+                    assert len(pending) < len(rows), f"node {top.n} is above itself"  # noqa: S101 - no walk is longer
                     pending.append(rows[top.parent_n])
             while len(pending) > 1:
                 parent = pending.pop()

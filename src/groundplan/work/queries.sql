@@ -41,7 +41,7 @@ rev, claim_number, created_at, created_by, updated_at, changed_rev
            AND m.node_n = c.n) AS merged_total
 
 -- columns: evidence
-node_n, k, type, ref, agent, at, checked
+node_n, k, type, ref, agent, at, checked, rev
 
 -- part: join_children
 -- The children of each node that a walk has reached.

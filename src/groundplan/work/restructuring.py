@@ -16,7 +16,7 @@ from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import MixedProjects, NextStep, RuleViolated, Steps
 from groundplan.kernel.links import LINKS_MAX, LinkSource, move_links
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.answers import SideEffects, Warnings, add_side_effects, join_names
@@ -537,6 +537,5 @@ OPERATION = declare(
     effect=Effect.DESTROY,
     project=locate,
     tool=Tool("graph_restructure", Group.WORK),
-    command=Command(("work", "restructure")),
     http=Route("POST", "/projects/{project}/work/restructure"),
 )

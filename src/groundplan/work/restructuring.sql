@@ -46,7 +46,7 @@ SELECT c.tenant_id, c.project_id, c.n,
          WHERE e.tenant_id = c.tenant_id
            AND e.project_id = c.project_id
            AND e.node_n = c.n),
-       :type, :ref, :actor_id, :now, NULL
+       :type, :ref, :actor_id, :now, NULL, :write_rev
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id

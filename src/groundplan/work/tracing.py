@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from groundplan.kernel.events import find_undone_writes
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.sections.context_files import extract_context_files, parse_link
@@ -56,7 +57,9 @@ class TracedEvidence(NamedTuple):
     type: str
     ref: str
     checked: EvidenceCheck | None
+    rev: int | None
     total: int
+    is_undone: bool = False
 
 
 def load_traced_nodes(tx: Transaction, ns: Iterable[int]) -> dict[int, TracedNode]:
@@ -106,7 +109,7 @@ def load_evidence_below(
         stops=to_json_array(stops),
         of_each=of_each,
     )
-    return _group_evidence(rows)
+    return _group_evidence(tx, rows)
 
 
 def load_evidence_of_nodes(
@@ -114,13 +117,14 @@ def load_evidence_of_nodes(
 ) -> dict[int, list[TracedEvidence]]:
     """Return the newest evidence of some nodes, oldest first, without that of their descendants."""
     parameters = {"project_id": tx.project.id, "starts": to_json_array(starts), "of_each": of_each}
-    return _group_evidence(tx.all(sql.evidence_of_nodes, TracedEvidence, **parameters)) if starts else {}
+    return _group_evidence(tx, tx.all(sql.evidence_of_nodes, TracedEvidence, **parameters)) if starts else {}
 
 
-def _group_evidence(rows: Iterable[TracedEvidence]) -> dict[int, list[TracedEvidence]]:
+def _group_evidence(tx: Transaction, rows: Collection[TracedEvidence]) -> dict[int, list[TracedEvidence]]:
+    undone = find_undone_writes(tx, {row.rev for row in rows})
     by_start: dict[int, list[TracedEvidence]] = {}
     for row in rows:
-        by_start.setdefault(row.start_n, []).append(row)
+        by_start.setdefault(row.start_n, []).append(row._replace(is_undone=row.rev in undone))
     return by_start
 
 

@@ -61,11 +61,11 @@ WITH RECURSIVE stops (n) AS MATERIALIZED (
 ),
 below (start_n, n, resolved, outcome, is_claimed) AS (
     SELECT c.n, c.n, c.resolved, c.outcome, c.claimed_by IS NOT NULL AND (c.claimed_until IS NULL OR c.claimed_until > :now)
-      FROM each(:starts) AS k
+      FROM each_number(:starts) AS k
      CROSS JOIN work_nodes AS c
      WHERE c.tenant_id = :tenant_id
        AND c.project_id = :project_id
-       AND c.n = CAST(k.value AS bigint)
+       AND c.n = k.value
     UNION ALL
     SELECT b.start_n, c.n, c.resolved, c.outcome,
            c.claimed_by IS NOT NULL AND (c.claimed_until IS NULL OR c.claimed_until > :now)
@@ -92,11 +92,11 @@ WITH RECURSIVE stops (n) AS MATERIALIZED (
 ),
 below (start_n, n, id) AS (
     SELECT c.n, c.n, c.id
-      FROM each(:starts) AS k
+      FROM each_number(:starts) AS k
      CROSS JOIN work_nodes AS c
      WHERE c.tenant_id = :tenant_id
        AND c.project_id = :project_id
-       AND c.n = CAST(k.value AS bigint)
+       AND c.n = k.value
     UNION ALL
     SELECT b.start_n, c.n, c.id
       FROM below AS b
@@ -106,8 +106,8 @@ below (start_n, n, id) AS (
        AND c.parent_n = b.n
        AND c.n NOT IN (SELECT n FROM stops)
 )
-SELECT start_n, id, type, ref, checked, total
-  FROM (SELECT b.start_n, b.id, e.type, e.ref, e.checked, b.n, e.k, e.at,
+SELECT start_n, id, type, ref, checked, rev, total
+  FROM (SELECT b.start_n, b.id, e.type, e.ref, e.checked, e.rev, b.n, e.k, e.at,
                row_number() OVER (PARTITION BY b.start_n ORDER BY e.at DESC, b.n DESC, e.k DESC) AS place,
                count(*) OVER (PARTITION BY b.start_n) AS total
           FROM below AS b
@@ -120,16 +120,16 @@ SELECT start_n, id, type, ref, checked, total
 
 -- name: evidence_of_nodes
 -- The newest evidence of some nodes themselves, a few entries of each, with the number of all its entries.
-SELECT start_n, id, type, ref, checked, total
-  FROM (SELECT c.n AS start_n, c.id, e.type, e.ref, e.checked, e.k,
+SELECT start_n, id, type, ref, checked, rev, total
+  FROM (SELECT c.n AS start_n, c.id, e.type, e.ref, e.checked, e.rev, e.k,
                row_number() OVER (PARTITION BY c.n ORDER BY e.k DESC) AS place,
                count(*) OVER (PARTITION BY c.n) AS total
-          FROM each(:starts) AS k
+          FROM each_number(:starts) AS k
          CROSS JOIN work_nodes AS c
          CROSS JOIN work_evidence AS e
          WHERE c.tenant_id = :tenant_id
            AND c.project_id = :project_id
-           AND c.n = CAST(k.value AS bigint)
+           AND c.n = k.value
            AND e.tenant_id = :tenant_id
            AND e.project_id = :project_id
            AND e.node_n = c.n) AS found

@@ -136,7 +136,7 @@ def test_the_list_has_every_kind_in_the_order_of_the_ranks_and_then_the_oldest_f
 
     items = read(ada, project="atlas")
 
-    assert kinds(items) == {kind.value for kind in InboxKind}
+    assert kinds(items) == {kind.value for kind in InboxKind} - {InboxKind.NO_OWNER}
     order = [(RANKS[item.kind], item.since) for item in items]
     assert order == sorted(order)
     assert all(item.text and item.ref and item.project is UNSET for item in items)
@@ -244,7 +244,7 @@ def test_a_suggestion_shows_both_values_and_how_to_accept_and_to_reject_it(ada: 
     suggest(ada, "atlas", "/a", "/b", "/c")
     first, second, third = read(ada, project="atlas")
 
-    assert first.text == "claude suggests 2 (model-inferred) for /a, now 1 (user-entered): accept or reject"
+    assert first.text == "claude (agent) suggests 2 (model-inferred) for /a, now 1 (user-entered): accept or reject"
     assert first.change == SuggestedChange(1, Provenance.USER_ENTERED, 2, Provenance.MODEL_INFERRED)
     assert second.alternative
     ada.call(first.action.operation, **first.action.arguments)

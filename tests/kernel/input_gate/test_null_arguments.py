@@ -160,6 +160,17 @@ def test_null_for_an_argument_of_another_kind_of_item_is_as_if_it_was_not_given(
                         union.coerce({**item, foreign: "x"}, ())
 
 
+@pytest.mark.parametrize("empty", ["", " ", [], {}, False])
+def test_what_only_another_kind_of_item_has_is_as_if_it_was_not_given_where_it_is_empty(empty: Any) -> None:
+    shape: Any = OPERATIONS["purpose.edit"].input
+    operations = get_record(shape).arguments["operations"].field_type
+    item = {"op": "remove_node", "node": "G1"}
+
+    assert operations.coerce([{**item, "mechanism": empty}], ()) == [item]
+    with pytest.raises(Invalid):
+        operations.coerce([{**item, "mechanism": "x"}], ())
+
+
 def test_null_for_a_required_argument_is_refused(subtests: pytest.Subtests) -> None:
     for operation in OPERATIONS:
         record = get_input(operation)

@@ -14,7 +14,7 @@ from groundplan.kernel.actors import local_actor
 from groundplan.kernel.operations.registry import Effect
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.secrets import SecretFound
-from groundplan.session import SecretWarning, Session
+from groundplan.session import Session, WriteWarning
 from groundplan.surfaces.respond import respond
 from tests.engines import Engine
 from tests.kernel.secrets.made_up import make_one
@@ -26,7 +26,7 @@ KEPT = (
     "and write where it is kept instead of the secret itself"
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::groundplan.session.SecretWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::groundplan.session.WriteWarning")
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_a_project_may_switch_the_check_off(ada: Session) -> None:
 def test_a_project_is_created_under_the_policy_that_it_is_created_with(ada: Session) -> None:
     with pytest.raises(SecretFound):
         ada.call("work.open", project="borealis", goal=TOKEN, policies={"secrets": "refuse"})
-    with pytest.warns(SecretWarning, match=r"goal \(GitHub"):
+    with pytest.warns(WriteWarning, match=r"goal \(GitHub"):
         ada.call("work.open", project="borealis", goal=TOKEN)
 
 
@@ -155,7 +155,7 @@ def test_imports_are_warned_about_too(ada: Session) -> None:
     document = msgspec.to_builtins(ada.call("context.export", scopeId="atlas", runId=run))
 
     imported = ada.call("context.import", scopeId="atlas", document=document)
-    with pytest.warns(SecretWarning, match=r"document\.nodes\[0\]\.title \(GitHub"):
+    with pytest.warns(WriteWarning, match=r"document\.nodes\[0\]\.title \(GitHub"):
         ada.call(
             "purpose.import",
             project="atlas",

@@ -32,7 +32,7 @@ from groundplan.kernel.store.sqlite.log_identity import (
     read_log,
 )
 from groundplan.kernel.store.sqlite.store import SqliteStore
-from groundplan.surfaces.cli.setup.file_header import is_ready
+from groundplan.surfaces.cli.setup.mcp import is_ready
 from tests.kernel.store.writing_process import LIST, WritingProcess, crash_after
 from tests.standby import Standby
 

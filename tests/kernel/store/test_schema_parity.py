@@ -69,6 +69,11 @@ ONLY_ONE_SAYS = {
         for entities in ("atoms", "molecules")
         for verb in ("learns", "relearns", "forgets")
     ),
+    *(
+        f"graph_{entities}: trigger graph_trigrams_{verb}_{entities}"
+        for entities in ("atoms", "molecules")
+        for verb in ("learn", "relearn", "forget")
+    ),
 }
 
 # A change to one engine, and the difference it makes.

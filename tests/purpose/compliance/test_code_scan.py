@@ -11,7 +11,7 @@ import pytest
 
 from groundplan.purpose.compliance.code_scan import SUFFIXES, CodeFinding, scan_text
 from groundplan.purpose.compliance.code_units import Language
-from groundplan.surfaces.cli.purpose.source_files import read_source_files
+from groundplan.surfaces.cli.purpose.compliance import read_source_files
 
 ROOT = Path(__file__).parents[3]
 

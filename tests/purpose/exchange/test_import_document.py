@@ -36,7 +36,9 @@ def make_project(client: PurposeClient) -> Callable[[], PurposeClient]:
     def made() -> PurposeClient:
         name = f"project {next(numbers)}"
         client.session.call("project.create", name=name)
-        return PurposeClient(client.session, name)
+        project = PurposeClient(client.session, name)
+        project.allow("light")
+        return project
 
     return made
 
@@ -326,6 +328,7 @@ def test_a_waiver_of_a_document_is_never_about_something_else_of_the_project(cha
 
 def test_a_file_that_says_no_profile_keeps_that_of_the_version_published_last(client: PurposeClient) -> None:
     client.discard()
+    client.allow("light")
     client.draft(profile="light")
     client.draw("well -> water -> health")
     client.publish()

@@ -140,13 +140,25 @@ def test_files_with_the_suffix_of_rules_that_are_elsewhere_are_named(project: Ru
     with pytest.raises(NotFound) as refused:
         project.import_rules(form)
     assert f"outside of {own.folder}" in refused.value.message
-    assert f"files with {own.suffix}: 5;" in refused.value.message
+    assert f"without {own.suffix}: 5;" in refused.value.message
 
     project.write(f"{own.folder}/mine{own.suffix}", f"---\n{own.pattern_field}: src/**\n---\n# Mine\nRound once.\n")
     done = project.import_rules(form)
     assert ([atom.name for atom in done.created], len(done.warnings)) == (["Mine"], 1)
     named = [str(project.folder / f"collection/rule-{number}{own.suffix}") for number in range(5)]
     assert len(import_rules(project.session, project.project, project.task, form, named).molecules) == 5
+
+
+@pytest.mark.parametrize("form", [RuleFormat.CURSOR, RuleFormat.COPILOT])
+def test_files_beside_rules_that_the_tool_ignores_are_named(project: RulesProject, form: RuleFormat) -> None:
+    own = OWN_FILES[form]
+    project.write(f"{own.folder}/mine{own.suffix}", f"---\n{own.pattern_field}: src/**\n---\n# Mine\nRound once.\n")
+    project.write(f"{own.folder}/old.md", f"---\n{own.pattern_field}: lib/**\n---\n# Old\nNever round.\n")
+
+    done = project.import_rules(form)
+
+    assert [atom.name for atom in done.created] == ["Mine"]
+    assert [str(project.folder / own.folder / "old.md") in warning for warning in done.warnings] == [True]
 
 
 @each_format

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -19,11 +20,14 @@ from groundplan.kernel.actors import local_actor
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.operations.registry import Registry
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.surfaces.cli.cancellation import CommandCancelled, CommandSession, cancel_on_signals
+from groundplan.surfaces.cli.invocation import CommandSession
+from groundplan.surfaces.cli.screen.progress import SHOWN_AFTER_S
+from groundplan.surfaces.stop_signals import CommandCancelled, cancel_on_signals
 from tests.engines import Engine
 from tests.standby import Standby
 from tests.surfaces.cli import waiting_program
 from tests.surfaces.cli.conftest import Run
+from tests.surfaces.cli.everyday.test_terminal import on_terminal
 from tests.surfaces.mcp.slow_program import SLOW_WRITE
 
 PATIENCE_S = 20.0
@@ -80,6 +84,19 @@ def test_a_signal_cancels_the_operation_and_the_command_says_so(
 
         assert ended == [status, ""]
         assert json.loads(error)["error"]["code"] == "cancelled"
+    assert engine.as_owner("SELECT count(*) FROM projects") == [(0,)]
+
+
+@pytest.mark.slow
+def test_a_terminal_shows_within_half_a_second_that_an_operation_takes_long(engine: Engine) -> None:
+    assert SHOWN_AFTER_S < 0.5
+    command = ((sys.executable, "-m", "groundplan"), "--db", engine.db, "--access", "open")
+    with hold_organization(engine), on_terminal(*command, "project", "create", "beacon") as terminal:
+        terminal.read_until("project create, 0 s; Ctrl-C cancels")
+        os.killpg(terminal.process.pid, signal.SIGINT)  # else it would go on when the lock is free
+        terminal.read_all()
+
+    assert terminal.process.returncode == 130
     assert engine.as_owner("SELECT count(*) FROM projects") == [(0,)]
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from groundplan.commands import EVERY_DAY
 from groundplan.surfaces.cli import completion
 from groundplan.surfaces.cli.completion.install import SCRIPTS, ForeignFile, list_files
 from groundplan.surfaces.cli.failures import UsageError
-from groundplan.surfaces.cli.short.words.table import WORDS
 from tests.surfaces.cli.conftest import Run
 
 
@@ -34,7 +34,7 @@ def complete(run: Run, *words: str) -> list[str]:
 
 
 def test_the_first_word_is_a_command(run: Run) -> None:
-    assert {word.name for word in WORDS} <= set(complete(run, ""))
+    assert set(EVERY_DAY) <= set(complete(run, ""))
     assert complete(run, "boa") == ["board"]
     assert "--project" in complete(run, "--")
 

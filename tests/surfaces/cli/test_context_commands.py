@@ -52,13 +52,15 @@ def pipe(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     return lambda text: monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
 
 
-def test_a_briefing_shows_an_empty_text_as_a_value(facts: FactCommands) -> None:
+def test_a_briefing_shows_the_description_and_an_empty_text_as_a_value(facts: FactCommands) -> None:
     facts.edit(inputs=[{"pointer": "/owner", "label": "Owner", "valueKind": "string", "value": ""}])
     facts.run("context", "commit", facts.draft)
-    nodes = json.dumps([{"ref": "a", "summary": "Walk"}])
+    nodes = json.dumps([{"ref": "a", "summary": "Walk", "properties": {"description": "Along the coast.\nTwice."}}])
     task = facts.run("work", "plan", "--project", "atlas", "--nodes", nodes, "--json").answer["created"][0]["id"]
 
-    assert 'Owner (/owner): "", user-entered' in facts.run("briefing", task).out
+    shown = facts.run("briefing", task).out
+    assert 'Owner (/owner): "", user-entered' in shown
+    assert "Description:\n  Along the coast.\n  Twice.\n" in shown
 
 
 # --- One input --------------------------------------------------------------------------------------------------------
@@ -148,6 +150,70 @@ def test_a_weaker_value_waits_and_the_command_that_is_shown_lets_it_in(facts: Fa
     assert (facts.input("/site/size")["valueNumber"], "Waiting" in facts.view().out) == (4800, False)
 
 
+# --- My draft ---------------------------------------------------------------------------------------------------------
+
+
+def suggest(facts: FactCommands, *pointers: str) -> list[str]:
+    """Suggest another value for each of some inputs, and return the ids of the suggestions."""
+    facts.edit(inputs=[{"pointer": pointer, "value": 1} for pointer in pointers])
+    weaker = [{"pointer": pointer, "value": 2, "provenance": "model-inferred"} for pointer in pointers]
+    return [row["id"] for row in facts.edit(inputs=weaker)["suggested"]]
+
+
+def test_commands_about_a_draft_take_mine_if_they_name_none(facts: FactCommands, run: Run) -> None:
+    first, second, third, fourth = suggest(facts, "/a", "/b", "/c", "/d")
+
+    assert run("context", "accept", first, second, "--project", "atlas", "--json").answer["run"]["id"] == facts.draft
+    assert run("context", "reject", third, "--project", "atlas").code == 0
+    assert run("context", "accept", facts.draft, fourth).code == 0
+    values = {pointer: row["valueNumber"] for pointer, row in facts.view("--json").answer["inputsByPointer"].items()}
+    assert values == {"/a": 2, "/b": 2, "/c": 1, "/d": 2}
+    assert run("context", "commit", "--project", "atlas", "--json").answer["run"]["id"] == facts.draft
+    begun = run("context", "draft", "--project", "atlas", "--json").answer["run"]["id"]
+    assert run("context", "discard", "--json").answer == {"discarded": begun}
+
+
+def test_without_a_draft_of_mine_or_with_several_a_command_asks_for_one(facts: FactCommands, run: Run) -> None:
+    (suggestion,) = suggest(facts, "/a")
+    run("context", "draft", "--project", "atlas")
+    commands = (("commit",), ("discard",), ("accept", suggestion))
+
+    assert [run("context", *words, "--project", "atlas", "--json").error for words in commands] == [(2, "usage")] * 3
+    for run_id in (facts.draft, run("context", "list", "--project", "atlas", "--json").answer["runs"][0]["id"]):
+        run("context", "discard", run_id)
+    refused = [run("context", *words, "--project", "atlas", "--json") for words in commands]
+    assert [one.error for one in refused] == [(2, "usage")] * 3
+    assert "groundplan context list --project atlas" in refused[0].err
+
+
+def test_errors_of_facts_and_members_have_the_name_of_their_contract(facts: FactCommands, run: Run) -> None:
+    def name_of(*words: str) -> str | None:
+        name: str | None = json.loads(run(*words, "--json").err)["error"].get("name")
+        return name
+
+    assert name_of("op", "context.fetch_run", json.dumps({"runId": SOURCE})) == "PcivRlsDeniedError"
+    assert name_of("context", "view", "--project", "nowhere") == "PcivRlsDeniedError"
+    assert name_of("context", "view", "--project", "atlas") == "NotFound"
+    assert name_of("context", "accept", facts.draft, SOURCE) == "NotFound"
+    assert name_of("context", "commit", "r1") == "PcivSchemaMismatchError"
+    assert name_of("context", "bootstrap", "atlas") == "Conflict"
+    assert name_of("member", "remove", "nobody", "--project", "atlas") == "NotFound"
+    assert name_of("member", "list", "--project", "atlas", "--access", "members", "--person", "mallory") == (
+        "PcivRlsDeniedError"
+    )
+    assert name_of("show", "nowhere", "--project", "atlas") is None
+
+
+def test_a_scope_is_bootstrapped_with_its_first_draft_or_without(run: Run) -> None:
+    run("init")
+    made = run("context", "bootstrap", "atlas", "--draft", "--json").answer
+
+    assert (made["scopeId"], made["role"]) == ("atlas", "owner")
+    assert run("context", "list", "--project", "atlas", "--json").answer["runs"][0]["id"] == made["runId"]
+    assert "runId" not in run("context", "bootstrap", "borealis", "--json").answer
+    assert run("context", "bootstrap", "atlas", "--json").error == (5, "pciv_scope_already_initialized")
+
+
 # --- Printing a run --------------------------------------------------------------------------------------------------
 
 
@@ -224,7 +290,8 @@ def test_every_answer_can_be_drawn_whatever_is_stored_and_what_is_cut_says_so(fa
     assert "/odd\\nname: no instead of" in whole
     assert "x… (12 more characters; see --json)" in whole
     draw("commit", facts.draft)
-    copy = run("context", "draft", "--project", "atlas", "--copy-from", "latest", "--json").answer["run"]["id"]
+    begun = run("context", "draft", "--project", "atlas", "--copy-from", "latest", "--ownership", "shared", "--json")
+    copy = begun.answer["run"]["id"]
     assert draw("diff", facts.draft, copy) == "No differences.\n"
     assert " accept " in draw("view", "--project", "atlas", "--run", copy)
     assert " accept " not in draw("view", "--project", "atlas")
@@ -232,8 +299,6 @@ def test_every_answer_can_be_drawn_whatever_is_stored_and_what_is_cut_says_so(fa
     draw("edit", copy, "--sources", json.dumps([{"kind": "url", "title": "New", "uri": "x"}]))
     assert "cleared" in draw("diff", facts.draft, copy)
     assert "added  New (x)" in draw("diff", facts.draft, copy)
-    draw("run", copy)
-    draw("touch", copy, "--ownership", "shared")
     assert draw("list", "--project", "atlas").count("(shared)") == 2
     draw("export", "--project", "atlas")
     assert draw("discard", copy) == f"Discarded {copy}.\n"

@@ -78,9 +78,34 @@ def test_json_says_what_became_of_every_fact(run: Run, tmp_path: Path, version: 
         },
         "contextVersionId": version,
         "placed": ["/site/notes", "/site/size", "/title/short"],
+        "kept": [],
+        "replaced": [],
         "unplaced": [{"pointer": "/tags/1"}],
         "missing": ["/site/location"],
     }
+
+
+def test_what_a_fact_replaces_and_what_it_leaves_is_told(run: Run, pipe: Callable[[str], None], version: str) -> None:
+    with groundplan.open("groundplan.db", actor="ada") as plan:
+        draft = plan.context.get_latest_run_for_scope("atlas", status="draft")
+        assert draft is not None
+        guess = {"pointer": "/guess", "value": 1, "provenance": "model-inferred"}
+        plan.context.upsert_inputs(draft.id, [guess])
+    typed = '{"site": {"location": "Dale"}, "guess": 2}'
+
+    pipe(typed)
+    kept = hydrate(run, "--run", draft.id)
+    pipe(typed)
+    overwritten = hydrate(run, "--run", draft.id, "--overwrite", "--json").answer
+
+    assert json.loads(kept.out)["guess"] == 2
+    assert kept.err.splitlines()[:2] == [
+        'replaced: /site/location was "Dale"',
+        "kept: /guess has another value than the model-inferred fact; see --overwrite",
+    ]
+    assert overwritten["target"]["guess"] == 1
+    assert [row["pointer"] for row in overwritten["replaced"]] == ["/guess", "/site/location"]
+    assert overwritten["replaced"][0] == {"pointer": "/guess", "before": 2, "provenance": "model-inferred"}
 
 
 def test_a_run_can_be_named_and_a_draft_is_one(run: Run, pipe: Callable[[str], None], version: str) -> None:

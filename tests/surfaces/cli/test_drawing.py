@@ -11,7 +11,9 @@ from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.catalog import OPERATIONS
 from groundplan.surfaces.cli.drawing import GAP, Fields, ForEach, Lines, Rows, TypeSwitch, View, When, list_columns
-from groundplan.surfaces.cli.renderers import RENDERERS
+from groundplan.surfaces.cli.renderers import find_view
+
+RENDERERS = {name: view for name in OPERATIONS.names if (view := find_view(name)) is not None}
 
 
 class Note(Struct):

@@ -110,12 +110,12 @@ def test_people_of_a_postgresql_store_from_before_stored_roles_decided_keep_what
 
 
 def test_init_says_why_its_caller_cannot_administer(run: Run, team: PostgresEngine) -> None:
-    run("org", "member", "add", "ada", "--kind", "agent", "--db", team.app_url, "--access", "open")
+    run("org", "member", "add", "ada", "--kind", "agent", "--db", team.app_url, "--access", "open", "--person", "ben")
 
     made = run("init", team.owner_url)
 
     assert made.code == 0
-    assert "ada was not made an administrator of organization local: 'ada' is of kind agent" in made.out
+    assert "ada was not made an administrator of organization local: the name 'ada' is that of an agent" in made.out
 
 
 def test_init_again_on_postgresql_keeps_the_password_and_does_not_pretend_to_know_it(

@@ -9,29 +9,41 @@ from typing import Any
 
 import msgspec
 import pytest
-from typer.main import get_command
 
 from groundplan import Session
 from groundplan.catalog import OPERATIONS
-from groundplan.kernel.operations.registry import Command, Effect, Operation
-from groundplan.surfaces.cli.option_help import GROUP_HELP, OPTION_HELP
-from groundplan.surfaces.cli.program import build_app
+from groundplan.commands import COMMANDS, GROUPS, NOT_COMMANDS, TOPICS, Entry, list_names
+from groundplan.kernel.input_gate.types import describe_type
+from groundplan.kernel.operations.registry import Effect, Operation
+from groundplan.surfaces.cli.help import OPTION_HELP, summarize
+from groundplan.surfaces.cli.operation_commands import choose_item
+from groundplan.surfaces.cli.program import build_command, load_command
 from groundplan.surfaces.cli.renderers import format_usage
 from tests.surfaces.cli.conftest import Run
 
-COMMANDS = [(operation, command) for operation in OPERATIONS for command in operation.commands]
-READS = [one for one in COMMANDS if one[0].effect is Effect.READ and one[0].when_project_missing is None]
+CALLS = [(OPERATIONS[entry.operation], entry) for entry in COMMANDS if not entry.run]
+READS = [one for one in CALLS if one[0].effect is Effect.READ and one[0].when_project_missing is None]
 
 
-def for_each_command(commands: list[tuple[Operation[Any, Any], Command]]) -> pytest.MarkDecorator:
+def for_each_command(commands: list[tuple[Operation[Any, Any], Entry]]) -> pytest.MarkDecorator:
     """Parametrize a test over commands, with their words as ids."""
     cases = [pytest.param(operation, command, id=" ".join(command.words)) for operation, command in commands]
     return pytest.mark.parametrize(("operation", "command"), cases)
 
 
-@for_each_command(COMMANDS)
+def list_fields(operation: Operation[Any, Any], command: Entry) -> list[msgspec.structs.FieldInfo]:
+    """Return the fields of the input, or of the item that the command takes, with those that it shares."""
+    fields = {field.name: field for field in msgspec.structs.fields(operation.input)}
+    if not command.item_of:
+        return list(fields.values())
+    item = choose_item(describe_type(fields[command.item_of].type))
+    shared = [fields["project"], fields["op_id"]]
+    return [*msgspec.structs.fields(item.type), *shared]
+
+
+@for_each_command(CALLS)
 def test_a_command_has_an_option_for_every_field_that_its_words_do_not_say_already(
-    run: Run, operation: Operation[Any, Any], command: Command, monkeypatch: pytest.MonkeyPatch
+    run: Run, operation: Operation[Any, Any], command: Entry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "300")
 
@@ -39,19 +51,19 @@ def test_a_command_has_an_option_for_every_field_that_its_words_do_not_say_alrea
 
     assert shown.code == 0
     said = {*command.fixed, *command.without}
-    for field in msgspec.structs.fields(operation.input):
-        name = command.names.get(field.name, field.name).replace("_", "-")
+    for field in list_fields(operation, command):
+        name = command.get_option_name(field.name)
         option = name.upper() if field.name in command.arguments else f"--{name}"
         assert bool(re.search(rf"{option}\b(?!-)", shown.out)) == (field.name not in said), option
     assert "--json" in shown.out
     assert "--db" in shown.out
 
 
-@for_each_command(COMMANDS)
+@for_each_command(CALLS)
 def test_what_a_command_says_or_leaves_out_is_a_field_of_its_operation(
-    operation: Operation[Any, Any], command: Command
+    operation: Operation[Any, Any], command: Entry
 ) -> None:
-    fields = {field.name: field for field in msgspec.structs.fields(operation.input)}
+    fields = {field.name: field for field in list_fields(operation, command)}
     named = {*command.arguments, *command.names, *command.texts, *command.fixed, *command.without}
     assert named <= fields.keys()
     assert not [name for name in command.without if fields[name].required]
@@ -60,44 +72,53 @@ def test_what_a_command_says_or_leaves_out_is_a_field_of_its_operation(
 
 
 def test_every_option_says_what_it_means() -> None:
-    program: Any = get_command(build_app())
     silent = [
-        f"{word} {name} {parameter.name}"
-        for word, group in program.commands.items()
-        for name, command in getattr(group, "commands", {"": group}).items()
-        for parameter in getattr(command, "params", ())
-        if not (parameter.help or "").strip()
+        f"{entry.name} {parameter.key}"
+        for entry in COMMANDS
+        for parameter in build_command(entry, with_help=True).parameters
+        if not parameter.help.strip()
     ]
     assert not silent, "add it to the table of its slice in argument_descriptions.py"
 
 
 def test_only_help_has_texts_of_options() -> None:
     texts = {
-        said: [
-            bool(parameter.help)
-            for parameter in get_command(build_app(OPERATIONS, said)).commands["work"].commands["next"].params  # type: ignore[attr-defined] # a group
-            if parameter.name == "scope"
+        with_help: [
+            bool(one.help)
+            for one in load_command(("work", "next"), with_help=with_help).parameters
+            if one.key == "scope"
         ]
-        for said in (("work", "next"), ("work", "next", "--help"))
+        for with_help in (False, True)
     }
-    assert list(texts.values()) == [[False], [True]]
+    assert texts == {False: [False], True: [True]}
 
 
 def test_every_text_that_only_the_command_line_has_is_that_of_an_option() -> None:
-    program: Any = get_command(build_app())
     options = {
-        key
-        for word, group in program.commands.items()
-        for name, command in getattr(group, "commands", {}).items()
-        for parameter in command.params
-        for key in (f"{word} {name} {parameter.name}", f"{word} {parameter.name}")
+        f"{start} {parameter.key}"
+        for entry in COMMANDS
+        for parameter in build_command(entry).parameters
+        for start in (entry.name, entry.words[0])
     }
     assert OPTION_HELP.keys() <= options
 
 
 def test_every_group_of_commands_says_what_it_is_about() -> None:
-    groups = {command.words[:at] for _, command in COMMANDS for at in range(1, len(command.words))}
-    assert {" ".join(words) for words in groups} == GROUP_HELP.keys()
+    groups = {entry.words[:at] for entry in COMMANDS for at in range(1, len(entry.words))}
+    assert {" ".join(words) for words in groups} == GROUPS.keys()
+
+
+def test_every_first_word_stands_in_one_topic_and_says_what_it_does() -> None:
+    words = [word for topic in TOPICS.values() for word in (*topic.listed, *topic.others)]
+
+    assert len(words) == len(set(words))
+    assert set(words) == set(list_names(()))
+    assert all(summarize(word) for word in words)
+
+
+def test_no_word_of_another_tool_is_a_command() -> None:
+    names = {name for entry in COMMANDS for name in (entry.name, *entry.synonyms)}
+    assert not names & NOT_COMMANDS.keys()
 
 
 def test_a_default_is_told_only_where_there_is_something_to_tell(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,7 +184,7 @@ def test_an_empty_list_says_how_to_begin(run: Run) -> None:
 
 
 @for_each_command(READS)
-def test_a_command_that_only_reads_makes_no_file(run: Run, operation: Operation[Any, Any], command: Command) -> None:
+def test_a_command_that_only_reads_makes_no_file(run: Run, operation: Operation[Any, Any], command: Entry) -> None:
     meant = {
         "PROJECT": "atlas",
         "TYPE": "TASK" if command.words[0] == "section" else "atom",
@@ -217,14 +238,19 @@ def test_a_project_goes_through_its_life_from_the_command_line(run: Run) -> None
         ("project", "--db", "there.db", "--json", "list"),
         ("project", "list", "--db", "there.db", "--json"),
         ("--json", "project", "list", "--db=there.db"),
-        ("--db", "elsewhere.db", "--json", "project", "list", "--db", "there.db"),
     ],
 )
 def test_common_options_may_stand_before_between_and_after_the_words(run: Run, arguments: tuple[str, ...]) -> None:
     run("project", "create", "atlas", "--db", "there.db")
 
     assert [project["name"] for project in run(*arguments).answer["projects"]] == ["atlas"]
-    assert not Path("elsewhere.db").exists()
+
+
+def test_a_common_option_that_is_given_twice_is_refused(run: Run) -> None:
+    twice = ("--db", "elsewhere.db", "--json", "project", "list", "--db", "there.db")
+
+    assert run(*twice).error == (2, "usage")
+    assert list(Path().iterdir()) == []
 
 
 def test_the_actor_is_the_one_named_for_the_command(run: Run) -> None:

@@ -15,7 +15,7 @@ from groundplan.purpose.gates.gates import get_severities
 from groundplan.purpose.model import NodeType, Profile, VersionStatus
 from groundplan.purpose.open import ContentCounts, HealthSummary, OpenedPurpose, PurposeEdgeView, PurposeNodeView
 from groundplan.purpose.versions.versions import Version
-from groundplan.surfaces.cli.purpose.answers import RENDERERS
+from groundplan.surfaces.cli.purpose.views import RENDERERS
 from tests.surfaces.cli.conftest import Run, RunResult
 
 # Stored text that a drawing must survive.
@@ -31,7 +31,7 @@ SMALL: list[dict[str, Any]] = [
     {"op": "add_edge", "source": "well", "target": "drink", "edge_type": "CAUSES"},
     {"op": "add_edge", "source": "well", "target": "near"},
     {"op": "add_edge", "source": "drink", "target": "health"},
-    {"op": "add_edge", "source": "near", "target": "health"},
+    {"op": "add_edge", "source": "health", "target": "near", "edge_type": "DEPENDS_ON"},
     {"op": "add_edge", "source": "health", "target": "dig", "edge_type": "FEEDBACK", "mechanism": "Who is well digs"},
     {
         "op": "add_assumption",
@@ -59,6 +59,10 @@ class PurposeCommands:
 
     def answer(self, *words: str) -> Any:
         return self(words[0], "--json", *words[1:]).answer
+
+    def allow_light(self) -> None:
+        """Let drafts have the profile light, which a new project does not."""
+        assert self._run("work", "open", "atlas", "--policies", '{"profile_min": "light"}').code == 0
 
     def begin(self, operations: list[dict[str, Any]] = SMALL) -> None:
         assert self("draft").code == 0
@@ -91,7 +95,7 @@ def test_a_theory_is_read_from_its_goals_down_and_what_leads_to_several_things_i
         "  OC1  People drink from it",
         "    OP1  A well  [CAUSES]  also -> OC2",
         "      AC1  Dig a well  [high]",
-        "  OC2  Nobody walks far",
+        "  OC2  Nobody walks far  [NEEDED_BY]",
         "    OP1  A well  see above",
     ]
     assert "         ? AS1  untested, HIGH risk: There is water  ben by 2030-01-01" in lines
@@ -100,11 +104,22 @@ def test_a_theory_is_read_from_its_goals_down_and_what_leads_to_several_things_i
     assert any(line.split() == ["IN1", "OC1", "Litres", "a", "day", "1", "-", "5", "l"] for line in lines)
 
 
+def test_items_are_shown_alone_with_what_is_on_them(draft_with_theory: PurposeCommands) -> None:
+    lines = draft_with_theory("show", "OC1", "AC1").out.splitlines()
+
+    assert "OC1  People drink from it" in lines
+    assert "   ? AS2  untested: It tastes good" in lines
+    assert "  AC1->OP1  high confidence, Water is below" in lines
+    assert not any(line.startswith("OC2") for line in lines)
+    assert draft_with_theory("show", "OC9").code == 3
+
+
 def test_what_leads_to_no_goal_and_what_goes_in_circles_is_drawn_too(purpose: PurposeCommands) -> None:
     loop = [
         {"op": "add_node", "ref": name, "node_type": "OUTPUT", "title": f"Output {name}"} for name in ("a", "b", "c")
     ]
     loop += [{"op": "add_edge", "source": one, "target": other} for one, other in (("a", "b"), ("b", "a"))]
+    purpose.allow_light()
     assert purpose("draft", "--profile", "light").code == 0
     purpose("edit", json.dumps([{"op": "add_node", "node_type": "GOAL", "title": "A goal"}, *loop]))
 
@@ -329,7 +344,7 @@ def test_what_cannot_be_observed_is_refused_and_nothing_is_recorded(
         )
     }
 
-    codes = [(2, "usage"), (2, "usage"), (2, "invalid_number"), (3, "not_found"), (2, "invalid_argument")]
+    codes = [(2, "usage"), (2, "usage"), (2, "usage"), (3, "not_found"), (2, "invalid_argument")]
     codes += [(2, "invalid_date"), (2, "usage"), (3, "not_found"), (6, "not_waivable"), (2, "invalid_argument")]
     assert list(refused.values()) == [*codes, (3, "not_found"), (3, "not_found")]
     assert draft_with_theory.answer("observations")["measurements"] == []

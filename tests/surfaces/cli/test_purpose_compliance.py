@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.surfaces.cli.purpose import compliance, source_files
+from groundplan.surfaces.cli.purpose import compliance
 from tests.surfaces.cli.conftest import Run
 
 PARENT = "parent_id"
@@ -96,7 +96,7 @@ def test_links_below_a_folder_are_not_followed(run: Run, tmp_path: Path) -> None
 
 
 def test_binary_large_and_special_files_are_skipped_and_listed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source_files, "FILE_BYTES_MAX", len(FORBIDDEN))
+    monkeypatch.setattr(compliance, "FILE_BYTES_MAX", len(FORBIDDEN))
     write("db/large.sql", FORBIDDEN + " ")
     Path("db/binary.sql").write_bytes(b"\0" + FORBIDDEN.encode())
     os.mkfifo("db/pipe.sql")
@@ -199,7 +199,7 @@ def test_code_of_others_and_hidden_folders_are_not_looked_at(run: Run) -> None:
 
 
 def test_more_files_than_the_limit_are_refused(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source_files, "FILES_MAX", 1)
+    monkeypatch.setattr(compliance, "FILES_MAX", 1)
     write("db/1.sql")
     write("db/2.sql")
 
@@ -221,7 +221,6 @@ def test_more_findings_than_the_limit_are_counted(run: Run, monkeypatch: pytest.
         ("--code", "missing"),
         ("--code", "a\0b"),
         ("--code", ".", "--project", "atlas"),
-        ('{"kind": "publish"}',),
         ("--project", "atlas"),
         ("--project", "atlas", "{}", "{}"),
     ],

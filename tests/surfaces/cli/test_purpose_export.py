@@ -148,7 +148,7 @@ def test_a_file_that_appears_meanwhile_is_not_written_over(
 ) -> None:
     files.begin()
     write_file("mine.json", "mine")
-    monkeypatch.setattr("groundplan.surfaces.cli.purpose.files.refuse_existing", lambda _out, *, force: None)
+    monkeypatch.setattr("groundplan.surfaces.cli.purpose.theory_files.refuse_existing", lambda _out, *, force: None)
 
     assert files("export", "--out", "mine.json", "--json").error == (2, "usage")
     assert Path("mine.json").read_text(encoding="utf-8") == "mine"

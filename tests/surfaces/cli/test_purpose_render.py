@@ -42,6 +42,7 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
     db = tmp_path_factory.mktemp("plan") / "groundplan.db"
     with groundplan.open(str(db), actor="ada") as session:
         session.call("project.create", name="atlas")
+        session.call("work.open", project="atlas", policies={"profile_min": "light"})
         session.call("purpose.draft", project="atlas", profile="light")
         session.call("purpose.edit", project="atlas", operations=SMALL)
     return db

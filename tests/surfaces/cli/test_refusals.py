@@ -160,7 +160,7 @@ def test_a_command_line_that_makes_no_sense_is_a_usage_error(run: Run, arguments
 def test_a_wrong_choice_is_answered_with_the_allowed_ones(run: Run) -> None:
     refused = run("member", "add", "ben", "--project", "atlas", "--role", "king").err
 
-    assert "'viewer', 'editor', 'owner'" in refused
+    assert "viewer, editor or owner" in refused
 
 
 def _defect(*_arguments: object, **_options: object) -> None:

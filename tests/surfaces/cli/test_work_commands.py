@@ -12,8 +12,9 @@ import pytest
 
 import groundplan
 from groundplan.catalog import OPERATIONS
+from groundplan.commands import list_commands_of
 from groundplan.kernel.operations.registry import Group
-from groundplan.surfaces.cli.work.graph import RENDERERS
+from groundplan.surfaces.cli.work import RENDERERS
 from groundplan.surfaces.mcp.tools import RegistryTools
 from tests.surfaces.cli.conftest import Run
 
@@ -178,7 +179,7 @@ def test_every_answer_about_work_can_be_drawn_whatever_was_stored(
 
 
 def test_every_operation_about_work_has_a_drawing() -> None:
-    with_command = [one.name for one in OPERATIONS if one.command is not None or one.name == "work.claim"]
+    with_command = [one.name for one in OPERATIONS if list_commands_of(one.name)]
     assert RENDERERS.keys() == {name for name in with_command if name.startswith("work.")}
 
 
@@ -253,7 +254,7 @@ def test_an_empty_pipe_is_refused_as_what_it_is(run: Run, pipe: Callable[[str], 
 
 def test_standard_input_is_read_once(run: Run, pipe: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> None:
     from groundplan.surfaces.cli.failures import UsageError
-    from groundplan.surfaces.cli.json_arguments import parse_json_options
+    from groundplan.surfaces.cli.files import parse_json_options
 
     pipe("[]")
     with pytest.raises(UsageError):
@@ -283,7 +284,7 @@ def test_answers_are_lean_and_claims_short_where_the_configuration_says_so(run: 
     Path("groundplan.yaml").write_text("lean: true\nclaim_ttl_minutes: 0.001\n")
 
     node = run("work", "claim", "--project", "atlas", "--json").answer["nodes"][0]["node"]
-    whole = run("work", "next", "--project", "atlas", "--no-lean", "--json").answer["nodes"][0]["node"]
+    whole = run("op", "work.next", '{"project": "atlas", "lean": false}').answer["nodes"][0]["node"]
 
     assert "rev" not in node
     assert whole["rev"] == 2

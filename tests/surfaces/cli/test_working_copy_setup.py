@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from groundplan.repository.setup import blocks
 from tests.repository.working_copy import NOBODY_S_SETTINGS, WorkingCopy
 from tests.surfaces.cli.conftest import Run
 
@@ -133,7 +134,7 @@ def test_undo_takes_back_exactly_what_init_wrote(run: Run, copy: WorkingCopy, ex
         path.write_bytes(text.encode())
         path.chmod(0o750)
     before = list_files(copy.folder)
-    run("init", *ALL_CLIENTS, "--hook", "--short", "wp")
+    run("init", *ALL_CLIENTS, "--hook")
     during = list_files(copy.folder)
     assert all(during[name] != before.get(name) for name in FILES_OF_PEOPLE if name in existing or name != "CLAUDE.md")
 
@@ -142,7 +143,6 @@ def test_undo_takes_back_exactly_what_init_wrote(run: Run, copy: WorkingCopy, ex
     assert undone.code == 0
     assert list_files(copy.folder) == before
     assert Path(".groundplan/plan.db").exists()
-    assert "short_name" not in Path(".groundplan/groundplan.yaml").read_text(encoding="utf-8")
     assert run("init", "--undo", "--json").answer["changes"] == []
 
 
@@ -275,13 +275,15 @@ def test_instructions_can_be_left_out_and_edited_ones_stay(run: Run, copy: Worki
 
 
 def test_an_older_block_is_brought_up_to_date(run: Run, copy: WorkingCopy) -> None:
-    Path("AGENTS.md").write_text("# Agents\n", encoding="utf-8")
+    older = blocks.add_instructions("# Agents\n", program="wp").text
+    assert older is not None
+    Path("AGENTS.md").write_text(older, encoding="utf-8")
+
     run("init", *NO_CLIENT)
 
-    run("init", *NO_CLIENT, "--short", "wp")
-
     text = Path("AGENTS.md").read_text(encoding="utf-8")
-    assert "`wp next`" in text
+    assert "`pl next`" in text
+    assert "`wp next`" not in text
     assert text.count("groundplan:begin") == 1
     run("init", "--undo")
     assert Path("AGENTS.md").read_text(encoding="utf-8") == "# Agents\n"
@@ -357,33 +359,6 @@ def test_hooks_that_other_repositories_share_are_refused_with_what_to_add(
     assert "groundplan after-commit" in refused.err
     assert not (tmp_path / "hooks of all").exists()
     assert not Path(".groundplan").exists()
-
-
-# --- The short name -----------------------------------------------------------------------------------------------
-
-
-def test_a_short_name_is_a_link_beside_the_program_and_undo_removes_it(
-    run: Run, copy: WorkingCopy, tmp_path: Path
-) -> None:
-    run("init", *NO_CLIENT, "--short", "wp")
-
-    assert (tmp_path / "bin" / "wp").resolve() == tmp_path / "bin" / "groundplan"
-    assert "short_name: wp" in Path(".groundplan/groundplan.yaml").read_text(encoding="utf-8")
-    assert run("init", *NO_CLIENT, "--short", "wp").code == 0
-    run("init", "--undo")
-    assert not os.path.lexists(tmp_path / "bin" / "wp")
-
-
-@pytest.mark.parametrize("name", ["git", "../x", "a b", ""])
-def test_a_short_name_that_is_taken_or_no_name_is_refused(run: Run, copy: WorkingCopy, name: str) -> None:
-    assert run("init", *NO_CLIENT, "--short", name).code == 2
-    assert not Path(".groundplan").exists()
-
-
-def test_where_no_link_can_be_made_the_alias_is_printed(run: Run, copy: WorkingCopy, tmp_path: Path) -> None:
-    (tmp_path / "bin" / "groundplan").unlink()
-
-    assert "alias wp=groundplan" in run("init", *NO_CLIENT, "--short", "wp").out
 
 
 # --- Completion ---------------------------------------------------------------------------------------------------
@@ -608,13 +583,13 @@ def test_a_file_that_somebody_edits_meanwhile_is_not_overwritten(
     run: Run, copy: WorkingCopy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from groundplan.repository.setup.changes import apply_changes
-    from groundplan.surfaces.cli.setup.working_copy import setup
+    from groundplan.surfaces.cli.setup import working_copy
 
     def edit_and_apply(*arguments: Any) -> None:
         Path(".mcp.json").write_text("{} // mine", encoding="utf-8")
         apply_changes(*arguments)
 
-    monkeypatch.setattr(setup, "apply_changes", edit_and_apply)
+    monkeypatch.setattr(working_copy, "apply_changes", edit_and_apply)
 
     assert run("init", *ALL_CLIENTS, "--json").error == (7, "not_writable")
     assert Path(".mcp.json").read_text(encoding="utf-8") == "{} // mine"

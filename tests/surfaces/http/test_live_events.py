@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from groundplan.kernel import events
-from groundplan.kernel.actors import Access, Actor, ActorKind
+from groundplan.kernel.actors import Access, Actor, ActorKind, local_actor
 from groundplan.kernel.errors import Unauthenticated
 from groundplan.kernel.store.queries import Query
 from groundplan.session import Session
@@ -53,6 +53,21 @@ def list_recorded(engine: Engine) -> list[Seen]:
 def _name_area(op: str) -> str:
     word = op.partition(".")[0]
     return "members" if word == "member" else word
+
+
+def test_a_change_says_of_which_kind_its_actor_is_unless_it_is_a_person(
+    engine: Engine, server: EventServer, ada: Session
+) -> None:
+    stream = server.follow()
+    plan(ada, "coast")
+    plan(engine.session(local_actor("scout", kind=ActorKind.AGENT)), "hills")
+
+    changes = stream.read_until(get_rev(engine))
+
+    assert [(change.data["actor"], change.data.get("actor_kind")) for change in changes if change.data.get("ids")] == [
+        ("ada", None),
+        ("scout", "agent"),
+    ]
 
 
 def test_a_stream_begins_now_and_then_names_area_ids_and_actor_of_each_write(

@@ -8,6 +8,7 @@ import pytest
 
 from groundplan.kernel.actors import Actor, local_actor
 from groundplan.surfaces.http import rest
+from tests.context.client import NOWHERE
 from tests.engines import Engine, person
 from tests.surfaces.http.client import HttpClient
 
@@ -87,6 +88,10 @@ def test_who_is_not_known_learns_nothing_about_the_request(engine: Engine) -> No
     [
         ("ben", "POST", "/v1/projects/hidden/context/runs", {}, "PcivRlsDeniedError"),
         ("ada", "POST", "/v1/projects/hidden/context/runs", {"copyFrom": 1}, "PcivSchemaMismatchError"),
+        ("ada", "GET", f"/v1/projects/hidden/context/runs/{NOWHERE}", None, "PcivRlsDeniedError"),
+        ("ada", "GET", "/v1/projects/hidden/context/view", None, "NotFound"),
+        ("ada", "DELETE", "/v1/projects/hidden/members/nobody", None, "NotFound"),
+        ("ada", "DELETE", "/v1/projects/hidden/members/ada", None, "RuleViolated"),
         ("ben", "GET", "/v1/projects/hidden/work", None, None),
         ("", "GET", "/v1/projects/hidden/context/runs", None, "PcivAuthRequiredError"),
         ("", "GET", "/v1/projects/hidden/work", None, "PcivAuthRequiredError"),

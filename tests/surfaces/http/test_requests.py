@@ -32,6 +32,18 @@ def test_a_project_is_created_and_its_location_answers(http: HttpClient) -> None
     assert http.get(made.headers["location"]).json["root"]["summary"] == "Map the coast"
 
 
+def test_a_scope_is_bootstrapped_with_its_first_draft_or_without(http: HttpClient) -> None:
+    made = http.post("/v1/scopes", {"scopeId": "atlas", "draft": True})
+
+    assert (made.status, made.headers["location"]) == (201, "/v1/projects/atlas/members")
+    assert made.json["role"] == "owner"
+    assert http.get(made.headers["location"]).json["members"][0]["role"] == "owner"
+    assert http.get(f"/v1/projects/atlas/context/runs/{made.json['runId']}").json["run"]["status"] == "draft"
+    assert "runId" not in http.post("/v1/scopes", {"scopeId": "borealis"}).json
+    again = http.post("/v1/scopes", {"scopeId": "atlas"})
+    assert (again.status, again.code, again.json["name"]) == (409, "pciv_scope_already_initialized", "Conflict")
+
+
 def test_every_answer_forbids_caches_and_guesses(atlas: HttpClient) -> None:
     for reply in (atlas.get("/v1/projects"), atlas.get("/v1/nothing"), atlas.get("/v1/docs"), atlas.get("/")):
         assert reply.headers["cache-control"] == "private, no-store"

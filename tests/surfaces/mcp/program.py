@@ -15,7 +15,6 @@ from typing import Any
 import msgspec
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Effect, Group, Operation, Registry, Tool
@@ -91,9 +90,7 @@ REGISTRY = Registry(
 )
 
 
-def run(
-    chosen: Operation[Any, Any], arguments: Mapping[str, Any], _cancellation: Cancellation | None = None
-) -> ExecutionResult:
+def run(chosen: Operation[Any, Any], arguments: Mapping[str, Any], *_others: Any) -> ExecutionResult:
     try:
         request = msgspec.convert(dict(arguments), chosen.input)
     except msgspec.ValidationError as error:

@@ -77,7 +77,7 @@ def test_every_refusal_has_the_name_that_the_contract_gives_it(engine: Engine, a
     assert finn.code_and_name("context_run", operation="commit", runId=run) == ("not_found", DENIED)
     assert ada.code_and_name("context_run", operation="commit", runId=NOWHERE) == ("not_found", DENIED)
     assert ada.code_and_name("context_view", scopeId="atlas", runId=NOWHERE) == ("not_found", DENIED)
-    assert ada.code_and_name("context_view", scopeId="atlas") == ("no_context", "Error")
+    assert ada.code_and_name("context_view", scopeId="atlas") == ("no_context", "NotFound")
     shown = {"tool": "context_view", "arguments": {"scopeId": "atlas", "runId": run}}
     assert ada.error("context_view", scopeId="atlas")["details"]["next"] == [shown]
     assert ada.code_and_name("context_run", operation="commit", runId="r1") == ("invalid_id", MISMATCH)
@@ -91,10 +91,10 @@ def test_every_refusal_has_the_name_that_the_contract_gives_it(engine: Engine, a
         "pciv_v1_runtime_invariant_failed",
         INVARIANT,
     )
-    # Errors without a class in the contract are told by their code alone.
-    assert ada.code_and_name("context_edit", runId=run, inputs=[size], expected_rev=7) == ("stale_rev", "Error")
+    # Errors without a class in the contract have the name of their family.
+    assert ada.code_and_name("context_edit", runId=run, inputs=[size], expected_rev=7) == ("stale_rev", "Conflict")
     ada.answer("context_edit", runId=run, inputs=[{**size, "required": True}])
-    assert ada.code_and_name("context_run", operation="commit", runId=run) == ("required_inputs_unset", "Error")
+    assert ada.code_and_name("context_run", operation="commit", runId=run) == ("required_inputs_unset", "RuleViolated")
 
 
 def test_details_are_in_the_contract_s_own_style(engine: Engine, ada: ToolsClient) -> None:
@@ -116,7 +116,7 @@ def test_details_are_in_the_contract_s_own_style(engine: Engine, ada: ToolsClien
         "expected": 7,
         "current": 1,
     }
-    agent = make_client(engine, local_actor("ada", kind=ActorKind.AGENT))
+    agent = make_client(engine, local_actor("bot", kind=ActorKind.AGENT))
     claim = {"pointer": "/a", "label": "A", "value": 1, "provenance": "user-entered"}
     refused = agent.error("context_edit", runId=run, inputs=[claim])
     assert (refused["code"], refused["details"]) == ("provenance_not_allowed", {"field": "inputs[0].provenance"})
@@ -147,7 +147,10 @@ def test_a_scope_that_is_there_is_not_begun_again_by_anybody(engine: Engine, ada
 
     for anybody in (ada, cleo, finn):
         for more in ({}, {"createDraftRun": True}):
-            assert anybody.code_and_name("members", operation="bootstrap", scopeId="atlas", **more) == (taken, "Error")
+            assert anybody.code_and_name("members", operation="bootstrap", scopeId="atlas", **more) == (
+                taken,
+                "Conflict",
+            )
     assert finn.code_and_name("context_run", operation="create_draft", scopeId="atlas") == ("not_found", DENIED)
     assert cleo.code_and_name("context_run", operation="create_draft", scopeId="atlas") == ("forbidden", DENIED)
     assert ada.answer("context_run", operation="list", scopeId="atlas") == {"runs": []}
@@ -177,11 +180,11 @@ def test_members_come_change_their_role_and_go_and_an_owner_stays(engine: Engine
     assert [(one["userId"], one["role"]) for one in listed] == [("ada", "owner"), ("ben", "editor")]
     ben = make_client(engine, person("ben"))
     assert ben.code_and_name("members", operation="remove", scopeId="atlas", userId="ada") == ("forbidden", DENIED)
-    last = ("pciv_scope_members_last_owner_forbidden", "Error")
+    last = ("pciv_scope_members_last_owner_forbidden", "RuleViolated")
     assert ada.code_and_name("members", operation="remove", scopeId="atlas", userId="ada") == last
     assert ada.code_and_name("members", operation="upsert", scopeId="atlas", userId="ada", role="editor") == last
     assert ada.answer("members", operation="remove", scopeId="atlas", userId="ben") == {"removed": "ben"}
-    assert ada.code_and_name("members", operation="remove", scopeId="atlas", userId="ben") == ("not_found", "Error")
+    assert ada.code_and_name("members", operation="remove", scopeId="atlas", userId="ben") == ("not_found", "NotFound")
     assert ben.code_and_name("members", operation="list", scopeId="atlas") == ("not_found", DENIED)
 
 

@@ -9,9 +9,12 @@ import pytest
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.answers import count_tokens
+from groundplan.kernel.input_gate.request import PROJECT_NAMES
+from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Group
 from groundplan.surfaces.mcp.instructions import build_instructions
 from groundplan.surfaces.mcp.tool_descriptions import DESCRIBED
+from groundplan.surfaces.mcp.tools import RegistryTools
 from tests.contracts.snapshots import listing
 
 INSTRUCTIONS_TOKENS_MAX = 300
@@ -34,6 +37,8 @@ def test_what_new_users_got_wrong_first_is_explained_in_the_list_of_tools() -> N
     assert "/" in tools["context_edit"]["inputs"]["items"]["properties"]["pointer"]["description"]
     assert "pointer" in tools["context_view"]["hydrate"]["description"]
     assert "draft" in tools["toc_edit"]["operations"]["description"]
+    assert '"kind"' in tools["toc_check"]["operation"]["description"]
+    assert "node" in tools["graph_next"]["scope"]["description"]
     assert "waits" in tools["graph_connect"]["edges"]["items"]["properties"]["from"]["description"]
 
 
@@ -49,6 +54,18 @@ def test_a_tool_with_several_operations_says_what_each_needs() -> None:
     assert "create needs name or title; update needs id, version" in needs["manage_container"]
     assert "delete needs fromId and toId, or id" in needs["manage_dependency"]
     assert all(needs.values())
+    restructure = described["graph_restructure"]["operations"]["items"]["properties"]["op"]["description"]
+    assert all(word in restructure for word in ("`move` needs", "`merge` needs source", "reason"))
+
+
+def test_the_tool_for_facts_says_what_each_part_of_an_edit_needs() -> None:
+    (edit,) = (tool for tool in listing(frozenset(Group)) if tool["name"] == "context_edit")
+    needs = ("kind, title, uri", "valueKind or value", "key, label", "type, title", "pointer or constraint", "by id")
+
+    assert [one for one in needs if one not in edit["description"]] == []
+    assert {word.rstrip(":;") for word in edit["description"].split()} > {
+        *("sources", "inputs", "constraints", "artifacts", "links", "remove", "reject.")
+    }
 
 
 def test_arguments_whose_name_says_too_little_are_described_wherever_they_are() -> None:
@@ -68,9 +85,25 @@ def test_arguments_whose_name_says_too_little_are_described_wherever_they_are() 
 def test_the_instructions_are_short_and_name_tools_that_exist() -> None:
     instructions = build_instructions(list(Group))
     assert count_tokens(instructions) <= INSTRUCTIONS_TOKENS_MAX
+    assert "briefs" in instructions
     tools = [operation.tool for operation in OPERATIONS if operation.tool]
     known = {tool.name for tool in tools} | {tool.selector for tool in tools}
     assert list_names(instructions) - known == {"add_evidence", "depends_on"}
+
+
+def test_with_a_configured_project_no_tool_says_that_it_needs_one() -> None:
+    tools = RegistryTools(OPERATIONS, set(Group), lambda *_: ExecutionResult(None), has_project=True)
+    without = {tool["name"]: tool["inputSchema"] for tool in listing(frozenset(Group))}
+
+    for tool in tools.listing():
+        schema, before = tool["inputSchema"], without[tool["name"]]
+        needs = schema["properties"].get("operation", {}).get("description", "")
+        assert not {*schema.get("required", ()), *re.findall(r"\w+", needs)} & set(PROJECT_NAMES), tool["name"]
+        assert schema["properties"].keys() == before["properties"].keys()
+        assert set(before.get("required", ())) <= {*schema.get("required", ()), *PROJECT_NAMES}
+    instructions = build_instructions(list(Group), has_project=True)
+    assert "need not be given" in instructions
+    assert count_tokens(instructions) <= INSTRUCTIONS_TOKENS_MAX
 
 
 @pytest.mark.parametrize("count", range(len(Group) + 1))

@@ -65,7 +65,7 @@ def test_servers_that_start_at_once_after_a_kill_answer_as_soon_as_their_modules
     given = "".join(json.dumps(request) + "\n" for request in requests)
 
     _, loading_s = run_at_once("-c", f"import {', '.join(MODULES)}")
-    outputs, serving_s = run_at_once("-m", "groundplan", "mcp", "--db", str(db), "--agent", "ada", given=given)
+    outputs, serving_s = run_at_once("-m", "groundplan", "mcp", "--db", str(db), "--agent", "bot", given=given)
 
     for output in outputs:
         answers = {answer["id"]: answer["result"] for answer in map(json.loads, output.splitlines())}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -30,16 +30,19 @@ from groundplan.surfaces.mcp.tools import RegistryTools, list_tools, read_publis
 from tests.surfaces.mcp.program import SOME_PERMISSION
 
 
-class Draft(msgspec.Struct):
+class Draft(msgspec.Struct, forbid_unknown_fields=True):
     scope: str
 
 
-class Commit(msgspec.Struct):
+class Commit(msgspec.Struct, forbid_unknown_fields=True):
     scope: str
     partial: bool = False
+    limit: int = 20
+    reason: str | None = None
+    files: list[str] = []
 
 
-class Scope(msgspec.Struct):
+class Scope(msgspec.Struct, forbid_unknown_fields=True):
     scopeId: str  # noqa: N815 - as on the wire
 
 
@@ -70,9 +73,12 @@ def make_tools(*operations: Operation[Any, Any], groups: set[Group] | None = Non
     """Return tools whose answer names the operation and its arguments."""
 
     def run(
-        chosen: Operation[Any, Any], arguments: Mapping[str, Any], _cancellation: Cancellation | None
+        chosen: Operation[Any, Any],
+        arguments: Mapping[str, Any],
+        _cancellation: Cancellation | None,
+        warnings: Sequence[str],
     ) -> ExecutionResult:
-        return ExecutionResult({"ran": chosen.name, "with": arguments})
+        return ExecutionResult({"ran": chosen.name, "with": arguments}, None, warnings)
 
     return RegistryTools(Registry(operations), set(Group) if groups is None else groups, run)
 
@@ -80,13 +86,17 @@ def make_tools(*operations: Operation[Any, Any], groups: set[Group] | None = Non
 def call_with_error(error: Exception, group: Group = Group.WORK) -> Any:
     """Return the body of a call that ends in this error."""
 
-    def run(_chosen: Operation[Any, Any], _arguments: Mapping[str, Any], _cancellation: Cancellation | None) -> Any:
+    def run(*_call: Any) -> Any:
         raise error
 
     registry = Registry([operation("a.b", Tool("a_b", group)), *OPERATIONS])  # hints name existing operations
     answer = RegistryTools(registry, {group}, run).call("a_b", {})
     assert answer.is_error
     return json.loads(answer.text)
+
+
+class Lean(msgspec.Struct, forbid_unknown_fields=True):
+    lean: bool | None = None
 
 
 RUN = [
@@ -166,7 +176,7 @@ def test_a_missing_or_unknown_operation_is_refused_with_the_allowed_ones(
         ("list", {"project": "atlas", "scopeId": None}, {"scopeId": "atlas"}),
         ("list", {"project": "atlas", "scopeId": "borealis"}, "invalid_argument"),
         ("draft", {"scope": "s", "project": None}, {"scope": "s"}),
-        ("draft", {"scope": "s", "project": "atlas"}, "invalid_argument"),
+        ("draft", {"scope": "s", "project": "atlas"}, {"scope": "s"}),
     ],
 )
 def test_a_tool_of_several_operations_takes_the_project_under_any_of_its_names(
@@ -177,6 +187,39 @@ def test_a_tool_of_several_operations_takes_the_project_under_any_of_its_names(
     body = json.loads(tools.call("run", {"operation": selector, **arguments}).text)
 
     assert (body["error"]["code"] if isinstance(expected, str) else body["with"]) == expected
+
+
+NOTHING_SAID: dict[str, list[Any]] = {
+    "partial": [None, False, "false", ""],
+    "limit": [None, 20, "20", ""],
+    "reason": [None, "", " "],
+    "files": [None, [], "[]", ""],
+    "lean": [True],
+}
+
+
+@pytest.mark.parametrize("name", NOTHING_SAID)
+def test_an_argument_of_another_operation_that_is_empty_or_a_default_is_ignored(name: str) -> None:
+    tools = make_tools(*RUN, operation("run.look", Tool("run", Group.CONTEXT, "look"), takes=Lean))
+
+    for value in NOTHING_SAID[name]:
+        answer = tools.call("run", {"operation": "draft", "scope": "s", name: value})
+        assert json.loads(answer.text) == {"ran": "run.draft", "with": {"scope": "s"}}, value
+
+
+def test_an_argument_of_another_operation_that_says_something_is_ignored_with_one_warning() -> None:
+    given = {"operation": "draft", "scope": "s", "partial": True, "limit": 5, "reason": "x", "files": []}
+
+    body = json.loads(make_tools(*RUN).call("run", given).text)
+
+    assert (body["ran"], body["with"]) == ("run.draft", {"scope": "s"})
+    assert body["warnings"] == ["draft ignores partial (for commit), limit (for commit), reason (for commit)"]
+
+
+def test_an_argument_that_no_operation_of_the_tool_has_is_passed_on_to_be_refused() -> None:
+    body = json.loads(make_tools(*RUN).call("run", {"operation": "draft", "scope": "s", "partail": False}).text)
+
+    assert body == {"ran": "run.draft", "with": {"scope": "s", "partail": False}}
 
 
 @pytest.mark.parametrize(
@@ -288,11 +331,11 @@ def test_a_refusal_reads_as_code_message_and_details(error: GroundplanError) -> 
         (Forbidden("no"), "PcivRlsDeniedError"),
         (NotFound("scope", "s1"), "PcivRlsDeniedError"),
         (Invalid("bad"), "PcivSchemaMismatchError"),
-        (NoContext("s1"), "Error"),
+        (NoContext("s1"), "NotFound"),
         (PcivRuntimeInvariantError(Invariant.DRAFT_AT, "bad", scope_id="s1", run_id="r1"), "PcivRuntimeInvariantError"),
-        (Conflict("stale"), "Error"),
-        (RuleViolated("never"), "Error"),
-        (Unavailable("later"), "Error"),
+        (Conflict("stale"), "Conflict"),
+        (RuleViolated("never"), "RuleViolated"),
+        (Unavailable("later"), "Unavailable"),
     ],
 )
 def test_a_context_tool_also_names_the_error_as_its_contract_does(error: GroundplanError, name: str | None) -> None:

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from tests.engines import Engine
+from groundplan.kernel.errors import Forbidden
+from tests.engines import Engine, person
 from tests.surfaces.http.client import Reply
 from tests.surfaces.web.browser import Browser
-from tests.surfaces.web.test_forms import begin, read_fact
+from tests.surfaces.web.test_forms import begin, read_fact, submit
 
 HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)">')
 INPUTS = [
@@ -192,6 +193,21 @@ def test_a_draft_that_began_empty_drops_facts_by_a_second_button(browser: Browse
 
     assert refused.status == 409
     assert send(browser, path, read_form(refused.body.decode(), "drop")).status == 303
+
+
+def test_a_refusal_has_the_words_of_the_operation(browser: Browser, engine: Engine) -> None:
+    run = write_facts(browser, engine)
+    ada = engine.session("ada")
+    ada.call("member.add", scopeId="atlas", userId="cleo", role="viewer")
+    with pytest.raises(Forbidden) as refused:
+        engine.session(person("cleo")).call("context.commit", runId=run)
+
+    with Browser(engine.store, actor=person("cleo")) as viewer:
+        viewer.log_in()
+        reply = submit(viewer, f"/p/atlas/facts?run={run}", "context.commit", runId=run)
+
+    assert reply.status == 403
+    assert html.escape(refused.value.message, quote=False) in html.unescape(reply.body.decode())
 
 
 def test_what_a_partial_run_lacks_is_filled_in_by_one_form_that_opens_a_draft(browser: Browser, engine: Engine) -> None:

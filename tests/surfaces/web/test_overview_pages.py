@@ -63,6 +63,26 @@ def test_a_suggestion_is_accepted_or_rejected_where_it_waits_and_its_link_opens_
     assert not view.suggestions
 
 
+def test_a_suggestion_in_a_run_that_an_agent_committed_waits_on_the_page_and_is_decided_in_a_draft_of_it(
+    browser: Browser, engine: Engine
+) -> None:
+    ada, scout = engine.session("ada"), engine.session(local_actor("scout", kind=ActorKind.AGENT))
+    run = ada.call("context.create_draft", scopeId="atlas").run.id
+    ada.call("context.edit", runId=run, inputs=[{"pointer": "/a", "value": 1}])
+    scout.call("context.edit", runId=run, inputs=[{"pointer": "/a", "value": 2}])
+    scout.call("context.commit", runId=run)
+    browser.log_in()
+
+    page = browser.get("/p/atlas/inbox").body.decode()
+    assert f'href="/p/atlas/facts?run={run}&amp;fact=%2Fa"' in page
+    for _ in ("begin a draft", "accept"):
+        assert browser.submit("/p/atlas/inbox", find_form(browser, "/p/atlas/inbox")).status == 303
+
+    (draft,) = ada.call("context.list", scopeId="atlas", status="draft").runs
+    assert value_of(ada.call("context.view", scopeId="atlas", runId=draft.id).inputs_by_pointer["/a"]) == 2
+    assert "Nothing waits for you" in open_page(browser, "/p/atlas/inbox").text
+
+
 def test_an_item_of_the_inbox_is_settled_by_its_form_and_is_gone(browser: Browser, engine: Engine) -> None:
     fill(engine)
     browser.log_in()
@@ -215,6 +235,34 @@ def test_the_history_says_who_did_what_to_which_item_and_why(browser: Browser, e
     assert "planned" in open_page(browser, f"/p/atlas/history?day={today}").text
     assert "Nothing here" in open_page(browser, "/p/atlas/history?day=2001-01-01").text
     assert "Nothing here" in open_page(browser, "/p/atlas/history?actor=nobody").text
+
+
+def test_pages_say_of_which_kind_an_actor_is_unless_it_is_a_person(browser: Browser, engine: Engine) -> None:
+    fill(engine)
+    scout = engine.session(local_actor("scout", kind=ActorKind.AGENT))
+    (task,) = scout.call("work.plan", project="atlas", nodes=[{"ref": "a", "summary": "Walk south"}]).created
+    scout.call("work.claim", project="atlas", node_id=task.id)
+    browser.log_in()
+
+    texts = {path: open_page(browser, f"/p/atlas/{path}").text for path in ("home", "history", f"work?node={task.id}")}
+
+    assert [path for path, text in texts.items() if "scout (agent)" not in " ".join(text.split())] == []
+    assert "ada (" not in texts["history"]
+
+
+def test_a_person_becomes_the_owner_of_a_project_that_an_agent_made_from_the_inbox(
+    browser: Browser, engine: Engine
+) -> None:
+    engine.session(local_actor("scout", kind=ActorKind.AGENT)).call("project.create", name="atlas")
+    browser.log_in()
+
+    page = open_page(browser, "/p/atlas/inbox")
+    assert "Become its owner" in page.text
+    assert browser.submit("/p/atlas/inbox", find_form(browser, "/p/atlas/inbox")).status == 303
+
+    owners = engine.session("ada").call("member.list", scopeId="atlas").members
+    assert [(one.user_id, one.role) for one in owners] == [("ada", "owner"), ("scout", "owner")]
+    assert "Become its owner" not in open_page(browser, "/p/atlas/inbox").text
 
 
 @pytest.mark.parametrize("query", ["day=tomorrow", "until=x", "cursor=x"])

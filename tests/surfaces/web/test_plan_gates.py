@@ -45,6 +45,21 @@ def test_a_finding_leads_to_its_place_and_its_form_mends_it(browser: Browser, en
     assert check(engine, "A")["GA_HIGH_RISK"].result == "passed"
 
 
+def test_a_partial_commit_of_facts_has_the_same_words_on_the_page_and_in_the_gate(
+    browser: Browser, engine: Engine
+) -> None:
+    fill_theory(engine)
+    ada = engine.session("ada")
+    run = ada.call("context.create_draft", scopeId="atlas").run.id
+    ada.call("context.edit", runId=run, inputs=[{"pointer": "/a", "valueKind": "number", "required": True}])
+    ada.call("context.commit", runId=run, allowPartial=True)
+    browser.log_in()
+
+    assert "committed in part" in check(engine, "A")["GA_CONTEXT"].message
+    assert "committed in part" in read(browser, GATES)
+    assert "Committed in part" in browser.get("/p/atlas/facts").body.decode()
+
+
 def test_the_inspector_of_a_card_stays_at_the_canvas_and_the_list(browser: Browser, engine: Engine) -> None:
     fill_theory(engine)
     browser.log_in()

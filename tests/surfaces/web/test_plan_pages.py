@@ -94,6 +94,21 @@ def test_a_published_version_offers_a_new_draft_and_no_edit(browser: Browser, en
     assert earlier.operations == []  # the draft exists: the page leads there
 
 
+@pytest.mark.parametrize(("least", "offered"), [("light", {"light", "standard", "strict"}), ("strict", {"strict"})])
+def test_a_new_draft_is_offered_the_profiles_that_the_project_allows(
+    browser: Browser, engine: Engine, least: str, offered: set[str]
+) -> None:
+    fill(engine)
+    ada = engine.session("ada")
+    ada.call("purpose.publish", project="atlas")
+    ada.call("work.open", project="atlas", policies={"profile_min": least})
+    browser.log_in()
+    page = browser.get(PLAN).body.decode()
+
+    (choice,) = re.findall(r'<select name="profile".*?</select>', page, re.DOTALL)
+    assert set(re.findall(r'value="(\w+)"', choice)) == offered
+
+
 def test_without_a_version_a_form_starts_the_first_draft(browser: Browser, engine: Engine) -> None:
     engine.session("ada").call("project.create", name="atlas")
     browser.log_in()
@@ -135,6 +150,26 @@ def test_the_address_of_an_item_that_is_not_in_the_version_says_so(
 
     assert f"There is no item “{query.partition('=')[2]}” in this version" in page.text
     assert "Fee model agreed" in page.text
+
+
+def test_what_depends_on_an_item_is_what_it_leads_to(browser: Browser, engine: Engine) -> None:
+    fill(engine)
+    ada = engine.session("ada")
+    more = [
+        {"op": "add_node", "ref": "permit", "node_type": "ACTIVITY", "title": "Get the permit"},
+        {"op": "add_edge", "source": "AC1", "target": "permit", "edge_type": "DEPENDS_ON", "mechanism": "by law"},
+    ]
+    ada.call("purpose.edit", project="atlas", operations=more)
+    browser.log_in()
+    link, listed, permit = (
+        browser.get(f"{PLAN}?{query}").body.decode() for query in ("edge=AC1-AC2-DEPENDS_ON", "view=list", "key=AC2")
+    )
+
+    assert "<h2>Get the permit → Hold assemblies</h2>" in link
+    assert re.search(r"AC1</a> depends on <a [^>]*>AC2</a>", link)
+    assert re.search(r'data-id="AC2".*?data-leads.*?key=AC1">AC1</a> <span class="quiet">by law', listed)
+    assert re.search(r'data-id="effects">.*?Hold assemblies.*?data-id="causes">', permit, re.DOTALL)
+    assert 'aria-label="AC2 leads to AC1"' in link
 
 
 def test_a_card_says_in_words_what_it_shows(browser: Browser, engine: Engine) -> None:

@@ -48,6 +48,7 @@ def fill_versions(ada: Any, project: str, text: str = "") -> Filled:
         for name in ("title", "assumption_text", "mechanism", "name"):
             if name in one:
                 one[name] = f"{one[name]}{text}"
+    ada.call("work.open", project=project, policies={"profile_min": "light"})
     ada.call("purpose.draft", project=project, profile="light")
     ada.call("purpose.edit", project=project, operations=edits)
     run = ada.call("context.create_draft", scopeId=project).run.id

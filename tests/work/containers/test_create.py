@@ -79,6 +79,24 @@ def test_a_task_in_a_feature_may_name_its_project_too(client: ContainersClient) 
     assert client.task("walk", of="coast", projectId="atlas").task.feature_id == client["coast"]
 
 
+def test_what_is_empty_is_as_if_it_was_not_given(client: ContainersClient) -> None:
+    empty = {"featureId": "", "priority": "", "tags": "", "relatedTo": [], "serves": []}
+
+    task = client.call("container.create", containerType="task", projectId="atlas", title="walk", **empty).task
+    feature = client.call("container.create", containerType="feature", projectId="atlas", name="coast", **empty).feature
+    project = client.call("container.create", containerType="project", name="borealis", **empty).project
+
+    assert (task.feature_id, task.priority, feature.priority, project.name) == (None, "MEDIUM", "MEDIUM", "borealis")
+    filters = {"featureId": "", "status": "", "priority": "", "tags": ""}
+    for kind, name in (("task", task), ("feature", feature), ("project", project)):
+        listed = client.call("container.overview", containerType=kind, id="", **filters)
+        assert name.id in [item.id for item in listed.items]
+        assert client.call("container.overview", containerType=kind, id=name.id, **filters)
+        assert client.call("container.search", containerType=kind, query="", **filters).items == listed.items
+    assert client.call("container.next_task", projectId="atlas", featureId="", priority="").id == task.id
+    assert client.call("container.blocked_tasks", projectId="atlas", featureId="").count == 0
+
+
 def test_tags_come_as_a_string_an_array_or_a_string_of_json(client: ContainersClient) -> None:
     tags: Any
     for tags in ("b, a ,b", ["b", " a", "b"], '["b","a"]'):

@@ -9,7 +9,7 @@ import pytest
 from msgspec import UNSET, to_builtins
 
 from groundplan.kernel.answers import count_tokens, encode
-from groundplan.kernel.errors import Invalid, NotFound
+from groundplan.kernel.errors import NotFound
 from tests.errors import error_of
 from tests.work.containers.client import ContainersClient
 
@@ -129,14 +129,17 @@ def test_a_task_without_context_files_has_nothing_to_know(client: ContainersClie
         assert to_builtins(answer.graph_context) == {"molecules": [], "orphanAtoms": [], "unmatchedPaths": []}
 
 
-def test_only_tasks_have_files_to_know_about(client: ContainersClient) -> None:
+def test_only_tasks_have_files_to_know_about_and_others_are_shown_with_a_warning(client: ContainersClient) -> None:
     client.feature("coast")
 
     for kind, place in (("project", "atlas"), ("feature", client["coast"])):
-        asked = {"containerType": kind, "id": place, "includeGraphContext": True}
-        error = error_of(partial(client.call, "container.get", **asked))
-        assert isinstance(error, Invalid)
-        assert error.details["field"] == "includeGraphContext"
+        asked = {"containerType": kind, "id": place}
+        plain = client.call("container.get", **asked)
+        answer = client.call("container.get", **asked, includeGraphContext=True)
+        (warning,) = answer.warnings
+        assert "includeGraphContext" in warning
+        answer.warnings = UNSET
+        assert answer == plain
 
 
 def test_sections_that_do_not_fit_lose_their_contents_and_say_so(client: ContainersClient) -> None:

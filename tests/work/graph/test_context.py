@@ -14,7 +14,7 @@ from groundplan.session import Session
 from tests.engines import Engine, fill_once, person
 from tests.proof import scaled
 from tests.work.cases import try_each
-from tests.work.graph.plans import add_chain, add_children, encode_text, plan, root_of, session_with_cap
+from tests.work.graph.plans import add_chain, encode_text, plan, root_of, session_with_cap
 
 
 def open_atlas(engine: Engine) -> None:
@@ -171,57 +171,14 @@ def test_a_hidden_node_reads_like_a_missing_one(engine: Engine, ada: Session) ->
     assert encode_text(hidden.to_dict()).replace(ids["a"], "zzzzzz") == encode_text(missing.to_dict())
 
 
-def test_a_tree_shows_at_most_fifty_children_of_a_node_and_two_hundred_nodes_level_by_level(
-    engine: Engine, ada: Session
-) -> None:
-    refs = [f"branch {number}" for number in range(6)]
-    ids = plan(
-        ada,
-        "atlas",
-        *({"ref": ref} for ref in refs),
-        *({"ref": f"{ref}.{number}", "parent_ref": ref} for ref in refs for number in range(60)),
-    )
-
-    found = ada.call("work.context", node_id=root_of(ada, "atlas"), depth=10)
-
-    below = found.children.children
-    assert [branch.summary for branch in below] == refs
-    assert [0 if one.children is UNSET else len(one.children) for one in below] == [50, 50, 50, 43, 0, 0]
-    assert [one.child_count for one in below] == [60] * 6
-    assert [one.summary for one in below[0].children] == [f"branch 0.{number}" for number in range(50)]
-    assert found.left_out["children"] == 6 * 60 - 193
-    assert len(ids) == 366
-
-
-def test_at_most_twenty_dependencies_are_shown_in_each_direction_the_open_ones_first(ada: Session) -> None:
+def test_the_open_dependencies_come_first(ada: Session) -> None:
     refs = [f"n{number:02}" for number in range(30)]
     ids = plan(ada, "atlas", *({"ref": ref} for ref in refs), {"ref": "last", "depends_on": refs})
     ada.call("work.update", updates=[{"node_id": ids[ref], "resolved": True} for ref in refs[:25]])
-    others = plan(ada, "atlas", *({"ref": f"w{number:02}", "depends_on": [ids["last"]]} for number in range(23)))
-    edges = [{"from": ids["last"], "to": other, "type": "relates_to"} for other in others.values()]
-    ada.call("work.connect", edges=edges)
 
     found = ada.call("work.context", node_id=ids["last"])
 
-    assert [one.node.summary for one in found.depends_on] == [*refs[25:], *refs[:15]]
-    assert [one.node.summary for one in found.depended_by] == [f"w{number:02}" for number in range(20)]
-    assert len(found.related) == 20
-    assert found.left_out == {"depends_on": 10, "depended_by": 3, "related": 3}
-
-
-@pytest.mark.proof
-def test_a_node_with_very_many_children_is_answered_in_bounds(engine: Engine, ada: Session) -> None:
-    count = scaled(5_000, 100_000)
-    ids = plan(ada, "atlas", {"ref": "fat"})
-    add_children(engine, "atlas", 2, count)
-
-    found = session_with_cap(engine, 20_000).call("work.context", node_id=ids["fat"], depth=10)
-
-    assert len(found.children.children) == 50
-    assert found.children.child_count == count
-    assert found.left_out["children"] == count - 50
-    assert [one.summary for one in found.children.children[:2]] == ["child 1", "child 2"]
-    assert count_tokens(encode_text(found)) < 2_000
+    assert [one.node.summary for one in found.depends_on] == [*refs[25:], *refs[:25]]
 
 
 @pytest.mark.proof
@@ -230,14 +187,17 @@ def test_the_lowest_of_very_many_levels_is_shown_with_the_root_and_the_nearest_a
 ) -> None:
     levels = scaled(2_000, 10_000)
     add_chain(engine, "atlas", 1, levels)
+    capped = session_with_cap(engine, 20_000)
 
-    lowest = ada.call("work.context", node_id=f"made{levels + 1}")
-    highest = ada.call("work.context", node_id="made2", depth=10)
+    lowest = capped.call("work.context", node_id=f"made{levels + 1}")
+    highest = capped.call("work.context", node_id="made2", depth=10)
 
     assert lowest.node.summary == f"level {levels}"
     shown = [one.summary for one in lowest.ancestors]
-    assert shown == ["A map that every walker trusts", *(f"level {number}" for number in range(levels - 49, levels))]
-    assert lowest.left_out["ancestors"] == levels - 50
+    near = len(shown) - 1
+    assert near > 40
+    assert shown == ["A map that every walker trusts", *(f"level {number}" for number in range(levels - near, levels))]
+    assert lowest.left_out == {"ancestors": levels - 1 - near}
     assert highest.left_out is UNSET
     assert encode_text(highest.children).count('"id"') == 11
 
@@ -269,13 +229,11 @@ def test_an_answer_keeps_the_cap_and_counts_what_it_left_out(
 
     assert count_tokens(encode_text(found)) <= tokens_max
     assert found.node.summary == "it"
-    missing = found.left_out or {}
+    missing = {} if found.left_out is UNSET else found.left_out
     assert len(found.ancestors) + missing.get("ancestors", 0) == 2
     assert len(found.depends_on) + missing.get("depends_on", 0) == 12
     assert len(found.depended_by) + missing.get("depended_by", 0) == 12
-    assert (missing.get("children", 0) > 0) == (tokens_max < 10_000)
-    if tokens_max >= 3_000:  # the tree is trimmed first
-        assert (len(found.ancestors), len(found.depends_on)) == (2, 12)
+    assert (missing.get("children", 0) > 0, found.next_cursor is not UNSET) == (True, True)
 
 
 def test_a_node_that_is_too_long_itself_loses_its_oldest_evidence(engine: Engine, ada: Session) -> None:
@@ -286,5 +244,5 @@ def test_a_node_that_is_too_long_itself_loses_its_oldest_evidence(engine: Engine
     found = session_with_cap(engine, 800).call("work.context", node_id=ids["it"])
 
     assert count_tokens(encode_text(found)) <= 800
-    assert found.left_out == {"ancestors": 1, "node.context_links": 2, "node.evidence": 4}
-    assert [one.ref.partition(" ")[0] for one in found.node.evidence] == ["4", "5", "6", "7"]
+    assert found.left_out == {"node.evidence": 6}
+    assert [one.ref.partition(" ")[0] for one in found.node.evidence] == ["6", "7"]

@@ -106,7 +106,7 @@ def test_a_cursor_with_any_character_altered_is_refused(project: RandomProject) 
     for sort in SORTS:
         cursor = project.ada.call("work.query", project="atlas", sort=sort, limit=2).next_cursor
         altered = [cursor[:at] + chr(ord(char) ^ 1) + cursor[at + 1 :] for at, char in enumerate(cursor)]
-        altered += [cursor[:-1], cursor[1:], f"{cursor}A", "", "1", "ü", string.printable.strip()]
+        altered += [cursor[:-1], cursor[1:], f"{cursor}A", "1", "ü", string.printable.strip()]
         assert {code_of(project.ada, sort=sort, cursor=wrong) for wrong in altered} == {"invalid_cursor"}
 
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from groundplan.kernel.search_words import TRIGRAMS_MAX, list_trigrams
 from groundplan.kernel.store.sqlite.store import SqliteStore
 from groundplan.session import Session
-from groundplan.work.graph.search import COMPARED_MAX, MATCHED_MAX, build_index_query, list_trigrams
+from groundplan.work.graph.search import MATCHED_MAX, build_index_query
 from tests.engines import Engine, fill_once
 from tests.proof import scaled
 from tests.work.graph.random_project import ascii_lower
@@ -178,7 +179,7 @@ def test_the_index_is_asked_for_whole_trigrams_and_not_for_too_many() -> None:
     assert match_of('a"b"""') == '"a""b" AND """"""""'
     assert match_of("aaaaaaaa") == '"aaa"'
     long = "".join(map(chr, range(0x4E00, 0x5E00)))
-    assert len(list_trigrams(long)) == COMPARED_MAX
+    assert len(list_trigrams(long)) == TRIGRAMS_MAX
     assert match_of(long).count(" AND ") == MATCHED_MAX - 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -206,13 +207,53 @@ def test_a_node_with_open_children_cannot_be_resolved(work: WorkClient) -> None:
     assert (refusal.details["open_children"], refusal.details["children"]) == (2, [work["b"], work["c"]])
 
 
-def test_children_and_their_parent_can_be_resolved_in_one_batch_in_this_order(work: WorkClient) -> None:
+@pytest.mark.parametrize("order", [*itertools.permutations(["phase", "step", "a", "b"])][::5])
+def test_parents_and_their_children_can_be_resolved_in_one_batch_in_any_order(
+    work: WorkClient, order: tuple[str, ...]
+) -> None:
+    work.plan("phase\n  step\n    a\n  b\nlater: phase")
+
+    answer = work.resolve(*order)
+
+    assert work.filter_open(order) == []
+    assert [entry.node_id for entry in answer.updated] == [work[name] for name in order]
+    assert [entry.rev for entry in answer.updated] == [work.node(name).rev for name in order]
+    assert work.names(answer.newly_actionable) == ["later"]
+    assert work.counts() == (6, 4, 2, 0, 1)
+
+
+def test_open_children_are_looked_at_when_the_whole_batch_is_done(work: WorkClient) -> None:
+    work.plan("phase\n  a\n  b")
+    resolve_all = [{"node_id": name, "resolved": True} for name in ("phase", "a", "b")]
+
+    refusals = [
+        error_of(lambda: work.resolve("phase", "a")),
+        error_of(lambda: work.updates(*resolve_all, {"node_id": "a", "resolved": False})),
+    ]
+
+    assert [(refusal.code, refusal.details["children"]) for refusal in refusals] == [
+        ("unresolved_children", [work["b"]]),
+        ("unresolved_children", [work["a"]]),
+    ]
+    assert work.filter_open(["phase", "a", "b"]) == ["phase", "a", "b"]
+    work.updates(*resolve_all, {"node_id": "phase", "resolved": False})
+    assert work.filter_open(["phase", "a", "b"]) == ["phase"]
+
+
+def test_what_an_update_says_of_a_parent_beside_resolving_it_is_written_in_its_turn(work: WorkClient) -> None:
+    work.open(policies={"evidence": "require"})
     work.plan("phase\n  a")
+    note = [{"type": "note", "ref": "done"}]
 
-    assert error_of(lambda: work.resolve("phase", "a")).code == "unresolved_children"
-    work.resolve("a", "phase")
+    work.updates(
+        {"node_id": "phase", "resolved": True, "summary": "first", "add_evidence": note, "state": "done"},
+        {"node_id": "phase", "summary": "second"},
+        {"node_id": "a", "resolved": True, "add_evidence": note},
+    )
 
-    assert work.filter_open(["phase", "a"]) == []
+    phase = work.node("phase")
+    assert (phase.resolved, phase.summary, phase.state, len(phase.evidence)) == (True, "second", "done", 1)
+    assert work.actions("phase") == ["created", "updated", "updated", "resolved"]
 
 
 def test_a_blocked_node_can_be_resolved(work: WorkClient) -> None:

@@ -31,7 +31,7 @@ from groundplan.kernel.events import (
 )
 from groundplan.kernel.input_gate.request import parse_request
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare, load_by_name
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare, load_by_name
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument, quote_text
@@ -319,6 +319,5 @@ OPERATION = declare(
     permission=Permission.PROJECT_WRITE,
     effect=Effect.WRITE,
     tool=Tool("undo", Group.BRIEFING),
-    command=Command(("undo",), arguments=("event",)),
     http=Route("POST", "/projects/{project}/undo"),
 )

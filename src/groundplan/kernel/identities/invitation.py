@@ -20,7 +20,7 @@ from groundplan.kernel.errors import Conflict, NotFound
 from groundplan.kernel.identities.email_address import is_email, normalize_email
 from groundplan.kernel.ids import make_random_letters
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, OpId, Route, declare
+from groundplan.kernel.operations.registry import Effect, OpId, Route, declare
 from groundplan.kernel.principals import find_principal
 from groundplan.kernel.store.authorize import administers
 from groundplan.kernel.store.queries import load_queries
@@ -196,9 +196,6 @@ LIST = declare(
     summary="List invitations that were not used yet; used and revoked ones too when asked.",
     permission=Permission.INVITATION_LIST,
     effect=Effect.READ,
-    command=Command(
-        ("org", "invitation", "list"), columns=("id", "email", "name", "state", "created_by", "expires_at")
-    ),
     http=Route("GET", "/organization/invitations"),
 )
 
@@ -242,7 +239,6 @@ REVOKE = declare(
     permission=Permission.INVITATION_REVOKE,
     effect=Effect.DESTROY,
     idempotent=True,
-    command=Command(("org", "invitation", "revoke"), arguments=("id",)),
     http=Route("DELETE", "/organization/invitations/{id}"),
 )
 

@@ -23,6 +23,7 @@ import operator
 import threading
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from enum import Enum, auto
 from functools import cache, cached_property
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
@@ -378,13 +379,20 @@ class Argument(Struct, frozen=True):
     attribute: str
     field_type: FieldType
     required: bool
-    is_none_if_absent: bool
+    default: Any
 
     def is_absent(self, value: Any) -> bool:
         """Return whether a value counts as not given: null, or an empty text, where the field does not accept it."""
         if value == "":
-            return self.is_none_if_absent and not self.field_type.takes_empty_text
+            return self.default is None and not self.field_type.takes_empty_text
         return value is None and not self.required and "null" not in self.field_type.kinds
+
+    def says_nothing(self, value: Any) -> bool:
+        """Return whether a value is empty, false or the default. Clients that show one form for all fill it in."""
+        with suppress(Invalid):
+            value = self.field_type.coerce(value, ())
+        value = value.strip() if isinstance(value, str) else value
+        return value is None or value is False or value in ("", [], {}) or value == self.default
 
 
 class Record(FieldType):
@@ -400,8 +408,6 @@ class Record(FieldType):
         self.tag = config.tag
         # Arguments that belong to other operations, with those operations: a class attribute of the shape.
         self.elsewhere: Mapping[str, Steps] = getattr(shape, "ELSEWHERE", {})
-        # Fields of answers, ignored here so that what was read can be sent: a class attribute of the shape.
-        self.ignored: Collection[str] = getattr(shape, "IGNORED", ())
         # Whether rows may also have the names of the attributes, in snake_case: a class attribute of the shape.
         self.accepts_attributes: bool = getattr(shape, "ACCEPTS_ATTRIBUTES", False)
 
@@ -409,9 +415,7 @@ class Record(FieldType):
     def arguments(self) -> Mapping[str, Argument]:
         """The fields by wire name."""
         fields = msgspec.structs.fields(self.shape)
-        return {
-            f.encode_name: Argument(f.name, compile_field_type(f.type), f.required, f.default is None) for f in fields
-        }
+        return {f.encode_name: Argument(f.name, compile_field_type(f.type), f.required, f.default) for f in fields}
 
     @cached_property
     def marked_arguments(self) -> Sequence[tuple[str, Argument]]:
@@ -423,8 +427,6 @@ class Record(FieldType):
     def coerce_kind(self, value: Any, path: ArgumentPath) -> Any:
         if self.accepts_attributes:
             value = self._rename_attributes(value, path)
-        if self.ignored:
-            value = {key: item for key, item in value.items() if key not in self.ignored}
         for key in value:
             if key not in self.arguments and key != self.tag_field:
                 raise self._unknown(key, path)
@@ -488,12 +490,15 @@ class TaggedUnion(FieldType):
             raise missing_argument(self.tag_field, path, expected=self.tags.expected)
         tag = self.tags.coerce(value[self.tag_field], (*path, self.tag_field))
         chosen = self.records[tag]
-        given = {key: item for key, item in value.items() if item is not None or not self._is_foreign(key, chosen)}
+        given = {key: item for key, item in value.items() if not self._is_ignored(key, item, chosen)}
         return {**chosen.coerce_kind(given, path), self.tag_field: tag}
 
-    def _is_foreign(self, key: Any, chosen: Record) -> bool:
-        """Return True if only other Structs have the field. Clients that show one form for all send it as null."""
-        return key not in chosen.arguments and any(key in record.arguments for record in self.records.values())
+    def _is_ignored(self, key: Any, item: Any, chosen: Record) -> bool:
+        """Return whether only other Structs have the field, and it says nothing."""
+        if key in chosen.arguments:
+            return False
+        owners = [record.arguments[key] for record in self.records.values() if key in record.arguments]
+        return any(owner.says_nothing(item) for owner in owners)
 
     def normalize(self, value: Any, path: ArgumentPath) -> Any:
         for record in self.records.values():

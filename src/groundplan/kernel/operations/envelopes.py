@@ -1,7 +1,8 @@
 """The JSON around an answer or an error, by tool group.
 
 work, purpose, briefing   the answer itself                 {"error": {code, message, details?}}
-context                   the answer itself                 the same, with error.name, a class of the contract
+context                   the answer itself                 the same, with error.name, a class of the contract or the
+                                                            family
 knowledge, containers     {"success": true, "data": …}      {"success": false, "error": {…}}; the code is that of the
                                                             contract or the family, our code is details.reason, and
                                                             currentVersion is a field of error
@@ -36,8 +37,13 @@ CONTEXT_NAMES: dict[type[GroundplanError], str] = {
     # A hidden scope or run and a missing one must give the same answer, so both use the name for a hidden one.
     NotFound: "PcivRlsDeniedError",
     Invalid: "PcivSchemaMismatchError",
-    GroundplanError: "Error",
+    # The contract has no names for these, so they have those of their families.
+    Conflict: "Conflict",
+    RuleViolated: "RuleViolated",
+    Unavailable: "Unavailable",
+    GroundplanError: "Unexpected",
 }
+PLAINLY_MISSING = "NotFound"  # the name of what is missing inside of a scope that the actor sees
 ENVELOPE_CODES: dict[type[GroundplanError], str] = {
     Unauthenticated: "UNAUTHENTICATED",
     Forbidden: "FORBIDDEN",
@@ -67,7 +73,7 @@ def add_warnings(answer: Any, warnings: Sequence[str]) -> Any:
 def wrap_error(group: Group | None, error: GroundplanError, vocabulary: Vocabulary) -> dict[str, Any]:
     """Return an error in the envelope of a tool group."""
     body = error.to_dict(vocabulary)
-    if group is Group.CONTEXT:
+    if group is Group.CONTEXT or error.has_contract_name:
         body["name"] = get_contract_name(error)
     if group is Group.CONTEXT or group in SUCCESS_ENVELOPE:
         details = {_to_camel_case(name): value for name, value in body.pop("details", {}).items()}
@@ -84,7 +90,7 @@ def wrap_error(group: Group | None, error: GroundplanError, vocabulary: Vocabula
 def get_contract_name(error: GroundplanError) -> str:
     """Return the name of an error in the contract of facts, which names its error classes."""
     if error.contract_name is None and isinstance(error, NotFound) and not error.may_be_hidden:
-        return CONTEXT_NAMES[GroundplanError]
+        return PLAINLY_MISSING
     return error.contract_name or _lookup_by_family(error, CONTEXT_NAMES)
 
 

@@ -16,13 +16,13 @@ import msgspec
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
+from groundplan import providers
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.answers import Budget, encode, fits, refuse_oversized, trim
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import GroundplanError, Invalid, NameTaken, NotFound
 from groundplan.kernel.input_gate.request import PROJECT_NAMES, parse_request, separate_project
 from groundplan.kernel.input_gate.types import get_decoder
-from groundplan.kernel.operations.commands import PROGRAM, choose_command, spell_command
 from groundplan.kernel.operations.envelopes import add_warnings, wrap
 from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.preferences import Preferences
@@ -31,6 +31,7 @@ from groundplan.kernel.store.authorize import AgentNotAllowed, authorize_organiz
 from groundplan.kernel.store.idempotency import IdempotentRequest, make_idempotent_request
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.transaction import Transaction, set_time_of_read
+from groundplan.kernel.wording import PROGRAM
 
 DEFAULT_PREFERENCES = Preferences()
 
@@ -55,6 +56,7 @@ def execute(
     arguments: Any,
     preferences: Preferences = DEFAULT_PREFERENCES,
     cancellation: Cancellation | None = None,
+    warnings: Sequence[str] = (),
     *,
     within: str | None = None,
 ) -> ExecutionResult:
@@ -62,10 +64,11 @@ def execute(
 
     A request may name that project itself, also if its operation finds it from what the request names. One that has to
     name its project and does not is about the project of the session, if the preferences name one. With
-    `cancellation`, another thread can end it, or the caller sets its limit.
+    `cancellation`, another thread can end it, or the caller sets its limit. `warnings` about how the request was read
+    become those of the answer.
     """
     try:
-        return _execute(store, actor, operation, arguments, preferences, cancellation, within)
+        return _execute(store, actor, operation, arguments, preferences, cancellation, warnings, within)
     except Invalid as error:
         if preferences.project is None or within is not None or not _lacks_project(error):
             raise
@@ -73,7 +76,7 @@ def execute(
             raise
     name = next((name for name in PROJECT_NAMES if name in operation.input.__struct_encode_fields__), PROJECT_NAMES[0])
     named = {**arguments, name: preferences.project}
-    return _execute(store, actor, operation, named, preferences, cancellation, within)
+    return _execute(store, actor, operation, named, preferences, cancellation, warnings, within)
 
 
 def _lacks_project(error: Invalid) -> bool:
@@ -89,13 +92,15 @@ def _execute(
     arguments: Any,
     preferences: Preferences,
     cancellation: Cancellation | None,
+    warnings: Sequence[str],
     within: str | None,
 ) -> ExecutionResult:
     if operation.project is not None and within is None:
         arguments, within = separate_project(arguments, operation.input.__struct_encode_fields__)
     request = parse_request(arguments, operation.input)
     chosen = (operation.choose_variant and operation.choose_variant(request)) or operation
-    run = _Execution(store, actor, request, _limit_answer(request, preferences), operation, cancellation, within)
+    limited = _limit_answer(request, preferences)
+    run = _Execution(store, actor, request, limited, operation, cancellation, warnings, within)
     if chosen.when_project_missing is None:
         return run(chosen)
     try:
@@ -138,18 +143,18 @@ class _Execution(msgspec.Struct, frozen=True):
     preferences: Preferences
     requested: Operation[Any, Any]
     cancellation: Cancellation | None
+    warnings: Sequence[str]
     within: str | None
 
     def __call__(self, operation: Operation[Any, Any]) -> ExecutionResult:
         try:
             return self._run(operation)
         except AgentNotAllowed as error:
-            command = None if "command" in error.details else self._find_command(operation)
-            if command is None:
+            if "command" in error.details:
                 raise
-            raise error.name_command(command) from None
+            raise error.name_command(self._find_command(operation)) from None
 
-    def _find_command(self, operation: Operation[Any, Any]) -> str | None:
+    def _find_command(self, operation: Operation[Any, Any]) -> str:
         """Return the command with which a person does what is requested, without options if it would be long."""
         if operation.person_words is not None:
             return shlex.join((PROGRAM, *operation.person_words(self.request)))
@@ -158,19 +163,12 @@ class _Execution(msgspec.Struct, frozen=True):
             for field in msgspec.structs.fields(self.request)
             if field.name != "op_id" and (value := getattr(self.request, field.name)) != field.default
         }
-        declared = operation if operation.command else self.requested
-        spelled = spell_command(declared, given)
-        chosen = choose_command(declared, given)
-        if spelled is None or chosen is None or len(spelled) <= COMMAND_CHARS_MAX:
-            return spelled
-        names = {field.encode_name: field.name for field in msgspec.structs.fields(declared.input)}
-        short = {name: value for name, value in given.items() if names[name] in (*chosen.arguments, *chosen.fixed)}
-        return spell_command(declared, short)
+        return providers.spell_command(operation, self.requested, given, COMMAND_CHARS_MAX)
 
     def _run(self, operation: Operation[Any, Any]) -> ExecutionResult:
         if operation.effect is Effect.READ:
             answer = self.store.read(self.actor, lambda tx: self._read(tx, operation), cancellation=self.cancellation)
-            return self._fit(operation.finish(answer) if operation.finish else answer)
+            return self._warn_and_fit(operation.finish(answer) if operation.finish else answer, self.warnings)
         secrets = find_secrets(self.request)  # before the lock
         prepared = operation.prepare(self.request, self.preferences) if operation.prepare else None
         return self.store.write(
@@ -209,12 +207,11 @@ class _Execution(msgspec.Struct, frozen=True):
     ) -> ExecutionResult:
         tx.preferences = self.preferences
         tx.prepared = prepared
-        warnings = check_secrets(tx, self.request, secrets)
+        secret_warnings = check_secrets(tx, self.request, secrets)
         answer = _warn_about_clock(tx, self._handle(tx, operation))
-        if warnings and hasattr(answer, "warnings"):
-            answer.warnings = [*warnings, *(answer.warnings or ())]
+        warnings = [*self.warnings, *secret_warnings, *tx.warnings]
         # Inside the transaction: an answer that is too large must fail before the change is committed.
-        return self._fit(answer, warnings)
+        return self._warn_and_fit(answer, warnings)
 
     def _handle(self, tx: Transaction, operation: Operation[Any, Any]) -> Any:
         try:
@@ -223,6 +220,12 @@ class _Execution(msgspec.Struct, frozen=True):
             if tx.has_project:
                 error.project = tx.project.name  # for its next steps
             raise
+
+    def _warn_and_fit(self, answer: Any, warnings: Sequence[str]) -> ExecutionResult:
+        """Return the result with warnings about the request, which the answer has too if its class has a field."""
+        if warnings and hasattr(answer, "warnings"):
+            answer.warnings = [*warnings, *(answer.warnings or ())]
+        return self._fit(answer, warnings)
 
     def _fit(self, answer: Any, warnings: Sequence[str] = ()) -> ExecutionResult:
         """Trim an answer to the cap of the caller. An answer that fits is encoded only once."""

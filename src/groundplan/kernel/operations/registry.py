@@ -1,7 +1,7 @@
 """The registry of operations: one entry for each use case.
 
-An operation declares its name, input, output, permission, and how each surface calls it. MCP tools, commands, REST
-routes, JSON Schemas and the reference pages are derived from these entries.
+An operation declares its name, input, output, permission, and how MCP and HTTP call it; its commands are in
+`commands.py`. MCP tools, commands, REST routes, JSON Schemas and the reference pages are derived from these entries.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from groundplan.kernel.store.transaction import Transaction
 
 In = TypeVar("In", bound=Struct)
 Out = TypeVar("Out")
+
+FACTS = ("context", "member")  # the first words of the operations that the contract of facts is about
 
 PROJECT_FIELDS = ("project", "project_id", "scope_id")  # what a request calls its project, by group of tools
 
@@ -63,18 +65,7 @@ class Tool(Struct, frozen=True):
     selector: str | None = None  # value of the tool's `operation` argument
 
 
-class Command(Struct, frozen=True):
-    """The command of an operation: `groundplan WORD WORD ARGUMENTS --options`."""
-
-    words: tuple[str, ...]
-    summary: str | None = None  # if the command is only a part of the operation
-    arguments: tuple[str, ...] = ()  # input fields that are positional arguments
-    names: Mapping[str, str] = field(default_factory=dict)  # input field → name of the option, if they differ
-    texts: tuple[str, ...] = ()  # input fields that may be read from a file (@FILE) or standard input (-)
-    patterns: tuple[str, ...] = ()  # input fields with patterns of files, which start at the current folder
-    columns: tuple[str, ...] = ()  # the columns of the table for people; all fields when empty
-    fixed: Mapping[str, str] = field(default_factory=dict)  # input fields with a fixed value
-    without: tuple[str, ...] = ()  # input fields without an option
+TODAY = "{today}"  # the day of the command, as a default
 
 
 class Route(Struct, frozen=True):
@@ -87,6 +78,7 @@ class Route(Struct, frozen=True):
     method: str
     path: str
     fixed: Mapping[str, str] = field(default_factory=dict)  # wire name → fixed value
+    names: Mapping[str, str] = field(default_factory=dict)  # wire name → name in the body, if they differ
     summary: str | None = None  # if the route is only a part of the operation
     without: tuple[str, ...] = ()  # wire names that it does not show, because it refuses them
     item_of: str | None = None  # the input field, a list, of which such a request has exactly one item
@@ -124,8 +116,6 @@ class Operation(Struct, Generic[In, Out], frozen=True):
     # Returns an answer without its secrets, as it may be stored for its op_id.
     redact: Callable[[Any], Any] | None = None
     tool: Tool | None = None
-    command: Command | None = None
-    aliases: tuple[Command, ...] = ()  # other commands for it: `feature advance` beside `task advance`
     # The words of the command with which a person does the same, for a variant that no command calls.
     person_words: Callable[[Any], tuple[str, ...]] | None = None
     http: Route | None = None
@@ -137,9 +127,9 @@ class Operation(Struct, Generic[In, Out], frozen=True):
         return self.tool.group if self.tool else None
 
     @property
-    def commands(self) -> tuple[Command, ...]:
-        """The command of the operation and the aliases of that command."""
-        return () if self.command is None else (self.command, *self.aliases)
+    def names_errors(self) -> bool:
+        """Whether its errors have the names of the contract of facts, which is also that of the members of a scope."""
+        return self.name.partition(".")[0] in FACTS
 
     @property
     def routes(self) -> tuple[Route, ...]:
@@ -160,8 +150,6 @@ class OperationOptions(TypedDict, Generic[In], total=False):
     finish: Callable[[Any], Any]
     redact: Callable[[Any], Any]
     tool: Tool
-    command: Command
-    aliases: tuple[Command, ...]
     person_words: Callable[[Any], tuple[str, ...]]
     http: Route
     other_routes: tuple[Route, ...]

@@ -26,7 +26,7 @@ from groundplan.kernel.events import (
     read_events,
     to_record,
 )
-from groundplan.kernel.operations.registry import Command, Effect, Route, declare
+from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.store.authorize import (
     administers,
     authorize_organization,
@@ -100,7 +100,6 @@ OPERATION = declare(
     summary="What happened in your organization, newest first.",
     permission=Permission.ORGANIZATION_READ,
     effect=Effect.READ,
-    command=Command(("org", "events")),
     http=Route("GET", "/organization/history"),
 )
 

@@ -12,7 +12,7 @@ from groundplan.kernel.actors import Access, Actor, ActorKind
 from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.errors import NameTaken
 from groundplan.kernel.identities.invitation import find_expected_person, invite_person
-from groundplan.kernel.operations.registry import Command, Effect, Route, declare
+from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.principals import add_to_organization
 from groundplan.kernel.store.authorize import find_organization_role
 from groundplan.kernel.store.organizations import add_organization
@@ -161,6 +161,5 @@ VIEW = declare(
     summary="Show your organization: its name, your role in it, and its settings.",
     permission=Permission.ORGANIZATION_READ,
     effect=Effect.READ,
-    command=Command(("org", "show")),
     http=Route("GET", "/organization"),
 )

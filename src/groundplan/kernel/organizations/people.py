@@ -25,7 +25,7 @@ from groundplan.kernel.identities.invitation import (
     unbind_accounts,
 )
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, OpId, Route, declare
+from groundplan.kernel.operations.registry import Effect, OpId, Route, declare
 from groundplan.kernel.organizations.organization import PersonView
 from groundplan.kernel.principals import add_to_organization, find_principal
 from groundplan.kernel.store.checkup import Finding, fail, ok, warn
@@ -78,7 +78,6 @@ LIST = declare(
     summary="List the members of your organization.",
     permission=Permission.ORGANIZATION_READ,
     effect=Effect.READ,
-    command=Command(("org", "member", "list"), columns=("name", "kind", "role", "created_at")),
     http=Route("GET", "/organization/members"),
 )
 
@@ -148,7 +147,6 @@ ADD = declare(
     permission=Permission.ORGANIZATION_MANAGE,
     effect=Effect.WRITE,
     idempotent=True,
-    command=Command(("org", "member", "add"), arguments=("name",)),
     http=Route("PUT", "/organization/members/{name}"),
 )
 
@@ -218,7 +216,6 @@ REMOVE = declare(
     summary="Remove somebody from your organization and its projects, and end their tokens and logins.",
     permission=Permission.ORGANIZATION_MANAGE,
     effect=Effect.DESTROY,
-    command=Command(("org", "member", "remove"), arguments=("name",)),
     http=Route("DELETE", "/organization/members/{name}"),
 )
 LEAVE = declare(
@@ -227,7 +224,6 @@ LEAVE = declare(
     summary="Leave your organization and its projects; your tokens and logins end.",
     permission=Permission.ORGANIZATION_LEAVE,
     effect=Effect.DESTROY,
-    command=Command(("org", "leave")),
     http=Route("POST", "/organization/leave"),
 )
 
@@ -270,7 +266,6 @@ UNLINK = declare(
     permission=Permission.ORGANIZATION_MANAGE,
     effect=Effect.DESTROY,
     idempotent=True,
-    command=Command(("org", "member", "unlink"), arguments=("name",)),
     http=Route("DELETE", "/organization/members/{name}/account"),
 )
 

@@ -105,9 +105,14 @@ DELETE FROM project_members
  WHERE tenant_id = :tenant_id
    AND user_id = :user_id;
 
+-- part: header
+rev, n, at, actor_id AS actor, op, subject,
+(SELECT p.kind FROM principals AS p WHERE p.tenant_id = :tenant_id AND p.id = actor_id AND p.kind <> 'person')
+    AS actor_kind
+
 -- name: events_before
 -- Returns the events of the organization before a position that the actor may see, newest first.
-SELECT rev, n, at, actor_id AS actor, op, subject, changes, decision
+SELECT {header}, changes, decision
   FROM organization_events
  WHERE tenant_id = :tenant_id
    AND (rev, n) < (:rev, :n)
@@ -117,7 +122,7 @@ SELECT rev, n, at, actor_id AS actor, op, subject, changes, decision
 
 -- name: events_after
 -- Returns the events of the organization after a position that the actor may see, oldest first.
-SELECT rev, n, at, actor_id AS actor, op, subject
+SELECT {header}
   FROM organization_events
  WHERE tenant_id = :tenant_id
    AND (rev, n) > (:rev, :n)

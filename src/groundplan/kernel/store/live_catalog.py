@@ -85,6 +85,11 @@ def list_tables_with_prefix(tx: Transaction, prefix: str) -> list[str]:
     return tx.scalars(sql.tables_with_prefix, prefix=prefix)
 
 
+def read_migration_time(tx: Transaction, name: str) -> str:
+    """Return when the database has taken a migration."""
+    return str(tx.scalar(sql.migration_time, name=name))
+
+
 def read_live_tables(tx: Transaction, names: Iterable[str]) -> dict[str, LiveTable]:
     """Return the tables that exist, in the given order."""
     requested = list(names)

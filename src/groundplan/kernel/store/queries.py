@@ -7,7 +7,8 @@ What several modules of a folder use is in its `queries.sql` and `queries.postgr
     UPDATE … WHERE id = :id;
 
 A parameter is written `:name`, as SQLite has it, and is converted for PostgreSQL. Values never become SQL text.
-`each(:list)` returns the elements of a JSON array, and `{name}` inserts a part that several statements share:
+`each(:list)` returns the elements of a JSON array as texts, `each_number(:list)` as integers, and `{name}` inserts a
+part that several statements share:
 
     -- part: filters
     AND …
@@ -44,9 +45,9 @@ PACKAGE = Path(__file__).parents[2]
 # Tokens in which a colon is not a parameter are matched first and kept.
 _LITERAL_OR_PARAMETER = r"""(?x)(?P<keep>'(?:[^']|'')*' | "(?:[^"]|"")*" | --[^\n]* | ::)
       | :(?P<parameter>[a-z_][a-z0-9_]*)"""
-_EACH = "each("
+_EACH, _EACH_NUMBER = "each(", "each_number("
 # PostgreSQL reads the whole table to join with a subquery; for an array it uses the index.
-_IN_EACH = r"\bIN \((SELECT [^()]+(?:\([^()]*\))? FROM each\(:\w+\))\)"
+_IN_EACH = r"\bIN \((SELECT [^()]+(?:\([^()]*\))? FROM each(?:_number)?\(:\w+\))\)"
 
 
 class Query:
@@ -65,7 +66,7 @@ class Query:
 
     def __init__(self, name: str, sqlite: str, for_postgres: Callable[[], str] | None = None) -> None:
         self.name = name
-        self.sqlite = _name_each(sqlite, "json_each(")
+        self.sqlite = _name_each(sqlite, "json_each(", "json_each(")
         self._text = sqlite
         self._for_postgres = for_postgres
 
@@ -74,7 +75,8 @@ class Query:
         if name not in self.__slots__:
             raise AttributeError(name)
         text = self._for_postgres() if self._for_postgres else self._text
-        self.postgres = _to_psycopg(_name_each(re.sub(_IN_EACH, r"= ANY (ARRAY(\1))", text), "gp_each("))
+        text = re.sub(_IN_EACH, r"= ANY (ARRAY(\1))", text)
+        self.postgres = _to_psycopg(_name_each(text, "gp_each(", "gp_each_number("))
         self.parameters = _find_parameters(self._text) | _find_parameters(text)
         return getattr(self, name)
 
@@ -270,9 +272,9 @@ def _strip_comments(text: str) -> str:
     return "\n".join(lines).strip().removesuffix(";")
 
 
-def _name_each(text: str, name: str) -> str:
-    """Return a statement with another name for `each(`; longer names such as `json_each(` are unchanged."""
-    before, *pieces = text.split(_EACH)
+def _name_each(text: str, name: str, name_of_numbers: str) -> str:
+    """Return a statement with other names for `each(` and `each_number(`; such as `json_each(` are unchanged."""
+    before, *pieces = text.replace(_EACH_NUMBER, name_of_numbers).split(_EACH)
     for piece in pieces:
         before += (_EACH if before[-1:].isalnum() or before.endswith("_") else name) + piece
     return before

@@ -214,6 +214,12 @@ SELECT name
    AND substr(name, 1, length(:prefix)) = :prefix
  ORDER BY name;
 
+-- name: migration_time
+-- Returns when the database has taken a migration.
+SELECT applied_at
+  FROM schema_migrations
+ WHERE name = :name;
+
 -- name: live_structures
 -- Returns the columns, the unique keys and the references of some tables as JSON. A key of INTEGER PRIMARY KEY has no index.
 SELECT t.value,

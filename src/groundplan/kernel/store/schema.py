@@ -193,8 +193,8 @@ def generate_sqlite_guards(schema: Schema) -> Iterator[str]:
             yield _build_sqlite_trigger(frozen.parent, event, "frozen", f"OLD.{frozen.column} IN ({values})")
         for child, columns in frozen.children.items():
             old, new = (_build_sqlite_closed_condition(frozen, columns, values, row) for row in ("OLD", "NEW"))
-            yield _build_sqlite_trigger(child, "INSERT", "frozen", new)
-            yield _build_sqlite_trigger(child, "UPDATE", "frozen", f"{old} OR {new}")
+            yield _build_sqlite_trigger(child, "INSERT", "frozen", new, needed=columns)
+            yield _build_sqlite_trigger(child, "UPDATE", "frozen", f"{old} OR {new}", needed=columns)
             yield _build_sqlite_trigger(child, "DELETE", "frozen", old)
 
 
@@ -204,11 +204,19 @@ def _build_sqlite_closed_condition(frozen: FreezeRule, columns: tuple[str, ...],
     return f"NOT EXISTS (SELECT 1 FROM {frozen.parent} WHERE {match} AND {frozen.column} NOT IN ({values}))"
 
 
-def _build_sqlite_trigger(table: str, event: str, word: str, condition: str) -> str:
+def _build_sqlite_trigger(table: str, event: str, word: str, condition: str, *, needed: tuple[str, ...] = ()) -> str:
+    """Build a guard. Without a `needed` column there is no parent, which is what it says instead of its word."""
+    missing = "".join(
+        f"SELECT RAISE(ABORT, '{_describe_missing(column)}') WHERE NEW.{column} IS NULL; " for column in needed
+    )
     return (
         f"CREATE TRIGGER guard_{table}_{word}_{event.lower()} BEFORE {event} ON {table} WHEN {condition} "
-        f"BEGIN SELECT RAISE(ABORT, '{word}: {table}'); END"
+        f"BEGIN {missing}SELECT RAISE(ABORT, '{word}: {table}'); END"
     )
+
+
+def _describe_missing(column: str) -> str:
+    return f"{column} is missing"
 
 
 # --- Guards on PostgreSQL --------------------------------------------------------------------------------------------
@@ -258,11 +266,16 @@ def _build_postgres_child_function(frozen: FreezeRule, child: str, columns: tupl
             f"IF is_open IS NOT TRUE THEN RAISE EXCEPTION 'frozen: {child}' USING ERRCODE = 'GP001'; END IF; "
         )
 
+    missing = "".join(
+        f"IF NEW.{column} IS NULL THEN "
+        f"RAISE EXCEPTION '{_describe_missing(column)}' USING ERRCODE = 'not_null_violation'; END IF; "
+        for column in columns
+    )
     return (
         f"CREATE FUNCTION guard_{child}_frozen() {TRIGGER_FUNCTION} AS $$ DECLARE is_open boolean; BEGIN "
         f"IF TG_OP <> 'INSERT' THEN {check('OLD')} END IF; "
         f"IF TG_OP = 'DELETE' THEN RETURN OLD; END IF; "
-        f"{check('NEW')} RETURN NEW; END $$"
+        f"{missing}{check('NEW')} RETURN NEW; END $$"
     )
 
 

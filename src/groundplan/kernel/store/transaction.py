@@ -91,9 +91,11 @@ class Transaction(ABC):
         self.clock_jump: ClockJump | None = None  # since the last write of the project
         self.preferences = NO_PREFERENCES  # session defaults of the caller
         self.prepared: Any = None  # the result of the operation's `prepare`
+        self.warnings: list[str] = []  # for the answer of a write, whatever its operation
         self.default_decision: str | None = None  # of events that have no decision of their own
         self.discarded = False  # the write changed nothing, so it is rolled back with its revision
         self.is_first_act = False  # no kind is stored for the name of the actor
+        self.other_kinds: Mapping[str, ActorKind] | None = None  # of names that are no persons'; None: not read yet
         self.named_project: str | None = None  # the name or id that the caller gave beside what the request is about
         self._project: Project | None = None
         self._cursor_key: bytes | None = None

@@ -21,7 +21,7 @@ from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.clock import subtract_time
 from groundplan.kernel.errors import Forbidden, NextStep
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, OpId, Route, declare
+from groundplan.kernel.operations.registry import Effect, OpId, Route, declare
 from groundplan.kernel.principals import add_to_organization, find_kind, find_principal
 from groundplan.kernel.store.authorize import authorize_project, owns_organization
 from groundplan.kernel.store.queries import load_queries, to_json_array
@@ -184,7 +184,6 @@ CREATE = declare(
     permission=Permission.TOKEN_CREATE,
     effect=Effect.WRITE,
     redact=_forget_secret,
-    command=Command(("token", "create"), names={"projects": "project"}),
     http=Route("POST", "/tokens"),
 )
 
@@ -258,10 +257,6 @@ LIST = declare(
     summary="List your tokens; expired and revoked ones too when asked.",
     permission=Permission.TOKEN_LIST,
     effect=Effect.READ,
-    command=Command(
-        ("token", "list"),
-        columns=("id", "kind", "name", "role", "projects", "label", "state", "expires_at", "last_used_at"),
-    ),
     http=Route("GET", "/tokens"),
 )
 
@@ -328,6 +323,5 @@ REVOKE = declare(
     permission=Permission.TOKEN_REVOKE,
     effect=Effect.DESTROY,
     idempotent=True,
-    command=Command(("token", "revoke"), arguments=("id",)),
     http=Route("DELETE", "/tokens/{id}"),
 )

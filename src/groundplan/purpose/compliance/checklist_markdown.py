@@ -55,7 +55,7 @@ def _format_version_state(section: ChecklistSection) -> Iterator[str]:
     can = "✅ YES (DRAFT)" if facts["can_modify"] else f"❌ NO ({facts['status'] or 'no version'})"
     yield f"**Can Modify Current Version?** {can}"
     yield ""
-    yield from format_statement("Version State Check", VERSIONS_QUERY)
+    yield from format_statements("Version State Check", VERSIONS_QUERY)
     yield f"**Status:** {_format_verdict(section)}"
 
 
@@ -74,7 +74,7 @@ def _format_version_constraints(section: ChecklistSection) -> Iterator[str]:
             f", blocked by {failed}" if failed else ""
         )
     yield ""
-    yield from format_statement("Publishing SQL", PUBLISH_QUERY if facts["gates"] else None)
+    yield from format_statements("Publishing SQL", *([PUBLISH_QUERY] if facts["gates"] else []))
     yield "**For CREATE DRAFT operations:**"
     yield from _format_items(section, 6)
     yield ""
@@ -95,7 +95,7 @@ def _format_node_operations(section: ChecklistSection) -> Iterator[str]:
     yield "**Pre-Operation Checks:**"
     yield from _format_items(section)
     yield ""
-    yield from format_statement("Node SQL Template", find_statement("node", facts.get("operation")))
+    yield from format_statements("Node SQL Template", *find_statements("node", facts.get("operation")))
     yield f"**Node Operation Valid?** {_format_verdict(section)}"
 
 
@@ -112,7 +112,7 @@ def _format_edge_operations(section: ChecklistSection) -> Iterator[str]:
     yield "**Graph Validity Checks:**"
     yield from _format_items(section)
     yield ""
-    yield from format_statement("Edge SQL Template", find_statement("edge", facts.get("operation")))
+    yield from format_statements("Edge SQL Template", *find_statements("edge", facts.get("operation")))
     yield f"**Edge Operation Valid?** {_format_verdict(section)}"
 
 
@@ -130,7 +130,7 @@ def _format_assumptions(section: ChecklistSection) -> Iterator[str]:
     yield from _format_items(section)
     yield ""
     about = f"{facts.get('type', '').lower()} assumption"
-    yield from format_statement("Assumption SQL Template", find_statement(about, facts.get("operation")))
+    yield from format_statements("Assumption SQL Template", *find_statements(about, facts.get("operation")))
     yield f"**Assumptions Valid?** {_format_verdict(section)}"
 
 
@@ -195,36 +195,42 @@ VERSIONS_QUERY = versions.sql.versions
 DRAFT_COUNT_QUERY = load_queries(__file__).draft_count
 PUBLISH_QUERY = publish.sql.publish_version
 
-# By subject and verb of the operation.
-_STATEMENTS: dict[tuple[str, str], Query] = {
-    ("node", "CREATE"): draft.sql.add_node,
-    ("node", "UPDATE"): draft.sql.change_node,
-    ("node", "DELETE"): draft.sql.remove_node,
-    ("edge", "CREATE"): draft.sql.add_edge,
-    ("edge", "UPDATE"): draft.sql.change_edge,
-    ("edge", "DELETE"): draft.sql.remove_edge,
-    ("node assumption", "ADD"): draft.sql.add_assumption,
-    ("node assumption", "UPDATE"): draft.sql.change_assumption,
-    ("node assumption", "DELETE"): draft.sql.remove_assumption,
-    ("edge assumption", "ADD"): draft.sql.add_edge_assumption,
-    ("edge assumption", "UPDATE"): draft.sql.change_edge_assumption,
-    ("edge assumption", "DELETE"): draft.sql.remove_edge_assumption,
+# By subject and verb of the operation, in the order in which they run.
+_STATEMENTS: dict[tuple[str, str], tuple[Query, ...]] = {
+    ("node", "CREATE"): (draft.sql.add_node,),
+    ("node", "UPDATE"): (draft.sql.change_node,),
+    ("node", "DELETE"): (
+        draft.sql.remove_indicators_on_node,
+        draft.sql.remove_assumptions_on_node,
+        draft.sql.remove_assumptions_on_edges_at_node,
+        draft.sql.remove_edges_at_node,
+        draft.sql.remove_node,
+    ),
+    ("edge", "CREATE"): (draft.sql.add_edge,),
+    ("edge", "UPDATE"): (draft.sql.change_edge,),
+    ("edge", "DELETE"): (draft.sql.remove_assumptions_on_edge, draft.sql.remove_edge),
+    ("node assumption", "ADD"): (draft.sql.add_assumption,),
+    ("node assumption", "UPDATE"): (draft.sql.change_assumption,),
+    ("node assumption", "DELETE"): (draft.sql.remove_assumption,),
+    ("edge assumption", "ADD"): (draft.sql.add_edge_assumption,),
+    ("edge assumption", "UPDATE"): (draft.sql.change_edge_assumption,),
+    ("edge assumption", "DELETE"): (draft.sql.remove_edge_assumption,),
 }
 
 
-def format_statement(title: str, query: Query | None) -> Iterator[str]:
-    """Yield a statement under its title; nothing if the operation runs none."""
-    if query is not None:
+def format_statements(title: str, *queries: Query) -> Iterator[str]:
+    """Yield statements under their title; nothing if the operation runs none."""
+    if queries:
         yield f"**{title}:**"
-        yield from _format_sql(query)
+        yield from _format_sql(*queries)
         yield ""
 
 
-def _format_sql(query: Query) -> Iterator[str]:
-    """Yield a statement that runs on both engines, with its named parameters."""
-    yield from ("```sql", *f"{query.sqlite};".splitlines(), "```")
+def _format_sql(*queries: Query) -> Iterator[str]:
+    """Yield statements that run on both engines, with their named parameters."""
+    yield from ("```sql", *"\n\n".join(f"{query.sqlite};" for query in queries).splitlines(), "```")
 
 
-def find_statement(subject: str, verb: str | None) -> Query | None:
-    """Return the statement for a `node`, an `edge`, a `node assumption` or an `edge assumption`."""
-    return _STATEMENTS.get((subject, verb or ""))
+def find_statements(subject: str, verb: str | None) -> tuple[Query, ...]:
+    """Return the statements for a `node`, an `edge`, a `node assumption` or an `edge assumption`."""
+    return _STATEMENTS.get((subject, verb or ""), ())

@@ -141,8 +141,8 @@ def _describe_structure(problem: str, columns: list[str], names: list[str]) -> t
         where.append(_join_names(columns))
         actions.append(f"Drop {_join_names(columns)} and connect the nodes by {EDGES}.")
     if names:
-        where.append(f"{format_names(names)} in metadata")
-        actions.append(f"Remove {format_names(names)} from metadata and connect the nodes by edges (create_edge).")
+        where.append(f"{format_names(names)} of the node")
+        actions.append(f"Leave out {format_names(names)}, and connect the nodes by edges (create_edge).")
     return f"{problem}: {', '.join(where)}", " ".join(actions)
 
 

@@ -23,7 +23,16 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument
 from groundplan.purpose.content import read_nodes
 from groundplan.purpose.editing.rules import forbids_cycles_and_downward_edges, match_edge_types
-from groundplan.purpose.model import Assumption, EdgeName, EdgeType, Indicator, NodeType, PurposeEdge, PurposeNode
+from groundplan.purpose.model import (
+    Assumption,
+    EdgeName,
+    EdgeType,
+    Indicator,
+    NodeType,
+    PurposeEdge,
+    PurposeNode,
+    key_order,
+)
 from groundplan.purpose.versions.versions import VersionRow
 
 sql = load_queries(__file__)
@@ -122,6 +131,7 @@ def diff_rows(before: Row, after: Row) -> list[Change]:
 
 
 R = TypeVar("R", PurposeNode, PurposeEdgeRow, AssumptionRow, IndicatorRow)
+Attached = TypeVar("Attached", AssumptionRow, IndicatorRow)
 
 
 class PublishedImmutable(Conflict):
@@ -209,6 +219,10 @@ class DraftState:
     def change(self, query: Query, row: Row) -> None:
         """Update a row of this draft."""
         self.tx.run(query, version_id=self.version.id, **encode_columns(row))
+
+    def remove(self, query: Query, shape: type[Attached], id_: str) -> list[Attached]:
+        """Delete the rows that are on a node or an edge, and return them in key order."""
+        return sorted(self._load_rows(shape, query, id=id_).values(), key=lambda row: key_order(row.key))
 
     def find_node(self, ref: str, path: ArgumentPath) -> PurposeNode:
         """Return a node by key, row id or ref."""

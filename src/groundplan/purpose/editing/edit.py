@@ -12,7 +12,7 @@ from groundplan.kernel.answers import CutLists, LeftOut, Trimming
 from groundplan.kernel.errors import Invalid, NextStep
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument, quote_text
@@ -234,7 +234,6 @@ OPERATION = declare(
     permission=Permission.PURPOSE_WRITE,
     effect=Effect.DESTROY,
     tool=Tool("toc_edit", Group.PURPOSE),
-    command=Command(("purpose", "edit"), arguments=("operations",), texts=("operations",)),
     http=Route("PATCH", "/projects/{project}/purpose/draft"),
 )
 

@@ -127,12 +127,13 @@ def update_indicator(draft: DraftState, op: UpdateIndicator, path: ArgumentPath)
 
 def remove_indicator(draft: DraftState, op: RemoveIndicator, path: ArgumentPath) -> None:
     row = draft.find_indicator(op.indicator, (*path, "indicator"))
-    remove_indicator_row(draft, row, draft.read_node_key(row.node_id))
-
-
-def remove_indicator_row(draft: DraftState, row: IndicatorRow, on: str) -> None:
-    """Remove an indicator. `on` is the key of its node."""
+    on = draft.read_node_key(row.node_id)
     draft.tx.run(sql.remove_indicator, version_id=draft.version.id, id=row.id)
+    _record_removed_indicator(draft, row, on)
+
+
+def _record_removed_indicator(draft: DraftState, row: IndicatorRow, on: str) -> None:
+    """Record that an indicator is gone. `on` is the key of its node."""
     draft.tx.record(Op.INDICATOR_REMOVED, row.key, changed("on", on, None), *build_removal_changes(row))
     draft.indicators.pop(row.id, None)
 
@@ -192,19 +193,13 @@ def update_assumption(draft: DraftState, op: UpdateAssumption, path: ArgumentPat
 def remove_assumption(draft: DraftState, op: RemoveAssumption, path: ArgumentPath) -> None:
     row = draft.find_assumption(op.assumption, (*path, "assumption"))
     on = str(draft.read_edge_name(row.edge_id)) if row.edge_id is not None else draft.read_node_key(str(row.node))
-    _remove_assumption_row(draft, row, on)
-
-
-def remove_assumptions(draft: DraftState, *, on_id: str, on: str, is_on_node: bool) -> None:
-    """Remove all assumptions on a node or edge that is being removed."""
-    query = sql.assumptions_on_node if is_on_node else sql.assumptions_on_edge
-    for row in draft.tx.all(query, AssumptionRow, version_id=draft.version.id, on_id=on_id):
-        _remove_assumption_row(draft, row, on)
-
-
-def _remove_assumption_row(draft: DraftState, row: AssumptionRow, on: str) -> None:
     query = sql.remove_assumption if row.is_on_node else sql.remove_edge_assumption
     draft.tx.run(query, version_id=draft.version.id, id=row.id)
+    _record_removed_assumption(draft, row, on)
+
+
+def _record_removed_assumption(draft: DraftState, row: AssumptionRow, on: str) -> None:
+    """Record that an assumption is gone. `on` is the key of its node or the name of its edge."""
     draft.tx.record(Op.ASSUMPTION_REMOVED, row.key, changed("on", on, None), *build_removal_changes(row))
     draft.assumptions.pop(row.id, None)
 
@@ -240,21 +235,27 @@ def update_node(draft: DraftState, op: UpdateNode, path: ArgumentPath) -> None:
 def remove_node(draft: DraftState, op: RemoveNode, path: ArgumentPath) -> None:
     """Remove a node with its indicators, assumptions and edges, and with the assumptions on those edges."""
     row = draft.find_node(op.node, (*path, "node"))
-    tx, version_id = draft.tx, draft.version.id
-    for indicator in tx.all(sql.indicators_on_node, IndicatorRow, version_id=version_id, node_id=row.id):
-        remove_indicator_row(draft, indicator, row.key)
-    remove_assumptions(draft, on_id=row.id, on=row.key, is_on_node=True)
-    for edge in _load_edges_at(draft, row):
-        remove_edge_row(draft, edge, edge.name)
-    tx.run(sql.remove_node, version_id=version_id, id=row.id)
+    tx = draft.tx
+    edges = _load_edges_at(draft, row)
+    for indicator in draft.remove(sql.remove_indicators_on_node, IndicatorRow, row.id):
+        _record_removed_indicator(draft, indicator, row.key)
+    for assumption in draft.remove(sql.remove_assumptions_on_node, AssumptionRow, row.id):
+        _record_removed_assumption(draft, assumption, row.key)
+    on_edges = draft.remove(sql.remove_assumptions_on_edges_at_node, AssumptionRow, row.id)
+    tx.run(sql.remove_edges_at_node, version_id=draft.version.id, id=row.id)
+    for edge in edges:
+        _record_removed_edge(draft, edge, edge.name, [one for one in on_edges if one.edge_id == edge.id])
+    tx.run(sql.remove_node, version_id=draft.version.id, id=row.id)
     tx.record(Op.NODE_REMOVED, row.key, *build_removal_changes(row))
     del draft.nodes[row.id]
 
 
-def remove_edge_row(draft: DraftState, row: PurposeEdgeRow, name: EdgeName) -> None:
-    """Remove an edge and its assumptions."""
-    remove_assumptions(draft, on_id=row.id, on=str(name), is_on_node=False)
-    draft.tx.run(sql.remove_edge, version_id=draft.version.id, id=row.id)
+def _record_removed_edge(
+    draft: DraftState, row: PurposeEdgeRow, name: EdgeName, assumptions: list[AssumptionRow]
+) -> None:
+    """Record that an edge and its assumptions are gone."""
+    for assumption in assumptions:
+        _record_removed_assumption(draft, assumption, str(name))
     draft.tx.record(Op.EDGE_REMOVED, str(name), *build_removal_changes(row))
     draft.drop_edge(row)
 
@@ -376,7 +377,9 @@ def update_edge(draft: DraftState, op: UpdateEdge, path: ArgumentPath) -> None:
 def remove_edge(draft: DraftState, op: RemoveEdge, path: ArgumentPath) -> None:
     """Remove an edge and its assumptions."""
     row = draft.find_edge(op.source, op.target, op.edge_type, path)
-    remove_edge_row(draft, row, draft.build_edge_name(row))
+    assumptions = draft.remove(sql.remove_assumptions_on_edge, AssumptionRow, row.id)
+    draft.tx.run(sql.remove_edge, version_id=draft.version.id, id=row.id)
+    _record_removed_edge(draft, row, draft.build_edge_name(row), assumptions)
 
 
 def refuse_cycles(draft: DraftState) -> None:

@@ -123,8 +123,47 @@ UPDATE toc_nodes
    AND id = :id
    {of_draft};
 
+-- name: remove_indicators_on_node
+-- Delete the indicators of a node, and return them.
+DELETE FROM toc_indicators
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id
+   AND node_id = :id
+   {of_draft}
+RETURNING id, key, node_id AS node, {indicator};
+
+-- name: remove_assumptions_on_node
+-- Delete the assumptions on a node, and return them.
+DELETE FROM toc_assumptions
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id
+   AND node_id = :id
+   {of_draft}
+RETURNING id, key, node_id AS node, NULL AS edge, {assumption}, NULL AS edge_id;
+
+-- name: remove_assumptions_on_edges_at_node
+-- Delete the assumptions on the edges that begin or end at a node, and return them.
+DELETE FROM toc_edge_assumptions
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id
+   AND edge_id IN (SELECT id
+                     FROM toc_edges
+                    WHERE tenant_id = :tenant_id
+                      AND toc_version_id = :version_id
+                      AND (source_node_id = :id OR target_node_id = :id))
+   {of_draft}
+RETURNING id, key, NULL AS node, NULL AS edge, {assumption}, edge_id;
+
+-- name: remove_edges_at_node
+-- Delete the edges that begin or end at a node.
+DELETE FROM toc_edges
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id
+   AND (source_node_id = :id OR target_node_id = :id)
+   {of_draft};
+
 -- name: remove_node
--- Delete a node.
+-- Delete a node on which nothing is any more.
 DELETE FROM toc_nodes
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
@@ -145,29 +184,22 @@ UPDATE toc_edges
    AND id = :id
    {of_draft};
 
+-- name: remove_assumptions_on_edge
+-- Delete the assumptions on an edge, and return them.
+DELETE FROM toc_edge_assumptions
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id
+   AND edge_id = :id
+   {of_draft}
+RETURNING id, key, NULL AS node, NULL AS edge, {assumption}, edge_id;
+
 -- name: remove_edge
--- Delete an edge.
+-- Delete an edge without assumptions.
 DELETE FROM toc_edges
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
    AND id = :id
    {of_draft};
-
--- name: assumptions_on_node
--- Return the assumptions on a node.
-SELECT id, key, node_id AS node, NULL AS edge, {assumption}, NULL AS edge_id
-  FROM toc_assumptions
- WHERE tenant_id = :tenant_id
-   AND toc_version_id = :version_id
-   AND node_id = :on_id;
-
--- name: assumptions_on_edge
--- Return the assumptions on an edge.
-SELECT id, key, NULL AS node, NULL AS edge, {assumption}, edge_id
-  FROM toc_edge_assumptions
- WHERE tenant_id = :tenant_id
-   AND toc_version_id = :version_id
-   AND edge_id = :on_id;
 
 -- name: assumptions_by_ref
 -- Return the assumptions with these keys or row ids, on nodes and on edges.
@@ -226,14 +258,6 @@ DELETE FROM toc_edge_assumptions
    AND toc_version_id = :version_id
    AND id = :id
    {of_draft};
-
--- name: indicators_on_node
--- Return the indicators of a node.
-SELECT id, key, node_id AS node, {indicator}
-  FROM toc_indicators
- WHERE tenant_id = :tenant_id
-   AND toc_version_id = :version_id
-   AND node_id = :node_id;
 
 -- name: indicators_by_ref
 -- Return the indicators with these keys or row ids.

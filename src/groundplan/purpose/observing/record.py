@@ -21,7 +21,7 @@ from groundplan.kernel.errors import Conflict, NextStep, NotFound, RuleViolated
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.links import LinkType, list_links_to
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, find_nearest, format_argument_path, invalid_argument, quote_text
@@ -502,6 +502,5 @@ OPERATION = declare(
     variants=(WAIVE,),
     choose_variant=lambda request: WAIVE if request.waivers else None,
     tool=Tool("toc_record", Group.PURPOSE),
-    command=Command(("purpose", "record")),
     http=Route("POST", "/projects/{project}/purpose/observations", location="/projects/{project}/purpose/observations"),
 )

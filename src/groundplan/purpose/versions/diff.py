@@ -11,7 +11,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming
 from groundplan.kernel.cursors import Cursor, InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.content import read_verified_content
 from groundplan.purpose.pages import PagePosition, fill_page, list_entries
@@ -121,6 +121,5 @@ OPERATION = declare(
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
     tool=Tool("toc_version", Group.PURPOSE, "diff"),
-    command=Command(("purpose", "diff"), arguments=("source", "to"), names={"source": "from"}),
     http=Route("GET", "/projects/{project}/purpose/diff"),
 )

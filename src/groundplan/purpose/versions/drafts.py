@@ -19,7 +19,7 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import Conflict, NextStep, RuleViolated
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.authorize import refuse_foreign_draft
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -227,7 +227,6 @@ BEGIN = declare(
     permission=Permission.PURPOSE_WRITE,
     effect=Effect.WRITE,
     tool=Tool("toc_version", Group.PURPOSE, "draft"),
-    command=Command(("purpose", "draft"), names={"source": "from"}),
     http=Route(
         "POST", "/projects/{project}/purpose/draft", location="/projects/{project}/purpose/versions/{version.number}"
     ),
@@ -283,6 +282,5 @@ DISCARD = declare(
     permission=Permission.PURPOSE_DISCARD,
     effect=Effect.DESTROY,
     tool=Tool("toc_version", Group.PURPOSE, "discard"),
-    command=Command(("purpose", "discard")),
     http=Route("DELETE", "/projects/{project}/purpose/draft"),
 )

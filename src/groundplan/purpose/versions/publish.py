@@ -13,7 +13,7 @@ from groundplan.kernel.answers import Budget, CutLists, Trimming, trim
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import OPERATION_NAMES, Conflict, NextStep, RuleViolated
 from groundplan.kernel.input_gate.text_limits import Name, NormalizedName
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument, quote_text
@@ -162,6 +162,7 @@ def publish(tx: Transaction, request: PublishDraft) -> Published:
     tx.run(
         sql.publish_version,
         version_id=row.id,
+        project_id=tx.project.id,
         label=label,
         content_hash=digest,
         context_run=run_id,
@@ -188,6 +189,5 @@ OPERATION = declare(
     permission=Permission.PURPOSE_PUBLISH,
     effect=Effect.DESTROY,
     tool=Tool("toc_version", Group.PURPOSE, "publish"),
-    command=Command(("purpose", "publish")),
     http=Route("POST", "/projects/{project}/purpose/draft/publish"),
 )

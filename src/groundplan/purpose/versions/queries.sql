@@ -31,6 +31,7 @@ UPDATE toc_versions
  WHERE tenant_id = :tenant_id
    AND id = :version_id
    AND status = 'DRAFT'
+   AND project_id = :project_id
 RETURNING rev;
 
 -- name: remove_indicators

@@ -11,7 +11,7 @@ from groundplan.kernel.answers import LeftOut
 from groundplan.kernel.errors import Conflict, NextStep, NotFound, StaleRevision
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.model import Profile, VersionStatus
@@ -204,8 +204,5 @@ LIST = declare(
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
     tool=Tool("toc_version", Group.PURPOSE, "list"),
-    command=Command(
-        ("purpose", "versions"), columns=("number", "status", "label", "profile", "published_at", "published_by")
-    ),
     http=Route("GET", "/projects/{project}/purpose/versions"),
 )

@@ -121,7 +121,7 @@ def _describe_elsewhere(files: RuleFiles, form: RuleFormat) -> str:
     own = OWN_FILES[form]
     named = ", ".join(to_display_path(str(file)) for file in files.elsewhere[:NAMED_MAX])
     return (
-        f"outside of {own.folder}, where {form} does not read them, files with {own.suffix}: {len(files.elsewhere)}; "
+        f"files that {form} does not read, outside of {own.folder} or without {own.suffix}: {len(files.elsewhere)}; "
         f"name them to import them: {named}" + (", …" if len(files.elsewhere) > NAMED_MAX else "")
     )
 

@@ -61,7 +61,7 @@ class RuleFiles(NamedTuple):
     """The rule files of a request with the path that each was found by, and files that only look like rules."""
 
     found: list[tuple[Path, Path]]
-    elsewhere: list[Path]  # with the suffix of the format, but outside of the folder that its tool reads
+    elsewhere: list[Path]  # outside of the folder that the tool reads, or in it with another suffix
 
 
 def find_rule_files(paths: Sequence[str], form: RuleFormat) -> RuleFiles:
@@ -106,13 +106,24 @@ def _iter_candidates(folder: Path, form: RuleFormat) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS)
         for name in sorted(names):
             file = Path(above) / name
-            if name == formats.AGENTS_FILE if own is None else name.endswith(own.suffix) or _is_general(file, own):
+            if own is None:
+                is_candidate = name == formats.AGENTS_FILE
+            else:
+                is_candidate = name.endswith(own.suffix) or _is_general(file, own) or _is_text_beside_rules(file, own)
+            if is_candidate:
                 yield file
+
+
+def _is_text_beside_rules(file: Path, own: OwnFiles) -> bool:
+    """Return whether a Markdown file is in the folder of rules, where its tool may ignore it."""
+    return file.suffix == ".md" and _find_owner(file, own) is not None
 
 
 def _is_read_by_tool(file: Path, form: RuleFormat) -> bool:
     own = OWN_FILES.get(form)
-    return own is None or _is_general(file, own) or _find_owner(file, own) is not None
+    if own is None or _is_general(file, own):
+        return True
+    return file.name.endswith(own.suffix) and _find_owner(file, own) is not None
 
 
 def _is_general(file: Path, own: OwnFiles) -> bool:

@@ -111,6 +111,8 @@ Tasks, what is known about files, facts and goals are kept in Groundplan, not in
 - Before you change a file: `groundplan knowledge context FILE`.
 - New work, or work that you find: `{program} add "Title"`; what has to wait: `{program} block ID --on OTHER`.
 - When it is done: `{program} done ID -e commit:SHA -m "what was found"`. Name the task in the commit: `plan-ID`.
+- Say who you are: each command takes `--agent NAME`, or `export GROUNDPLAN_AGENT=NAME` (claude, codex, cursor …).
+  `--person` is for people.
 
 With the MCP server `groundplan`, use its tools instead: `graph_next`, `query_graph`, `graph_plan`, `graph_update`.
 """

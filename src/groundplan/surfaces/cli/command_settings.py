@@ -38,7 +38,7 @@ def load_command_settings(flags: Flags) -> Settings:
 def _confirm_person(name: str, agent: CodingAgent) -> None:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise PersonNotConfirmed(agent, "--person", "there is no terminal to ask at")
-    from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
+    from groundplan.surfaces.cli.screen.text import escape_control_chars
 
     question = f"This runs inside {agent.name} ({agent.variable} is set). If you are {name}, type this name: "
     print(escape_control_chars(question), end="", file=sys.stderr, flush=True)

@@ -24,12 +24,11 @@ from typing import Any
 
 from msgspec import UNSET
 
-from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
-from groundplan.surfaces.cli.screen.parts import GAP as GAP  # views take these from here
-from groundplan.surfaces.cli.screen.parts import Part as Part
-from groundplan.surfaces.cli.screen.parts import print_parts as print_parts
-from groundplan.surfaces.cli.screen.styled_text import StyledText
-from groundplan.surfaces.cli.screen.table import TextTable
+from groundplan.surfaces.cli.screen.output import GAP as GAP  # views take these from here
+from groundplan.surfaces.cli.screen.output import Part as Part
+from groundplan.surfaces.cli.screen.output import TextTable
+from groundplan.surfaces.cli.screen.output import print_parts as print_parts
+from groundplan.surfaces.cli.screen.text import StyledText, escape_control_chars
 from groundplan.surfaces.cli.terminal import INDENT, format_time, format_value, to_one_line
 
 TIME_FIELDS = ("at", "as_of", "timestamp")  # and every field that ends in _at
@@ -157,14 +156,13 @@ class When:
 
 
 class TypeSwitch:
-    """The blocks for the class of the answer."""
+    """The blocks for the class of the answer, by its name, so that a view loads no operation."""
 
-    def __init__(self, by_class: Mapping[type, Iterable[Block]]) -> None:
+    def __init__(self, by_class: Mapping[str, Iterable[Block]]) -> None:
         self.by_class = by_class
 
     def __call__(self, answer: Any) -> Iterator[Part]:
-        blocks = next(blocks for class_, blocks in self.by_class.items() if isinstance(answer, class_))
-        return expand(blocks, answer)
+        return expand(self.by_class[type(answer).__name__], answer)
 
 
 def format_left_out(left_out: Mapping[str, int]) -> str:

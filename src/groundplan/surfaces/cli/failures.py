@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from groundplan.kernel.errors import OPERATION_NAMES, GroundplanError, Invalid, Unavailable, Vocabulary
-from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
+from groundplan.surfaces.cli.screen.text import escape_control_chars
 from groundplan.surfaces.stop_signals import CommandCancelled
 
 EXIT_INTERRUPTED = 130  # 128 plus SIGINT, as shells do
@@ -23,7 +23,7 @@ class UsageError(Invalid):
     code = "usage"
 
 
-def run_guarded(run: Callable[[], int], *, as_json: bool, load_names: Callable[[], Vocabulary] | None = None) -> int:
+def run_guarded(run: Callable[[], int], *, as_json: bool, load_names: Callable[[], Vocabulary]) -> int:
     """Run a command and return its exit status; whatever it raises is reported on stderr, with names for hints."""
     try:
         return _run_logged(run)
@@ -50,7 +50,7 @@ def _run_logged(run: Callable[[], int]) -> int:
         raise log_exception_to_file() from None
 
 
-def _report_quietly(error: GroundplanError, *, as_json: bool, load_names: Callable[[], Vocabulary] | None) -> int:
+def _report_quietly(error: GroundplanError, *, as_json: bool, load_names: Callable[[], Vocabulary]) -> int:
     try:
         return report(error, as_json=as_json, load_names=load_names)
     except OSError:  # stderr is closed

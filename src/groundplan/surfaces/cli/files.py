@@ -1,23 +1,20 @@
-"""Read files up to a limit, and write files without overwriting by accident."""
+"""Read files, JSON and standard input up to a limit, and write files without overwriting by accident."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
-
+from groundplan.kernel.errors import Invalid
+from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX, decode
 from groundplan.kernel.wording import quote_text
 from groundplan.surfaces.cli.failures import UsageError, write_line
-from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
+from groundplan.surfaces.cli.screen.text import escape_control_chars
 
 STANDARD_STREAM = "-"
-
-ForceOption = Annotated[
-    bool, typer.Option("--force", metavar="", help="Overwrite an existing file.", show_default=False)
-]
 
 
 def describe_file(file: str) -> str:
@@ -99,3 +96,101 @@ def print_file(text: str) -> None:
 
 def _describe_os_error(error: OSError | ValueError) -> str:
     return str(error.strerror) if isinstance(error, OSError) else "no such file"
+
+
+JSON_METAVAR = "JSON|@FILE|-"
+STANDARD_INPUT = "-"
+FILE_PREFIX = "@"
+
+
+def parse_json_options(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """Return the values of options, with those in `names` parsed as JSON."""
+    piped = [name for name in names if values.get(name) == STANDARD_INPUT]
+    if len(piped) > 1:
+        raise UsageError(
+            f"{_format_option(piped[0])} and {_format_option(piped[1])} cannot both be read from standard input; "
+            "use a file"
+        )
+    return {
+        name: _read_json(_format_option(name), value) if name in names and isinstance(value, str) else value
+        for name, value in values.items()
+    }
+
+
+def read_text_options(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """Return the values of options, with those in `names` read from files or standard input."""
+    return {name: _read_text(_format_option(name), value) if name in names else value for name, value in values.items()}
+
+
+def _read_text(option: str, given: str) -> str:
+    if given == STANDARD_INPUT:
+        raw = _read_stdin(option, "text")
+    elif given.startswith(FILE_PREFIX * 2):
+        return given[1:]
+    elif given.startswith(FILE_PREFIX):
+        try:
+            raw = _read_file(option, given[1:])
+        except UsageError as error:
+            raise UsageError(
+                f"{error.message}; for a text that starts with {FILE_PREFIX}, write {FILE_PREFIX * 2}", option=option
+            ) from None
+    else:
+        return given
+    if len(raw) > BODY_BYTES_MAX:
+        raise UsageError(f"{option}: the text is larger than {BODY_BYTES_MAX} bytes", option=option)
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageError(f"{option}: the text is not UTF-8", option=option) from None
+
+
+def _read_json(option: str, given: str) -> Any:
+    if given == STANDARD_INPUT:
+        return _decode_json(_read_stdin(option), "standard input", option)
+    if given.startswith(FILE_PREFIX):
+        return _decode_json(_read_file(option, given[1:]), given[1:], option)
+    try:
+        return _decode_json(given.encode("utf-8", "surrogateescape"), option, option)
+    except Invalid as error:
+        if error.code == "invalid_json" and _is_file(given):
+            raise UsageError(
+                f"{option} {quote_text(given)} is a file name; to read the file, write {FILE_PREFIX}{given}",
+                option=option,
+            ) from None
+        raise
+
+
+def _decode_json(raw: bytes, source: str, option: str) -> Any:
+    try:
+        return decode(raw.removeprefix(b"\xef\xbb\xbf"))
+    except Invalid as error:
+        sentence = error.message.replace("the request", source, 1)
+        raise Invalid(sentence, code=error.code, **{**error.details, "option": option}) from None
+
+
+def _read_stdin(option: str, what: str = "JSON") -> bytes:
+    if sys.stdin is None:
+        raise UsageError(f"{option} reads from standard input, which is closed", option=option)
+    if sys.stdin.isatty():
+        write_line(sys.stderr, f"groundplan: type the {what} for {option}, then press Ctrl-D")
+    return sys.stdin.buffer.read(BODY_BYTES_MAX + 1)
+
+
+def _read_file(option: str, path: str) -> bytes:
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(BODY_BYTES_MAX + 1)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "no such file"
+        raise UsageError(f"{option}: cannot read {quote_text(path)}: {why}", option=option) from None
+
+
+def _is_file(given: str) -> bool:
+    try:
+        return Path(given).is_file()
+    except (OSError, ValueError):  # not a valid file name
+        return False
+
+
+def _format_option(name: str) -> str:
+    return name if name.isupper() else f"--{name.replace('_', '-')}"  # a positional argument is in capitals

@@ -1,53 +1,123 @@
-"""The options that every command has, and the invocation that a command gets from them.
-
-They may come before, between or after the words of a command; the last one wins.
-"""
+"""One run of one command: its settings, its project, its calls of operations, and the task that was named last."""
 
 from __future__ import annotations
 
-import inspect
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from copy import copy
-from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, get_args
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING, Any
 
-import typer
-from typer.models import OptionInfo
-
-from groundplan.configuration import Flags, Settings
+from groundplan.catalog import OPERATIONS, build_schema
+from groundplan.configuration import Flags, Settings, load_settings
 from groundplan.kernel.answers import encode
+from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
+from groundplan.kernel.errors import GroundplanError
+from groundplan.kernel.input_gate.strict_json import validate_value
+from groundplan.kernel.operations.envelopes import wrap
+from groundplan.kernel.operations.execute import ExecutionResult
+from groundplan.kernel.operations.registry import Effect, Operation
+from groundplan.kernel.store.open_store import open_store
 from groundplan.session import Session
 from groundplan.surfaces.cli.command_settings import load_command_settings
-from groundplan.surfaces.cli.failures import print_warning, write_line
+from groundplan.surfaces.cli.failures import UsageError, print_warning, write_line
+from groundplan.surfaces.cli.last_id import recall, remember
 from groundplan.surfaces.cli.missing_plan import FileMissing, NoPlanHere, choose_project, refuse_missing
-from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
-from groundplan.surfaces.cli.short.words.table import AGENT_HELP, PERSON_HELP
+from groundplan.surfaces.cli.screen.progress import show_progress
+from groundplan.surfaces.cli.screen.text import escape_control_chars
+from groundplan.surfaces.stop_signals import cancel_on_signals
 
-PANEL = "Common options"
-_META = "groundplan.flags"
+if TYPE_CHECKING:
+    from groundplan.kernel.actors import Actor
+    from groundplan.kernel.errors import Vocabulary
+    from groundplan.kernel.store.store import Store
+    from groundplan.surfaces.cli.command_line import Line
+    from groundplan.work.graph.outline import OutlineNode
+
 PROJECT = "project"  # the parameter that a command need not give where the project is known
+LAST = "-"  # stands for the last task
 
 
-@dataclass(slots=True)
 class CommandResult:
-    """The result of a command: data for `--json`, and a function that prints it for people."""
+    """The result of a command: data for `--json`, and a function that prints it for people.
 
-    data: Any
-    draw: Callable[[], None]
-    as_json: bool = False
-    exit_code: int = 0
-    encoded: bytes | None = None  # the data as JSON, if it was encoded already
+    `encoded` is the data as JSON, if it was encoded already; `last` the task that `-` stands for from now on; `follow`
+    reads again, for `--watch`.
+    """
+
+    __slots__ = ("data", "draw", "encoded", "exit_code", "follow", "last")
+
+    def __init__(
+        self,
+        data: Any,
+        draw: Callable[[], None],
+        exit_code: int = 0,
+        *,
+        encoded: bytes | None = None,
+        last: str | None = None,
+        follow: Callable[[], CommandResult] | None = None,
+    ) -> None:
+        self.data, self.draw, self.exit_code = data, draw, exit_code
+        self.encoded, self.last, self.follow = encoded, last, follow
 
 
-@dataclass(slots=True)
+class CommandSession(Session):
+    """The session of a command. A terminal shows the progress of its operations.
+
+    Signals cancel them, and reads have no limit: somebody can press Ctrl-C.
+    """
+
+    limit_s: float | None = None  # of a write; None: as configured
+    is_quiet: bool = False
+
+    def execute(
+        self,
+        operation: Operation[Any, Any],
+        arguments: Any,
+        cancellation: Cancellation | None = None,
+        warnings: Sequence[str] = (),
+    ) -> ExecutionResult:
+        """As `Session.execute`."""
+        limit_s = NO_LIMIT_S if operation.effect is Effect.READ and self.limit_s is None else self.limit_s
+        activity = operation.name.replace(".", " ").replace("_", " ")
+        try:
+            with cancel_on_signals(limit_s) as by_signal, show_progress(activity, as_json=self.is_quiet):
+                return super().execute(operation, arguments, cancellation or by_signal, warnings)
+        except GroundplanError as error:
+            error.has_contract_name = operation.names_errors
+            raise
+
+
 class Invocation:
     """One run of one command."""
 
-    flags: Flags
-    as_json: bool
-    _settings: Settings | None = field(default=None)
+    def __init__(
+        self,
+        flags: Flags,
+        *,
+        as_json: bool,
+        vocabulary: Vocabulary,
+        project: str | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        self.flags, self.as_json = flags, as_json
+        self.named_project = project  # of --project
+        self._vocabulary = vocabulary
+        self._settings = settings
+        self._session: CommandSession | None = None
+        self._opened = ExitStack()
+        self.answers: list[bytes] = []  # as JSON, of the calls that the command stands for
+
+    def within(self, config_file: str) -> Invocation:
+        """Return an invocation with another configuration."""
+        flags = self.flags._replace(config=config_file)
+        settings = load_settings(flags)  # a person has been confirmed by now
+        return Invocation(flags, as_json=self.as_json, vocabulary=self._vocabulary, settings=settings)
+
+    def __enter__(self) -> Invocation:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        self._opened.close()
 
     @property
     def settings(self) -> Settings:
@@ -55,6 +125,20 @@ class Invocation:
         if self._settings is None:
             self._settings = load_command_settings(self.flags)
         return self._settings
+
+    @property
+    def actor(self) -> Actor | None:
+        """The user of this command."""
+        return self.settings.build_actor()
+
+    # --- The project ------------------------------------------------------------------------------------------------
+
+    @property
+    def project(self) -> str:
+        """The project of the command: the named one, else as `find_project`."""
+        if self.named_project is None:
+            self.named_project = self.find_project()
+        return self.named_project
 
     def find_project(self) -> str:
         """Return the project of a command that names none: the configured one, else the only one of the plan."""
@@ -72,190 +156,94 @@ class Invocation:
         """Return the configured project, else the names of all."""
         if self.settings.project is not None:
             return [self.settings.project]
-        with self.session(reads_only=True) as session:
-            return [project.name for project in session.call("project.list").projects]
+        return [project.name for project in self.read("project.list").projects]
+
+    # --- Calls ------------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def session(self, *, reads_only: bool = False, limit_s: float | None = None) -> Iterator[Session]:
-        """Open a session on the configured store, for the user of this command.
+    def session(self, *, reads_only: bool = False, limit_s: float | None = None) -> Iterator[CommandSession]:
+        """Return the session on the configured store, which stays open until the command ends.
 
         `limit_s` is the limit of a write in place of the configured one.
         """
-        from groundplan.catalog import OPERATIONS, build_schema
-        from groundplan.kernel.store.open_store import open_store
+        if self._session is None:
+            self._session = self._opened.enter_context(self._open(reads_only=reads_only))
+        self._session.limit_s = limit_s
+        yield self._session
+        self._session.limit_s = None
+
+    @property
+    def store(self) -> Store:
+        """The store of the session."""
+        with self.session(reads_only=True) as session:
+            return session.store
+
+    def _open(self, *, reads_only: bool) -> CommandSession:
         from groundplan.repository.git import WorkingCopy
-        from groundplan.surfaces.cli.cancellation import CommandSession
-        from groundplan.surfaces.vocabularies import CliVocabulary
 
-        settings = self.settings
-        is_new = refuse_missing(settings, reads_only=reads_only)
-        actor = settings.build_actor()
-        preferences = settings.preferences(CliVocabulary(OPERATIONS), working_copy=WorkingCopy())
-        with CommandSession(open_store(settings.db, build_schema), actor, preferences=preferences) as session:
-            session.limit_s = limit_s
-            session.warn = print_warning
-            if is_new and not self.as_json:
-                with suppress(OSError):  # stderr is closed
-                    write_line(sys.stderr, f"created {escape_control_chars(settings.db)}")
-            yield session
+        is_new = refuse_missing(self.settings, reads_only=reads_only)
+        preferences = self.settings.preferences(self._vocabulary, working_copy=WorkingCopy())
+        session = CommandSession(open_store(self.settings.db, build_schema), self.actor, preferences=preferences)
+        session.warn = print_warning
+        session.is_quiet = self.as_json
+        if is_new and not self.as_json:
+            with suppress(OSError):  # stderr is closed
+                write_line(sys.stderr, f"created {escape_control_chars(self.settings.db)}")
+        return session
 
+    def run(self, name: str, **arguments: Any) -> Any:
+        """Run an operation that the command stands for, and return its answer; `--json` prints it."""
+        operation = OPERATIONS[name]
+        result = self._execute(operation, arguments)
+        self.answers.append(result.encoded or encode(wrap(operation.group, result.answer, result.warnings)))
+        if not hasattr(result.answer, "warnings"):  # else the view of the answer has them
+            for line in result.warnings:
+                print_warning(line)
+        return result.answer
 
-CommandFunction = Callable[..., CommandResult]
+    def read(self, name: str, **arguments: Any) -> Any:
+        """Run an operation that only prepares another, and return its answer."""
+        return self._execute(OPERATIONS[name], arguments).answer
 
-_COMMON_OPTIONS: dict[str, tuple[Any, Any]] = {
-    "db": (
-        str | None,
-        typer.Option(
-            "--db",
-            metavar="PATH|URL",
-            help="A file, or a postgresql:// URL. Default: GROUNDPLAN_DB, else the plan here or above.",
-            rich_help_panel=PANEL,
-        ),
-    ),
-    "org": (
-        str | None,
-        typer.Option(
-            "--org",
-            metavar="ID",
-            help="The organization. Default: GROUNDPLAN_ORG, else local.",
-            rich_help_panel=PANEL,
-        ),
-    ),
-    "agent": (
-        str | None,
-        typer.Option(
-            "--agent",
-            metavar="NAME",
-            help=AGENT_HELP,
-            rich_help_panel=PANEL,
-        ),
-    ),
-    "person": (str | None, typer.Option("--person", metavar="[NAME]", help=PERSON_HELP, rich_help_panel=PANEL)),
-    "access": (
-        Literal["open", "members"] | None,
-        typer.Option(
-            "--access",
-            help="open: act as owner everywhere; members: the stored roles decide.",
-            rich_help_panel=PANEL,
-        ),
-    ),
-    "config": (
-        str | None,
-        typer.Option(
-            "--config",
-            metavar="FILE",
-            help="Configuration file. Default: the nearest groundplan.yaml, here or above.",
-            rich_help_panel=PANEL,
-        ),
-    ),
-    "json": (
-        bool,
-        typer.Option("--json", metavar="", help="Print the answer as one line of JSON.", rich_help_panel=PANEL),
-    ),
-}
+    def _execute(self, operation: Operation[Any, Any], arguments: Mapping[str, Any]) -> ExecutionResult:
+        given = {key: value for key, value in arguments.items() if value is not None and value != []}
+        validate_value(given)
+        # A task needs a project, which a new database does not have: so a missing file is never created here.
+        with self.session(reads_only=True) as session:
+            return session.execute(operation, given)
+
+    # --- Tasks ------------------------------------------------------------------------------------------------------
+
+    def look_up(self, refs: Iterable[str]) -> list[OutlineNode]:
+        """Return the tasks for what a person typed, in this order."""
+        wanted = [self._replace_last(ref) for ref in refs]
+        found: list[OutlineNode] = self.read("work.lookup", project=self.project, refs=wanted).nodes if wanted else []
+        unique = {node.id: node for node in found}
+        return list(unique.values())
+
+    def look_up_one(self, ref: str | None) -> OutlineNode | None:
+        """Return the task for what a person typed; None if nothing was."""
+        return None if ref is None else self.look_up([ref])[0]
+
+    def remember(self, node_id: str | None) -> None:
+        """Keep an id, so that `-` stands for it from now on."""
+        if node_id is not None:
+            remember(self.settings.db, self._actor_name, node_id)
+
+    def _replace_last(self, ref: str) -> str:
+        if ref != LAST:
+            return ref
+        last = recall(self.settings.db, self._actor_name)
+        if last is None:
+            raise UsageError("there is no last task yet, which - stands for; name one by its id")
+        return last
+
+    @property
+    def _actor_name(self) -> str:
+        return "" if self.actor is None else self.actor.id
 
 
-_VERSION = inspect.Parameter(
-    "version",
-    inspect.Parameter.KEYWORD_ONLY,
-    default=False,
-    annotation=Annotated[bool, typer.Option("--version", "-V", metavar="", help="Print the version.")],
-)
-
-
-def with_common_options(command: CommandFunction, own: list[inspect.Parameter] | None = None) -> Callable[..., Any]:
-    """Return a function for typer that takes the common options too, and calls the command with an Invocation.
-
-    `own` are the parameters of a generated command; those of a written one are read from its signature.
-    """
-    if own is None:
-        own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
-    taken = _COMMON_OPTIONS.keys() & {parameter.name for parameter in own}
-    if taken:
-        raise ValueError(f"{command.__name__} redefines the common options {sorted(taken)}")
-
-    own, is_project_implied = _imply_project(own)
-
-    def run_command(ctx: typer.Context, **values: Any) -> CommandResult:
-        invocation = merge_common_options(ctx, values)
-        if is_project_implied and values[PROJECT] is None:
-            values[PROJECT] = invocation.find_project()
-        outcome = command(invocation, **{name: values[name] for name in values if name not in _COMMON_OPTIONS})
-        outcome.as_json = invocation.as_json
-        return outcome
-
-    return _set_signature(run_command, own, command.__doc__, name=command.__name__)
-
-
-def _imply_project(own: list[inspect.Parameter]) -> tuple[list[inspect.Parameter], bool]:
-    """Return the parameters with a required project as one that need not be given, and whether there is one."""
-    at = next((n for n, one in enumerate(own) if one.name == PROJECT and _is_required_option(one)), None)
-    if at is None:
-        return own, False
-    kind, *details = get_args(own[at].annotation)
-    optional = own[at].replace(default=None, annotation=Annotated[kind | None, *details])
-    return [*own[:at], optional, *own[at + 1 :]], True
-
-
-def _is_required_option(parameter: inspect.Parameter) -> bool:
-    """Return whether a parameter is a required option. A project as an argument is what the command is about."""
-    is_option = any(isinstance(detail, OptionInfo) for detail in get_args(parameter.annotation))
-    return is_option and parameter.default is inspect.Parameter.empty
-
-
-def make_group_callback(description: str, *, has_version: bool = False) -> Callable[..., None]:
-    """Return the callback of a command group: it keeps the common options, and prints the help without a command."""
-    own = [_VERSION] if has_version else []
-
-    def keep_options(ctx: typer.Context, **values: Any) -> None:
-        invocation = merge_common_options(ctx, values)
-        if values.get(_VERSION.name):
-            from groundplan.surfaces.cli.setup.versions import collect_versions, format_versions
-
-            typer.echo(encode(collect_versions()).decode() if invocation.as_json else format_versions())
-            raise typer.Exit
-        if ctx.invoked_subcommand is None:
-            if text := ctx.get_help():
-                typer.echo(text)
-            raise typer.Exit
-
-    return _set_signature(keep_options, own, description, hidden=True)
-
-
-def merge_common_options(ctx: typer.Context, values: dict[str, Any]) -> Invocation:
-    """Merge the common options at this word with those given before it."""
-    seen: dict[str, Any] = ctx.meta.setdefault(_META, {})
-    seen.update({name: values[name] for name in _COMMON_OPTIONS if values.get(name)})
-    # An empty text is a given value: it is kept, so that it is refused with a reason.
-    seen.update({name: "" for name in _COMMON_OPTIONS if values.get(name) == ""})
-    flags = Flags(**{name: seen.get(name) for name in ("db", "agent", "person", "access", "config", "org")})
-    return Invocation(flags, as_json=bool(seen.get("json")))
-
-
-def _set_signature(
-    function: Callable[..., Any],
-    own: list[inspect.Parameter],
-    doc: str | None,
-    *,
-    name: str = "",
-    hidden: bool = False,
-) -> Callable[..., Any]:
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    parameters = [
-        inspect.Parameter("ctx", keyword, annotation=typer.Context),
-        *(parameter.replace(kind=keyword) for parameter in own),
-        *(_make_common_parameter(option, hidden=hidden) for option in _COMMON_OPTIONS),
-    ]
-    function.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined] # read by inspect.signature
-    function.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    function.__doc__ = doc
-    function.__name__ = name
-    return function
-
-
-def _make_common_parameter(name: str, *, hidden: bool) -> inspect.Parameter:
-    kind, option = _COMMON_OPTIONS[name]
-    shown = copy(option)
-    shown.hidden = hidden  # shown in the help of commands, not of groups
-    default = False if kind is bool else None
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, shown])
+def open_invocation(line: Line, vocabulary: Vocabulary) -> Invocation:
+    """Return the invocation of a command line. Hints in answers spell commands with the vocabulary."""
+    flags = Flags(**{name: line.find(name) for name in Flags._fields})
+    return Invocation(flags, as_json=line.has("json"), project=line.find(PROJECT), vocabulary=vocabulary)

@@ -1,169 +1,184 @@
-"""The command line: builds the commands, runs one, and returns its exit status."""
+"""Find the command that a line names, run it, and return its exit status."""
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
-import typer
-from typer.core import TyperGroup
-from typer.main import get_command
+from groundplan.commands import COMMANDS, NOT_COMMANDS, Entry, find_command, list_names
+from groundplan.kernel.wording import find_nearest, join_alternatives, quote_text
+from groundplan.surfaces.cli.command_line import (
+    COMMON_OPTIONS,
+    PROJECT_OPTION,
+    Command,
+    Line,
+    index_options,
+    option,
+    parse_line,
+    usage_error,
+)
+from groundplan.surfaces.cli.failures import (
+    UsageError,
+    ensure_streams,
+    load_vocabulary,
+    report_lost_output,
+    run_guarded,
+    write_line,
+)
+from groundplan.surfaces.cli.program_name import get_program_name
 
-from groundplan.catalog import OPERATIONS
-from groundplan.kernel.answers import encode
-from groundplan.kernel.operations.registry import Registry
-from groundplan.surfaces.cli.context.files import export_facts, import_facts
-from groundplan.surfaces.cli.context.hydrate import hydrate
-from groundplan.surfaces.cli.context.set_input import set_input
-from groundplan.surfaces.cli.exchange.commands import export_plan, import_plan
-from groundplan.surfaces.cli.failures import ensure_streams, report_lost_output, run_guarded, write_line
-from groundplan.surfaces.cli.invocation import CommandResult, make_group_callback, with_common_options
-from groundplan.surfaces.cli.knowledge.check import check, confirm
-from groundplan.surfaces.cli.knowledge.rules import export_rules, import_rules
-from groundplan.surfaces.cli.operation_commands import add_single_commands, build_operation_apps
-from groundplan.surfaces.cli.option_help import asks_for_help, describe_parameters
-from groundplan.surfaces.cli.purpose.add import add
-from groundplan.surfaces.cli.purpose.compliance import check_compliance
-from groundplan.surfaces.cli.purpose.files import export_theory, import_theory
-from groundplan.surfaces.cli.purpose.record import ask, decide, measure, review, waive
-from groundplan.surfaces.cli.purpose.render import render
-from groundplan.surfaces.cli.screen.pager import print_paged
-from groundplan.surfaces.cli.setup.after_commit import after_commit
-from groundplan.surfaces.cli.setup.demo import demo
-from groundplan.surfaces.cli.setup.doctor import doctor
-from groundplan.surfaces.cli.setup.init import init
-from groundplan.surfaces.cli.setup.organizations import create_organization, list_organizations
-from groundplan.surfaces.cli.setup.serve import serve
-from groundplan.surfaces.cli.setup.where import where
-from groundplan.surfaces.cli.short.words.help import EPILOG
-from groundplan.surfaces.cli.usage_errors import to_usage_error
+if TYPE_CHECKING:
+    from groundplan.kernel.errors import Vocabulary
+    from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 
-PROGRAM = "groundplan"
-COMPLETION = "_GROUNDPLAN_COMPLETE"  # set by a shell that asks for completions
-DESCRIPTION = """
-One durable planning memory, shared by people and AI agents.
-
-New here? Run [bold]groundplan demo[/bold] to look around, or [bold]groundplan init[/bold] to start your own plan.
-"""
-START = "Start here"
-PLAN = "Your plan"
-AGENTS = "For agents"
+GROUPS = frozenset(entry.words[:at] for entry in COMMANDS for at in range(1, len(entry.words)))
+VERSION = option("--version", "-V", text="Print the version.")
+SUGGESTIONS_MAX = 3
 
 
-# Commands that do not map to one operation: they also use a working copy or files, or take a single item as arguments.
-CUSTOM_COMMANDS: Mapping[str, Mapping[str, Callable[..., CommandResult]]] = {
-    "context": {
-        "set": set_input,
-        "export": export_facts,
-        "import": import_facts,
-        "hydrate": hydrate,
-    },
-    "knowledge": {
-        "check": check,
-        "confirm": confirm,
-        "export-rules": export_rules,
-        "import-rules": import_rules,
-    },
-    "org": {
-        "create": create_organization,
-        "list": list_organizations,
-    },
-    "purpose": {
-        "add": add,
-        "measure": measure,
-        "review": review,
-        "waive": waive,
-        "decide": decide,
-        "ask": ask,
-        "compliance": check_compliance,
-        "export": export_theory,
-        "import": import_theory,
-        "render": render,
-    },
-    "work": {
-        "import": import_plan,
-        "export": export_plan,
-    },
-}
-
-# Commands of these groups that also stand by themselves: `groundplan import --from beads`.
-TOP_COMMANDS: Mapping[str, Callable[..., CommandResult]] = {"import": import_plan, "export": export_plan}
-
-
-class _AgentsLast(TyperGroup):
-    def list_commands(self, ctx: Any) -> list[str]:
-        return sorted(super().list_commands(ctx), key=lambda name: name == "mcp")
-
-
-def run(argv: Sequence[str], operations: Registry = OPERATIONS) -> int:
+def run(argv: Sequence[str]) -> int:
     """Run one command line and return its exit status. It never raises."""
     ensure_streams()
-    return run_guarded(lambda: _run(argv, operations), as_json="--json" in argv)
+    words, _ = split_words(argv)
+    entry = find_command(" ".join(words))
+    load_names = load_word_vocabulary if entry is not None and entry.in_project else load_vocabulary
+    return run_guarded(lambda: _run(argv, load_names), as_json="--json" in argv, load_names=load_names)
 
 
-def _run(argv: Sequence[str], operations: Registry) -> int:
-    try:
-        outcome = _invoke(argv, operations)
-    except SystemExit as end:  # raised by typer for a closed pipe and for shell completion
-        return end.code if isinstance(end.code, int) else 0
-    if not isinstance(outcome, CommandResult):
-        return outcome if isinstance(outcome, int) else 0
-    with report_lost_output():
-        if outcome.as_json:
-            write_line(sys.stdout, (outcome.encoded or encode(outcome.data)).decode("utf-8"))
+def load_word_vocabulary() -> Vocabulary:
+    """Return how the words of every day name operations."""
+    from groundplan.surfaces.cli.everyday.hints import WordVocabulary
+
+    return WordVocabulary()
+
+
+def _run(argv: Sequence[str], load_names: Callable[[], Vocabulary]) -> int:
+    words, others = split_words(argv)
+    if not words or tuple(words) in GROUPS:
+        return _show_group(tuple(words), others)
+    command = load_command(words, with_help="--help" in others or "-h" in others)
+    line = parse_line(command, others)
+    if line.has("help"):
+        from groundplan.surfaces.cli.help import print_command_help
+
+        print_command_help(command)
+        return 0
+    from groundplan.surfaces.cli.invocation import open_invocation
+
+    with open_invocation(line, load_names()) as invocation:
+        assert command.run is not None  # noqa: S101 - for the type checker
+        result: CommandResult = command.run(invocation, line)
+        invocation.remember(result.last)
+        with report_lost_output():
+            if line.has("watch"):
+                from groundplan.surfaces.cli.everyday.watch import watch
+
+                return watch(invocation, result)
+            _print(invocation, line, result)
+    return result.exit_code
+
+
+def _print(invocation: Invocation, line: Line, result: CommandResult) -> None:
+    if line.has("json"):
+        from groundplan.kernel.answers import encode
+
+        own = result.encoded or (None if result.data is None else encode(result.data))
+        for answer in invocation.answers or filter(None, [own]):
+            write_line(sys.stdout, answer.decode("utf-8").rstrip("\n"))
+    else:
+        from groundplan.surfaces.cli.screen.output import print_paged
+
+        print_paged(result.draw, wanted=not line.has("no_pager"))
+
+
+def split_words(argv: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the words of the command, and the other arguments in their order.
+
+    Common options may stand before and between the words. There, a word of a command is not the value of an option
+    that needs none.
+    """
+    options = index_options((PROJECT_OPTION, *COMMON_OPTIONS))
+    words: list[str] = []
+    others: list[str] = []
+    rest = list(argv)
+    while rest and (not words or tuple(words) in GROUPS):
+        name, has_value, _ = rest[0].partition("=")
+        found = options.get(name)
+        if found is not None and found.may_be_empty and not has_value:
+            del rest[0]
+            is_name = bool(rest) and not rest[0].startswith("-") and not _can_follow(words, rest[0])
+            others.append(f"{name}={rest.pop(0) if is_name else ''}")
+        elif found is not None:
+            others.append(rest.pop(0))
+            if rest and not (found.is_switch or has_value):
+                others.append(rest.pop(0))
+        elif rest[0].startswith("-"):
+            break
         else:
-            print_paged(outcome.draw)
-    return outcome.exit_code
+            words.append(rest.pop(0))
+    return words, [*others, *rest]
 
 
-def _invoke(argv: Sequence[str], operations: Registry) -> Any:
-    """Run the command without the error handling of typer."""
-    said = None if COMPLETION in os.environ else argv
-    app = get_command(build_app(operations, said))
-    try:
-        return app.main(list(argv), prog_name=PROGRAM, standalone_mode=False)
-    except typer.TyperException as error:
-        raise to_usage_error(error) from None
-    except typer.Abort:
-        raise KeyboardInterrupt from None
+def _can_follow(words: Sequence[str], word: str) -> bool:
+    """Return whether a word continues the words of a command."""
+    return (*words, word) in GROUPS or find_command(" ".join((*words, word))) is not None
 
 
-def build_app(operations: Registry = OPERATIONS, said: Sequence[str] | None = None) -> typer.Typer:
-    """Return the app with every command, or only with those that the arguments `said` may name."""
-    app = typer.Typer(
-        cls=_AgentsLast,
-        invoke_without_command=True,
-        suggest_commands=False,
-        pretty_exceptions_enable=False,
-        rich_markup_mode="rich",
-        epilog=EPILOG,
-    )
-    app.callback()(make_group_callback(DESCRIPTION, has_version=True))
-    for function in (init, demo, where, doctor, serve):
-        app.command(rich_help_panel=START)(with_common_options(function))
-    for word, sub_app in build_operation_apps(operations, said).items():
-        if said is None or word in said:
-            for name, function in CUSTOM_COMMANDS.get(word, {}).items():
-                own = describe_parameters(function, (word, name)) if asks_for_help(said) else None
-                sub_app.command(name)(with_common_options(function, own))
-        app.add_typer(sub_app, name=word, rich_help_panel=PLAN)
-    add_single_commands(app, operations, said, panel=PLAN)
-    app.command("after-commit", hidden=True)(with_common_options(after_commit))  # started by the git hook
-    for name, function in TOP_COMMANDS.items():
-        app.command(name, rich_help_panel=PLAN)(with_common_options(function))
-    app.command(
-        "mcp",
-        rich_help_panel=AGENTS,
-        add_help_option=False,
-        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
-    )(mcp)
-    return app
+def load_command(words: Sequence[str], *, with_help: bool = False) -> Command:
+    """Return the command with these words, of which only its own modules are loaded."""
+    entry = find_command(" ".join(words))
+    if entry is None:
+        raise _refuse(tuple(words))
+    return build_command(entry, with_help=with_help)
 
 
-def mcp(ctx: typer.Context) -> int:
-    """Serve the plan to an AI agent over MCP (stdio); see groundplan mcp --help."""
-    from groundplan.surfaces.cli.setup.mcp import run as run_mcp
+def build_command(entry: Entry, *, with_help: bool = False) -> Command:
+    """Return what a command takes and how it is run."""
+    if entry.run:
+        from groundplan.surfaces.cli.function_commands import build_function_command
 
-    return run_mcp(ctx.args)
+        return build_function_command(entry, with_help=with_help)
+    from groundplan.surfaces.cli.operation_commands import build_operation_command
+
+    return build_operation_command(entry, with_help=with_help)
+
+
+def _refuse(words: tuple[str, ...]) -> UsageError:
+    """Return the error for words that are no command, with the one that was probably meant."""
+    *group, last = words
+    name, help_ = " ".join(words), " ".join((get_program_name(), *group, "--help"))
+    if name in NOT_COMMANDS:
+        return UsageError(f"there is no command {name}; {NOT_COMMANDS[name]}", text=help_)
+    sentence = f"no such command {quote_text(last)}"
+    if near := find_nearest(last, list(list_names(tuple(group)))):
+        return usage_error(group, sentence, near)
+    elsewhere = [entry.name for entry in COMMANDS if entry.words[-1] == last and len(entry.words) > 1]
+    if elsewhere:
+        meant = join_alternatives(elsewhere[:SUGGESTIONS_MAX])
+        return usage_error(group, sentence, meant)
+    return usage_error(group, sentence)
+
+
+def _show_group(words: tuple[str, ...], others: Sequence[str]) -> int:
+    from groundplan.surfaces.cli.help import print_first_page, print_group_help
+
+    common = (PROJECT_OPTION, *COMMON_OPTIONS)
+    line = parse_line(Command(words, common=common if words else (*common, VERSION)), others)
+    if line.has("version"):
+        from groundplan.surfaces.cli.setup.where import print_versions
+
+        print_versions(as_json=line.has("json"))
+    elif words:
+        print_group_help(words, load_summaries(words))
+    else:
+        print_first_page()
+    return 0
+
+
+def load_summaries(group: tuple[str, ...]) -> Mapping[str, str]:
+    """Return what the commands and groups below a group do, by the word that follows."""
+    from groundplan.commands import GROUPS as SUMMARIES
+
+    names = {name: " ".join((*group, name)) for name in list_names(group)}
+    return {name: SUMMARIES.get(full) or load_command(full.split()).summary for name, full in names.items()}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
 from groundplan.surfaces.cli.screen.output import Output
+from groundplan.surfaces.cli.screen.text import escape_control_chars
 
 if TYPE_CHECKING:
     from msgspec import UnsetType
@@ -32,6 +32,17 @@ def echo_list(title: str, lines: Iterable[str]) -> None:
 def format_title(name: str, summary: str | UnsetType) -> str:
     """Return an id or name followed by the summary."""
     return f"{name}  {to_one_line(summary)}" if summary else name
+
+
+def pluralize(count: int, one: str) -> str:
+    """Return a count with its noun in singular or plural."""
+    several = "activities" if one == "activity" else f"{one}s"
+    return f"{count} {one if count == 1 else several}"
+
+
+def humanize(name: str) -> str:
+    """Return a wire name with spaces instead of underscores."""
+    return name.replace("_", " ")
 
 
 def to_one_line(text: str) -> str:

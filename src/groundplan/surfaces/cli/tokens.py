@@ -10,7 +10,7 @@ from typing import Any
 from groundplan.kernel.tokens.operations import CreatedToken
 from groundplan.surfaces.cli.drawing import GAP, Fields, Lines, View
 from groundplan.surfaces.cli.failures import write_line
-from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
+from groundplan.surfaces.cli.screen.text import escape_control_chars
 from groundplan.surfaces.cli.terminal import echo
 
 SHOWN_ONCE = "Keep it safe: it is shown only once. To end it: groundplan token revoke {token.id}"

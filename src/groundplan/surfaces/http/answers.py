@@ -19,7 +19,6 @@ from msgspec import Struct
 from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import OPERATION_NAMES, GroundplanError, Unauthenticated, Unavailable, Vocabulary
 from groundplan.kernel.operations.envelopes import get_contract_name
-from groundplan.kernel.operations.registry import Group
 from groundplan.surfaces.http.log_lines import log_exception
 from groundplan.surfaces.vocabularies import PREFIX
 
@@ -127,11 +126,11 @@ def answer_error(
     *,
     status: int | None = None,
     challenge: str = CHALLENGE,
-    group: Group | None = None,
+    is_named: bool = False,
 ) -> Answer:
     """Return the answer for an error. `status` replaces the status of the error.
 
-    `challenge` tells a client without a valid token how to authenticate. Errors of the group of facts have the name
+    `challenge` tells a client without a valid token how to authenticate. Errors about facts (`is_named`) have the name
     that their contract gives them, and so has every one that asks for a token.
     """
     headers = dict(error.headers) if isinstance(error, HttpProblem) else {}
@@ -148,7 +147,7 @@ def answer_error(
         "detail": described["message"],
         "code": described["code"],
     }
-    if group is Group.CONTEXT or isinstance(error, Unauthenticated):
+    if is_named or isinstance(error, Unauthenticated):
         body["name"] = get_contract_name(error)
     if "details" in described:
         body["details"] = described["details"]

@@ -150,7 +150,7 @@ def _read_body(endpoint: Endpoint, head: RequestHead, body: bytes) -> dict[str, 
     value = decode(body)
     if not isinstance(value, dict):
         raise Invalid(f"the body must be an object, not {describe_value(value)}", code="invalid_body")
-    return value
+    return {str(endpoint.wire_names.get(name, name)): given for name, given in value.items()}
 
 
 def _add_headers(values: dict[str, Any], endpoint: Endpoint, head: RequestHead) -> bool:

@@ -295,6 +295,8 @@ HEARTBEAT = b": heartbeat\n\n"
 def encode_change(change: AreaChange) -> bytes:
     """Return the message of a change."""
     data: dict[str, Any] = {"area": change.area, "ids": change.ids, "actor": change.actor}
+    if change.actor_kind:
+        data["actor_kind"] = change.actor_kind
     if change.left_out:
         data["left_out"] = change.left_out
     return b"id: %s\ndata: %s\n\n" % (str(change.last).encode(), encode(data))

@@ -52,7 +52,6 @@ from groundplan.surfaces.http.rest import read_body, read_head
 from groundplan.surfaces.http.server import Server
 from groundplan.surfaces.mcp import protocol
 from groundplan.surfaces.mcp.connection import Connection
-from groundplan.surfaces.mcp.instructions import build_instructions
 from groundplan.surfaces.mcp.protocol import HANDSHAKE_REVISIONS, STATELESS_REVISIONS, Message, RpcError, build_error
 from groundplan.surfaces.mcp.recovery import recover_request
 from groundplan.surfaces.mcp.tools import AnyOperation, RegistryTools
@@ -167,7 +166,7 @@ class McpEndpoint:
         """Answer a request of a revision with a handshake."""
         session_id = head.headers.get(SESSION_HEADER)
         if session_id is None:
-            opened = Connection(__version__, instructions=build_instructions(tools.groups))
+            opened = Connection(__version__, instructions=tools.instructions)
             answer = _exchange(opened, body, tools, cancellation, check=_refuse_envelope)
             if opened.revision is None:
                 return answer
@@ -191,6 +190,7 @@ class McpEndpoint:
                 self._refuse_unbound,
                 log=log_exception,
                 explain_groups=lambda names: f"connect to {MCP_PATH}?tools={','.join(names)}",
+                has_project=self._preferences.project is not None,
             )
             tools.listing()  # built once, for all requests
             self._tools[groups] = tools
@@ -203,8 +203,9 @@ class McpEndpoint:
         operation: AnyOperation,
         arguments: Mapping[str, Any],
         cancellation: Cancellation | None,
+        warnings: Sequence[str],
     ) -> ExecutionResult:
-        return execute(self._server.store, actor, operation, arguments, preferences, cancellation)
+        return execute(self._server.store, actor, operation, arguments, preferences, cancellation, warnings)
 
     @staticmethod
     def _refuse_unbound(*_given: Any) -> ExecutionResult:
@@ -222,7 +223,11 @@ def _answer_alone(head: RequestHead, body: bytes, tools: RegistryTools, cancella
     if head.method != "POST":
         raise method_not_allowed(head.method, ("POST",))
     return _exchange(
-        Connection(__version__, STATELESS_REVISIONS[-1], instructions=build_instructions(tools.groups)),
+        Connection(
+            __version__,
+            STATELESS_REVISIONS[-1],
+            instructions=tools.instructions,
+        ),
         body,
         tools,
         cancellation,

@@ -192,9 +192,10 @@ def build_request_schema(endpoint: Endpoint) -> JsonSchema:
         left_out.add(endpoint.project_field)
     if endpoint.reads:
         left_out.add("op_id")
-    properties = {name: value for name, value in schema["properties"].items() if name not in left_out}
+    names = endpoint.route.names
+    properties = {names.get(name, name): value for name, value in schema["properties"].items() if name not in left_out}
     optional = {*left_out, endpoint.revision_field}  # If-Match can say the revision
-    required = [name for name in schema.get("required", ()) if name not in optional]
+    required = [names.get(name, name) for name in schema.get("required", ()) if name not in optional]
     request: JsonSchema = {"type": "object", "properties": properties, "additionalProperties": False}
     return {**request, "required": required} if required else request
 

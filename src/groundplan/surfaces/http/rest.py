@@ -176,7 +176,9 @@ class RestApi:
             return build_answer(endpoint, head, arguments, result.answer, encoded)
         except GroundplanError as error:
             is_unmet = has_precondition and isinstance(error, StaleRevision | StaleVersion)
-            return answer_error(error, vocabulary, status=412 if is_unmet else None, group=endpoint.group)
+            return answer_error(
+                error, vocabulary, status=412 if is_unmet else None, is_named=endpoint.operation.names_errors
+            )
 
 
 def get_raw_path(scope: Any) -> bytes:

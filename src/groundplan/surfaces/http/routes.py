@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import Invalid, NextStep
 from groundplan.kernel.input_gate.types import TypeDescription, TypeKind, describe_type
-from groundplan.kernel.operations.registry import Effect, Group, Operation, Registry, Route
+from groundplan.kernel.operations.registry import Effect, Operation, Registry, Route
 from groundplan.surfaces.vocabularies import PREFIX, PROJECT, get_project_field
 
 READS = ("GET", "HEAD")
@@ -80,9 +80,9 @@ class StreamEndpoint(PathEndpoint):
 class Endpoint(PathEndpoint):
     """An operation at a method and path, with the sources of its arguments."""
 
-    def __init__(self, operation: AnyOperation, route: Route, group: Group | None) -> None:
+    def __init__(self, operation: AnyOperation, route: Route) -> None:
         self.operation = operation
-        self.group = group  # of its tool, which names the errors of some
+        self.wire_names = {name: wire_name for wire_name, name in route.names.items()}  # by the name in the body
         self.reads = route.method in READS
         self.takes_body = route.method not in WITHOUT_BODY
         fields = {field.encode_name: field for field in msgspec.structs.fields(operation.input)}
@@ -220,13 +220,13 @@ def _list_endpoints(operations: Registry) -> Iterator[Endpoint]:
     for operation in operations:
         for route in operation.routes:
             answering = _restrict(operation) if route.method in READS else _without_envelope(operation)
-            yield Endpoint(answering, route, operation.group)
+            yield Endpoint(answering, route)
         for variant in operation.variants:
             if variant.name not in operations:
                 creates = variant is operation.when_project_missing
                 for route in variant.routes:
                     answering = _without_envelope(variant) if creates else _without_creation(operation)
-                    yield Endpoint(answering, route, operation.group)
+                    yield Endpoint(answering, route)
 
 
 def _without_envelope(operation: AnyOperation) -> AnyOperation:

@@ -20,7 +20,7 @@ def describe_tool(tool: ToolEntry, registry: Registry) -> dict[str, Any]:
     """Return the MCP description of a tool."""
     operations = {selector: registry[name] for selector, name in tool.operations.items()}
     if ONLY in operations:
-        description = operations[ONLY].summary
+        description = " ".join((operations[ONLY].summary, *PARTS.get(tool.name, ())))
         schema = build_json_schema(operations[ONLY].input)
     else:
         summaries = (f"{word}: {op.summary.rstrip('.')}" for word, op in operations.items())
@@ -40,6 +40,17 @@ NEEDS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("manage_dependency", "create"): ("fromId", "toId"),
     ("manage_dependency", "delete"): ("fromId and toId, or id",),
     ("manage_graph", "create"): ("paths (atom)",),
+}
+
+
+# What each part of a request needs, where it has several and none is required. Here this takes half of what it takes in
+# descriptions of the parts.
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "context_edit": (
+        "New: sources kind, title, uri; inputs valueKind or value; constraints key, label too;",
+        "artifacts type, title. links: pointer or constraint. remove: inputs by pointer, others by id.",
+        "Only persons accept, reject.",
+    ),
 }
 
 
@@ -78,7 +89,7 @@ DESCRIBED: Mapping[str, tuple[str, ...]] = {
         *("project", "nodes[].parent_ref", "nodes[].depends_on", "nodes[].properties"),
         *("nodes[].serves", "nodes[].rests_on"),
     ),
-    "graph_next": ("project", "node_id", "filter", "budget"),
+    "graph_next": ("project", "node_id", "scope", "filter", "budget"),
     "graph_context": ("budget",),
     "graph_update": (
         *("updates[].resolved", "updates[].properties", "updates[].claim"),
@@ -86,20 +97,19 @@ DESCRIBED: Mapping[str, tuple[str, ...]] = {
     ),
     "graph_connect": ("edges[].from", "edges[].type"),
     "graph_query": ("filter.claimed_by",),
-    "graph_restructure": ("operations[].reason",),
+    "graph_restructure": ("operations[].op", "operations[].reason"),
     "manage_graph": ("entityType", "createdByTaskId", "lastTaskId", "paths"),
     "query_graph": ("query",),
     "manage_changelog": ("taskId",),
     "toc_edit": (
         *("operations", "operations[].ref", "operations[].node", "operations[].source", "operations[].target"),
     ),
-    "toc_check": ("gate", "version"),
+    "toc_check": ("gate", "version", "operation"),
     "toc_record": ("waivers[].refs", "decisions[].supersedes", "decisions[].answers"),
     "context_view": ("pointers", "hydrate"),
     "context_run": ("runId",),
     "context_edit": (
-        *("sources[].id", "inputs[].pointer", "inputs[].value", "inputs[].provenance"),
-        *("inputs[].sourceIds", "constraints[].key"),
+        *("sources[].id", "inputs[].pointer", "inputs[].value", "inputs[].provenance", "inputs[].sourceIds"),
     ),
     "manage_container": ("projectId", "version", "priority", "complexity"),
     "query_container": ("budget", "priority"),
@@ -114,10 +124,11 @@ def add_descriptions(tool: str, schema: dict[str, Any], operations: Iterable[Ope
     """Add the descriptions of arguments to the schema of a tool."""
     from groundplan.argument_descriptions import describe_argument  # here, because only a list of tools needs it
 
-    names = [operation.name for operation in operations]
+    names = [one.name for operation in operations for one in (operation, *operation.variants)]
     everywhere = ("lean",) if "lean" in schema["properties"] else ()
     for path in (*DESCRIBED.get(tool, ()), *everywhere):
-        text = next(filter(None, (describe_argument(name, path) for name in names)))
+        texts = filter(None, (describe_argument(name, path) for name in names))
+        text = next(text for text in texts if not text.startswith("Refused: "))  # by some operations of the tool
         _find_argument(schema, path.split("."))["description"] = text
 
 

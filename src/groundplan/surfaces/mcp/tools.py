@@ -13,24 +13,26 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from msgspec.structs import fields
+from msgspec import Struct
 
 from groundplan.kernel import wording
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import GroundplanError, Invalid, Unexpected
 from groundplan.kernel.input_gate.request import PROJECT_NAMES, unify_project_names
+from groundplan.kernel.input_gate.types import Argument, get_record
 from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Group, Operation, Registry
 from groundplan.kernel.wording import describe_value, find_nearest, join_alternatives
 from groundplan.surfaces.exception_log import log_to_stderr
+from groundplan.surfaces.mcp.instructions import build_instructions
 from groundplan.surfaces.mcp.methods import ToolAnswer
 from groundplan.surfaces.mcp.protocol import UnknownTool
 from groundplan.surfaces.respond import Response, respond, respond_with_error
 from groundplan.surfaces.vocabularies import McpVocabulary
 
 AnyOperation: TypeAlias = Operation[Any, Any]
-Run: TypeAlias = Callable[[AnyOperation, Mapping[str, Any], Cancellation | None], ExecutionResult]
-
+# Runs an operation on arguments, and adds warnings to its answer.
+Run: TypeAlias = Callable[[AnyOperation, Mapping[str, Any], Cancellation | None, Sequence[str]], ExecutionResult]
 
 ExplainGroups: TypeAlias = Callable[[Sequence[str]], str]  # how a client gets the tools of these groups
 
@@ -47,7 +49,8 @@ class ToolOff(Invalid):
 class RegistryTools:
     """The tools of the enabled groups, in the order of registration.
 
-    `entries` are all tools of the registry; without them, every operation is loaded to find its tool.
+    `entries` are all tools of the registry; without them, every operation is loaded to find its tool. If
+    `has_project`, the session has one, so no description requires it.
     """
 
     def __init__(
@@ -59,16 +62,23 @@ class RegistryTools:
         entries: Iterable[ToolEntry] | None = None,
         log: Callable[[str], Unexpected] = log_to_stderr,
         explain_groups: ExplainGroups = lambda groups: f"turn on {', '.join(groups)}",
+        has_project: bool = False,
     ) -> None:
         self._registry = registry
         self._run = run
         self._log = log
         self._explain_groups = explain_groups
+        self.has_project = has_project
         self.groups = tuple(group for group in Group if group in groups)
         self.vocabulary = McpVocabulary(registry, self.groups)
         entries = list(list_tools(registry) if entries is None else entries)
         self._tools = {entry.name: _Tool(entry, registry) for entry in entries if entry.group in groups}
         self._groups_off = {entry.name: entry.group for entry in entries if entry.group not in groups}
+
+    @property
+    def instructions(self) -> str:
+        """The instructions for a client of these tools."""
+        return build_instructions(self.groups, has_project=self.has_project)
 
     def bind(self, run: Run) -> RegistryTools:
         """Return the same tools with another function that runs operations."""
@@ -87,12 +97,15 @@ class RegistryTools:
         tool = self._get_tool(name)
         return _to_tool_answer(
             respond(
-                lambda: self._run(*tool.select(arguments), cancellation),
+                lambda: self._run_selected(tool.select(arguments), cancellation),
                 group=tool.group,
                 vocabulary=self.vocabulary,
                 log=lambda: self._log(f"tool {name}"),
             )
         )
+
+    def _run_selected(self, selected: _Selection, cancellation: Cancellation | None) -> ExecutionResult:
+        return self._run(selected.operation, selected.arguments, cancellation, selected.warnings)
 
     def refuse(self, name: str, error: GroundplanError) -> ToolAnswer:
         """Return the answer for an error that occurred before the arguments were read, in the envelope of the tool."""
@@ -113,7 +126,16 @@ class RegistryTools:
 
     @cached_property
     def _listing(self) -> list[dict[str, Any]]:
-        return [tool.entry.description or _describe(tool.entry, self._registry) for tool in self._tools.values()]
+        described = [tool.entry.description or _describe(tool.entry, self._registry) for tool in self._tools.values()]
+        return [_require_no_project(tool) for tool in described] if self.has_project else described
+
+
+class _Selection(NamedTuple):
+    """The operation that a call selects, its arguments, and a warning if others were ignored."""
+
+    operation: AnyOperation
+    arguments: Mapping[str, Any]
+    warnings: Sequence[str] = ()
 
 
 class _Tool:
@@ -122,50 +144,40 @@ class _Tool:
         self.group = entry.group
         self._registry = registry
         self._only = entry.operations.get(ONLY)
-        self._defaults: dict[str, Mapping[str, Any]] = {}  # by selector: each argument and its default
 
-    def _get_defaults(self, selector: str) -> Mapping[str, Any]:
-        if selector not in self._defaults:
-            self._defaults[selector] = _collect_defaults(self._registry[self.entry.operations[selector]])
-        return self._defaults[selector]
+    def _get_arguments(self, selector: str) -> Mapping[str, Argument]:
+        shape: type[Struct] = self._registry[self.entry.operations[selector]].input
+        return get_record(shape).arguments
 
-    def select(self, arguments: Mapping[str, Any]) -> tuple[AnyOperation, Mapping[str, Any]]:
-        """Return the selected operation and its arguments."""
+    def select(self, arguments: Mapping[str, Any]) -> _Selection:
+        """Return the selected operation and its arguments.
+
+        Clients fill in every argument of a tool, so those of its other operations are ignored: with a warning, if they
+        would have an effect there.
+        """
         if self._only is not None:
-            return self._registry[self._only], arguments
+            return _Selection(self._registry[self._only], arguments)
         selector = arguments.get(SELECTOR)
         selectors = self.entry.operations
         if not isinstance(selector, str) or selector not in selectors:
             raise self._invalid_selector(selector)
-        known = self._get_defaults(selector)
-        if not known.keys() & PROJECT_NAMES:  # then the name that the other operations have
-            known = {name: None for word in selectors for name in self._get_defaults(word)}
-        arguments = unify_project_names(arguments, known)
         operation = self._registry[selectors[selector]]
-        return operation, {
-            name: value
-            for name, value in arguments.items()
-            if (name in PROJECT_NAMES and operation.project is not None)
-            or self._accepts_argument(selector, name, value)
-        }
-
-    def _accepts_argument(self, selector: str, name: str, value: Any) -> bool:
-        """Return True if the operation of the tool has an argument. All operations on a project have its name.
-
-        Clients fill in every argument of a tool, so arguments of other operations are ignored if they have no effect.
-        """
-        if name == SELECTOR:
-            return False
-        if name in self._get_defaults(selector):
-            return True
-        owners = [word for word in self.entry.operations if name in self._get_defaults(word)]
-        if owners and name == "lean":  # an answer that has nothing to leave out is lean
-            return False
-        if owners and (value is None or any(self._get_defaults(word)[name] == value for word in owners)):
-            return False
-        if owners:
-            raise wording.invalid_argument((name,), f"is for {join_alternatives(owners)}; leave it out", allowed=owners)
-        return True
+        own = self._get_arguments(selector)
+        known: Collection[str] = own
+        if not own.keys() & PROJECT_NAMES:  # then the name that the other operations have
+            known = {name for word in selectors for name in self._get_arguments(word)}
+        accepted: dict[str, Any] = {}
+        ignored: list[str] = []
+        for name, value in unify_project_names(arguments, known).items():
+            if name in own or (name in PROJECT_NAMES and operation.project is not None):
+                accepted[name] = value
+            elif name != SELECTOR:
+                owners = {word: found for word in selectors if (found := self._get_arguments(word).get(name))}
+                if not owners:
+                    accepted[name] = value  # to be refused with its nearest name
+                elif name not in WITHOUT_EFFECT and not any(owner.says_nothing(value) for owner in owners.values()):
+                    ignored.append(f"{name} (for {join_alternatives(list(owners))})")
+        return _Selection(operation, accepted, [f"{selector} ignores {', '.join(ignored)}"] if ignored else ())
 
     def _invalid_selector(self, selector: Any) -> Invalid:
         allowed = list(self.entry.operations)
@@ -185,13 +197,22 @@ def _describe(entry: ToolEntry, registry: Registry) -> dict[str, Any]:
     return describe_tool(entry, registry)
 
 
+def _require_no_project(described: dict[str, Any]) -> dict[str, Any]:
+    """Return the description of a tool that needs no project, because the session has one."""
+    schema = described["inputSchema"]
+    required = [name for name in schema.get("required", ()) if name not in PROJECT_NAMES]
+    schema = {name: value for name, value in schema.items() if name != "required"}
+    if needs := schema["properties"].get(SELECTOR, {}).get("description"):
+        clauses = (clause.partition(" needs ") for clause in needs.split("; "))
+        own = ((word, [name for name in names.split(", ") if name not in PROJECT_NAMES]) for word, _, names in clauses)
+        needs = "; ".join(f"{word} needs {', '.join(names)}" for word, names in own if names)
+        selector = {**schema["properties"][SELECTOR], "description": needs}
+        schema["properties"] = {**schema["properties"], SELECTOR: selector}
+    return {**described, "inputSchema": {**schema, "required": required} if required else schema}
+
+
 def _build_near_detail(name: str | None) -> dict[str, Any]:
     return {"near": name} if name else {}
-
-
-def _collect_defaults(operation: AnyOperation) -> Mapping[str, Any]:
-    """Return the arguments of an operation with their defaults."""
-    return {field.encode_name: field.default for field in fields(operation.input)}
 
 
 def _to_tool_answer(response: Response) -> ToolAnswer:
@@ -207,6 +228,8 @@ def _to_tool_answer(response: Response) -> ToolAnswer:
 PUBLISHED = Path(__file__).with_name("published_tools.json")
 SELECTOR = "operation"  # the argument that selects one of several operations
 ONLY = ""  # selects the operation of a tool that has one
+# Arguments that change nothing in an operation that lacks them: its answer is lean, and it reads.
+WITHOUT_EFFECT = ("lean", "op_id")
 
 
 class ToolEntry(NamedTuple):

@@ -68,6 +68,10 @@ def _link_here(**_changes: Any) -> str:
     return PATH
 
 
+def _name(name: str) -> str:
+    return f"{name} (agent)" if name == "builder-2" else name
+
+
 LINKS_NOWHERE: Any = SimpleNamespace(link=_link_here)
 
 
@@ -89,8 +93,8 @@ def _get_samples() -> dict[str, Any]:
     conflict = StaleRevision("node k7m2qp", "read it again", current=4, expected=3)
     return {
         "themes": THEMES,
-        "visit": SimpleNamespace(refusal=Refusal(REFUSED, FIELDS, error), link=_link_here),
-        "conflicted": SimpleNamespace(refusal=Refusal(CONFLICT, MINE, conflict)),
+        "visit": SimpleNamespace(refusal=Refusal(REFUSED, FIELDS, error), link=_link_here, who=_name),
+        "conflicted": SimpleNamespace(refusal=Refusal(CONFLICT, MINE, conflict), who=_name),
         "kinds": list(InboxKind),
         "entries": [
             _make_entry("gate_blocks", "Blocks publishing", "2 checks keep the draft from being published")._replace(

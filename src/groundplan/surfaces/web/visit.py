@@ -9,6 +9,7 @@ from urllib.parse import quote, quote_plus, urlencode
 
 from groundplan.briefing.inbox import Inbox, InboxKind
 from groundplan.kernel.access import Permission, allows
+from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.errors import (
     Conflict,
     Forbidden,
@@ -21,6 +22,7 @@ from groundplan.kernel.errors import (
     Unauthenticated,
 )
 from groundplan.kernel.events import parse_position
+from groundplan.kernel.principals import read_other_kinds
 from groundplan.kernel.projects import ProjectView
 from groundplan.purpose.editing.items import StaleItem
 from groundplan.session import Session
@@ -110,6 +112,7 @@ class Visit:
     answer: Any = None  # of the form that was sent, if it is shown once and never again, such as the secret of a token
     shown_canvas: str = ""  # the digest of the canvas that the page shows already
     _waiting: Inbox | None = None
+    _other_kinds: Mapping[str, ActorKind] | None = None
 
     def call(self, operation: str, /, **arguments: Any) -> Any:
         """Run an operation on the project of the page."""
@@ -142,6 +145,13 @@ class Visit:
         """The number of items that wait for a person. All checks that block publishing count as one."""
         checks = sum(item.kind is InboxKind.GATE_BLOCKS for item in self.waiting.items)
         return len(self.waiting.items) - max(checks - 1, 0)
+
+    def who(self, name: str) -> str:
+        """Return the name of an actor, with its kind unless it is a person."""
+        if self._other_kinds is None:
+            self._other_kinds = self.session.store.read(self.session.actor, read_other_kinds)
+        kind = self._other_kinds.get(name)
+        return name if kind is None else f"{name} ({kind})"
 
     def link(self, **changes: object) -> str:
         """Return the address of this page with changed or removed parts of the query."""

@@ -13,7 +13,7 @@ from groundplan.kernel.answers import CutLists, LeftOut, Trimming
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import NextStep, NotFound, RuleViolated
 from groundplan.kernel.input_gate.types import missing_argument
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
@@ -365,11 +365,6 @@ CREATE = declare(
     effect=Effect.WRITE,
     project=_resolve_project,
     tool=Tool("manage_dependency", Group.CONTAINERS, "create"),
-    command=Command(
-        ("dependency", "create"),
-        arguments=("from_id", "to_id"),
-        names={"from_id": "from", "to_id": "to", "container_type": "of"},
-    ),
     http=Route("POST", "/projects/{project}/work/dependencies"),
 )
 DELETE = declare(
@@ -380,11 +375,6 @@ DELETE = declare(
     effect=Effect.WRITE,
     project=_resolve_project,
     tool=Tool("manage_dependency", Group.CONTAINERS, "delete"),
-    command=Command(
-        ("dependency", "delete"),
-        arguments=("from_id", "to_id"),
-        names={"from_id": "from", "to_id": "to", "container_type": "of"},
-    ),
     http=Route("DELETE", "/projects/{project}/work/dependencies"),
 )
 LIST = declare(
@@ -395,7 +385,5 @@ LIST = declare(
     effect=Effect.READ,
     project=lambda tx, request: resolve_container_project(tx, ContainerType(request.container_type), request.id),
     tool=Tool("query_dependencies", Group.CONTAINERS),
-    command=Command(("task", "dependencies"), arguments=("id",), fixed={"container_type": "task"}),
-    aliases=(Command(("feature", "dependencies"), arguments=("id",), fixed={"container_type": "feature"}),),
     http=Route("GET", "/projects/{project}/work/{containerType}s/{id}/dependencies"),
 )

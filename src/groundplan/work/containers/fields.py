@@ -126,7 +126,7 @@ def priority_from_number(number: float) -> Priority | None:
 
 def get_priority_range(requested: str | None) -> tuple[float, float]:
     """Return the range of numbers of a priority, or of all priorities: from the first bound to below the second."""
-    if requested is None:
+    if not requested:
         return float("-inf"), float("inf")
     priority = parse_priority(requested)
     above = {Priority.HIGH: float("inf"), Priority.MEDIUM: 3.0, Priority.LOW: 2.0}[priority]

@@ -18,7 +18,7 @@ from groundplan.kernel.errors import NextStep, RuleViolated, refuse_stale
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name, apply_marker
 from groundplan.kernel.input_gate.types import missing_argument
 from groundplan.kernel.links import LinkSource
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.projects import ArchiveProject, ProjectExists, archive_project, create_owned_project
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -189,7 +189,7 @@ def _build_properties(request: CreateContainer) -> dict[str, Any]:
     is_task = request.container_type is ContainerType.TASK
     if request.complexity is not None and not is_task:
         raise invalid_argument(("complexity",), "is for tasks only; leave it out")
-    priority = Priority.MEDIUM if request.priority is None else parse_priority(request.priority)
+    priority = parse_priority(request.priority) if request.priority else Priority.MEDIUM
     properties = {
         "priority": PRIORITY_NUMBERS[priority],
         "complexity": request.complexity,
@@ -263,7 +263,7 @@ def create_project(tx: Transaction, request: CreateContainer) -> CreatedContaine
         Invalid: the name is missing.
     """
     for attribute, wire in NOT_OF_PROJECTS.items():
-        if getattr(request, attribute) is not None:
+        if getattr(request, attribute):
             raise invalid_argument((wire,), "is not for a project; leave it out")
     name = resolve_name(request.name, request.title)
     if name is None:
@@ -352,7 +352,7 @@ def update(tx: Transaction, request: UpdateContainer) -> UpdatedContainer:
         WrongLinkKind: it would serve an assumption.
         Invalid: nothing changes, or a field does not apply to this container type.
     """
-    _refuse_foreign_fields(request)
+    _refuse_foreign_fields(tx, request)
     node = resolve_container(tx, request.container_type, request.id)
     refuse_stale(request.container_type, node.id, current=node.rev, given=request.version)
     if request.project_id is not None and request.project_id not in (tx.project.id, tx.project.name):
@@ -373,7 +373,8 @@ def update(tx: Transaction, request: UpdateContainer) -> UpdatedContainer:
     return answer
 
 
-def _refuse_foreign_fields(request: UpdateContainer) -> None:
+def _refuse_foreign_fields(tx: Transaction, request: UpdateContainer) -> None:
+    """Refuse fields that the container type does not have, unless they are empty or the name that a project has."""
     is_project, is_task = (request.container_type is type_ for type_ in (ContainerType.PROJECT, ContainerType.TASK))
     foreign = {
         **(WORK_FIELDS if is_project else {}),
@@ -382,7 +383,8 @@ def _refuse_foreign_fields(request: UpdateContainer) -> None:
         **(NAME_FIELDS if is_project else {}),
     }
     for name, wire in foreign.items():
-        if getattr(request, name) not in (UNSET, None):
+        value = getattr(request, name)
+        if value and not (name in NAME_FIELDS and value == tx.project.name):
             hint = "; a project keeps its name" if wire in ("name", "title") else ""
             raise invalid_argument((wire,), f"is not for containerType {request.container_type}; leave it out{hint}")
     own = {name: wire for name, wire in UPDATABLE_FIELDS.items() if name not in foreign}
@@ -565,24 +567,6 @@ CREATE = declare(
     variants=(CREATE_PROJECT,),
     choose_variant=lambda request: CREATE_PROJECT if request.container_type is ContainerType.PROJECT else None,
     tool=Tool("manage_container", Group.CONTAINERS, "create"),
-    command=Command(
-        ("task", "create"),
-        arguments=("title",),
-        names={"project_id": "project", "feature_id": "feature", "tags": "tag"},
-        texts=("description",),
-        fixed={"container_type": "task"},
-        without=("name",),
-    ),
-    aliases=(
-        Command(
-            ("feature", "create"),
-            arguments=("name",),
-            names={"project_id": "project", "tags": "tag"},
-            texts=("description",),
-            fixed={"container_type": "feature"},
-            without=("title", "feature_id", "complexity"),
-        ),
-    ),
     http=Route(
         "POST", "/projects/{project}/work/{containerType}s", location="/projects/{project}/work/{containerType}s/{*.id}"
     ),
@@ -609,32 +593,6 @@ UPDATE = declare(
         UPDATE_PROJECT if request.container_type is ContainerType.PROJECT and request.pipeline is not None else None
     ),
     tool=Tool("manage_container", Group.CONTAINERS, "update"),
-    command=Command(
-        ("task", "update"),
-        arguments=("id",),
-        names={"project_id": "project", "feature_id": "feature", "tags": "tag"},
-        texts=("description",),
-        fixed={"container_type": "task"},
-        without=("name", "pipeline"),
-    ),
-    aliases=(
-        Command(
-            ("feature", "update"),
-            arguments=("id",),
-            names={"project_id": "project", "tags": "tag"},
-            texts=("description",),
-            fixed={"container_type": "feature"},
-            without=("title", "feature_id", "complexity", "pipeline"),
-        ),
-        Command(
-            ("project", "update"),
-            arguments=("id",),
-            names={"tags": "tag"},
-            texts=("description",),
-            fixed={"container_type": "project"},
-            without=("name", "title", "priority", "project_id", "feature_id", "complexity", "related_to"),
-        ),
-    ),
     http=Route("PATCH", "/projects/{project}/work/{containerType}s/{id}"),
 )
 DELETE_PROJECT = declare(
@@ -657,7 +615,5 @@ DELETE = declare(
     variants=(DELETE_PROJECT,),
     choose_variant=lambda request: DELETE_PROJECT if request.container_type is ContainerType.PROJECT else None,
     tool=Tool("manage_container", Group.CONTAINERS, "delete"),
-    command=Command(("task", "delete"), arguments=("id",), fixed={"container_type": "task"}),
-    aliases=(Command(("feature", "delete"), arguments=("id",), fixed={"container_type": "feature"}),),
     http=Route("DELETE", "/projects/{project}/work/{containerType}s/{id}"),
 )

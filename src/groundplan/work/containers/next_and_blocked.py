@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import DropField, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.fields import LIMIT_MAX, ContainerId, Limit, Offset, get_priority_range
@@ -197,7 +197,6 @@ NEXT_TASK = declare(
     project=lambda tx, request: resolve_project(tx, request.project_id, request.feature_id),
     without_project=Permission.PROJECT_LIST,
     tool=Tool("get_next_task", Group.CONTAINERS),
-    command=Command(("task", "next"), names={"project_id": "project", "feature_id": "feature"}),
     http=Route("GET", "/projects/{project}/work/next-task"),
     other_routes=(Route("GET", "/organization/work/next-task"),),
 )
@@ -209,7 +208,6 @@ NEXT_FEATURE = declare(
     effect=Effect.READ,
     without_project=Permission.PROJECT_LIST,
     tool=Tool("get_next_feature", Group.CONTAINERS),
-    command=Command(("feature", "next"), names={"project_id": "project"}),
     http=Route("GET", "/projects/{project}/work/next-feature"),
     other_routes=(Route("GET", "/organization/work/next-feature"),),
 )
@@ -222,7 +220,6 @@ BLOCKED_TASKS = declare(
     project=lambda tx, request: resolve_project(tx, request.project_id, request.feature_id),
     without_project=Permission.PROJECT_LIST,
     tool=Tool("get_blocked_tasks", Group.CONTAINERS),
-    command=Command(("task", "blocked"), names={"project_id": "project", "feature_id": "feature"}),
     http=Route("GET", "/projects/{project}/work/blocked-tasks"),
     other_routes=(Route("GET", "/organization/work/blocked-tasks"),),
 )
@@ -234,7 +231,6 @@ BLOCKED_FEATURES = declare(
     effect=Effect.READ,
     without_project=Permission.PROJECT_LIST,
     tool=Tool("get_blocked_features", Group.CONTAINERS),
-    command=Command(("feature", "blocked"), names={"project_id": "project"}),
     http=Route("GET", "/projects/{project}/work/blocked-features"),
     other_routes=(Route("GET", "/organization/work/blocked-features"),),
 )

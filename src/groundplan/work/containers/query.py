@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import Budget, CutLists, DropField, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import AnswerBudget, Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.operations.registry import AnswerBudget, Effect, Group, Route, Tool, declare
 from groundplan.kernel.projects import ListProjects, list_projects
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -141,6 +141,7 @@ class ContainerDetails(ContainerAnswer, kw_only=True):
     task_counts: TaskCounts | UnsetType = UNSET
     left_out: LeftOut = field(name="left_out", default=UNSET)
     briefing: Any = UNSET  # of the container, if the request has a budget
+    warnings: list[str] | UnsetType = UNSET
 
 
 def get(tx: Transaction, request: GetContainer) -> ContainerDetails:
@@ -149,19 +150,20 @@ def get(tx: Transaction, request: GetContainer) -> ContainerDetails:
     Raises:
         NotFound: the container does not exist.
     """
-    if request.include_graph_context and request.container_type is not ContainerType.TASK:
-        raise invalid_argument(("includeGraphContext",), "is for tasks only; leave it out")
     node = resolve_container(tx, request.container_type, request.id)
     answer = ContainerDetails()
+    includes_graph_context = request.include_graph_context and request.container_type is ContainerType.TASK
+    if request.include_graph_context and not includes_graph_context:
+        answer.warnings = [f"includeGraphContext is for tasks, so this {request.container_type} has no graphContext"]
     load_container_into(answer, tx, node.n, links_of=node.id)
     if request.container_type is ContainerType.PROJECT:
         answer.task_counts = count_project_tasks(tx, tx.project.id)
     elif request.container_type is ContainerType.FEATURE:
         answer.task_counts = count_feature_tasks(tx, tx.project.id, [node.n])[node.n]
-    if request.include_sections or request.include_graph_context:
+    if request.include_sections or includes_graph_context:
         sections = load_sections(tx, node)
         answer.sections = sections
-        if request.include_graph_context:
+        if includes_graph_context:
             # A task of graph_plan names its files in its links.
             paths = list(dict.fromkeys([*extract_paths(node.links_value), *extract_context_files(sections)]))
             answer.graph_context = find_knowledge_of_files(tx, paths, tx.budget.share(KNOWLEDGE_TENTHS, of=10))
@@ -171,19 +173,21 @@ def get(tx: Transaction, request: GetContainer) -> ContainerDetails:
             node.n,
             lean=tx.preferences.lean,
             envelope_chars=ENVELOPE_CHARS,
-            list_shown=lambda: _list_knowledge(answer),
+            list_shown=lambda: _list_shown(answer, node.id),
         )
         briefing.add_to(answer)
     return answer
 
 
-def _list_knowledge(answer: ContainerDetails) -> dict[str, bool]:
-    """Return the ids of the atoms and molecules whose texts an answer shows."""
+def _list_shown(answer: ContainerDetails, node_id: str) -> dict[str, bool]:
+    """Return the ids of the atoms and molecules whose texts an answer shows, and of the node if it is described."""
+    container = answer.task or answer.feature or answer.project
+    described = {node_id: True} if container and container.description else {}
     if answer.graph_context is UNSET:
-        return {}
+        return described
     molecules, orphans = answer.graph_context.molecules, answer.graph_context.orphan_atoms
     atoms = [*orphans, *(atom for molecule in molecules for atom in molecule.atoms)]
-    return {entity.id: True for entity in (*molecules, *atoms) if entity.knowledge is not UNSET}
+    return described | {entity.id: True for entity in (*molecules, *atoms) if entity.knowledge is not UNSET}
 
 
 # --- Search ---
@@ -271,12 +275,12 @@ def _count_by_status(tx: Transaction, request: SearchContainers, scope: SearchSc
     if request.container_type is not ContainerType.TASK or is_filtered or len(scope.project_ids) != 1:
         return None
     counts = count_project_tasks(tx, scope.project_ids[0])
-    return counts.total if request.status is None else counts.by_status.get(request.status.strip().upper(), 0)
+    return counts.total if not request.status else counts.by_status.get(request.status.strip().upper(), 0)
 
 
 def _find_projects(tx: Transaction, request: SearchContainers, scope: SearchScope) -> ContainerMatches:
     for name, wire in {"status": "status", "priority": "priority", "feature_id": "featureId"}.items():
-        if getattr(request, name) is not None:
+        if getattr(request, name):
             raise invalid_argument((wire,), "is not for containerType project; leave it out")
     rows = tx.all(sql.search_projects, project_ids=to_json_array(scope.project_ids), tags=_encode_tags(request))
     texts = {project_id: lower_ascii(f"{summary} {description or ''}") for project_id, summary, description in rows}
@@ -299,7 +303,7 @@ def _build_page(tx: Transaction, request: SearchContainers, matches: ContainerMa
 
 
 def _parse_status(tx: Transaction, request: SearchContainers, scope: SearchScope) -> str | None:
-    if request.status is None:
+    if not request.status:
         return None
     status = request.status.strip().upper()
     allowed: list[str] = []
@@ -409,7 +413,7 @@ def _refuse_list_filters(request: QueryOverview) -> None:
     if request.container_type is ContainerType.TASK:  # a task has no contents to filter
         refused |= {"status": "status", "priority": "priority", "tags": "tags"}
     for name, wire in refused.items():
-        if getattr(request, name) is not None:
+        if getattr(request, name):
             raise invalid_argument((wire,), "filters a list, and id names one container; leave one of them out")
 
 
@@ -483,22 +487,6 @@ GET = declare(
     effect=Effect.READ,
     project=lambda tx, request: resolve_container_project(tx, request.container_type, request.id),
     tool=Tool("query_container", Group.CONTAINERS, "get"),
-    command=Command(
-        ("task", "show"),
-        arguments=("id",),
-        names={"include_sections": "sections", "include_graph_context": "graph-context"},
-        fixed={"container_type": "task"},
-    ),
-    aliases=tuple(
-        Command(
-            (kind, "show"),
-            arguments=("id",),
-            names={"include_sections": "sections"},
-            fixed={"container_type": kind},
-            without=("include_graph_context",),
-        )
-        for kind in ("feature", "project")
-    ),
     http=Route("GET", "/projects/{project}/work/{containerType}s/{id}"),
 )
 SEARCH = declare(
@@ -510,21 +498,6 @@ SEARCH = declare(
     project=lambda tx, request: resolve_project(tx, request.project_id, request.feature_id),
     without_project=Permission.PROJECT_LIST,
     tool=Tool("query_container", Group.CONTAINERS, "search"),
-    command=Command(
-        ("task", "search"),
-        arguments=("query",),
-        names={"project_id": "project", "feature_id": "feature", "tags": "tag"},
-        fixed={"container_type": "task"},
-    ),
-    aliases=(
-        Command(
-            ("feature", "search"),
-            arguments=("query",),
-            names={"project_id": "project", "tags": "tag"},
-            fixed={"container_type": "feature"},
-            without=("feature_id",),
-        ),
-    ),
     http=Route("GET", "/projects/{project}/work/{containerType}s"),
     other_routes=(Route("GET", "/organization/work/{containerType}s"),),
 )
@@ -537,28 +510,6 @@ OVERVIEW = declare(
     project=_locate_overview,
     without_project=Permission.PROJECT_LIST,
     tool=Tool("query_container", Group.CONTAINERS, "overview"),
-    command=Command(
-        ("task", "overview"),
-        arguments=("id",),
-        names={"project_id": "project", "feature_id": "feature", "tags": "tag"},
-        fixed={"container_type": "task"},
-    ),
-    aliases=(
-        Command(
-            ("feature", "overview"),
-            arguments=("id",),
-            names={"project_id": "project", "tags": "tag"},
-            fixed={"container_type": "feature"},
-            without=("feature_id",),
-        ),
-        Command(
-            ("project", "overview"),
-            arguments=("id",),
-            names={"tags": "tag"},
-            fixed={"container_type": "project"},
-            without=("project_id", "feature_id"),
-        ),
-    ),
     http=Route("GET", "/projects/{project}/work/overview/{containerType}s", without=("id",)),
     other_routes=(
         Route("GET", "/projects/{project}/work/{containerType}s/{id}/overview", without=("projectId",)),

@@ -16,7 +16,7 @@ from groundplan.kernel.answers import CutLists, LeftOut, Trimming, encode
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import MixedProjects, NextStep, NotFound
 from groundplan.kernel.input_gate.text_limits import Name, too_many_characters
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.projects import ListProjects, list_projects
 from groundplan.kernel.store.authorize import ProjectId
 from groundplan.kernel.store.idempotency import find_stored_answer, make_idempotent_request
@@ -342,7 +342,6 @@ LIST = declare(
     effect=Effect.READ,
     without_project=Permission.PROJECT_LIST,
     tool=Tool("list_tags", Group.CONTAINERS),
-    command=Command(("tag", "list"), names={"entity_type": "type", "project_id": "project"}),
     http=Route("GET", "/projects/{project}/work/tags"),
     other_routes=(Route("GET", "/organization/work/tags"),),
 )
@@ -354,7 +353,6 @@ USAGE = declare(
     effect=Effect.READ,
     without_project=Permission.PROJECT_LIST,
     tool=Tool("get_tag_usage", Group.CONTAINERS),
-    command=Command(("tag", "usage"), arguments=("tag",), names={"project_id": "project"}),
     http=Route("GET", "/projects/{project}/work/tags/{tag}"),
     other_routes=(Route("GET", "/organization/work/tags/{tag}"),),
 )
@@ -376,10 +374,5 @@ RENAME = declare(
     variants=(PREVIEW,),
     choose_variant=lambda request: PREVIEW if request.dry_run else None,
     tool=Tool("rename_tag", Group.CONTAINERS),
-    command=Command(
-        ("tag", "rename"),
-        arguments=("old_tag", "new_tag"),
-        names={"project_id": "project"},
-    ),
     http=Route("POST", "/projects/{project}/work/tags/{oldTag}/rename"),
 )

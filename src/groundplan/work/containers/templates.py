@@ -630,7 +630,6 @@ GET = _read(
     "template.get",
     "One template, with its sections on request.",
     selector="get",
-    arguments=("id",),
     http=Route("GET", "/templates/{id}"),
 )
 LIST = _read(
@@ -645,8 +644,6 @@ CREATE = _write(
     "template.create",
     "Create a template for PROJECT, FEATURE or TASK.",
     selector="create",
-    arguments=("name",),
-    texts=("description",),
     http=Route("POST", "/templates", location="/templates/{template.id}"),
 )
 UPDATE = _write(
@@ -654,8 +651,6 @@ UPDATE = _write(
     "template.update",
     "Update the name, description, target or tags of a template.",
     selector="update",
-    arguments=("id",),
-    texts=("description",),
     http=Route("PATCH", "/templates/{id}"),
     idempotent=True,
 )
@@ -664,7 +659,6 @@ ENABLE = _write(
     "template.enable",
     "Enable a template.",
     selector="enable",
-    arguments=("id",),
     http=Route("POST", "/templates/{id}/enable"),
     idempotent=True,
 )
@@ -673,7 +667,6 @@ DISABLE = _write(
     "template.disable",
     "Disable a template.",
     selector="disable",
-    arguments=("id",),
     http=Route("POST", "/templates/{id}/disable"),
     idempotent=True,
 )
@@ -683,7 +676,6 @@ DELETE = _write(
     "Delete a template and its sections.",
     effect=Effect.DESTROY,
     selector="delete",
-    arguments=("id",),
     http=Route("DELETE", "/templates/{id}"),
 )
 ADD_SECTION = _write(
@@ -691,8 +683,6 @@ ADD_SECTION = _write(
     "template.add_section",
     "Add a section to a template, behind the last or at ordinal.",
     selector="addSection",
-    arguments=("id", "title"),
-    texts=("content_sample",),
     http=Route("POST", "/templates/{id}/sections", location="/templates/{id}"),
 )
 APPLY = declare_tool(
@@ -703,8 +693,6 @@ APPLY = declare_tool(
     effect=Effect.WRITE,
     project=lambda tx, request: resolve_entity_project(tx, request.entity_type, request.entity_id),
     tool="apply_template",
-    arguments=("template_id", "entity_id"),
-    options={"template_id": "template", "entity_id": "entity"},
     http=Route(
         "POST",
         "/projects/{project}/work/{entityType}s/{entityId}/templates",

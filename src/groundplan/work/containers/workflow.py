@@ -17,7 +17,7 @@ from groundplan.kernel.answers import CutLists, LeftOut, Trimming
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import NextStep, RuleViolated, refuse_stale
 from groundplan.kernel.input_gate.types import missing_argument
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
@@ -690,8 +690,6 @@ STATE = declare(
     effect=Effect.READ,
     project=lambda tx, request: resolve_container_project(tx, ContainerType(request.container_type), request.id),
     tool=Tool("query_workflow_state", Group.CONTAINERS),
-    command=Command(("task", "state"), arguments=("id",), fixed={"container_type": "task"}),
-    aliases=(Command(("feature", "state"), arguments=("id",), fixed={"container_type": "feature"}),),
     http=Route("GET", "/projects/{project}/work/{containerType}s/{id}/workflow"),
 )
 _update = partial(declare_verb, permission=Permission.WORK_UPDATE, effect=Effect.WRITE)
@@ -704,5 +702,8 @@ TERMINATE = declare_verb(
     permission=Permission.WORK_RESTRUCTURE,
     effect=Effect.DESTROY,
 )
-BLOCK = _connect(block, "Add blockers by id, or NO_OP: a hold with a reason.", options={"blocked_reason": "reason"})
+BLOCK = _connect(
+    block,
+    "Add blockers by id, or NO_OP: a hold with a reason.",
+)
 UNBLOCK = _connect(unblock, "Remove blockers by id; NO_OP ends its hold.")

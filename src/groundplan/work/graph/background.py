@@ -16,6 +16,7 @@ from groundplan.work.nodes import Evidence, WorkNodeRow, load_evidence
 
 ANCESTORS_MAX = 50  # the nearest ones
 SIBLINGS_MAX = 50  # that are looked through
+EVIDENCE_LOOKED_THROUGH = 20  # the newest of each node, of which a briefing chooses a few
 
 sql = load_queries(__file__)
 
@@ -96,7 +97,7 @@ def load_resolved_before(
         siblings = [row for row in beside if row.n not in listed]
         rows += siblings
         total += len(siblings)
-    evidence = load_evidence(tx, to_json_array(row.n for row in rows)) if rows else {}
+    evidence = load_evidence(tx, [row.n for row in rows], of_each=EVIDENCE_LOOKED_THROUGH)
     nodes = [
         ResolvedNode(
             row.id,

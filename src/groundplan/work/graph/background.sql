@@ -30,12 +30,12 @@ SELECT c.n, c.id, c.summary, c.outcome, c.state, count(*) OVER () AS total
 -- the latest; and how many there are.
 SELECT c.n, c.id, c.summary, c.outcome, c.state, count(*) OVER () AS total
   FROM (SELECT d.to_n AS n, max(a.depth) AS depth
-          FROM each(:ancestors) AS ancestor
+          FROM each_number(:ancestors) AS ancestor
           CROSS JOIN work_nodes AS a
           CROSS JOIN work_edges AS d
          WHERE a.tenant_id = :tenant_id
            AND a.project_id = :project_id
-           AND a.n = CAST(ancestor.value AS bigint)
+           AND a.n = ancestor.value
            AND d.tenant_id = :tenant_id
            AND d.project_id = :project_id
            AND d.from_n = a.n

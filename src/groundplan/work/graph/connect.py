@@ -12,7 +12,7 @@ from groundplan.kernel.errors import GroundplanError, MixedProjects, NextStep, N
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.input_gate.types import missing_argument
 from groundplan.kernel.links import LinkSource
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.answers import SideEffects, Warnings, add_side_effects, describe_edge_type
 from groundplan.work.events import WorkOp
@@ -239,6 +239,5 @@ OPERATION = declare(
     effect=Effect.WRITE,
     project=locate,
     tool=Tool("graph_connect", Group.WORK),
-    command=Command(("work", "connect")),
     http=Route("POST", "/projects/{project}/work/edges"),
 )

@@ -1,28 +1,77 @@
 """Read one node in full, with its ancestors, subtree, dependencies and dependents.
 
-Every part is bounded, and what is left out is counted. If the caller has a cap on answers, the least important parts
-are cut first: the lower levels of the tree, then edges, then distant ancestors; the node itself stays.
+The lists share a room: first come ids and summaries of all of them, then details. A cursor goes on where they stop.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from hashlib import sha256
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.answers import Budget, CutLists, DropField, LeftOut, Trimming
-from groundplan.kernel.operations.registry import AnswerBudget, Command, Effect, Group, Route, Tool, declare
-from groundplan.kernel.store.queries import load_queries, to_json_array
+from groundplan.kernel.answers import (
+    CURSOR_CHARS,
+    CURSOR_CHARS_MAX,
+    Budget,
+    DropField,
+    LeftOut,
+    ListPart,
+    ListRow,
+    Position,
+    Trimming,
+    count_chars,
+    share_room,
+)
+from groundplan.kernel.cursors import (
+    BEFORE_ALL,
+    Cursor,
+    InvalidCursor,
+    TextPosition,
+    decode_cursor,
+    encode_cursor,
+    join_positions,
+    locate_text,
+    parse_text_position,
+    read_after,
+    split_positions,
+)
+from groundplan.kernel.operations.registry import AnswerBudget, Effect, Group, Route, Tool, declare
+from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.answers import TRIMMING, AnswerBriefing
+from groundplan.work.answers import TRIMMING, AnswerBriefing, list_described
+from groundplan.work.graph.node_lists import (
+    EVIDENCE_CHARS_MIN,
+    FIRST_PAGE,
+    NODE_LISTS,
+    AncestorRow,
+    begin_ancestors,
+    count_left_out,
+    order_ancestors,
+    read_ancestors,
+    read_node_lists,
+    shorten_evidence,
+    show_node_lists,
+)
+from groundplan.work.graph.subtree import NodeTree, Subtree
 from groundplan.work.links import load_shown_links
-from groundplan.work.nodes import WorkNode, load_nodes
+from groundplan.work.nodes import (
+    TRIMMABLE_FIELDS,
+    WorkNode,
+    WorkNodeRow,
+    build_node,
+    load_nodes,
+    load_rows,
+    summarize_node,
+)
 from groundplan.work.refs import find_node, find_node_in_project
 from groundplan.work.requests import NodeRef
 
+NAME = "work.context"
 DEPTH_MAX = 10
 
 
@@ -32,25 +81,18 @@ class ReadContext(Struct, forbid_unknown_fields=True):
     node_id: NodeRef
     depth: Annotated[int, Meta(ge=0, le=DEPTH_MAX)] = 2
     budget: AnswerBudget = None
+    cursor: Cursor = None
     lean: bool | None = None
 
 
 class NodeContext(Struct, kw_only=True):
     """A node and its neighbours. A lean answer leaves out empty fields."""
 
-    # The tree needs no rule here: `context` adds only as much of it as fits.
+    # The lists need no rule here: only as much of them is added as fits.
     trimming: ClassVar[Trimming] = Trimming(
         *TRIMMING,
-        CutLists(("related",)),
-        CutLists(("depended_by",)),
-        CutLists(("depends_on",)),
-        CutLists(("ancestors",), from_start=True),
         DropField("children.state"),  # the node has it as well
-        CutLists(("node.serves", "node.rests_on", "node.supports", "node.refutes")),
-        CutLists(("node.context_links",)),
-        CutLists(("node.evidence",), from_start=True),
-        DropField("node.properties"),
-        DropField("node.state"),
+        *(DropField(f"node.{name}") for name in TRIMMABLE_FIELDS),
     )
 
     node: WorkNode
@@ -60,72 +102,103 @@ class NodeContext(Struct, kw_only=True):
     depended_by: list[NodeDependency] | UnsetType = UNSET
     related: list[Relation] | UnsetType = UNSET
     left_out: LeftOut = UNSET
+    next_cursor: str | UnsetType = UNSET
     briefing: Any = UNSET  # of the node, if the request has a budget
 
 
 def context(tx: Transaction, request: ReadContext) -> NodeContext:
-    """Return a node with its neighbours.
+    """Return a node with its neighbours; with a cursor, only what did not fit into an earlier answer.
 
     Raises:
         AmbiguousNode: several ids begin with the given text.
+        InvalidCursor: the cursor belongs to another node, another depth or another caller.
     """
     lean = tx.preferences.lean if request.lean is None else request.lean
     n = find_node_in_project(tx, request.node_id).n
-    node = load_nodes(tx, [n], lean=lean)[n]
-    links = load_shown_links(tx, n, node.id, with_titles=not lean)
+    row = load_rows(tx, [n])[n]
+    belongs_to = [row.id, request.depth]  # without `budget` and `lean`, which the caller may change between pages
+    positions = _begin(row) if request.cursor is None else _continue(tx, belongs_to, request.cursor)
+    is_first = request.cursor is None
+    node = build_node(row, now=tx.now, lean=lean) if is_first else summarize_node(row)
+    links = load_shown_links(tx, n, row.id, with_titles=not lean)
     node.serves, node.rests_on, node.supports, node.refutes = msgspec.structs.astuple(links)
-    over, around = load_ancestors(tx, n), load_edge_neighbours(tx, n, resolved=node.resolved, lean=lean)
-    answer = NodeContext(
-        node=node,
-        ancestors=over.ancestors,
-        depends_on=around.depends_on,
-        depended_by=around.depended_by,
-        related=around.related or UNSET,
-    )
-    if lean:
-        answer.ancestors = answer.ancestors or UNSET
-        answer.depends_on = answer.depends_on or UNSET
-        answer.depended_by = answer.depended_by or UNSET
-    branches = load_branches(tx, node, n, depth=request.depth)
-    missing = {"ancestors": over.left_out, "children": count_left_out(branches[:1]), **around.left_out}
-    room = tx.budget.reserve(answer, missing)
-    if request.budget is None:
-        briefing = None
-    else:
-        briefing = AnswerBriefing(tx, n, lean=lean, list_shown=lambda: _list_dependencies(answer))
-        room = Budget(room.free_chars - briefing.measure(), room)  # the tree uses what the briefing leaves
-    branches = fit_branches(branches, room)
-    answer.children = join_branches(branches, lean=lean)
-    missing["children"] = count_left_out(branches)
-    answer.left_out = {name: count for name, count in missing.items() if count} or UNSET
+    room = tx.budget.take_lists(is_requested=request.budget is not None)
+    of_node = read_node_lists(tx, row, node, room, positions[: len(NODE_LISTS)], lean=lean)
+    above, targets, waiting, others, below = positions[len(NODE_LISTS) :]
+    subtree = Subtree(tx, node, n, depth=request.depth)
+    ancestors = read_ancestors(tx, above, room, lambda ancestor: [to_ancestor(ancestor)])
+    shows_details = request.budget is not None or not tx.budget.is_limited
+    neighbours = partial(read_dependencies, tx, n, room=room, lean=lean, shows_details=shows_details)
+    depends_on = neighbours(targets, DEPENDENCIES)
+    depended_by = neighbours(waiting, DEPENDENTS, satisfied=row.resolved)
+    related = read_related(tx, n, others, room)
+    children = subtree.read(below, room)
+    parts = (*of_node, ancestors, depends_on, depended_by, related, children)
+    answer = NodeContext(node=node, ancestors=[], children=subtree.top, depends_on=[], depended_by=[], related=[])
+    room = tx.budget.reserve(answer)
+    briefing = None
+    if request.budget is not None and is_first:
+        shown = {listed.forms[0].node.id: True for listed in depends_on.rows}
+        briefing = AnswerBriefing(tx, n, lean=lean, list_shown=lambda: shown | list_described(node))
+        room = Budget(room.free_chars - briefing.measure(), room)
+    cursor = ""
+    for cursor_chars in (CURSOR_CHARS, CURSOR_CHARS_MAX):
+        shared = Budget(room.free_chars).take_lists(is_requested=request.budget is not None)
+        share_room(shared, parts, at_least=0 if is_first else 1, cursor_chars=cursor_chars)
+        if all(part.rest is None for part in parts):
+            break
+        cursor = encode_cursor(tx, NAME, belongs_to, *join_positions(part.rest for part in parts))
+        if count_chars({"next_cursor": cursor}) <= cursor_chars:
+            break
+    show_node_lists(node, row, of_node, lean=lean or not is_first)
+    empty: Any = UNSET if lean or not is_first else []
+    answer.ancestors = order_ancestors(ancestors) or empty
+    answer.depends_on = list(depends_on.shown) or empty
+    answer.depended_by = list(depended_by.shown) or empty
+    answer.related = list(related.shown) or UNSET
+    answer.children = UNSET if below is None else subtree.show(children, lean=lean)
+    answer.left_out = count_left_out(parts) or UNSET
+    if cursor and tx.budget.reserve(answer).spend_if_fits({"next_cursor": cursor}):
+        answer.next_cursor = cursor
     if briefing is not None:
+        shown = {dependency.node.id: True for dependency in depends_on.shown}
         briefing.add_to(answer)
     return answer
 
 
-def _list_dependencies(answer: NodeContext) -> dict[str, bool]:
-    return {dependency.node.id: True for dependency in answer.depends_on or ()}
+def _begin(row: WorkNodeRow) -> Sequence[Position | None]:
+    return (*FIRST_PAGE, begin_ancestors(row), *FIRST_NEIGHBOURS)
+
+
+def _continue(tx: Transaction, belongs_to: Any, cursor: str) -> Sequence[Position | None]:
+    positions = split_positions(decode_cursor(tx, NAME, belongs_to, cursor))
+    if len(positions) != len(FIRST_PAGE) + 1 + len(FIRST_NEIGHBOURS):  # of another version of Groundplan
+        raise InvalidCursor
+    return positions
 
 
 OPERATION = declare(
     context,
-    name="work.context",
+    name=NAME,
     summary="A node with its ancestors, tree and dependencies.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
     project=lambda tx, request: find_node(tx, request.node_id).project_id,
     tool=Tool("graph_context", Group.WORK),
-    command=Command(("work", "context"), arguments=("node_id",)),
     http=Route("GET", "/projects/{project}/work/nodes/{node_id}"),
 )
 
 
 # --- Neighbours -------------------------------------------------------------------------------------------------------
 
-ANCESTORS_MAX = 50  # the root and the nearest ones
-DEPENDENCIES_MAX = 20  # in each direction
-RELATED_MAX = 20  # in each direction
-EDGES_SCANNED_MAX = 500  # edges of one node that are read to list the open ones first
+EDGES_READ = 500  # at once; among these, the open ones come first
+DEPENDENCY_CHARS_MIN = 70
+RELATION_CHARS_MIN = 55
+NUMBER_DIGITS = 12  # of the number of a node in the position of an edge
+DIGEST_CHARS = 16  # of a type that is too long for a position
+
+# Where the lists begin: dependencies, dependents, other edges, and the tree.
+FIRST_NEIGHBOURS: tuple[Position, ...] = ((0, 0, 0), (0, 0, 0), (0, *BEFORE_ALL), (0,))
 
 sql = load_queries(__file__)
 
@@ -154,189 +227,131 @@ class Relation(Struct):
     summary: str
 
 
-class AncestorRow(Struct):
-    """An ancestor of a node, with its depth."""
-
-    id: str
-    summary: str
-    resolved: bool
-    depth: int
-
-
-class AncestorList(msgspec.Struct, frozen=True):
-    """The listed ancestors, root first, and the number of ancestors left out below the root."""
-
-    ancestors: list[Ancestor]
-    left_out: int
-
-
-class EdgeNeighbours(msgspec.Struct, frozen=True):
-    """The neighbours along edges, and the number of neighbours that are left out of each list."""
-
-    depends_on: list[NodeDependency]
-    depended_by: list[NodeDependency]
-    related: list[Relation]
-    left_out: dict[str, int]
-
-
-def load_ancestors(tx: Transaction, n: int) -> AncestorList:
-    """Return the ancestors of a node. If there are very many, only the root and the nearest are returned."""
-    *rows, node = tx.all(sql.ancestors, AncestorRow, project_id=tx.project.id, n=n, at_most=ANCESTORS_MAX)
-    if node.depth > ANCESTORS_MAX:
-        rows[0] = tx.one(sql.root_ancestor, AncestorRow, project_id=tx.project.id)
-    return AncestorList([Ancestor(row.id, row.summary, row.resolved) for row in rows], node.depth - len(rows))
-
-
-def load_edge_neighbours(tx: Transaction, n: int, *, resolved: bool, lean: bool) -> EdgeNeighbours:
-    """Return the dependencies, dependents and other relations of a node."""
-    project_id = tx.project.id
-    edges = {"project_id": project_id, "n": n, "looked_through": EDGES_SCANNED_MAX, "at_most": DEPENDENCIES_MAX + 1}
-    targets = tx.scalars(sql.dependencies, **edges)
-    waiting = tx.scalars(sql.dependents, **edges)
-    related = [
-        *_to_relations(tx.all(sql.related_out, project_id=project_id, n=n, at_most=RELATED_MAX + 1), "out"),
-        *_to_relations(tx.all(sql.related_in, project_id=project_id, n=n, at_most=RELATED_MAX + 1), "in"),
-    ]
-    totals: Sequence[int] = (len(targets), len(waiting), len(related))
-    if max(len(targets), len(waiting)) > DEPENDENCIES_MAX or len(related) > RELATED_MAX:
-        totals = tx.one(sql.edge_counts, project_id=project_id, n=n)  # there may be more than were fetched
-    targets, waiting = targets[:DEPENDENCIES_MAX], waiting[:DEPENDENCIES_MAX]
-    related = [*_select_first(related, "out"), *_select_first(related, "in")]
-    nodes = load_nodes(tx, {*targets, *waiting}, lean=lean) if targets or waiting else {}
-    left_out = {
-        name: total - len(listed)
-        for name, total, listed in zip(
-            ("depends_on", "depended_by", "related"), totals, (targets, waiting, related), strict=True
-        )
-    }
-    return EdgeNeighbours(
-        depends_on=[NodeDependency(nodes[target_n], nodes[target_n].resolved) for target_n in targets],
-        depended_by=[NodeDependency(nodes[waiting_n], resolved) for waiting_n in waiting],
-        related=related,
-        left_out=left_out,
-    )
-
-
-def _to_relations(rows: Sequence[tuple[str, str, str]], direction: Literal["out", "in"]) -> list[Relation]:
-    return [Relation(type_, direction, id_, summary) for id_, type_, summary in rows]
-
-
-def _select_first(related: Sequence[Relation], direction: str) -> list[Relation]:
-    return [relation for relation in related if relation.direction == direction][:RELATED_MAX]
-
-
-# --- Subtree: level by level, the oldest nodes first ------------------------------------------------------------------
-
-CHILDREN_MAX = 50  # per node in one answer
-TREE_NODES_MAX = 200  # in one answer
-
-
-class ChildRow(Struct):
-    """A child of a node."""
-
-    parent_n: int
-    n: int
-    id: str
-    summary: str
-    resolved: bool
-    state: str | None
-
-
-class NodeTree(Struct, kw_only=True):
-    """A node with its subtree. `child_count` is the number of all children, set only if some are not listed."""
-
-    id: str
-    summary: str
-    resolved: bool
-    state: Any = UNSET
-    children: list[NodeTree] | UnsetType = UNSET
-    child_count: int | UnsetType = UNSET
-
-
-class Branch(Struct):
-    """A node of the tree, with its parent and the number of its children."""
+class RelatedRow(Struct):
+    """A node at the other end of an edge."""
 
     n: int
-    tree: NodeTree
-    parent: Branch | None = None
-    child_count: int = 0
-    is_last_level: bool = False  # the request asks for nothing below
-
-    def set_children(self, children: Sequence[NodeTree], *, lean: bool) -> None:
-        """Add the first children of the node to it."""
-        self.tree.child_count = self.child_count if len(children) < self.child_count else UNSET
-        # A leaf gets neither field: leaves are the most frequent nodes, and each field costs tokens.
-        is_bare_top = self.parent is None and not (self.child_count or lean or self.is_last_level)
-        self.tree.children = list(children) if children or is_bare_top else UNSET
+    id: str
+    type: str
+    summary: str
 
 
-def load_branches(tx: Transaction, node: WorkNode, n: int, *, depth: int) -> list[Branch]:
-    """Return the nodes of a subtree, level by level in the order of creation, beginning with its root."""
-    top = Branch(n, NodeTree(id=node.id, summary=node.summary, resolved=node.resolved, state=node.state))
-    branches, level = [top], [top]
-    for height in range(depth, -1, -1):
-        _count_children(tx, level)
-        for branch in level:
-            branch.is_last_level = height == 0
-        if height > 0:
-            level = _load_next_level(tx, level, room=TREE_NODES_MAX - len(branches))
-            branches += level
-        if not level:
+class EdgeList(NamedTuple):
+    """The dependencies of a node in one direction: the name of the list, and its queries."""
+
+    name: str
+    read: Query
+    count_rest: Query
+
+
+DEPENDENCIES = EdgeList("depends_on", sql.dependencies, sql.count_dependencies)
+DEPENDENTS = EdgeList("depended_by", sql.dependents, sql.count_dependents)
+
+
+def to_ancestor(row: AncestorRow) -> Ancestor:
+    """Return an ancestor as it is shown."""
+    return Ancestor(row.id, row.summary, row.resolved)
+
+
+def read_dependencies(
+    tx: Transaction,
+    n: int,
+    position: Position | None,
+    edges: EdgeList,
+    *,
+    room: Budget,
+    lean: bool,
+    shows_details: bool,
+    satisfied: bool | None = None,
+) -> ListPart[NodeDependency]:
+    """Return a part of the dependencies or dependents of a node: the open ones first among those that are read at once.
+
+    A position has the edge after which these begin, and the last node that was shown of them.
+    """
+    if position is None:
+        return ListPart(edges.name, [], (), 0)
+    after, *shown = position
+    asked = room.count_rows(DEPENDENCY_CHARS_MIN)
+    found: list[tuple[int, int, int]] = []
+    more = 0
+    while True:
+        parameters = {"project_id": tx.project.id, "n": n, "after": after}
+        rows = tx.all(edges.read, **parameters, at_most=EDGES_READ)
+        open_first = sorted((int(is_resolved), other) for other, is_resolved in rows)
+        found += [(after, *entry) for entry in open_first if entry > tuple(shown)]
+        if len(rows) < EDGES_READ:
             break
-    return branches
+        after, shown = rows[-1][0], [0, 0]
+        if len(found) >= asked:
+            more = tx.scalar(edges.count_rest, **{**parameters, "after": after})
+            break
+    listed = found[:asked]
+    of_each = room.count_rows(EVIDENCE_CHARS_MIN) // (len(listed) or 1) + 1 if shows_details else 0
+    nodes = load_nodes(tx, [other for *_, other in listed], lean=lean, of_each=of_each) if listed else {}
+    part_rows = []
+    for entry in listed:
+        node = nodes[entry[-1]]
+        is_satisfied = node.resolved if satisfied is None else satisfied
+        forms = _list_forms(node, shows_details=shows_details)
+        part_rows.append(ListRow([NodeDependency(form, is_satisfied) for form in forms], entry))
+    return ListPart(edges.name, part_rows, position, len(found) + more)
 
 
-def join_branches(branches: Sequence[Branch], *, lean: bool) -> NodeTree | UnsetType:
-    """Return the tree that all or the leading branches form."""
-    children: dict[int, list[NodeTree]] = {}
-    for branch in branches[1:]:
-        if branch.parent is not None:
-            children.setdefault(branch.parent.n, []).append(branch.tree)
-    for branch in branches:
-        branch.set_children(children.get(branch.n, ()), lean=lean)
-    return branches[0].tree if branches[0].child_count or not lean else UNSET
+def _list_forms(node: WorkNode, *, shows_details: bool) -> Iterator[WorkNode]:
+    """Yield a node in full, then with ever less evidence, then without details, and then without its state."""
+    if shows_details:
+        yield node
+        evidence = node.evidence or []
+        for entries in list(shorten_evidence(evidence))[1:]:
+            shorter = msgspec.structs.replace(node, evidence_total=node.evidence_total or len(evidence))
+            shorter.evidence = list(entries) or (UNSET if node.rev is UNSET else [])
+            yield shorter
+    short = WorkNode(id=node.id, rev=node.rev, summary=node.summary, resolved=node.resolved)
+    if node.state is not UNSET:
+        yield msgspec.structs.replace(short, state=node.state)
+    yield short
 
 
-def count_left_out(branches: Sequence[Branch]) -> int:
-    """Return the number of missing children of these branches, without children below the last level."""
-    asked_for = sum(branch.child_count for branch in branches if not branch.is_last_level)
-    return asked_for - (len(branches) - 1)
+def read_related(tx: Transaction, n: int, position: Position | None, room: Budget) -> ListPart[Relation]:
+    """Return a part of the other edges of a node, those that leave it first."""
+    if position is None:
+        return ListPart("related", [], (), 0)
+    first, *values = position
+    after = parse_text_position(values)
+    asked = room.count_rows(RELATION_CHARS_MIN)
+    rows: list[ListRow[Relation]] = []
+    total = 0
+    directions: list[tuple[Literal["out", "in"], Query, Query]] = [
+        ("out", sql.related_out, sql.count_related_out),
+        ("in", sql.related_in, sql.count_related_in),
+    ]
+    for index, (direction, read, count) in list(enumerate(directions))[first:]:
+        place = {"project_id": tx.project.id, "n": n, "type": after.lower_bound, "after": _get_number(after)}
+        wanted = asked - len(rows)
+        found = _read_edges(tx, read, after, place, at_most=wanted) if wanted else []
+        for row in found:
+            relation = Relation(row.type, direction, row.id, row.summary)
+            rows.append(ListRow([relation], (index, *_locate_edge(row))))
+        total += len(found) if len(found) < wanted else tx.scalar(count, **place)
+        after = BEFORE_ALL
+    return ListPart("related", rows, position, total)
 
 
-def fit_branches(branches: list[Branch], budget: Budget) -> list[Branch]:
-    """Return the leading branches that fit the budget. The first branch is always included."""
-    for branch in branches:
-        branch.tree.children, branch.tree.child_count = [], branch.child_count  # the most that joining can add
-    return branches[: len(budget.take_rows([branch.tree for branch in branches], at_least=1))]
-
-
-def _count_children(tx: Transaction, level: Sequence[Branch]) -> None:
-    counts: dict[int, int] = dict(tx.all(sql.child_counts, project_id=tx.project.id, ns=_encode_numbers(level)))
-    for branch in level:
-        branch.child_count = counts[branch.n]
-
-
-def _load_next_level(tx: Transaction, level: Sequence[Branch], *, room: int) -> list[Branch]:
-    parents: list[Branch] = []
-    for branch in level:
-        if room > 0 and branch.child_count:
-            parents.append(branch)
-            room -= min(branch.child_count, CHILDREN_MAX)
-    if not parents:
-        return []
-    children: dict[int, list[Branch]] = {branch.n: [] for branch in parents}
-    above = {branch.n: branch for branch in parents}
-    rows = tx.all(
-        sql.first_children, ChildRow, project_id=tx.project.id, ns=_encode_numbers(parents), of_each=CHILDREN_MAX
+def _read_edges(
+    tx: Transaction, query: Query, after: TextPosition, place: Mapping[str, Any], *, at_most: int
+) -> list[RelatedRow]:
+    return read_after(
+        after, lambda number: tx.all(query, RelatedRow, **place, at_most=number), _locate_edge, at_most=at_most
     )
-    for row in rows:
-        tree = NodeTree(id=row.id, summary=row.summary, resolved=row.resolved)
-        if row.state is not None:
-            tree.state = msgspec.json.decode(row.state)
-        children[row.parent_n].append(Branch(row.n, tree, above[row.parent_n]))
-    below = [branch for siblings in children.values() for branch in siblings]
-    return below[: len(below) + min(room, 0)]
 
 
-def _encode_numbers(branches: Sequence[Branch]) -> str:
-    return to_json_array(branch.n for branch in branches)
+def _locate_edge(row: RelatedRow) -> TextPosition:
+    position = locate_text(row.type, f"{row.n:0{NUMBER_DIGITS}}")
+    if not position.is_cut:
+        return position
+    return position._replace(tie_breaker=position.tie_breaker + sha256(row.type.encode()).hexdigest()[:DIGEST_CHARS])
+
+
+def _get_number(position: TextPosition) -> int:
+    """Return the number of the node at a position; 0 if the position has only the beginning of a type."""
+    return 0 if position.is_cut else int(position.tie_breaker[:NUMBER_DIGITS] or 0)

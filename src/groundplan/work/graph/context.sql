@@ -1,137 +1,70 @@
--- name: ancestors
--- A node and its nearest ancestors, the farthest first, each with its depth.
-WITH RECURSIVE above (id, summary, resolved, depth, parent_n, distance) AS (
-    SELECT c.id, c.summary, c.resolved, c.depth, c.parent_n, 0
-      FROM work_nodes AS c
-     WHERE c.tenant_id = :tenant_id
-       AND c.project_id = :project_id
-       AND c.n = :n
-    UNION ALL
-    SELECT c.id, c.summary, c.resolved, c.depth, c.parent_n, above.distance + 1
-      FROM above
-      JOIN work_nodes AS c
-        ON c.tenant_id = :tenant_id
-       AND c.project_id = :project_id
-       AND c.n = above.parent_n
-     WHERE above.distance < :at_most
-)
-SELECT id, summary, resolved, depth
-  FROM above
- ORDER BY distance DESC;
-
--- name: root_ancestor
--- The root of the project.
-SELECT c.id, c.summary, c.resolved, c.depth
-  FROM work_nodes AS c
- WHERE c.tenant_id = :tenant_id
-   AND c.project_id = :project_id
-   AND c.n = 1;
-
--- name: child_counts
--- The number of children of some nodes. One count per node: a join could be planned as a scan of the whole project.
-SELECT CAST(wanted.value AS bigint),
-       (SELECT count(*)
-          FROM work_nodes AS c
-         WHERE c.tenant_id = :tenant_id
-           AND c.project_id = :project_id
-           AND c.parent_n = CAST(wanted.value AS bigint))
-  FROM each(:ns) AS wanted;
-
--- name: first_children
--- The first children of some nodes, at most `of_each` per node, in order of creation. Materialized, otherwise SQLite
--- would read every node of the project.
-WITH wanted (parent_n, behind_n) AS MATERIALIZED (
-    SELECT CAST(one.value AS bigint),
-           (SELECT c.n
-              FROM work_nodes AS c
-             WHERE c.tenant_id = :tenant_id
-               AND c.project_id = :project_id
-               AND c.parent_n = CAST(one.value AS bigint)
-             ORDER BY c.n
-             LIMIT 1 OFFSET :of_each)
-      FROM each(:ns) AS one
-)
-SELECT c.parent_n, c.n, c.id, c.summary, c.resolved, c.state
-  FROM wanted
-  JOIN work_nodes AS c
-    ON c.tenant_id = :tenant_id
-   AND c.project_id = :project_id
-   AND c.parent_n = wanted.parent_n
-   AND c.n < coalesce(wanted.behind_n, 9223372036854775807)
- ORDER BY c.n;
-
 -- name: dependencies
--- The dependencies of a node, the open ones first; of very many, only the oldest are considered.
-SELECT t.n
+-- The first dependencies of a node after one of them, and whether they are resolved.
+SELECT t.n, t.resolved
   FROM (SELECT d.to_n
           FROM work_edges AS d
          WHERE d.tenant_id = :tenant_id
            AND d.project_id = :project_id
            AND d.from_n = :n
            AND d.type = 'depends_on'
+           AND d.to_n > :after
          ORDER BY d.to_n
-         LIMIT :looked_through) AS waited
+         LIMIT :at_most) AS waited
   JOIN work_nodes AS t
     ON t.tenant_id = :tenant_id
    AND t.project_id = :project_id
    AND t.n = waited.to_n
- ORDER BY t.resolved, t.n
- LIMIT :at_most;
+ ORDER BY t.n;
 
 -- name: dependents
--- The dependents of a node, the open ones first; of very many, only the oldest are considered.
-SELECT f.n
+-- The first dependents of a node after one of them, and whether they are resolved.
+SELECT f.n, f.resolved
   FROM (SELECT d.from_n
           FROM work_edges AS d
          WHERE d.tenant_id = :tenant_id
            AND d.project_id = :project_id
            AND d.to_n = :n
            AND d.type = 'depends_on'
+           AND d.from_n > :after
          ORDER BY d.from_n
-         LIMIT :looked_through) AS waiting
+         LIMIT :at_most) AS waiting
   JOIN work_nodes AS f
     ON f.tenant_id = :tenant_id
    AND f.project_id = :project_id
    AND f.n = waiting.from_n
- ORDER BY f.resolved, f.n
- LIMIT :at_most;
+ ORDER BY f.n;
 
--- name: edge_counts
--- The numbers of dependencies, dependents and other edges of a node.
-SELECT (SELECT count(*)
-          FROM work_edges AS d
-         WHERE d.tenant_id = :tenant_id
-           AND d.project_id = :project_id
-           AND d.from_n = :n
-           AND d.type = 'depends_on'),
-       (SELECT count(*)
-          FROM work_edges AS d
-         WHERE d.tenant_id = :tenant_id
-           AND d.project_id = :project_id
-           AND d.to_n = :n
-           AND d.type = 'depends_on'),
-       (SELECT count(*)
-          FROM work_edges AS d
-         WHERE d.tenant_id = :tenant_id
-           AND d.project_id = :project_id
-           AND d.from_n = :n
-           AND d.type <> 'depends_on')
-     + (SELECT count(*)
-          FROM work_edges AS d
-         WHERE d.tenant_id = :tenant_id
-           AND d.project_id = :project_id
-           AND d.to_n = :n
-           AND d.type <> 'depends_on');
+-- name: count_dependencies
+-- The number of the dependencies of a node after one of them.
+SELECT count(*)
+  FROM work_edges AS d
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.from_n = :n
+   AND d.type = 'depends_on'
+   AND d.to_n > :after;
+
+-- name: count_dependents
+-- The number of the dependents of a node after one of them.
+SELECT count(*)
+  FROM work_edges AS d
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.to_n = :n
+   AND d.type = 'depends_on'
+   AND d.from_n > :after;
 
 -- name: related_out
--- The targets of the other edges of a node. Two ranges of types, so that dependencies are skipped at no cost.
-SELECT t.id, d.type, t.summary
+-- The targets of the other edges of a node after one of them. Two ranges of types, so that dependencies are skipped at
+-- no cost.
+SELECT t.n, t.id, d.type, t.summary
   FROM (SELECT a.type, a.to_n
           FROM work_edges AS a
          WHERE a.tenant_id = :tenant_id
            AND a.project_id = :project_id
            AND a.from_n = :n
            AND a.type < 'depends_on'
+           AND (a.type, a.to_n) > (:type, :after)
         UNION ALL
         SELECT b.type, b.to_n
           FROM work_edges AS b
@@ -139,6 +72,7 @@ SELECT t.id, d.type, t.summary
            AND b.project_id = :project_id
            AND b.from_n = :n
            AND b.type > 'depends_on'
+           AND (b.type, b.to_n) > (:type, :after)
          ORDER BY type, to_n
          LIMIT :at_most) AS d
   JOIN work_nodes AS t
@@ -148,14 +82,15 @@ SELECT t.id, d.type, t.summary
  ORDER BY d.type, t.n;
 
 -- name: related_in
--- The sources of the other edges that lead to a node.
-SELECT f.id, d.type, f.summary
+-- The sources of the other edges that lead to a node, after one of them.
+SELECT f.n, f.id, d.type, f.summary
   FROM (SELECT a.type, a.from_n
           FROM work_edges AS a
          WHERE a.tenant_id = :tenant_id
            AND a.project_id = :project_id
            AND a.to_n = :n
            AND a.type < 'depends_on'
+           AND (a.type, a.from_n) > (:type, :after)
         UNION ALL
         SELECT b.type, b.from_n
           FROM work_edges AS b
@@ -163,6 +98,7 @@ SELECT f.id, d.type, f.summary
            AND b.project_id = :project_id
            AND b.to_n = :n
            AND b.type > 'depends_on'
+           AND (b.type, b.from_n) > (:type, :after)
          ORDER BY type, from_n
          LIMIT :at_most) AS d
   JOIN work_nodes AS f
@@ -170,3 +106,23 @@ SELECT f.id, d.type, f.summary
    AND f.project_id = :project_id
    AND f.n = d.from_n
  ORDER BY d.type, f.n;
+
+-- name: count_related_out
+-- The number of these targets.
+SELECT count(*)
+  FROM work_edges AS d
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.from_n = :n
+   AND d.type <> 'depends_on'
+   AND (d.type, d.to_n) > (:type, :after);
+
+-- name: count_related_in
+-- The number of these sources.
+SELECT count(*)
+  FROM work_edges AS d
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.to_n = :n
+   AND d.type <> 'depends_on'
+   AND (d.type, d.from_n) > (:type, :after);

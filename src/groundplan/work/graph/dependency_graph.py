@@ -15,7 +15,7 @@ from msgspec import UNSET, Meta, Struct
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import LeftOut
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Route, declare
+from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.graph.outline import NodeState, OutlineNode, load_rows, to_outline_node
@@ -210,6 +210,5 @@ OPERATION = declare(
     summary="A part of the dependency graph: around a node, of some nodes, or of the open nodes of a branch.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    command=Command(("work", "dependencies"), arguments=("node",)),
     http=Route("GET", "/projects/{project}/work/dependencies"),
 )

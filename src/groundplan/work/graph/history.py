@@ -16,7 +16,7 @@ from groundplan.kernel.answers import CutLists, LeftOut, Trimming, take_page
 from groundplan.kernel.audit import Change
 from groundplan.kernel.cursors import Cursor, encode_cursor
 from groundplan.kernel.events import AFTER_ALL_EVENTS, StoredEvent, decode_event_cursor, list_events_about
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.events import ACTIONS
 from groundplan.work.refs import find_node, find_removed_node
@@ -129,6 +129,5 @@ OPERATION = declare(
     effect=Effect.READ,
     project=lambda tx, request: locate_node(tx, request.node_id)[0],
     tool=Tool("graph_history", Group.WORK),
-    command=Command(("work", "history"), arguments=("node_id",)),
     http=Route("GET", "/projects/{project}/work/nodes/{node_id}/history"),
 )

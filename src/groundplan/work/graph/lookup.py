@@ -13,7 +13,7 @@ from msgspec import UNSET, Meta, Struct
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Route, declare
+from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.store.authorize import find_visible_project_ids
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.graph.outline import OutlineNode, OutlineRow, load_rows, to_outline_node
@@ -149,6 +149,5 @@ OPERATION = declare(
     summary="The nodes that a person means by ids, beginnings of ids or titles.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    command=Command(("work", "lookup"), arguments=("refs",), names={"refs": "ref"}),
     http=Route("GET", "/projects/{project}/work/lookup"),
 )

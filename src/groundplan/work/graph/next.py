@@ -1,27 +1,46 @@
 """Offer the best actionable nodes or a given node, and claim them on request.
 
-An offer has the ancestors of a node and the resolved nodes that it depends on. Where there is no offer, the answer says
-what is in the way: of the named node as an error, of the whole project as a reason.
+An offer has the ancestors of a node and the resolved nodes that it depends on. The lists of an answer share a room,
+which the best node uses first, and a cursor goes on where they stop. Where there is no offer, the answer says what is
+in the way: of the named node as an error, of the whole project as a reason.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.answers import DropField, LeftOut, Trimming
+from groundplan.kernel.answers import (
+    CURSOR_CHARS,
+    Budget,
+    DropField,
+    LeftOut,
+    ListPart,
+    ListRow,
+    Position,
+    Trimming,
+    share_room,
+)
+from groundplan.kernel.cursors import (
+    Cursor,
+    InvalidCursor,
+    decode_cursor,
+    encode_cursor,
+    join_positions,
+    split_positions,
+)
 from groundplan.kernel.errors import Conflict, NextStep
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import AnswerBudget, Command, Effect, Group, OpId, Route, Tool, declare
-from groundplan.kernel.store.queries import load_queries, to_json_array
+from groundplan.kernel.operations.registry import AnswerBudget, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
 from groundplan.policies import get_policies
-from groundplan.work.answers import TRIMMING, AnswerBriefing, Warnings, join_names
+from groundplan.work.answers import TRIMMING, AnswerBriefing, Warnings, join_names, list_described
 from groundplan.work.claims import (
     AlreadyClaimed,
     claim_node,
@@ -29,10 +48,24 @@ from groundplan.work.claims import (
     is_claimed_by_another,
     limit_lease_end,
 )
+from groundplan.work.graph.node_lists import (
+    AFTER_ALL,
+    ANCESTOR_CHARS_MIN,
+    ENDED,
+    EVIDENCE_CHARS_MIN,
+    FIRST_PAGE,
+    NODE_LISTS,
+    AncestorRow,
+    begin_ancestors,
+    count_left_out,
+    list_ancestors,
+    order_ancestors,
+    read_node_lists,
+    shorten_evidence,
+    show_node_lists,
+)
 from groundplan.work.kinds import ACTIVE, FEATURE, ROOT_N
 from groundplan.work.nodes import (
-    ANCESTORS_MAX,
-    DEPENDENCIES_MAX,
     TRIMMABLE_FIELDS,
     Evidence,
     NodeSummary,
@@ -43,6 +76,8 @@ from groundplan.work.nodes import (
     fetch_node,
     format_evidence,
     load_evidence,
+    load_rows,
+    summarize_node,
 )
 from groundplan.work.overlaps import OverlapGuard
 from groundplan.work.readiness import begin_features
@@ -50,7 +85,10 @@ from groundplan.work.refs import find_node_in_project, locate_request
 from groundplan.work.requests import Decision, NodeRef
 from groundplan.work.waiting.cycles import describe_stored_loop, find_stored_loop
 
+NAME = "work.next"
 COUNT_MAX = 50
+NUMBER_CHARS = 7  # of a node in a cursor
+NO_DEPTH = -1  # of a dependency among the surroundings
 SHORTEST_OFFER = "x" * 600  # room for ids, times, names and punctuation, without the node's texts
 
 sql = load_queries(__file__)
@@ -66,6 +104,7 @@ class Next(Struct, forbid_unknown_fields=True):
     count: Annotated[int, Meta(ge=1, le=COUNT_MAX)] = 1
     claim: bool = False
     budget: AnswerBudget = None
+    cursor: Cursor = None
     lean: bool | None = None
     decision: Decision | None = None
     op_id: OpId = None
@@ -114,28 +153,31 @@ class Offer(Struct, kw_only=True):
 class Offers(Struct):
     """The best nodes in order. If there are none, `reason` explains it."""
 
+    # The lists need no rule here: only as much of them is added as fits.
     trimming: ClassVar[Trimming] = Trimming(
-        *TRIMMING,
-        *(DropField(f"nodes[].{part}") for part in ("resolved_deps", "context_links", "ancestors")),
-        *(DropField(f"nodes[].node.{part}") for part in TRIMMABLE_FIELDS),
+        *TRIMMING, *(DropField(f"nodes[].node.{part}") for part in TRIMMABLE_FIELDS)
     )
 
     nodes: list[Offer]
     reason: str | UnsetType = UNSET
     warnings: list[str] | UnsetType = UNSET
     left_out: LeftOut = UNSET
+    next_cursor: str | UnsetType = UNSET
     briefing: Any = UNSET  # of the node, if the request has a budget
 
 
 def offer(tx: Transaction, request: Next) -> Offers:
-    """Return the best actionable nodes, or the given one.
+    """Return the best actionable nodes, or the given one; with a cursor, the rest of an earlier answer.
 
     Raises:
         NotFound: the scope or the named node is not a node of the project.
         NotActionable: the named node cannot be worked on now.
         AlreadyClaimed: another actor has claimed the named node.
         OverlapsInProgress: others work on files of the named node, and the project avoids that.
+        InvalidCursor: the cursor belongs to other arguments or another caller.
     """
+    if request.cursor is not None:
+        return _continue_offers(tx, request, request.cursor, is_claimed=request.claim)
     guard = OverlapGuard(tx)
     candidates = _pick_nodes(tx, request, guard)
     return _build_offers(tx, request, candidates, _fit_to_budget(tx, candidates), guard, is_claimed=False)
@@ -144,14 +186,18 @@ def offer(tx: Transaction, request: Next) -> Offers:
 def claim(tx: Transaction, request: Next) -> Offers:
     """Claim and return the best actionable nodes, or the given one.
 
-    Nobody else is offered them while the claim is live.
+    Nobody else is offered them while the claim is live. A cursor leads to the rest of an earlier answer, which claimed
+    its nodes.
 
     Raises:
         NotFound: the scope or the named node is not a node of the project.
         NotActionable: the named node cannot be worked on now.
         AlreadyClaimed: another actor has claimed the named node.
         OverlapsInProgress: others work on files of the named node, and the project avoids that.
+        InvalidCursor: the cursor belongs to other arguments or another caller.
     """
+    if request.cursor is not None:
+        return _continue_offers(tx, request, request.cursor, is_claimed=True)
     guard = OverlapGuard(tx)
     candidates = _pick_nodes(tx, request, guard)
     nodes = _fit_to_budget(tx, candidates)
@@ -224,54 +270,199 @@ def _build_offers(
     if not picked:
         return Offers([], reason=guard.explain() or explain_no_offer(tx), warnings=warnings.lines())
     guard.warn(warnings, kept)
-    lean = tx.preferences.lean if request.lean is None else request.lean
-    offers = [_build_offer(tx, row, lean=lean, is_claimed=is_claimed) for row in kept]
     left_out = {"nodes": len(picked) - len(kept)} if len(kept) < len(picked) else UNSET
-    answer = Offers(offers, warnings=warnings.lines(), left_out=left_out)
+    builder = _OfferBuilder(tx, request, is_claimed=is_claimed)
+    answer = Offers([], warnings=warnings.lines(), left_out=left_out)
+    builder.add_nodes(answer, kept)
+    briefing = None
     if request.budget is not None:
-        briefing = AnswerBriefing(tx, kept[0].n, lean=lean, list_shown=lambda: _list_dependencies(answer))
+        shown = builder.list_dependencies()
+        briefing = AnswerBriefing(
+            tx, kept[0].n, lean=builder.lean, list_shown=lambda: shown | list_described(answer.nodes[0].node)
+        )
+    builder.add_lists(answer, briefing)
+    # Those that do not fit are not claimed, so a cursor leads to them only where nobody claims.
+    builder.add_cursor(answer, () if is_claimed else [row.n for row in picked[len(kept) :]])
+    if briefing is not None:
+        shown = _list_dependencies_shown(answer)
         briefing.add_to(answer)
     return answer
 
 
-def _list_dependencies(answer: Offers) -> dict[str, bool]:
+def _continue_offers(tx: Transaction, request: Next, cursor: str, *, is_claimed: bool) -> Offers:
+    builder = _OfferBuilder(tx, request, is_claimed=is_claimed)
+    answer = Offers([])
+    builder.add_rest(answer, cursor)
+    builder.add_cursor(answer)
+    return answer
+
+
+def _list_dependencies_shown(answer: Offers) -> dict[str, bool]:
     return {dependency.id: False for offered in answer.nodes for dependency in offered.resolved_deps or ()}
 
 
-def _build_offer(tx: Transaction, row: WorkNodeRow, *, lean: bool, is_claimed: bool) -> Offer:
-    above, dependencies = fetch_surroundings(tx, row)
-    row.parent = above[-1].id
-    node = build_node(tx, row, lean=lean)
-    # A node has one ancestor at each depth.
-    left_out = {} if len(above) == row.depth else {"ancestors": row.depth - len(above)}
-    if len(dependencies) > DEPENDENCIES_MAX:
-        del dependencies[DEPENDENCIES_MAX:]
-        total = tx.scalar(sql.count_resolved_dependencies, project_id=tx.project.id, n=row.n)
-        left_out["resolved_deps"] = total - DEPENDENCIES_MAX
-    offered = Offer(node=node, ancestors=[NodeSummary(ancestor.id, ancestor.summary) for ancestor in above])
-    offered.left_out = left_out or UNSET
-    if is_claimed:
-        offered.claim = row.claim_number
-    inherited = [
-        InheritedLinks(ancestor.id, msgspec.json.decode(ancestor.context_links))
-        for ancestor in above
-        if ancestor.context_links != "[]"
-    ]
-    if not lean or node.context_links or inherited:
-        offered.context_links = LinksBySource(node.context_links or [], inherited)
-    if not lean or dependencies:
-        evidence = (
-            load_evidence(tx, to_json_array(dep.n for dep in dependencies))
-            if any(dep.evidence_total for dep in dependencies)
-            else {}
-        )
-        offered.resolved_deps = [_build_dependency(dep, evidence.get(dep.n, []), lean=lean) for dep in dependencies]
-    return offered
+LISTS = len(NODE_LISTS) + 2  # the lists of one offer: those of its node, its ancestors and resolved dependencies
 
 
-def _build_dependency(row: SurroundingRow, evidence: list[Evidence], *, lean: bool) -> ResolvedDependency:
-    total = row.evidence_total if row.evidence_total > len(evidence) else UNSET
-    return ResolvedDependency(row.id, row.summary, format_evidence(evidence, lean=lean), total)
+class _OfferDraft(NamedTuple):
+    """An offer, and what was read of its lists."""
+
+    offered: Offer
+    row: WorkNodeRow
+    parts: Sequence[ListPart[Any]]
+    surroundings: Surroundings
+
+
+class _OfferBuilder:
+    """Builds offers. As soon as the lists of one are cut, those of the later ones are for the next page."""
+
+    def __init__(self, tx: Transaction, request: Next, *, is_claimed: bool) -> None:
+        self._tx = tx
+        self._is_claimed = is_claimed
+        self.lean = tx.preferences.lean if request.lean is None else request.lean
+        self._has_budget = request.budget is not None
+        # Without `count`, `budget` and `lean`, which the caller may change between pages.
+        self._belongs_to = [request.node_id, request.scope, request.filter, is_claimed]
+        self._drafts: list[_OfferDraft] = []
+        self._pending: list[int] = []  # the first offer whose lists were cut, and those after it
+        self._positions: Sequence[Position | None] = ()  # where its lists go on
+
+    def add_nodes(self, answer: Offers, rows: Sequence[WorkNodeRow]) -> None:
+        """Add offers without their lists."""
+        room = self._take_room(answer)
+        for row in rows:
+            offered = self._begin_offer(row)
+            if self._is_claimed:
+                offered.claim = row.claim_number
+            draft = self._read_lists(offered, row, room)
+            offered.node.parent = draft.surroundings.ancestors[0].id
+            self._drafts.append(draft)
+            answer.nodes.append(offered)
+
+    def list_dependencies(self) -> dict[str, bool]:
+        """Return the ids of all dependencies that were read."""
+        return {row.id: False for draft in self._drafts for row in draft.surroundings.dependencies}
+
+    def add_lists(self, answer: Offers, briefing: AnswerBriefing | None) -> None:
+        """Add what fits of the lists of all offers. The briefing gets what it needs before."""
+        room = self._take_room(answer, less=0 if briefing is None else briefing.measure())
+        for draft in self._drafts:
+            if self._pending:
+                self._pending.append(draft.row.n)
+            self._show_lists(draft, Budget(0) if self._pending else room)
+
+    def add_rest(self, answer: Offers, cursor: str) -> None:
+        """Add the offers to which a cursor leads: the rest of the lists of the first, and the next ones while they fit.
+
+        Raises:
+            InvalidCursor: the cursor belongs to other arguments or another caller.
+        """
+        [numbers, *positions] = split_positions(decode_cursor(self._tx, NAME, self._belongs_to, cursor)) or [None]
+        if not numbers or len(positions) not in (0, LISTS):
+            raise InvalidCursor
+        rows = load_rows(self._tx, numbers)
+        room = self._take_room(answer)
+        for row in (rows[n] for n in numbers if n in rows):
+            is_begun = bool(positions) and row.n == numbers[0]
+            offered = Offer(node=summarize_node(row), ancestors=[]) if is_begun else self._begin_offer(row)
+            if not answer.nodes:
+                room.reserve(offered)
+            elif self._pending or not room.spend_if_fits(offered):
+                self._pending.append(row.n)
+                continue
+            draft = self._read_lists(offered, row, room, positions if is_begun else ())
+            self._show_lists(draft, room, at_least=0 if answer.nodes else 1)
+            answer.nodes.append(offered)
+
+    def add_cursor(self, answer: Offers, more: Sequence[int] = ()) -> None:
+        """Add the cursor to what is left out of the lists, and to more nodes, if it fits."""
+        numbers = [*self._pending, *more]
+        if numbers:
+            positions = join_positions([numbers, *self._positions])
+            cursor = encode_cursor(self._tx, NAME, self._belongs_to, *positions)
+            if self._tx.budget.reserve(answer).spend_if_fits({"next_cursor": cursor}):
+                answer.next_cursor = cursor
+
+    def _take_room(self, answer: Offers, *, less: int = 0) -> Budget:
+        room = self._tx.budget.reserve(answer)
+        return Budget(room.free_chars - less, room).take_lists(is_requested=self._has_budget)
+
+    def _begin_offer(self, row: WorkNodeRow) -> Offer:
+        offered = Offer(node=build_node(row, now=self._tx.now, lean=self.lean), ancestors=[])
+        if not self.lean:
+            offered.context_links, offered.resolved_deps = LinksBySource([], []), []
+        return offered
+
+    def _read_lists(
+        self, offered: Offer, row: WorkNodeRow, room: Budget, positions: Sequence[Position | None] = ()
+    ) -> _OfferDraft:
+        """Read the lists of an offer from some positions on, or from their beginnings."""
+        *of_node, above, before = positions or (*FIRST_PAGE, begin_ancestors(row), (AFTER_ALL,))
+        parts = read_node_lists(self._tx, row, offered.node, room, of_node, lean=self.lean)
+        surroundings = read_surroundings(self._tx, row.n, above, before, room)
+        parts.append(list_ancestors(self._tx, surroundings.ancestors, above or ENDED, _list_ancestor_forms))
+        parts.append(_list_dependencies(self._tx, row.n, surroundings.dependencies, before, room, lean=self.lean))
+        return _OfferDraft(offered, row, parts, surroundings)
+
+    def _show_lists(self, draft: _OfferDraft, room: Budget, *, at_least: int = 0) -> None:
+        """Add what fits of its lists to an offer."""
+        offered, row, parts, surroundings = draft
+        *of_node, ancestors, dependencies = parts
+        own = parts[NODE_LISTS.index("context_links")]
+        own.rows = [ListRow([(link, link)], listed.position) for listed in own.rows for link in listed.forms]  # twice
+        cursor_chars = CURSOR_CHARS + NUMBER_CHARS * len(self._drafts)
+        share_room(room, parts, at_least=at_least, cursor_chars=cursor_chars)
+        offered.left_out = count_left_out(parts) or UNSET
+        if not self._pending and any(rest := [part.rest for part in parts]):
+            self._pending, self._positions = [row.n], rest
+        own.shown = [link for link, _ in own.shown]
+        show_node_lists(offered.node, row, of_node, lean=self.lean or offered.node.rev is UNSET)
+        shown = order_ancestors(ancestors)
+        offered.ancestors = [ancestor for ancestor, _ in shown]
+        inherited = [links for _, links in shown if links is not None]
+        if offered.node.context_links or inherited:
+            offered.context_links = LinksBySource(offered.node.context_links or [], inherited)
+        if dependencies.shown:
+            latest = sorted(zip(surroundings.dependencies, dependencies.shown, strict=False), key=_get_recency)
+            offered.resolved_deps = [dependency for _, dependency in latest]
+
+
+def _list_ancestor_forms(row: AncestorRow) -> Sequence[tuple[NodeSummary, InheritedLinks | None]]:
+    summary = NodeSummary(row.id, row.summary)
+    if row.context_links == "[]":
+        return [(summary, None)]
+    return [(summary, InheritedLinks(row.id, msgspec.json.decode(row.context_links))), (summary, None)]
+
+
+def _get_recency(entry: tuple[SurroundingRow, Any]) -> tuple[int, int]:
+    return -entry[0].changed_rev, entry[0].n
+
+
+def _list_dependencies(
+    tx: Transaction, n: int, rows: Sequence[SurroundingRow], position: Position | None, room: Budget, *, lean: bool
+) -> ListPart[ResolvedDependency]:
+    """Return a part of the resolved dependencies of a node, the last planned first."""
+    if position is None or not rows:
+        return ListPart("resolved_deps", [], (), 0)
+    with_evidence = [row.n for row in rows if row.evidence_total]
+    of_each = room.count_rows(EVIDENCE_CHARS_MIN) // len(rows) + 1
+    evidence = load_evidence(tx, with_evidence, of_each=of_each)
+    listed = []
+    for row in rows:
+        forms = [
+            ResolvedDependency(
+                row.id,
+                row.summary,
+                format_evidence(list(entries), lean=lean),
+                row.evidence_total if len(entries) < row.evidence_total else UNSET,
+            )
+            for entries in shorten_evidence(evidence.get(row.n, []))
+        ]
+        listed.append(ListRow(forms, (row.n,)))
+    total = len(rows)
+    if total == room.count_rows(ANCESTOR_CHARS_MIN):
+        total = tx.scalar(sql.count_resolved_dependencies, project_id=tx.project.id, n=n, before=position[0])
+    return ListPart("resolved_deps", listed, position, total)
 
 
 CLAIM = declare(
@@ -281,21 +472,20 @@ CLAIM = declare(
     permission=Permission.WORK_CLAIM,
     effect=Effect.WRITE,
     project=locate_request,
-    command=Command(("work", "claim"), arguments=("node_id",)),
     http=Route("POST", "/projects/{project}/work/claims", without=("claim",)),
 )
 
 OPERATION = declare(
     offer,
-    name="work.next",
+    name=NAME,
     summary="Best actionable nodes with context; claim: true takes them.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
     project=locate_request,
     variants=(CLAIM,),
-    choose_variant=lambda request: CLAIM if request.claim else None,
+    # What a cursor leads to was claimed with the first page.
+    choose_variant=lambda request: CLAIM if request.claim and request.cursor is None else None,
     tool=Tool("graph_next", Group.WORK),
-    command=Command(("work", "next")),
     http=Route("GET", "/projects/{project}/work/next", summary="Best actionable nodes.", without=("claim", "decision")),
 )
 
@@ -414,32 +604,39 @@ def _shorten_text(text: str) -> str:
 # --- The surroundings of an offered node ------------------------------------------------------------------------------
 
 
-class SurroundingRow(Struct):
-    """An ancestor of a node with its links, or a resolved dependency with the amount of its evidence."""
+class SurroundingRow(AncestorRow):
+    """An ancestor of a node, or a resolved dependency with the amount of its evidence, which has no depth here."""
 
-    n: int
-    id: str
-    summary: str
-    context_links: str
-    depth: int | None  # None: a dependency
     evidence_total: int
+    changed_rev: int
 
 
-def fetch_surroundings(tx: Transaction, row: WorkNodeRow) -> tuple[list[SurroundingRow], list[SurroundingRow]]:
-    """Return the ancestors, root first (of very many, only the root and the nearest), and the resolved dependencies."""
+class Surroundings(NamedTuple):
+    """The ancestors of a node, the nearest first, and its resolved dependencies, the last planned first."""
+
+    ancestors: list[SurroundingRow]
+    dependencies: list[SurroundingRow]
+
+
+def read_surroundings(
+    tx: Transaction, n: int, above: Position | None, before: Position | None, room: Budget
+) -> Surroundings:
+    """Return what surrounds a node from some positions on, as much as could fit."""
     rows = tx.all(
         sql.surroundings,
         SurroundingRow,
         project_id=tx.project.id,
-        n=row.n,
-        parent_n=row.parent_n,
-        ancestors_max=ANCESTORS_MAX,
-        dependencies_max=DEPENDENCIES_MAX + 1,
+        n=n,
+        first_n=above and above[0],
+        before=before[0] if before else 0,
+        at_most=room.count_rows(ANCESTOR_CHARS_MIN),
     )
-    ancestors = sorted((node for node in rows if node.depth is not None), key=lambda node: node.depth or 0)
-    if ancestors[0].n != ROOT_N:
-        ancestors.insert(0, tx.one(sql.root_with_links, SurroundingRow, project_id=tx.project.id))
-    return ancestors, [node for node in rows if node.depth is None]
+    ancestors = [row for row in rows if row.depth != NO_DEPTH]
+    dependencies = [row for row in rows if row.depth == NO_DEPTH]
+    return Surroundings(
+        sorted(ancestors, key=lambda row: row.depth, reverse=True),
+        sorted(dependencies, key=lambda row: row.n, reverse=True),
+    )
 
 
 # --- Reasons and warnings ---------------------------------------------------------------------------------------------

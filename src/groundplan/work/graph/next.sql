@@ -135,40 +135,39 @@ NOT EXISTS (
      )
 
 -- name: surroundings
--- The ancestors of a node with their links, of very many the nearest; and its resolved dependencies, the latest first,
--- which have no depth here. One statement, because each is a round trip on a server.
-WITH RECURSIVE above (n, parent_n, id, summary, context_links, depth, step) AS (
-    SELECT c.n, c.parent_n, c.id, c.summary, c.context_links, c.depth, 1
+-- The ancestors of a node from `first_n` on with their links, of very many the nearest; and its resolved dependencies
+-- before `before`, the last planned first, which have no depth here. One statement, because each is a round trip on a
+-- server.
+WITH RECURSIVE above (n, parent_n, id, summary, resolved, context_links, depth, step) AS (
+    SELECT c.n, c.parent_n, c.id, c.summary, c.resolved, c.context_links, c.depth, 1
       FROM work_nodes AS c
      WHERE c.tenant_id = :tenant_id
        AND c.project_id = :project_id
-       AND c.n = :parent_n
+       AND c.n = CAST(:first_n AS bigint)
     UNION ALL
-    SELECT c.n, c.parent_n, c.id, c.summary, c.context_links, c.depth, walk.step + 1
+    SELECT c.n, c.parent_n, c.id, c.summary, c.resolved, c.context_links, c.depth, walk.step + 1
       FROM above AS walk
       {join_parent}
-     WHERE walk.step < :ancestors_max
+     WHERE walk.step < :at_most
 )
-SELECT n, id, summary, context_links, depth, 0 AS evidence_total
+SELECT n, parent_n, id, summary, resolved, context_links, depth, 0 AS evidence_total, 0 AS changed_rev
   FROM above
  UNION ALL
 SELECT *
-  FROM (SELECT c.n, c.id, c.summary, '[]' AS context_links, CAST(NULL AS bigint) AS depth, {evidence_total}
-          {from_resolved_dependencies}
-         LIMIT :dependencies_max) AS dependencies;
-
--- name: root_with_links
--- The root of the project as an ancestor.
-SELECT n, id, summary, context_links, depth, 0 AS evidence_total
-  FROM work_nodes
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND n = 1;
+  FROM (SELECT c.n, c.parent_n, c.id, c.summary, c.resolved, '[]' AS context_links, -1 AS depth, {evidence_total},
+               c.changed_rev
+          {from_resolved_dependencies_before}
+         ORDER BY d.to_n DESC
+         LIMIT :at_most) AS dependencies;
 
 -- name: count_resolved_dependencies
--- The number of resolved dependencies of a node.
+-- The number of these dependencies of a node.
 SELECT count(*)
-  FROM work_edges AS d
+  {from_resolved_dependencies_before};
+
+-- part: from_resolved_dependencies_before
+-- The resolved dependencies of a node before one of them.
+FROM work_edges AS d
   JOIN work_nodes AS c
     ON c.tenant_id = d.tenant_id
    AND c.project_id = d.project_id
@@ -177,4 +176,5 @@ SELECT count(*)
    AND d.project_id = :project_id
    AND d.from_n = :n
    AND d.type = 'depends_on'
-   AND c.resolved;
+   AND d.to_n < :before
+   AND c.resolved

@@ -20,7 +20,7 @@ from groundplan.kernel.answers import LeftOut, fit_excerpts
 from groundplan.kernel.errors import NextStep
 from groundplan.kernel.events import list_headlines
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, Route, Tool, declare
 from groundplan.kernel.projects import ListProjects, list_projects
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.queries import load_queries, to_json_array
@@ -503,7 +503,6 @@ OPERATION = declare(
     effect=Effect.READ,
     without_project=Permission.PROJECT_LIST,
     tool=Tool("graph_onboard", Group.WORK),
-    command=Command(("work", "onboard")),
     http=Route("GET", "/projects/{project}/work/onboarding"),
     other_routes=(Route("GET", "/organization/work/onboarding"),),
 )

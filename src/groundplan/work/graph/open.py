@@ -12,7 +12,7 @@ from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.projects import (
     Goal,
@@ -28,8 +28,9 @@ from groundplan.kernel.store.authorize import AgentNotAllowed, authorize_project
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import Policies, PolicyChanges, decode_policies, get_policies
+from groundplan.work.graph.node_lists import add_node_lists
 from groundplan.work.kinds import ROOT_N
-from groundplan.work.nodes import TRIMMABLE_FIELDS, WorkCounts, WorkNode, load_nodes
+from groundplan.work.nodes import TRIMMABLE_FIELDS, WorkCounts, WorkNode, build_node, load_rows
 from groundplan.work.positions import recompute_blocked_above
 from groundplan.work.requests import Decision
 from groundplan.work.waiting.cycles import CycleDetected, find_loop_in_project
@@ -174,9 +175,14 @@ def change_policies(tx: Transaction, request: OpenProject) -> OpenedProject:
 
 
 def _build_answer(tx: Transaction, project_id: str, policies: Policies, *, lean: bool | None) -> OpenedProject:
-    root = load_nodes(tx, [ROOT_N], lean=tx.preferences.lean if lean is None else lean, project_id=project_id)[ROOT_N]
+    is_lean = tx.preferences.lean if lean is None else lean
+    row = load_rows(tx, [ROOT_N], project_id=project_id)[ROOT_N]
     counts = tx.one(sql.counts, WorkCounts, project_id=project_id)
-    return OpenedProject(root, counts, UNSET if policies == DEFAULT_POLICIES else policies)
+    root = build_node(row, now=tx.now, lean=is_lean)
+    answer = OpenedProject(root, counts, UNSET if policies == DEFAULT_POLICIES else policies)
+    room = tx.budget.reserve(answer).take_lists(is_requested=False)
+    answer.left_out = add_node_lists(tx, row, root, room, prefix="root", lean=is_lean) or UNSET
+    return answer
 
 
 BEGIN = declare(
@@ -212,7 +218,6 @@ OPERATION = declare(
     choose_variant=lambda request: CONFIGURE if request.project is not None and request.policies is not None else None,
     when_project_missing=BEGIN,
     tool=Tool("graph_open", Group.WORK),
-    command=Command(("work", "open"), arguments=("project",)),
     http=Route(
         "GET",
         "/projects/{project}/work",

@@ -16,7 +16,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import take_page
 from groundplan.kernel.cursors import Cursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Route, declare
+from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.claims import limit_lease_end
@@ -283,7 +283,6 @@ OPERATION = declare(
     summary="Children of a node, one column of the board, what a filter finds, or one node, with their states.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    command=Command(("work", "outline"), columns=("id", "summary", "state", "claimed_by", "open_children", "children")),
     http=Route("GET", "/projects/{project}/work/outline"),
 )
 

@@ -31,8 +31,8 @@ LIMIT :at_most
 -- name: counts_below
 -- How many nodes are below each of some nodes, and how many of them are open; of the first nodes of the walk.
 WITH RECURSIVE below (top, n) AS (
-    SELECT CAST(e.value AS bigint), CAST(e.value AS bigint)
-      FROM each(:ns) AS e
+    SELECT e.value, e.value
+      FROM each_number(:ns) AS e
      UNION ALL
     SELECT b.top, c.n
       FROM below AS b
@@ -49,8 +49,8 @@ SELECT chosen.top, count(*) AS walked, sum(CASE WHEN c.resolved OR c.n = chosen.
 -- name: outline_rows
 -- The fields of the nodes of an outline, and their sort keys.
 WITH wanted (n) AS MATERIALIZED (
-    SELECT CAST(e.value AS bigint)
-      FROM each(:ns) AS e
+    SELECT e.value
+      FROM each_number(:ns) AS e
 )
 SELECT c.n, c.id, c.summary, p.id AS parent, p.summary AS parent_summary, c.kind, c.status, c.resolved, c.outcome,
        c.held_reason, c.claimed_by, c.claimed_until, c.is_ready, c.is_blocked, c.open_children, c.depth, c.priority, c.changed_rev,

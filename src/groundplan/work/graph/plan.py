@@ -13,7 +13,7 @@ from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.links import LinkSource
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
@@ -369,7 +369,6 @@ OPERATION = declare(
     effect=Effect.WRITE,
     project=locate,
     tool=Tool("graph_plan", Group.WORK),
-    command=Command(("work", "plan")),
     http=Route("POST", "/projects/{project}/work/nodes", location="/projects/{project}/work/nodes/{created.id}"),
 )
 
@@ -388,6 +387,5 @@ ADD = declare(
     effect=Effect.WRITE,
     input=AddNodes,
     project=locate,
-    command=Command(("work", "add")),
     http=Route("POST", "/projects/{project}/work/tagged-nodes"),
 )

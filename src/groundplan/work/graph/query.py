@@ -12,7 +12,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import DropField, LeftOut, Trimming, take_page
 from groundplan.kernel.cursors import Cursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.registry import Command, Effect, Group, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.graph.search import (
@@ -149,6 +149,5 @@ OPERATION = declare(
     permission=Permission.WORK_READ,
     effect=Effect.READ,
     tool=Tool("graph_query", Group.WORK),
-    command=Command(("work", "query"), columns=("id", "summary", "resolved", "depth")),
     http=Route("GET", "/projects/{project}/work/nodes"),
 )

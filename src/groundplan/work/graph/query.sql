@@ -2,8 +2,8 @@
 -- The fields of the nodes of a page, and their sort keys. The numbers are computed first: under row level security
 -- PostgreSQL does not seek by values that it would have to compute on the way.
 WITH wanted (n) AS MATERIALIZED (
-    SELECT CAST(e.value AS bigint)
-      FROM each(:ns) AS e
+    SELECT e.value
+      FROM each_number(:ns) AS e
 )
 SELECT c.n, c.id, c.summary, c.resolved, c.state, p.id AS parent, c.depth, c.properties, c.claimed_by, c.claimed_at,
        c.claimed_until, c.is_ready, c.priority, c.changed_rev

@@ -11,14 +11,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from math import inf
-from typing import Annotated, Any, NamedTuple, Protocol
+from typing import Annotated, Any, Protocol
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.cursors import CursorValue, InvalidCursor
 from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
-from groundplan.kernel.search_words import SearchWords, TextMatch, build_parameters, drop_repeated
+from groundplan.kernel.search_words import (
+    TRIGRAM_CHARS,
+    SearchWords,
+    TextMatch,
+    Trigram,
+    build_parameters,
+    drop_repeated,
+    index_term,
+    list_trigrams,
+)
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import describe_value, invalid_argument
@@ -237,35 +246,13 @@ def _resolve_claimant(claimed_by: str | UnsetType | None, as_property: Any) -> s
 
 # --- Text -------------------------------------------------------------------------------------------------------------
 
-TRIGRAM_CHARS = 3  # the index stores trigrams; a shorter text is searched in every summary
-COMPARED_MAX = 32  # trigrams of a text whose frequencies are compared, spread over its whole length
 MATCHED_MAX = 4  # trigrams per index query; with more, the query takes longer than rechecking the matches
 MATCHED_SPREAD = 16  # a trigram that is this much more frequent than the rarest costs more than it saves
-
-
-class Trigram(NamedTuple):
-    """A trigram of a text, and its position."""
-
-    at: int
-    chars: str
 
 
 def lower_ascii(text: str) -> str:
     """Return the text with its ASCII letters in lower case."""
     return text.encode().lower().decode()
-
-
-def list_trigrams(text: str) -> list[Trigram]:
-    """Return the distinct trigrams of a text: some of them if it is long, and none if it is too short."""
-    first = {text[at : at + TRIGRAM_CHARS]: at for at in reversed(range(len(text) - TRIGRAM_CHARS + 1))}
-    trigrams = sorted(Trigram(at, chars) for chars, at in first.items())
-    count = min(len(trigrams), COMPARED_MAX)
-    return [trigrams[at * len(trigrams) // count] for at in range(count)]
-
-
-def index_term(trigram: Trigram) -> str:
-    """Return the index query for a trigram."""
-    return f'"{trigram.chars.replace(chr(34), chr(34) * 2)}"'
 
 
 def build_index_query(trigrams: Sequence[Trigram], frequencies: Sequence[float]) -> str:

@@ -12,7 +12,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import NextStep, RuleViolated, StaleRevision
 from groundplan.kernel.links import LinkSource
-from groundplan.kernel.operations.registry import Command, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -51,7 +51,7 @@ from groundplan.work.requests import (
 
 UPDATES_MAX = 1_000
 CHILDREN_SHOWN_MAX = 5
-NOTES_HINT = "Update its notes"
+NOTES_HINT = "Update the notes of its files"
 CLAIM_FIELDS = ("claimed_by", "claimed_at", "claimed_until", "status")  # releasing a claim also changes the status
 
 sql = load_queries(__file__)
@@ -167,23 +167,35 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
     finished: dict[int, str] = {}  # the ids of the nodes that were resolved
     updated = []
     completed: dict[int, str] = {}  # the context links of the tasks that were resolved
+    postponed: dict[int, int] = {}  # nodes to resolve after their children, with their depth
+
+    def apply(node: WorkNodeRow, item: Update, index: int, **options: Any) -> None:
+        was_resolved = node.resolved
+        _apply_update(tx, node, item, index, readiness, warnings, decision=request.decision, **options)
+        if node.resolved and not was_resolved:
+            finished[node.n] = node.id
+            if node.open_deps:
+                early.append(node.n)
+            if node.kind in (None, TASK):
+                completed[node.n] = node.context_links
+
     requested = [read_requested(item) for item in request.updates]
     targets = load_targets(tx, requested) if any(requested) else None
     for index, item in enumerate(request.updates):
         node = fetch_node_in_project(tx, item.node_id, beside=request.updates[0].node_id)
-        if readiness.has_unwritten_counts(node.n):
-            readiness.write_counts(node.n)
-            node = fetch_node(tx, node.n)
+        node = _count_anew(tx, node, readiness)
         _check_revision_and_claim(tx, node, item)
-        if item.resolved is True and not node.resolved:
-            finished[node.n] = node.id
-            if node.open_deps:
-                early.append(node.n)
+        if item.resolved is True and not node.resolved and node.open_children:  # a later update may resolve them
+            postponed[node.n] = node.depth
+        elif item.resolved is False:
+            postponed.pop(node.n, None)
         links = _set_links(tx, node, requested[index], targets, index)
-        rev = _apply_update(tx, node, item, index, readiness, warnings, links=links, decision=request.decision)
-        if node.n in finished and node.kind in (None, TASK):
-            completed[node.n] = node.context_links
-        updated.append(UpdatedNode(node.id, rev))
+        apply(node, item, index, links=links, is_postponed=node.n in postponed)
+        updated.append(UpdatedNode(node.id, node.rev))
+    for n in sorted(postponed, key=postponed.__getitem__, reverse=True):  # children before their parents
+        node = _count_anew(tx, fetch_node(tx, n), readiness)
+        refuse_open_children(tx, node)
+        apply(node, Update(node.id, resolved=True), 0)
     if not is_single:
         _refresh_revisions(tx, updated)
     if early:  # as they are now: a later update may have resolved the dependencies
@@ -199,6 +211,14 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
     if completed and not lean and has_knowledge(tx) and load_paths(tx, completed):
         answer.graph_hints = NOTES_HINT
     return add_side_effects(answer, tx, readiness, warnings)
+
+
+def _count_anew(tx: Transaction, node: WorkNodeRow, readiness: Readiness) -> WorkNodeRow:
+    """Return a node with the counts that earlier updates of the request changed."""
+    if not readiness.has_unwritten_counts(node.n):
+        return node
+    readiness.write_counts(node.n)
+    return fetch_node(tx, node.n)
 
 
 def _refresh_revisions(tx: Transaction, updated: list[UpdatedNode]) -> None:
@@ -218,7 +238,6 @@ def _check_revision_and_claim(tx: Transaction, node: WorkNodeRow, item: Update) 
         claims.check_claim_number(node, item.claim)
     if item.resolved is True and not node.resolved:
         claims.enforce_claims(tx, node.id, node.claimed_by, node.claimed_until)
-        refuse_open_children(tx, node)
 
 
 def refuse_open_children(tx: Transaction, node: WorkNodeRow) -> None:
@@ -236,16 +255,17 @@ def _apply_update(
     readiness: Readiness,
     warnings: Warnings,
     *,
-    links: Iterable[Change],
     decision: str | None,
-) -> int:
-    """Apply one update and return the revision of its node. Its links are set already."""
+    links: Iterable[Change] = (),
+    is_postponed: bool = False,
+) -> None:
+    """Apply one update, without resolving a node for which that is postponed. Its links are set already."""
     fields = _update_fields(tx, node, item, index, warnings)
     changes = [*fields, *links]
     entries = [] if item.add_evidence is UNSET else list(item.add_evidence)
     if entries:
         changes.append(_append_evidence(tx, node, entries))
-    flips = item.resolved is not UNSET and item.resolved != node.resolved
+    flips = item.resolved is not UNSET and item.resolved != node.resolved and not is_postponed
     if item.resolved is not UNSET and flips:
         changes.insert(0, changed("resolved", node.resolved, item.resolved))
         if item.resolved:
@@ -255,12 +275,13 @@ def _apply_update(
             changes += node.resolve()
         else:
             changes += node.reopen()
-    if isinstance(item.state, str) and not node.resolved and item.state.strip().casefold() in DONE_WORDS:
+    stays_open = not (node.resolved or is_postponed)
+    if stays_open and isinstance(item.state, str) and item.state.strip().casefold() in DONE_WORDS:
         warnings.add(node.id, "a state does not finish a node; resolved: true does")
     op = WorkOp.UPDATED if not flips else WorkOp.RESOLVED if node.resolved else WorkOp.REOPENED
     claim_op = claims.update_claim(tx, node, item, changes)
     if not changes:
-        return node.rev
+        return
     if op is WorkOp.UPDATED and claim_op is not None and all(change.field in CLAIM_FIELDS for change in changes):
         op = claim_op
     if flips:  # otherwise no readiness changes
@@ -276,7 +297,6 @@ def _apply_update(
             readiness.propagate_resolved(neighbours)
         else:
             readiness.propagate_opened(neighbours)
-    return node.rev
 
 
 def _update_fields(tx: Transaction, node: WorkNodeRow, item: Update, index: int, warnings: Warnings) -> list[Change]:
@@ -354,6 +374,7 @@ def _append_evidence(tx: Transaction, node: WorkNodeRow, entries: Sequence[AddEv
                 tx.actor.id,
                 tx.now,
                 checks.get((entry.type, entry.ref), get_default_check(entry.type)),
+                tx.rev,
             )
             for k, entry in numbered
         ],
@@ -392,7 +413,6 @@ OPERATION = declare(
     project=locate,
     prepare=look_up_evidence,
     tool=Tool("graph_update", Group.WORK),
-    command=Command(("work", "update")),
     http=Route("PATCH", "/projects/{project}/work/nodes"),
     other_routes=(
         Route("PATCH", "/projects/{project}/work/nodes/{node_id}", item_of="updates", summary="Change one node."),

@@ -12,12 +12,15 @@ there is removed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from groundplan.kernel.audit import changed
 from groundplan.work.importing.items import (
+    DIGEST,
+    HELD,
+    LOOP,
     PROPERTIES,
     SECTIONS,
     DeletedItem,
@@ -32,6 +35,7 @@ from groundplan.work.importing.items import (
     is_same,
     list_fields,
     list_sections,
+    number_titles,
 )
 from groundplan.work.importing.state import (
     ImportConflict,
@@ -41,14 +45,15 @@ from groundplan.work.importing.state import (
     PlanNodeState,
     SectionChange,
     StoredNode,
+    StoredSection,
 )
-from groundplan.work.kinds import DROPPED, FEATURE, ROOT_N, get_complexity, get_priority
+from groundplan.work.kinds import DROPPED, FEATURE, PRIORITY, ROOT_N, get_complexity, get_priority
 from groundplan.work.nodes import DEPENDS_ON
 from groundplan.work.requests import LINKS_MAX, SECTIONS_MAX, TAGS_MAX, encode_links, encode_properties, encode_state
 
 T = TypeVar("T")
 
-HELD = "held: "
+REASONS = ("note", DROPPED)  # types of evidence why an item is finished
 IMPORTED = "import"  # the type of evidence that a file says so
 
 
@@ -146,12 +151,15 @@ def add_changed_entries(
     """Compare the items that changed in the file with their nodes, and add entries for the differences."""
     for item in items:
         n = state.last[item.source_id].node_n
-        base = bases[item.source_id]
         if n is None:
             fields = ("node", None, "removed", item.title)
             state.conflicts.append(ImportConflict(item.source_id, *fields))
             continue
+        is_exported = item.source_id in state.exported
+        base = _build_base_of_export(state, item, nodes[n]) if is_exported else bases[item.source_id]
         entry = add_stored_entry(state, item.source_id, nodes[n], base)
+        if is_exported:  # there was no import that left a base
+            entry.last_base = None
         entry.item = item
         there = list_fields(item, state.tool)
         there.pop("fate", None)
@@ -175,6 +183,39 @@ def add_changed_entries(
         entry.digest = ""
         if not has_conflicts and entry.is_closed:
             entry.new_evidence.append(SourceEvidence(DROPPED, gone.reason or f"deleted in {state.tool}"))
+
+
+def _build_base_of_export(state: ImportState, item: SourceItem, stored: StoredNode) -> ImportBase:
+    """Return the base of an item that an export made of a node: what both say, for who changed the rest is unknown.
+
+    A field that differs is a conflict, unless the node does not have it. The priority stays, because a tool may need
+    one or have fewer.
+    """
+    base, here, there = build_base(item, state.tool), _list_here(state, stored), list_fields(item, state.tool)
+    if item.parent is not None and state.numbers.get(item.parent) in {*_iter_above(state, stored.row.n)}:
+        here["parent"] = item.parent  # the tool has fewer levels
+    priority = f"{PROPERTIES}{PRIORITY}"
+    if not is_same(here.setdefault(priority, there.get(priority)), there.get(priority)):
+        here[priority] = there.get(priority)
+        state.placed.append(
+            ImportNote(item.source_id, PRIORITY, f"is {there.get(priority)} in the file, and stays here")
+        )
+    for name, value in there.items():
+        if not is_same(here.get(name), value):
+            del base.fields[name]
+    base.depends_on = [target for target in base.depends_on if (DEPENDS_ON, state.numbers.get(target)) in stored.edges]
+    base.links = [(type_, target) for type_, target in base.links if (type_, state.numbers.get(target)) in stored.edges]
+    base.tags = [tag for tag in base.tags if tag in stored.tags or tag == item.properties.get("type")]
+    base.context_links = [link for link in base.context_links if link in stored.row.links_value]
+    return base
+
+
+def _iter_above(state: ImportState, n: int) -> Iterator[int]:
+    """Yield the numbers of the nodes above a node."""
+    above = state.graph.nodes[n].parent_n
+    while above is not None:
+        yield above
+        above = state.graph.nodes[above].parent_n
 
 
 def add_stored_entry(state: ImportState, source_id: str, stored: StoredNode, base: ImportBase) -> ImportEntry:
@@ -201,14 +242,22 @@ def _list_here(state: ImportState, stored: StoredNode) -> dict[str, Any]:
     if row.parent_n != ROOT_N and row.parent_n is not None:
         fields["parent"] = state.name(row.parent_n)
     fields |= {f"{PROPERTIES}{name}": value for name, value in row.properties_value.items()}
-    fields |= {f"{SECTIONS}{section.title}": section.content for section in stored.sections}
+    fields |= {f"{SECTIONS}{title}": section.content for title, section in _name_sections(stored).items()}
     return fields
+
+
+def _name_sections(stored: StoredNode) -> dict[str, StoredSection]:
+    """Return the sections of a node under the titles that an export gives them."""
+    return dict(zip(number_titles(section.title for section in stored.sections), stored.sections, strict=True))
 
 
 def _compare_fields(state: ImportState, entry: ImportEntry, there: Mapping[str, Any]) -> bool:
     """Apply the fields that changed only in the file. Return True if there are conflicts."""
     source_id, stored, base = entry.get_stored_item()
-    merged = merge_fields(source_id, base, there, _list_here(state, stored))
+    here = _list_here(state, stored)
+    if stored.row.claimed_by is not None and "state" not in base.fields:
+        here["state"] = there.get("state")  # the word that an export has for a claim
+    merged = merge_fields(source_id, base, there, here)
     base.fields = merged.base
     base.written = {name: value for name, value in base.written.items() if name not in merged.taken}
     base.keeps_parent = base.keeps_parent and "parent" not in merged.taken
@@ -249,7 +298,7 @@ def set_properties(entry: ImportEntry, properties: dict[str, Any]) -> None:
 
 def _take_section(state: ImportState, entry: ImportEntry, title: str, text: str | None) -> None:
     source_id, node, _ = entry.get_stored_item()
-    stored = next((section for section in node.sections if section.title == title), None)
+    stored = _name_sections(node).get(title)
     if text is None:
         entry.gone_sections += [stored] if stored else []
     elif stored is not None:
@@ -279,7 +328,7 @@ def _compare_lists(state: ImportState, entry: ImportEntry, item: SourceItem) -> 
     entry.new_tags = [tag for tag in tags.added if tag not in stored.tags][:room]
     entry.gone_tags = [tag for tag in tags.removed if tag in stored.tags]
     _compare_context_links(entry, base.context_links, fresh.context_links)
-    known = {*base.evidence}
+    known = {*base.evidence, *digest_evidence(_iter_known_evidence(stored))}
     digests = digest_evidence(item.evidence)
     entry.new_evidence += [
         evidence for evidence, digest in zip(item.evidence, digests, strict=True) if digest not in known
@@ -287,6 +336,13 @@ def _compare_lists(state: ImportState, entry: ImportEntry, item: SourceItem) -> 
     base.loops = [target for target in base.loops if target in fresh.depends_on]
     for name in ("depends_on", "links", "tags", "context_links", "evidence"):
         setattr(base, name, getattr(fresh, name))
+
+
+def _iter_known_evidence(stored: StoredNode) -> Iterator[SourceEvidence]:
+    """Yield the evidence of a node; a reason is known as each type, because a file has one for done and dropped."""
+    for entry in stored.evidence:
+        types = REASONS if entry.type in REASONS else (entry.type,)
+        yield from (SourceEvidence(type_, entry.text.strip()) for type_ in types)
 
 
 def _compare_context_links(entry: ImportEntry, base: list[str], there: list[str]) -> None:
@@ -314,7 +370,10 @@ class FieldMerge:
 
 
 def merge_fields(source_id: str, last: ImportBase, there: Mapping[str, Any], here: Mapping[str, Any]) -> FieldMerge:
-    """Compare the fields of an item with those of the last import and of its node."""
+    """Compare the fields of an item with those of the last import and of its node.
+
+    What an agent keeps for itself (`state`) and a hold that was set here stay without a conflict.
+    """
     merged = FieldMerge(base=dict(last.fields))
     for name in dict.fromkeys([*last.fields, *there]):
         base, new = last.fields.get(name), there.get(name)
@@ -322,14 +381,22 @@ def merge_fields(source_id: str, last: ImportBase, there: Mapping[str, Any], her
             continue
         ours = here.get(name)
         if not is_same(ours, new):
-            if not is_same(ours, last.written.get(name, base)):
+            if is_same(ours, last.written.get(name, base)):
+                merged.taken[name] = new
+            elif name != "state" and not (name == "fate" and _is_own_hold(base, ours, new)):
                 merged.conflicts.append(ImportConflict(source_id, name, base, ours, new))
                 continue
-            merged.taken[name] = new
         merged.base.pop(name, None)
         if new is not None:
             merged.base[name] = digest_if_long(new)
     return merged
+
+
+def _is_own_hold(base: Any, ours: Any, new: Any) -> bool:
+    """Return whether a node was put on hold here, and the file has another reason or, for want of holds, none."""
+    was_held, is_held, is_held_there = (str(fate).startswith((HELD, DIGEST)) for fate in (base, ours, new))
+    is_of_import = str(ours).startswith(f"{HELD}{LOOP}")
+    return is_held and not is_of_import and (is_held_there or (new == "open" and not was_held))
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.importing.items import SourceEvidence, SourceSection
+from groundplan.work.importing.items import SourceEvidence, SourceSection, number_titles
 from groundplan.work.kinds import DROPPED, PRIORITY_ABSENT, ROOT_N, is_claim_live
 from groundplan.work.nodes import DEPENDS_ON
 
@@ -125,6 +125,11 @@ def export_work(tx: Transaction, request: ExportWork) -> ExportedWork:
     for n, title, text in tx.all(sql.exported_sections, **place):
         if n != ROOT_N:
             items[n].sections.append(SourceSection(title, text))
+    for item in items.values():
+        titles = number_titles(section.title for section in item.sections)
+        item.sections = [
+            SourceSection(title, section.text) for title, section in zip(titles, item.sections, strict=True)
+        ]
     for n, type_, text in tx.all(sql.exported_evidence, **place):
         if n != ROOT_N:
             items[n].evidence.append(SourceEvidence(type_, text))

@@ -53,6 +53,7 @@ from groundplan.work.importing.state import (
     PlanGraph,
     load_bases,
     load_differing,
+    load_exported_nodes,
     load_graph,
     load_last_imports,
     load_nodes,
@@ -191,10 +192,13 @@ def _prepare(tx: Transaction, request: ImportWork) -> ImportState:
     _refuse_duplicates(items, request.deleted)
     project_id = tx.project.id
     last = load_last_imports(tx, project_id, request.tool)
+    exported = load_exported_nodes(tx, project_id, request.tool, (item for item in items if item.source_id not in last))
+    last |= {source_id: LastImport(n, "") for source_id, n in exported.items()}
     new = [item for item in items if item.source_id not in last]
     changed = [item for item in items if item.source_id in last and _differs(item, last[item.source_id])]
     deleted = [deletion for deletion in request.deleted if deletion.source_id in last]
     state = ImportState(request.tool, PlanGraph({}), last)
+    state.exported = {*exported}
     state.requires_evidence = get_policies(tx).evidence == "require"
     state.numbers = {source_id: row.node_n for source_id, row in last.items() if row.node_n is not None}
     state.sources = {n: source_id for source_id, n in state.numbers.items()}

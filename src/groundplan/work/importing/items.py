@@ -18,6 +18,7 @@ from msgspec import Meta, Struct
 
 from groundplan.kernel.input_gate.text_limits import MaxBytes, NotBlank
 from groundplan.work.kinds import PRIORITY
+from groundplan.work.refs import ID_CHARS_MAX
 from groundplan.work.requests import EvidenceRef, Links, Summary, TypeName
 
 SOURCE_ID_BYTES_MAX = 1024
@@ -37,6 +38,7 @@ Alias = Annotated[str, Meta(min_length=1, max_length=ALIAS_CHARS_MAX)]
 HoldReason = Annotated[str, Meta(min_length=1), MaxBytes(4096), NotBlank()]
 SectionText = Annotated[str, MaxBytes(SECTION_BYTES_MAX)]
 Tag = Annotated[str, Meta(min_length=1, max_length=100)]
+NodeId = Annotated[str, Meta(min_length=1, max_length=ID_CHARS_MAX)]
 
 
 class SourceLink(Struct, frozen=True, forbid_unknown_fields=True):
@@ -85,6 +87,7 @@ class SourceItem(Struct, kw_only=True, forbid_unknown_fields=True):
     properties: dict[str, Any] = {}  # what has no place of its own here; `priority` and `source…` are added
     # A heading or a list: it is never offered, and finished with its last item, whatever its fate.
     is_group: bool = False
+    node: NodeId | None = None  # the id of the node that an export of ours made the item of
     file: str = ""
     line: int | None = None
 
@@ -153,7 +156,7 @@ def digest_item(item: SourceItem) -> str:
         "links": _sort_links(item),
         "evidence": sorted(item.evidence, key=lambda evidence: (evidence.type, evidence.text)),
     }
-    return compute_digest(msgspec.structs.replace(item, file="", line=None, **sets))
+    return compute_digest(msgspec.structs.replace(item, node=None, file="", line=None, **sets))
 
 
 def _sort_links(item: SourceItem) -> list[SourceLink]:
@@ -215,16 +218,22 @@ def list_fields(item: SourceItem, tool: str) -> dict[str, Any]:
 
 def list_sections(item: SourceItem) -> dict[str, str]:
     """Return the sections of an item by title. A repeated title gets a number."""
-    texts: dict[str, str] = {}
+    titles = number_titles(section.title for section in item.sections)
+    return dict(zip(titles, (section.text for section in item.sections), strict=True))
+
+
+def number_titles(titles: Iterable[str]) -> list[str]:
+    """Return the titles of sections, of which each that is repeated gets a number."""
+    numbered: dict[str, None] = {}
     numbers: dict[str, int] = {}  # the last number of each title, so that many equal ones are not counted again
-    for section in item.sections:
-        title, number = section.title, numbers.get(section.title, 1)
-        while title in texts:
+    for own in titles:
+        title, number = own, numbers.get(own, 1)
+        while title in numbered:
             number += 1
-            title = f"{section.title} [{number}]"
-        numbers[section.title] = number
-        texts[title] = section.text
-    return texts
+            title = f"{own} [{number}]"
+        numbers[own] = number
+        numbered[title] = None
+    return list(numbered)
 
 
 def digest_evidence(evidence: Iterable[SourceEvidence]) -> list[str]:

@@ -88,6 +88,27 @@ SELECT s.node_n, s.id, s.ordinal, s.title, s.content
    AND s.node_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
  ORDER BY s.node_n, s.ordinal;
 
+-- name: evidence_of
+-- The evidence of some nodes.
+SELECT e.node_n, e.type, e.ref
+  FROM work_evidence AS e
+ WHERE e.tenant_id = :tenant_id
+   AND e.project_id = :project_id
+   AND e.node_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: nodes_without_source
+-- The project, the id and the number of those of some nodes that were not imported from a tool.
+SELECT c.project_id, c.id, c.n
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.id IN (SELECT value FROM each(:ids))
+   AND NOT EXISTS (SELECT 1
+                     FROM work_imports AS i
+                    WHERE i.tenant_id = c.tenant_id
+                      AND i.project_id = c.project_id
+                      AND i.tool = :tool
+                      AND i.node_n = c.n);
+
 -- name: add_edges
 -- Add edges, unless they exist.
 INSERT INTO work_edges (tenant_id, project_id, from_n, type, to_n)

@@ -253,12 +253,13 @@ class StoredSection(NamedTuple):
 
 
 class StoredNode(NamedTuple):
-    """A node with its edges, tags and sections."""
+    """A node with its edges, tags, sections and evidence."""
 
     row: WorkNodeRow
     edges: set[tuple[str, int]]
     tags: list[str]
     sections: list[StoredSection]
+    evidence: list[SourceEvidence]
 
 
 def load_last_imports(tx: Transaction, project_id: str, tool: str) -> dict[str, LastImport]:
@@ -309,14 +310,26 @@ def load_nodes(tx: Transaction, project_id: str, ns: Sequence[int]) -> dict[int,
     for chunk in split_rows(ns):
         place: dict[str, Any] = {"project_id": project_id, "ns": to_json_array(chunk)}
         for row in tx.all(sql.nodes, WorkNodeRow, **place):
-            nodes[row.n] = StoredNode(row, set(), [], [])
+            nodes[row.n] = StoredNode(row, set(), [], [], [])
         for n, type_, to_n in tx.all(sql.edges_from, **place):
             nodes[n].edges.add((type_, to_n))
         for n, tag in tx.all(sql.tags_of, **place):
             nodes[n].tags.append(tag)
         for section in tx.all(sql.sections_of, StoredSection, **place):
             nodes[section.node_n].sections.append(section)
+        for n, type_, text in tx.all(sql.evidence_of, **place):
+            nodes[n].evidence.append(SourceEvidence(type_, text))
     return nodes
+
+
+def load_exported_nodes(tx: Transaction, project_id: str, tool: str, items: Iterable[SourceItem]) -> dict[str, int]:
+    """Return the nodes that exports made items of and that no import knows yet, by their source ids."""
+    source_ids = {item.node: item.source_id for item in items if item.node is not None}
+    numbers: dict[str, int] = {}
+    for chunk in split_rows(source_ids):
+        rows = tx.all(sql.nodes_without_source, tool=tool, ids=to_json_array(chunk))
+        numbers |= {source_ids[node_id]: n for owner, node_id, n in rows if owner == project_id and n != ROOT_N}
+    return numbers
 
 
 def run_in_chunks(tx: Transaction, query: Query, rows: Iterable[dict[str, Any]]) -> None:
@@ -456,6 +469,7 @@ class ImportState:
     conflicts: list[ImportConflict] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     sources: dict[int, str] = field(default_factory=dict)  # the reverse of `numbers`
+    exported: set[str] = field(default_factory=set)  # source ids that an export gave to nodes that were made here
 
     def touch(self, n: int) -> ImportEntry:
         """Return the entry of a node. It is created if the import has not changed the node yet."""

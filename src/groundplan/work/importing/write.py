@@ -315,7 +315,7 @@ def _list_evidence(tx: Transaction, entries: list[ImportEntry]) -> Iterator[Evid
         first = entry.stored.row.evidence_total + 1 if entry.stored else 1
         for k, evidence in enumerate(entry.new_evidence, first):
             check = get_default_check(evidence.type)
-            yield EvidenceRow(entry.node.n, k, evidence.type, evidence.text, tx.actor.id, tx.now, check)
+            yield EvidenceRow(entry.node.n, k, evidence.type, evidence.text, tx.actor.id, tx.now, check, tx.rev)
 
 
 def _list_new_sections(entries: list[ImportEntry]) -> Iterator[dict[str, Any]]:

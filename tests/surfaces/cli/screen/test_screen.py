@@ -6,12 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.surfaces.cli.screen.cells import cut, measure
-from groundplan.surfaces.cli.screen.output import takes_colours
-from groundplan.surfaces.cli.screen.pager import choose_pager
+from groundplan.surfaces.cli.screen.output import TextTable, choose_pager, takes_colours
 from groundplan.surfaces.cli.screen.progress import Progress
-from groundplan.surfaces.cli.screen.styled_text import StyledText
-from groundplan.surfaces.cli.screen.table import TextTable
+from groundplan.surfaces.cli.screen.text import StyledText, cut, measure
 
 texts = st.text(st.characters(blacklist_categories=("Cc", "Cs")), max_size=60)
 

@@ -37,7 +37,7 @@ class Site:
 
     def start(self) -> None:
         """Start the server, on the same port as before if there was one."""
-        arguments = ["serve", "--db", str(self.db), "--port", str(self.port), "--agent", "ada", "--design"]
+        arguments = ["serve", "--db", str(self.db), "--port", str(self.port), "--person", "ada", "--design"]
         read_end, write_end = os.pipe()
         nothing = os.open(os.devnull, os.O_RDWR)
         self._process = self._program.start(*arguments, files=(nothing, nothing, write_end))

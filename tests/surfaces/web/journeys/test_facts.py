@@ -85,7 +85,7 @@ def test_a_suggestion_stands_beside_the_value_until_a_person_decides(page: Page,
         suggested = {"pointer": "/wells/pump", "value": "hand", "rationale": "it is cheaper"}
         agent.call("context.edit", runId=run, inputs=[suggested])
     suggestion = page.locator(".inspector .suggestion")
-    expect(suggestion).to_contain_text("builder-2 suggests hand")  # it came by itself
+    expect(suggestion).to_contain_text("builder-2 (agent) suggests hand")  # it came by itself
     expect(suggestion).to_contain_text("it is cheaper")
     expect(page.locator(".inspector .large")).to_have_text("foot")
     suggestion.get_by_role("button", name="Accept").click()

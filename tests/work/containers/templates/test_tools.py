@@ -52,9 +52,7 @@ ARGUMENTS = {
 
 
 def test_the_tools_take_the_arguments_of_their_contract() -> None:
-    listed = RegistryTools(
-        OPERATIONS, [Group.CONTAINERS], lambda _operation, _arguments, _cancellation: ExecutionResult(None)
-    ).listing()
+    listed = RegistryTools(OPERATIONS, [Group.CONTAINERS], lambda *_call: ExecutionResult(None)).listing()
 
     assert {tool["name"]: set(tool["inputSchema"]["properties"]) for tool in listed} == ARGUMENTS
     selectors = {tool["name"]: tool["inputSchema"]["properties"].get("operation") for tool in listed}

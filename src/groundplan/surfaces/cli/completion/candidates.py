@@ -11,23 +11,14 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from groundplan.surfaces.cli.short.words.table import (
-    COMMON_OPTIONS,
-    STATES,
-    WORDS,
-    Kind,
-    Option,
-    Word,
-    WordArgument,
-    find_word,
-)
+from groundplan.surfaces.cli.command_line import COMMON_OPTIONS, PROJECT_OPTION, Command, Kind, Parameter, index_options
+from groundplan.surfaces.cli.program import GROUPS, load_command, load_summaries, split_words
 
 if TYPE_CHECKING:
-    from groundplan.surfaces.cli.short.session import WordSession
+    from groundplan.surfaces.cli.invocation import Invocation
 
 CANDIDATES_MAX = 50
 TITLE_CHARS_MAX = 60
-PURPOSE_WORDS = ("purpose", "throughline")  # commands whose arguments are keys
 
 
 class Candidate(NamedTuple):
@@ -63,7 +54,7 @@ def _read_place(argv: Sequence[str]) -> TypedPlace:
 
 
 def _format(one: Candidate) -> str:
-    from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
+    from groundplan.surfaces.cli.screen.text import escape_control_chars
 
     value, description = (escape_control_chars(" ".join(text.split())) for text in one)
     return f"{value}\t{description[:TITLE_CHARS_MAX]}\n" if description else f"{value}\n"
@@ -71,104 +62,57 @@ def _format(one: Candidate) -> str:
 
 def list_candidates(place: TypedPlace) -> Iterable[Candidate]:
     """Return the candidates for a place; those that do not begin with what is typed are left out later."""
-    before = list(place.before)
-    leading = {name: option for option in COMMON_OPTIONS for name in option.names if option.value}
+    words, others = split_words(place.before)
+    if not words or tuple(words) in GROUPS:
+        command = Command(tuple(words), common=(PROJECT_OPTION, *COMMON_OPTIONS))
+    else:
+        command = load_command(words, with_help=place.current.startswith("-"))
+    options = index_options((*command.options, *command.common))
     given: dict[str, str] = {}
-    while before and before[0] in leading:
-        option = leading[before[0]]
-        if len(before) == 1:
-            return _list_values(option.kind, place.current, given)
-        given[option.key] = before[1]
-        del before[:2]
-    if not before:
-        return _list_options(COMMON_OPTIONS) if place.current.startswith("-") else list_commands()
-    word = find_word(before[0])
-    if word is None:
-        return _complete_group(before, place.current, given)
-    return _complete_word(word, before[1:], place.current, given)
-
-
-def _complete_word(word: Word, before: Sequence[str], current: str, given: dict[str, str]) -> Iterable[Candidate]:
-    options = {name: option for option in (*word.options, *COMMON_OPTIONS) for name in option.names}
     positional = 0
-    pending: Option | None = None
-    for text in before:
+    pending: Parameter | None = None
+    for text in others:
         if pending is not None:
             given[pending.key] = text
             pending = None
         elif text.startswith("-") and text != "-":
-            option = options.get(text)
-            pending = option if option is not None and option.value else None
+            found = options.get(text)
+            pending = found if found is not None and not found.is_switch else None
         else:
             positional += 1
     if pending is not None:
-        return _list_values(pending.kind, current, given)
-    if current.startswith("-"):
-        return _list_options((*word.options, *COMMON_OPTIONS))
-    argument = _find_argument(word.arguments, positional)
-    return () if argument is None else _list_values(argument.kind, current, given)
+        return _list_values(pending, place.current, given)
+    if place.current.startswith("-"):
+        return [Candidate(name, option.help) for name, option in options.items()]
+    if command.run is None:
+        summaries = load_summaries(tuple(words)) if words else _summarize_first()
+        return [Candidate(name, summary) for name, summary in summaries.items()]
+    argument = _find_argument(command.arguments, positional)
+    return () if argument is None else _list_values(argument, place.current, given)
 
 
-def _find_argument(arguments: Sequence[WordArgument], index: int) -> WordArgument | None:
+def _find_argument(arguments: Sequence[Parameter], index: int) -> Parameter | None:
     if index < len(arguments):
         return arguments[index]
     return arguments[-1] if arguments and arguments[-1].many else None
 
 
-def _complete_group(before: Sequence[str], current: str, given: dict[str, str]) -> Iterable[Candidate]:
-    """Return candidates for the other commands: their second words, options, ids, keys, projects and tags."""
-    if before[-1] == "--project":
-        return _list_values(Kind.PROJECT, current, given)
-    if before[-1] == "--tag":
-        return _list_values(Kind.TAG, current, given)
-    commands = _list_group(before[0])
-    if len(before) == 1 and commands and not current.startswith("-"):
-        return [Candidate(name, summary) for name, summary in commands.items()]
-    if current.startswith("-"):
-        return _list_options(COMMON_OPTIONS)
-    return _list_values(Kind.KEY if before[0] in PURPOSE_WORDS else Kind.NODE, current, given)
+def _summarize_first() -> dict[str, str]:
+    from groundplan.commands import TOPICS
+    from groundplan.surfaces.cli.help import summarize
+
+    return {name: summarize(name) for topic in TOPICS.values() for name in (*topic.listed, *topic.others)}
 
 
-def _list_group(first: str) -> dict[str, str]:
-    """Return the second words of a group of commands, with their summaries. It loads all operations."""
-    from groundplan.catalog import OPERATIONS
-    from groundplan.surfaces.cli.program import CUSTOM_COMMANDS
-
-    found = {
-        command.words[1]: command.summary or operation.summary
-        for operation in OPERATIONS
-        for command in operation.commands
-        if command.words[0] == first and len(command.words) > 1
-    }
-    found |= {name: (function.__doc__ or "") for name, function in CUSTOM_COMMANDS.get(first, {}).items()}
-    return dict(sorted(found.items()))
-
-
-def list_commands() -> Iterator[Candidate]:
-    """Yield the first words of all commands."""
-    from groundplan.surfaces.cli.short.words.help import GROUPS
-
-    for word in WORDS:
-        yield Candidate(word.name, word.summary)
-    for commands in GROUPS.values():
-        for names, summary in commands.items():
-            yield from (Candidate(name, summary) for name in names.split(", "))
-
-
-def _list_options(options: Iterable[Option]) -> Iterator[Candidate]:
-    for option in options:
-        yield from (Candidate(name, option.help) for name in option.names)
-
-
-def _list_values(kind: Kind, current: str, given: dict[str, str]) -> Iterable[Candidate]:
-    match kind:
-        case Kind.STATE:
-            return [Candidate(state) for state in STATES]
+def _list_values(parameter: Parameter, current: str, given: dict[str, str]) -> Iterable[Candidate]:
+    if parameter.choices:
+        return [Candidate(choice) for choice in parameter.choices]
+    match parameter.kind:
         case Kind.FILE:
             return _list_files(current)
         case Kind.TEXT:
             return ()
-    return _read_plan(kind, current, given)
+    return _read_plan(parameter.kind, current, given)
 
 
 def _list_files(current: str) -> Iterator[Candidate]:
@@ -185,32 +129,34 @@ def _list_files(current: str) -> Iterator[Candidate]:
 
 def _read_plan(kind: Kind, current: str, given: dict[str, str]) -> Iterable[Candidate]:
     from groundplan.configuration import Flags, load_settings
-    from groundplan.surfaces.cli.short.session import WordSession
+    from groundplan.kernel.errors import OPERATION_NAMES
+    from groundplan.surfaces.cli.invocation import Invocation
 
-    flags = Flags(**{name: given.get(name) for name in ("db", "org", "agent", "person", "access", "config")})
-    with WordSession(load_settings(flags), given.get("project")) as session:
+    flags = Flags(**{name: given.get(name) for name in Flags._fields})
+    settings, project = load_settings(flags), given.get("project")
+    with Invocation(flags, as_json=True, vocabulary=OPERATION_NAMES, project=project, settings=settings) as invocation:
         match kind:
             case Kind.PROJECT:
-                return [Candidate(one.name, one.goal or "") for one in session.read("project.list").projects]
+                return [Candidate(one.name, one.goal or "") for one in invocation.read("project.list").projects]
             case Kind.TAG:
-                return [Candidate(one.tag) for one in session.read("tag.list", projectId=session.project).tags]
+                return [Candidate(one.tag) for one in invocation.read("tag.list", projectId=invocation.project).tags]
             case Kind.KEY:
-                return list(_list_keys(session))
-        return _list_tasks(session, current)
+                return list(_list_keys(invocation))
+        return _list_tasks(invocation, current)
 
 
-def _list_tasks(session: WordSession, current: str) -> list[Candidate]:
+def _list_tasks(invocation: Invocation, current: str) -> list[Candidate]:
     if current:
-        nodes = session.read("work.lookup", project=session.project, beginning=current).nodes
+        nodes = invocation.read("work.lookup", project=invocation.project, beginning=current).nodes
     else:
-        nodes = session.read(
-            "work.outline", project=session.project, filter={"resolved": False}, limit=CANDIDATES_MAX
+        nodes = invocation.read(
+            "work.outline", project=invocation.project, filter={"resolved": False}, limit=CANDIDATES_MAX
         ).nodes
     return [Candidate(node.id, f"{node.state}: {node.summary}") for node in nodes]
 
 
-def _list_keys(session: WordSession) -> Iterator[Candidate]:
-    answer = session.read("purpose.open", project=session.project)
+def _list_keys(invocation: Invocation) -> Iterator[Candidate]:
+    answer = invocation.read("purpose.open", project=invocation.project)
     for node in answer.nodes or ():
         yield Candidate(node.key, node.title)
     assumptions = {

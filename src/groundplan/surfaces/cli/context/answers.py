@@ -8,14 +8,10 @@ of answers, so a view is always complete.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from groundplan.context.commit import Committed
-from groundplan.context.diff import ConstraintDiff, FactState, InputDiff
-from groundplan.context.edit import EditedRun
-from groundplan.context.runs import RunWithRev
 from groundplan.context.schemas import (
     ContextView,
     PcivConstraintV1,
@@ -25,7 +21,6 @@ from groundplan.context.schemas import (
     Suggestion,
     ValueKind,
 )
-from groundplan.context.suggestions import NewSuggestion
 from groundplan.context.values import COLUMN_BY_KIND
 from groundplan.kernel.answers import encode
 from groundplan.surfaces.cli.drawing import (
@@ -39,9 +34,15 @@ from groundplan.surfaces.cli.drawing import (
     read,
     to_text,
 )
-from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
-from groundplan.surfaces.cli.screen.styled_text import StyledText
+from groundplan.surfaces.cli.screen.text import StyledText, escape_control_chars
 from groundplan.surfaces.cli.terminal import EMPTY_CELL, INDENT, format_time, format_title, join_first, to_one_line
+
+if TYPE_CHECKING:
+    from groundplan.context.commit import Committed
+    from groundplan.context.diff import ConstraintDiff, FactState, InputDiff
+    from groundplan.context.edit import EditedRun
+    from groundplan.context.runs import RunWithRev
+    from groundplan.context.suggestions import NewSuggestion
 
 NO_VALUE, MISSING = "unset", "missing"
 QUIET, WARNING = "dim", "yellow"
@@ -273,8 +274,6 @@ RENDERERS = {
         WARNINGS,
     ),
     "context.create_draft": View(HEADER, GAP, NEXT_SET),
-    "context.fetch_run": View(HEADER),
-    "context.update_draft": View(HEADER),
     "context.commit": View(
         Fields(*RUN, _list_last_change),
         Lines("missing", _escape_line_breaks, title="Missing:"),

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-import typer
+from uuid import NAMESPACE_URL, uuid5
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.strict_json import decode
 from groundplan.kernel.wording import quote_text
+from groundplan.surfaces.cli.command_line import argument, option
+from groundplan.surfaces.cli.context.open_draft import find_or_begin_draft
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.renderers import show_answer
 
 if TYPE_CHECKING:
     from groundplan.context.schemas import PcivInputV1
     from groundplan.session import Session
+
+
+def build_file_source(run: str, path: str) -> dict[str, str]:
+    """Return a file as a source. The same file in the same run is the same source."""
+    return {
+        "id": str(uuid5(NAMESPACE_URL, f"groundplan:{run}:{path}")),
+        "kind": "file",
+        "title": path.rpartition("/")[2] or path,
+        "uri": path,
+    }
+
 
 BOOLEAN_WORDS = {"true": True, "false": False}
 
@@ -23,100 +36,63 @@ def set_input(
     invocation: Invocation,
     words: Annotated[
         list[str],
-        typer.Argument(
-            metavar="[RUN] POINTER [VALUE]",
-            help="The draft, by id, default: my open draft, else a new one. The JSON Pointer of the input, such as "
+        argument(
+            "[RUN] POINTER [VALUE]",
+            "The draft, by id, default: my open draft, else a new one. The JSON Pointer of the input, such as "
             "/site/size. The value; '' is the empty text. Put a value that starts with a dash last, after --.",
-            show_default=False,
         ),
     ],
     kind: Annotated[
         Literal["string", "number", "boolean", "enum", "json"] | None,
-        typer.Option(
+        option(
             "--kind",
-            metavar="KIND",
-            help="string, number, boolean, enum or json. Default: unchanged; if new: string, or enum with --option.",
-            show_default=False,
+            value="KIND",
+            text="string, number, boolean, enum or json. Default: unchanged; if new: string, or enum with --option.",
         ),
     ] = None,
-    unset: Annotated[
-        bool, typer.Option("--unset", metavar="", help="Remove the value: it is not known.", show_default=False)
-    ] = False,
+    unset: Annotated[bool, option("--unset", text="Remove the value: it is not known.")] = False,
     label: Annotated[
         str | None,
-        typer.Option(
-            "--label",
-            metavar="TEXT",
-            help="The label. Default for a new input: the last step of its pointer.",
-            show_default=False,
-        ),
+        option("--label", value="TEXT", text="The label. Default for a new input: the last step of its pointer."),
     ] = None,
     required: Annotated[
         bool | None,
-        typer.Option(
-            "--required/--no-required",
-            metavar="",
-            help="Whether a full commit requires a value.",
-            show_default=False,
-        ),
+        option("--required", text="Whether a full commit requires a value.", off="--no-required"),
     ] = None,
-    domain: Annotated[
-        str | None, typer.Option("--domain", metavar="NAME", help="The domain of the input.", show_default=False)
-    ] = None,
+    domain: Annotated[str | None, option("--domain", value="NAME", text="The domain of the input.")] = None,
     option: Annotated[
         list[str] | None,
-        typer.Option(
-            "--option",
-            metavar="TEXT",
-            help="An allowed value; repeatable. Replaces all options.",
-            show_default=False,
-        ),
+        option("--option", value="TEXT", text="An allowed value; repeatable. Replaces all options."),
     ] = None,
     source: Annotated[
         list[str] | None,
-        typer.Option(
-            "--source",
-            metavar="ID",
-            help="The source of the value, by id; repeatable. Replaces all sources.",
-            show_default=False,
-        ),
+        option("--source", value="ID", text="The source of the value, by id; repeatable. Replaces all sources."),
     ] = None,
     source_file: Annotated[
         list[str] | None,
-        typer.Option(
-            "--source-file", metavar="FILE", help="A file as the source of the value; repeatable.", show_default=False
-        ),
+        option("--source-file", value="FILE", text="A file as the source of the value; repeatable."),
     ] = None,
     project: Annotated[
         str | None,
-        typer.Option(
-            "--project", metavar="TEXT", help="The project of my open draft, by name or id.", show_default=False
-        ),
+        option("--project", value="TEXT", text="The project of my open draft, by name or id."),
     ] = None,
     provenance: Annotated[
         Literal["unknown", "model-inferred", "source-backed", "user-entered"] | None,
-        typer.Option(
+        option(
             "--provenance",
-            metavar="FROM",
-            help="The origin of the value: unknown, model-inferred, source-backed or user-entered. "
-            "Default: source-backed with --source, unless it is user-entered already; else user-entered.",
-            show_default=False,
+            value="FROM",
+            text="The origin of the value: unknown, model-inferred, source-backed or user-entered. "
+            "Default: source-backed with --source, unless it is user-entered already; else user-entered, "
+            "or model-inferred if an agent writes it.",
         ),
     ] = None,
     evidence: Annotated[
         str | None,
-        typer.Option(
-            "--evidence",
-            metavar="TEXT",
-            help="A quotation from the source that supports the value.",
-            show_default=False,
-        ),
+        option("--evidence", value="TEXT", text="A quotation from the source that supports the value."),
     ] = None,
     rationale: Annotated[
         str | None,
-        typer.Option(
-            "--rationale", metavar="TEXT", help="The reason, for the history and for reviewers.", show_default=False
-        ),
+        option("--rationale", value="TEXT", text="The reason, for the history and for reviewers."),
     ] = None,
 ) -> CommandResult:
     """Write one input of a draft. A value of weaker provenance than the current one becomes a suggestion."""
@@ -138,8 +114,6 @@ def set_input(
         project = invocation.find_project()
     with invocation.session(reads_only=True) as session:
         if run is None:
-            from groundplan.surfaces.cli.context.open_draft import find_or_begin_draft
-
             _check_pointer(pointer)
             run = find_or_begin_draft(session, str(project))
         files = _list_file_sources(run, source_file or [])
@@ -161,12 +135,7 @@ def set_input(
         sources = {"sources": files} if files else {}
         answer = session.call("context.edit", runId=run, inputs=[write], **sources)
 
-    def draw() -> None:
-        from groundplan.surfaces.cli.context.answers import RENDERERS
-
-        RENDERERS["context.edit"](answer)
-
-    return CommandResult(answer, draw)
+    return show_answer("context.edit", answer)
 
 
 def _split_words(words: list[str]) -> tuple[str | None, str, str | None]:
@@ -181,7 +150,6 @@ def _split_words(words: list[str]) -> tuple[str | None, str, str | None]:
 
 
 def _list_file_sources(run: str, paths: list[str]) -> list[dict[str, str]]:
-    from groundplan.surfaces.cli.context.open_draft import build_file_source
 
     return [build_file_source(run, path) for path in paths]
 

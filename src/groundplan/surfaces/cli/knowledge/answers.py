@@ -6,13 +6,12 @@ The command line has no limit on the size of answers, so they are always complet
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from msgspec import UnsetType
 
-from groundplan.knowledge.context import FileKnowledge, MatchedAtom
 from groundplan.knowledge.entities import Atom, AtomRelation, ChangelogLine, Molecule, MoleculeRelation
 from groundplan.knowledge.freshness import Freshness, FreshnessState
-from groundplan.knowledge.read import ListedAtom
 from groundplan.surfaces.cli.drawing import (
     GAP,
     WARNINGS,
@@ -27,6 +26,10 @@ from groundplan.surfaces.cli.drawing import (
     note_no_results,
 )
 from groundplan.surfaces.cli.terminal import format_time, join_first
+
+if TYPE_CHECKING:
+    from groundplan.knowledge.context import FileKnowledge, MatchedAtom
+    from groundplan.knowledge.read import ListedAtom
 
 PATHS_SHOWN_MAX = 3
 COMMITS_SHOWN_MAX = 3
@@ -104,8 +107,8 @@ def _format_state(freshness: Freshness) -> str:
     return f"{freshness.state} by {freshness.behind} commit{'s' if freshness.behind > 1 else ''}: {commits}"
 
 
-def _format_paths(atom: Atom | ListedAtom) -> str:
-    return join_first(atom.paths or (), PATHS_SHOWN_MAX)
+def _format_paths(entity: Atom | ListedAtom | Molecule) -> str:
+    return "" if isinstance(entity, Molecule) else join_first(entity.paths or (), PATHS_SHOWN_MAX)
 
 
 def _shorten_knowledge(entity: Atom | Molecule) -> str:
@@ -156,6 +159,8 @@ RENDERERS = {
             "name",
             "version",
             ("updated", "updated_at"),
+            ("paths", _format_paths),
+            ("task", _format_first_and_last_task),
             ("knowledge", lambda one: _shorten(one.knowledge)),
         ),
         note_no_results,

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from groundplan.kernel.errors import Conflict, RuleViolated
 from groundplan.kernel.wording import find_nearest, join_alternatives, quote_text
+from groundplan.surfaces.cli.command_line import argument, option
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.options import ProjectOption
 from groundplan.surfaces.cli.screen.progress import show_progress
 
 if TYPE_CHECKING:
@@ -25,34 +25,28 @@ COMMIT_CHARS_SHOWN = 12
 UNCOVERED = "uncovered"
 _DOUBTFUL = ("changed", "orphaned", "unanchored")  # in the order in which they are shown
 
-_ProjectOption = Annotated[str, typer.Option("--project", metavar="PROJECT", show_default=False)]
 _RepoOption = Annotated[
     str,
-    typer.Option("--repo", metavar="DIR", help="A folder of the repository. Default: this one.", show_default=False),
+    option("--repo", value="DIR", text="A folder of the repository. Default: this one."),
 ]
 
 
 def check(
     invocation: Invocation,
-    project: _ProjectOption,
+    project: ProjectOption,
     since: Annotated[
         str | None,
-        typer.Option(
-            "--since", metavar="REV", help="Check only files changed after this revision.", show_default=False
-        ),
+        option("--since", value="REV", text="Check only files changed after this revision."),
     ] = None,
     repo: _RepoOption = ".",
-    no_record: Annotated[
-        bool, typer.Option("--no-record", metavar="", help="Do not store the results.", show_default=False)
-    ] = False,
+    no_record: Annotated[bool, option("--no-record", text="Do not store the results.")] = False,
     fail_on: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--fail-on",
-            metavar="STATE,…",
-            help=f"Exit with status {RuleViolated.exit_code} if one of these states occurs: "
+            value="STATE,…",
+            text=f"Exit with status {RuleViolated.exit_code} if one of these states occurs: "
             f"{', '.join((*_DOUBTFUL, UNCOVERED))}.",
-            show_default=False,
         ),
     ] = None,
 ) -> CommandResult:
@@ -79,27 +73,22 @@ def confirm(
     invocation: Invocation,
     atoms: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ATOM", help="The atoms, by id or name.", show_default=False),
+        argument("ATOM", "The atoms, by id or name."),
     ] = None,
-    every: Annotated[
-        bool, typer.Option("--all", metavar="", help="Confirm every atom of the project.", show_default=False)
-    ] = False,
-    rev: Annotated[
-        str, typer.Option("--rev", metavar="REV", help="The revision to confirm at. Default: HEAD.", show_default=False)
-    ] = "HEAD",
+    every: Annotated[bool, option("--all", text="Confirm every atom of the project.")] = False,
+    rev: Annotated[str, option("--rev", value="REV", text="The revision to confirm at. Default: HEAD.")] = "HEAD",
     repo: _RepoOption = ".",
     project: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--project",
-            metavar="PROJECT",
-            help="The project, by name or id. Required unless the first atom is given by id.",
-            show_default=False,
+            value="PROJECT",
+            text="The project, by name or id. Required unless the first atom is given by id.",
         ),
     ] = None,
     task: Annotated[
         str | None,
-        typer.Option("--task", metavar="ID", help="The task in which the atoms were reviewed.", show_default=False),
+        option("--task", value="ID", text="The task in which the atoms were reviewed."),
     ] = None,
 ) -> CommandResult:
     """Confirm that atoms match the files at a commit. Later checks compare with that commit."""

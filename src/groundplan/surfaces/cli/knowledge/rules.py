@@ -6,11 +6,11 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 from groundplan.kernel.errors import RuleViolated
+from groundplan.surfaces.cli.command_line import argument, option
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.options import ProjectOption
 
 if TYPE_CHECKING:
     from groundplan.repository.rules.export import ExportedRules
@@ -19,14 +19,12 @@ if TYPE_CHECKING:
 
 FormatOption = Annotated[
     Literal["claude", "cursor", "agents", "copilot"],
-    typer.Option(
+    option(
         "--format",
-        metavar="claude|cursor|agents|copilot",
-        help="The format of the files: .claude/rules, .cursor/rules, AGENTS.md, or .github/instructions.",
-        show_default=False,
+        value="claude|cursor|agents|copilot",
+        text="The format of the files: .claude/rules, .cursor/rules, AGENTS.md, or .github/instructions.",
     ),
 ]
-ProjectOption = Annotated[str, typer.Option("--project", metavar="PROJECT", show_default=False)]
 
 
 def export_rules(
@@ -35,20 +33,15 @@ def export_rules(
     project: ProjectOption,
     out: Annotated[
         str,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="The root of the working copy. Default: the current directory.",
-            show_default=False,
-        ),
+        option("--out", value="DIR", text="The root of the working copy. Default: the current directory."),
     ] = ".",
     check: Annotated[
         bool,
-        typer.Option("--check", metavar="", help="Write nothing; fail if any file would change.", show_default=False),
+        option("--check", text="Write nothing; fail if any file would change."),
     ] = False,
     force: Annotated[
         bool,
-        typer.Option("--force", metavar="", help="Overwrite files edited by hand.", show_default=False),
+        option("--force", text="Overwrite files edited by hand."),
     ] = False,
 ) -> CommandResult:
     """Write path-scoped rule files from atoms, update existing ones, and report those edited by hand."""
@@ -88,18 +81,13 @@ def import_rules(
     invocation: Invocation,
     paths: Annotated[
         list[str],
-        typer.Argument(metavar="PATH", help="Rule files, or directories that contain them.", show_default=False),
+        argument("PATH", "Rule files, or directories that contain them."),
     ],
     rules_format: FormatOption,
     project: ProjectOption,
     task: Annotated[
         str,
-        typer.Option(
-            "--task",
-            metavar="ID",
-            help="The task that this is done for, by the id of its work node.",
-            show_default=False,
-        ),
+        option("--task", value="ID", text="The task that this is done for, by the id of its work node."),
     ],
 ) -> CommandResult:
     """Import rule files as atoms. Exit status 6 means that some files were skipped and the others imported."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 from groundplan.kernel.errors import Conflict
+from groundplan.surfaces.cli.command_line import argument, option
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.renderers import show_answer
 
 if TYPE_CHECKING:
     from groundplan.session import Session
@@ -22,50 +22,36 @@ def add(
     invocation: Invocation,
     kind: Annotated[
         Item,
-        typer.Argument(
-            metavar="KIND", help="goal, outcome, output, activity, assumption or indicator.", show_default=False
-        ),
+        argument("KIND", "goal, outcome, output, activity, assumption or indicator."),
     ],
-    title: Annotated[str, typer.Argument(metavar="TITLE", help="Its title or text.", show_default=False)],
+    title: Annotated[str, argument("TITLE", "Its title or text.")],
     project: Annotated[
         str,
-        typer.Option("--project", metavar="TEXT", help="The project, by name or id.", show_default=False),
+        option("--project", value="TEXT", text="The project, by name or id."),
     ],
     to: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
             "--to",
-            metavar="KEY",
-            help="What it leads to, by key; repeatable. For an assumption, the node or the edge, such as 'AC1->OP2', "
+            value="KEY",
+            text="What it leads to, by key; repeatable. For an assumption, the node or the edge, such as 'AC1->OP2', "
             "that it is about; for an indicator, the node that it measures.",
-            show_default=False,
         ),
     ] = None,
-    owner: Annotated[
-        str | None, typer.Option("--owner", metavar="NAME", help="Who is responsible.", show_default=False)
-    ] = None,
+    owner: Annotated[str | None, option("--owner", value="NAME", text="Who is responsible.")] = None,
     risk: Annotated[
         Literal["LOW", "MEDIUM", "HIGH"] | None,
-        typer.Option("--risk", metavar="LEVEL", help="Of an assumption: LOW, MEDIUM or HIGH.", show_default=False),
+        option("--risk", value="LEVEL", text="Of an assumption: LOW, MEDIUM or HIGH."),
     ] = None,
-    unit: Annotated[
-        str | None, typer.Option("--unit", metavar="TEXT", help="Of an indicator: its unit.", show_default=False)
-    ] = None,
-    target: Annotated[
-        float | None, typer.Option("--target", metavar="N", help="Of an indicator: the target.", show_default=False)
-    ] = None,
+    unit: Annotated[str | None, option("--unit", value="TEXT", text="Of an indicator: its unit.")] = None,
+    target: Annotated[float | None, option("--target", value="N", text="Of an indicator: the target.")] = None,
 ) -> CommandResult:
     """Add one item to the draft, which is begun if there is none."""
     operations = _build_operations(kind, title, to or [], owner=owner, risk=risk, unit=unit, target=target)
     with invocation.session(reads_only=True) as session:
         answer = _edit_draft(session, project, operations)
 
-    def draw() -> None:
-        from groundplan.surfaces.cli.purpose.answers import RENDERERS
-
-        RENDERERS["purpose.edit"](answer)
-
-    return CommandResult(answer, draw)
+    return show_answer("purpose.edit", answer)
 
 
 def _edit_draft(session: Session, project: str, operations: list[dict[str, Any]]) -> Any:

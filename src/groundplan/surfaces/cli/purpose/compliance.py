@@ -2,19 +2,107 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+import codecs
+import os
+import stat
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.input_gate.strict_json import validate_value
+from groundplan.kernel.wording import quote_text
+from groundplan.repository.rules.folder import to_display_path
+from groundplan.surfaces.cli.command_line import argument, option
 from groundplan.surfaces.cli.failures import UsageError
+from groundplan.surfaces.cli.files import parse_json_options
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
-from groundplan.surfaces.cli.json_arguments import parse_json_options
+from groundplan.surfaces.cli.options import MaybeProjectOption
 
 if TYPE_CHECKING:
     from groundplan.purpose.compliance.code_scan import CodeFinding
+
+
+FILES_MAX = 20_000
+FILE_BYTES_MAX = 1 << 20
+PROBE_BYTES = 8_192  # a NUL byte in them means that a file is binary
+SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "site-packages", "venv"})  # the code of others
+
+UTF_8 = "utf-8-sig"  # drops a byte order mark
+_BYTE_ORDER_MARKS = (  # UTF-32 first: its little-endian mark begins like that of UTF-16
+    *((mark, "utf-32") for mark in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)),
+    *((mark, "utf-16") for mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)),
+)
+
+# O_NONBLOCK: opening a pipe in place of a file must not block.
+_READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class CodeFile(NamedTuple):
+    """A file: its text, or the reason why it was not read; and whether the user named it, or a folder above it."""
+
+    name: str
+    suffix: str
+    text: str = ""
+    skipped: str = ""
+    is_named: bool = False
+
+
+def read_source_files(paths: Sequence[str], suffixes: Collection[str]) -> Iterator[CodeFile]:
+    """Yield the named files, and those below the named folders that have one of the suffixes."""
+    seen: set[str] = set()
+    named = {os.path.normpath(path) for path in paths}
+    for path in paths:
+        for found in _list_files(path, suffixes):
+            name = os.path.normpath(found)
+            if name in seen:
+                continue
+            seen.add(name)
+            if len(seen) > FILES_MAX:
+                raise UsageError(f"--code takes at most {FILES_MAX} files; name fewer folders", limit=FILES_MAX)
+            yield _read(found, is_named=name in named)
+
+
+def _list_files(path: str, suffixes: Collection[str]) -> Iterator[str]:
+    """Yield the files of a path, in a fixed order."""
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116 - a path with a NUL raises only here
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a path"
+        raise UsageError(f"cannot read {quote_text(path)}: {reason}", file=to_display_path(path)) from None
+    if not stat.S_ISDIR(mode):
+        yield path
+        return
+    for above, folders, files in os.walk(path):
+        folders[:] = sorted(one for one in folders if one not in SKIPPED_FOLDERS and not one.startswith("."))
+        yield from (str(Path(above, one)) for one in sorted(files) if Path(one).suffix in suffixes)
+
+
+def _read(path: str, *, is_named: bool) -> CodeFile:
+    """Read a file. Only a link that the user named is followed."""
+    file = CodeFile(to_display_path(path), Path(path).suffix, is_named=is_named)
+    try:
+        descriptor = os.open(path, _READ_FLAGS | (0 if is_named else os.O_NOFOLLOW))
+        with os.fdopen(descriptor, "rb") as opened:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return file._replace(skipped="is not a regular file")
+            raw = opened.read(FILE_BYTES_MAX + 1)
+    except OSError as error:
+        is_link = not is_named and Path(path).is_symlink()
+        reason = "is a symbolic link, which is not followed" if is_link else f"cannot be read: {error.strerror}"
+        return file._replace(skipped=reason)
+    encoding = _find_encoding(raw)
+    if encoding == UTF_8 and b"\0" in raw[:PROBE_BYTES]:
+        return file._replace(skipped="is binary")
+    if len(raw) > FILE_BYTES_MAX:
+        return file._replace(skipped=f"is larger than {FILE_BYTES_MAX} bytes")
+    return file._replace(text=raw.decode(encoding, "replace"))
+
+
+def _find_encoding(raw: bytes) -> str:
+    """Return the encoding that the byte order mark of a file names, else UTF-8."""
+    return next((encoding for mark, encoding in _BYTE_ORDER_MARKS if raw.startswith(mark)), UTF_8)
+
 
 FINDINGS_MAX = 1_000
 SKIPPED_MAX = 100
@@ -31,31 +119,25 @@ def check_compliance(
     invocation: Invocation,
     words: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="OPERATION",
-            help='The proposed operation as JSON, such as \'{"kind": "publish"}\'; @FILE reads it from a file, '
+        argument(
+            "OPERATION",
+            'The proposed operation as JSON, such as \'{"kind": "publish"}\'; @FILE reads it from a file, '
             "- from standard input. After --code: more files and folders.",
-            show_default=False,
         ),
     ] = None,
-    project: Annotated[
-        str | None,
-        typer.Option("--project", metavar="TEXT", help="The project, by name or id.", show_default=False),
-    ] = None,
-    lean: Annotated[bool | None, typer.Option("--lean/--no-lean", show_default=False)] = None,
+    project: MaybeProjectOption = None,
+    lean: Annotated[bool | None, option("--lean")] = None,
     detail: Annotated[
-        str | None,
-        typer.Option("--detail", metavar="[short|full]", help="short: only the items that fail.", show_default=False),
+        Literal["short", "full"] | None, option("--detail", text="short: only the items that fail.")
     ] = None,
     code: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
             "--code",
-            metavar="PATH…",
-            help="Check files and folders instead: SQL, migrations and source code. Needs no project. "
+            value="PATH…",
+            text="Check files and folders instead: SQL, migrations and source code. Needs no project. "
             f"Exits with status {RuleViolated.exit_code} if something is blocked, and with "
             f"{NotChecked.exit_code} if nothing could be checked, or not a file that was named.",
-            show_default=False,
         ),
     ] = None,
 ) -> CommandResult:
@@ -66,15 +148,16 @@ def check_compliance(
         if detail is not None:
             raise UsageError("--code checks files and takes no --detail")
         return _check_code([*code, *(words or [])])
-    if project is None or not words or len(words) > 1:
-        raise UsageError("give an OPERATION and --project, or files and folders with --code; see --help")
+    if not words or len(words) > 1:
+        raise UsageError("give an OPERATION, or files and folders with --code; see --help")
+    project = invocation.find_project() if project is None else project
     return _check_operation(invocation, project, words[0], lean=lean, detail=detail)
 
 
 def _check_operation(
     invocation: Invocation, project: str, operation: str, *, lean: bool | None, detail: str | None
 ) -> CommandResult:
-    from groundplan.surfaces.cli.renderers import RENDERERS
+    from groundplan.surfaces.cli.purpose.views import CHECK
 
     name = "purpose.compliance"
     given = parse_json_options({"operation": operation}, {"operation"})
@@ -88,13 +171,12 @@ def _check_operation(
     with invocation.session(reads_only=True) as session:
         validate_value(arguments)
         result = session.execute(session.operations[name], arguments)
-    return CommandResult(result.answer, lambda: RENDERERS[name](result.answer), encoded=result.encoded)
+    return CommandResult(result.answer, lambda: CHECK(result.answer), encoded=result.encoded)
 
 
 def _check_code(paths: list[str]) -> CommandResult:
     """Check files and folders."""
     from groundplan.purpose.compliance.code_scan import SUFFIXES, scan_text
-    from groundplan.surfaces.cli.purpose.source_files import read_source_files
 
     findings: list[CodeFinding] = []
     skipped: list[dict[str, str]] = []
@@ -128,7 +210,6 @@ def _check_code(paths: list[str]) -> CommandResult:
 
 def _refuse_approval(paths: list[str], skipped: list[dict[str, str]], count: int) -> NotChecked:
     from groundplan.repository.rules.folder import to_display_path
-    from groundplan.surfaces.cli.purpose.source_files import FILE_BYTES_MAX
 
     reasons = [f"{one['file']} {one['reason']}" for one in skipped]
     reasons = reasons or [f"no SQL or source file in {to_display_path(path)}" for path in paths]
@@ -144,7 +225,7 @@ def _refuse_approval(paths: list[str], skipped: list[dict[str, str]], count: int
 
 def _draw(data: dict[str, Any]) -> None:
     from groundplan.surfaces.cli.drawing import Lines, View, note_left_out
-    from groundplan.surfaces.cli.purpose.formatting import pluralize
+    from groundplan.surfaces.cli.terminal import pluralize
 
     counts = f"{pluralize(data['warnings'], 'warning')} in {pluralize(data['files'], 'file')}"
     View(

@@ -8,26 +8,25 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextvars import ContextVar
 
 from groundplan.kernel.operations.progress import watch_progress
-from groundplan.surfaces.cli.screen.cells import cut, measure
-from groundplan.surfaces.cli.screen.control_chars import escape_control_chars
+from groundplan.surfaces.cli.screen.text import cut, escape_control_chars, measure
 
-SHOWN_AFTER_S = 1.0  # short work shows nothing
+SHOWN_AFTER_S = 0.4  # short work shows nothing
 REDRAWN_EVERY_S = 0.5
 BAR_COLUMNS = 24
 LINE_COLUMNS_MAX = 78  # a line that the terminal breaks could not be taken back
 
+_is_shown: ContextVar[bool] = ContextVar("is_progress_shown", default=False)
 
-@dataclass(slots=True)
+
 class Progress:
     """What a command does now. The work sets it, and a thread shows it."""
 
-    activity: str
-    step: str = ""
-    done: int = 0
-    total: int = 0
+    def __init__(self, activity: str) -> None:
+        self.activity, self.step = activity, ""
+        self.done = self.total = 0
 
     def name_step(self, step: str) -> None:
         """Say what the work is at; how much of this step is done is not known yet."""
@@ -51,18 +50,23 @@ class Progress:
 
 @contextmanager
 def show_progress(activity: str, *, as_json: bool) -> Iterator[Progress]:
-    """Show the progress of a command on stderr, if that is a terminal and the command takes longer than a second."""
+    """Show the progress of work on stderr, if that is a terminal and the work takes longer than a moment.
+
+    Work within other work that is shown adds nothing.
+    """
     progress = Progress(activity)
-    if as_json or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+    if as_json or _is_shown.get() or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield progress
         return
     ended = threading.Event()
     ticker = threading.Thread(target=_tick, args=(progress, ended), daemon=True)
     ticker.start()
+    token = _is_shown.set(True)
     try:
         with watch_progress(progress.update):
             yield progress
     finally:
+        _is_shown.reset(token)
         ended.set()
         ticker.join()
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from groundplan.kernel.wording import SHORT_NAME
+from groundplan.surfaces.cli.command_line import argument, option
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.steps import Step, join_steps
 
 if TYPE_CHECKING:
     from groundplan.repository.check import Report
@@ -21,13 +22,11 @@ def after_commit(
     invocation: Invocation,
     project: Annotated[
         str,
-        typer.Option(
-            "--project", metavar="PROJECT", help="The project of the tasks and of the knowledge.", show_default=False
-        ),
+        option("--project", value="PROJECT", text="The project of the tasks and of the knowledge."),
     ],
     revision: Annotated[
         str,
-        typer.Argument(metavar="[REV]", help="The commit to link to tasks. Default: HEAD.", show_default=False),
+        argument("[REV]", "The commit to link to tasks. Default: HEAD."),
     ] = "HEAD",
 ) -> CommandResult:
     """Link a commit to the tasks that its message names, such as plan-q8cdfw, and check the knowledge at HEAD.
@@ -38,17 +37,12 @@ def after_commit(
     from groundplan.repository.git import link_commit, make_prefix
 
     with invocation.session(reads_only=True) as session:
-        links = link_commit(session, ".", (make_prefix(project), invocation.settings.short_name), revision)
+        links = link_commit(session, ".", (make_prefix(project), SHORT_NAME), revision)
         report = check(session, project, ".")
     stale = [atom.name for atom in report.atoms if atom.freshness in ("changed", "orphaned")]
     data = {"commit": links.commit, "linked": links.linked, "unknown": links.unknown, "stale": stale}
 
-    def draw() -> None:
-        from groundplan.surfaces.cli.terminal import echo
-
-        echo(*_format_links(links), *_format_stale(stale, report))
-
-    return CommandResult(data, draw)
+    return join_steps(Step(data, (*_format_links(links), *_format_stale(stale, report))))
 
 
 def _format_links(links: CommitLinks) -> Iterator[str]:

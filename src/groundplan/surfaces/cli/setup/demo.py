@@ -10,12 +10,18 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from groundplan import demo as example
-from groundplan.catalog import OPERATIONS, build_schema
+from groundplan.catalog import build_schema
+from groundplan.commands import list_commands_of
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.store.open_store import is_postgres, open_store, strip_password
 from groundplan.session import Session
 from groundplan.setting_values import check_db
+from groundplan.surfaces.cli.drawing import GAP, Rows, View
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.purpose.views import summarize_theory
+from groundplan.surfaces.cli.renderers import list_parts
+from groundplan.surfaces.cli.steps import Step, join_steps, list_section
+from groundplan.surfaces.cli.work import format_counts
 
 
 def demo(invocation: Invocation) -> CommandResult:
@@ -29,34 +35,20 @@ def demo(invocation: Invocation) -> CommandResult:
         work = session.call("work.open", project=example.PROJECT)
         facts = _count_facts(session, example.PROJECT)
         theory = session.call("purpose.open", project=example.PROJECT, detail="summary")
-    data = {
-        "db": strip_password(db),
-        "made": made,
-        "projects": projects,
-        "members": members.members,
-        "work": work.summary,
-        "context": facts,
-        "purpose": {"versions": theory.versions, "counts": theory.counts, "health": theory.health.overall},
-    }
-
-    def draw() -> None:
-        from groundplan.surfaces.cli.drawing import Rows, View
-        from groundplan.surfaces.cli.purpose.answers import summarize_theory
-        from groundplan.surfaces.cli.renderers import draw_answer
-        from groundplan.surfaces.cli.terminal import echo
-        from groundplan.surfaces.cli.work.graph import format_counts
-
-        echo("An example plan is ready." if made else "The example exists already; nothing was changed.", "")
-        View(Rows("projects", "name, role, goal"))(data)
-        echo("", f"Members of {example.PROJECT}:", "")
-        draw_answer(members, OPERATIONS["member.list"].commands[0], OPERATIONS)
-        echo("", f"Work in {example.PROJECT}:", "", format_counts(work.summary))
-        if facts:
-            echo("", f"Facts of {example.PROJECT}:", "", _format_facts(facts))
-        echo("", f"Theory of change of {example.PROJECT}:", "", *summarize_theory(theory))
-        echo("", "Next steps:", *(f"  {line}" for line in _list_suggestions(db)))
-
-    return CommandResult(data, draw)
+    name = example.PROJECT
+    listed = View(Rows("projects", "name, role, goal"))
+    entry = list_commands_of("member.list")[0]
+    state = "An example plan is ready." if made else "The example exists already; nothing was changed."
+    counted = {"versions": theory.versions, "counts": theory.counts, "health": theory.health.overall}
+    return join_steps(
+        Step({"db": strip_password(db), "made": made}, [state]),
+        Step({"projects": projects}, listed.list_parts({"projects": projects})),
+        Step({"members": members.members}, [f"Members of {name}:", GAP, *list_parts(members, entry)]),
+        Step({"work": work.summary}, [f"Work in {name}:", GAP, format_counts(work.summary)]),
+        Step({"context": facts}, [f"Facts of {name}:", GAP, _format_facts(facts)] if facts else []),
+        Step({"purpose": counted}, [f"Theory of change of {name}:", GAP, *summarize_theory(theory)]),
+        Step({}, list_section("Next steps:", _list_suggestions(db))),
+    )
 
 
 def _count_facts(session: Session, project: str) -> dict[str, int] | None:

@@ -15,8 +15,11 @@ from groundplan.kernel.projects import check_clocks, check_owners
 from groundplan.kernel.store.checkup import CheckStatus, Finding, check_store, fail, ok, warn
 from groundplan.kernel.store.open_store import is_postgres
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.purpose.turned_edges import check_turned_edges
 from groundplan.session import Session
+from groundplan.surfaces.cli.drawing import GAP, Lines, Rows, View
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.steps import Step, join_steps
 from groundplan.work.checks import check_leases, check_plans
 
 
@@ -41,18 +44,15 @@ def doctor(invocation: Invocation) -> CommandResult:
             )
     is_well = not any(finding.status is CheckStatus.FAIL for finding in findings)
 
-    def draw() -> None:
-        from groundplan.surfaces.cli.drawing import GAP, Lines, Rows, View
-
-        View(
-            Rows("findings", "status, check: name, finding: message"),
-            Lines(lambda _: [found for found in findings if found.fix], "{name}: {fix}", title="Next steps:"),
-            GAP,
-            "No checks failed." if is_well else "Some checks failed.",
-        )({"findings": findings})
-
+    view = View(
+        Rows("findings", "status, check: name, finding: message"),
+        Lines(lambda _: [found for found in findings if found.fix], "{name}: {fix}", title="Next steps:"),
+        GAP,
+        "No checks failed." if is_well else "Some checks failed.",
+    )
     data = {"checks": [finding.to_dict() for finding in findings], "ok": is_well}
-    return CommandResult(data, draw, exit_code=0 if is_well else Unavailable.exit_code)
+    checked = Step(data, view.list_parts({"findings": findings}))
+    return join_steps(checked, exit_code=0 if is_well else Unavailable.exit_code)
 
 
 def _check_organization(session: Session) -> Finding:
@@ -68,4 +68,4 @@ def _check_organization(session: Session) -> Finding:
 
 def _check_content(tx: Transaction, preferences: Preferences) -> list[Finding]:
     tx.preferences = preferences  # the duration of claims
-    return [*check_owners(tx), *check_plans(tx), *check_clocks(tx), *check_leases(tx)]
+    return [*check_owners(tx), *check_plans(tx), *check_clocks(tx), *check_leases(tx), *check_turned_edges(tx)]

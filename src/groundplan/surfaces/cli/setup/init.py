@@ -7,73 +7,68 @@ import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from groundplan.catalog import build_schema
-from groundplan.configuration import load_settings
-from groundplan.discovery import PLAN_FOLDER
+from groundplan.discovery import DB_NAME, PLAN_FOLDER
 from groundplan.kernel.actors import local_actor
 from groundplan.kernel.cancellation import NO_LIMIT_S, Cancellation
 from groundplan.kernel.store.open_store import is_postgres, open_store, strip_password
 from groundplan.kernel.wording import join_alternatives, quote_text
 from groundplan.migrations import get_latest_version
 from groundplan.setting_values import check_db
-from groundplan.surfaces.cli.cancellation import TIMEOUT_S_MIN, cancel_on_signals, show_progress
+from groundplan.surfaces.cli.command_line import argument, option
 from groundplan.surfaces.cli.failures import UsageError, print_warning
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.options import TIMEOUT_S_MIN
+from groundplan.surfaces.cli.screen.output import GAP
+from groundplan.surfaces.cli.screen.progress import show_progress
+from groundplan.surfaces.cli.steps import Step, join_steps
+from groundplan.surfaces.stop_signals import cancel_on_signals
 
 if TYPE_CHECKING:
-    from groundplan.surfaces.cli.setup.working_copy.repository_plan import RepositoryPlan
+    from groundplan.surfaces.cli.setup.working_copy import RepositoryPlan
 
 WORKING_COPY = "In a repository"
 
 
+class RoleChoice(NamedTuple):
+    """The role of PostgreSQL that Groundplan will connect as."""
+
+    name: str | None
+    has_new_password: bool
+
+
 def _make_option(name: str, text: str, metavar: str = "") -> Any:
     """Return an option that is only for a repository; without a metavar it is a switch."""
-    return typer.Option(name, metavar=metavar, help=text, show_default=False, rich_help_panel=WORKING_COPY)
+    return option(name, value=metavar, text=text, section=WORKING_COPY)
 
 
 def init(
     invocation: Invocation,
-    where: Annotated[
-        str | None, typer.Argument(metavar="[PATH|URL]", help="The same as --db.", show_default=False)
-    ] = None,
+    where: Annotated[str | None, argument("[PATH|URL]", "The same as --db.")] = None,
     app_role: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--app-role",
-            metavar="NAME",
-            help="PostgreSQL only: the role that Groundplan will connect as. Default: the database's name and _app.",
-            show_default=False,
+            value="NAME",
+            text="PostgreSQL only: the role that Groundplan will connect as. Default: the database's name and _app.",
         ),
     ] = None,
     new_password: Annotated[
         bool,
-        typer.Option(
-            "--new-password",
-            metavar="",
-            help="PostgreSQL only: give the app role a new password, if the old one is lost.",
-            show_default=False,
-        ),
+        option("--new-password", text="PostgreSQL only: give the app role a new password, if the old one is lost."),
     ] = False,
     skills: Annotated[
         str | None,
-        typer.Option(
-            "--skills",
-            metavar="DIR",
-            help="Also install the agent skills into this directory, such as .claude/skills.",
-            show_default=False,
+        option(
+            "--skills", value="DIR", text="Also install the agent skills into this directory, such as .claude/skills."
         ),
     ] = None,
     completion: Annotated[
         bool,
-        typer.Option(
-            "--completion",
-            metavar="",
-            help="Also install completion of words, ids and tags for your shell: bash, zsh or fish.",
-            show_default=False,
+        option(
+            "--completion", text="Also install completion of words, ids and tags for your shell: bash, zsh or fish."
         ),
     ] = False,
     client: Annotated[
@@ -96,9 +91,6 @@ def init(
             "message names.",
         ),
     ] = False,
-    short: Annotated[
-        str | None, _make_option("--short", "Another short name of the program, besides pl.", "NAME")
-    ] = None,
     own: Annotated[
         bool,
         _make_option("--own", "A plan of its own for a worktree, a submodule or a repository below another plan."),
@@ -109,12 +101,11 @@ def init(
     ] = False,
     timeout: Annotated[
         float | None,
-        typer.Option(
+        option(
             "--timeout",
-            metavar="SECONDS",
-            min=TIMEOUT_S_MIN,
-            help="Give up after this time; run it again to continue. Default: no limit. Writers wait meanwhile.",
-            show_default=False,
+            value="SECONDS",
+            text="Give up after this time; run it again to continue. Default: no limit. Writers wait meanwhile.",
+            low=TIMEOUT_S_MIN,
         ),
     ] = None,
 ) -> CommandResult:
@@ -123,19 +114,16 @@ def init(
     In a repository it also connects AI clients and tells agents about the plan. Safe to run again at any time.
     """
     from groundplan.repository.setup.synced_folders import REMEDY, describe_danger
-    from groundplan.surfaces.cli.setup.working_copy.parts import SetupChoice
-    from groundplan.surfaces.cli.setup.working_copy.repository_plan import choose_repository
-    from groundplan.surfaces.cli.setup.working_copy.setup import prepare_setup, undo_setup
+    from groundplan.surfaces.cli.setup.working_copy import SetupChoice, choose_repository, prepare_setup, undo_setup
 
     if undo:
         return undo_setup(invocation, dry_run=dry_run)
-    choice = SetupChoice(client, not no_instructions, hook, short)
+    choice = SetupChoice(client, not no_instructions, hook)
     if where is not None and (choice.is_given or own):
         raise UsageError("a database that is named has no repository; leave out PATH|URL, or these options")
     if skills is not None:
         _check_skills(skills)
-    if completion:
-        _find_shell()
+    shell = _find_shell() if completion else None
     repository = choose_repository(invocation.flags, invocation.settings, own=own) if where is None else None
     if own and repository is None:
         raise UsageError("--own is for a git repository whose plan is found, not named by --db or GROUNDPLAN_DB")
@@ -144,34 +132,48 @@ def init(
         db = repository.db
     else:
         db = invocation.settings.db if where is None else check_db(where, "PATH|URL")
-    if dry_run:
-        made = _describe_plan(db)
-    elif is_postgres(db) and setup is not None:
-        made = CommandResult({"db": strip_password(db)}, lambda: None)  # its owner has set it up
-    elif is_postgres(db):
-        from groundplan.surfaces.cli.setup.postgres_database import set_up_postgres
-
-        with _make_cancellable(invocation, timeout) as cancellation:
-            who = invocation.settings.identity
-            caller = local_actor(who.name, kind=who.kind, organization=invocation.settings.org)
-            made = set_up_postgres(db, app_role, cancellation, new_password=new_password, caller=caller)
-    elif app_role is not None or new_password:
+    if not is_postgres(db) and (app_role is not None or new_password):
         raise UsageError("--app-role and --new-password are for PostgreSQL; a file has no roles")
-    else:
-        with _make_cancellable(invocation, timeout) as cancellation:
-            if repository is not None:
-                made = _set_up_repository(invocation, repository, cancellation)
-            else:
-                made = _set_up_file(db, cancellation)
-    if not is_postgres(db) and (danger := describe_danger(db)) is not None:
-        print_warning(f"{danger}; {REMEDY}")
-    if setup is not None:
-        setup.installs_completion = completion
-        made = setup.describe(made, "Would change:") if dry_run else setup.finish(made)
+    danger = None if is_postgres(db) else describe_danger(db)
     if dry_run:
-        return made
-    made = _add_completion(made) if completion else made
-    return made if skills is None else _add_skills(made, Path(skills))
+        steps = [_describe_plan(db), *([setup.describe("Would change:")] if setup else [])]
+    else:
+        # Nothing above has created anything, and nothing below is refused for what could be known before.
+        with _make_cancellable(invocation, timeout) as cancellation:
+            role = RoleChoice(app_role, new_password)
+            steps = [_set_up(invocation, db, repository, cancellation, role, is_done=setup is not None)]
+        if setup is not None:
+            steps.append(setup.apply(with_completion=completion))
+        if shell is not None:
+            steps.append(_install_completion(shell))
+        if skills is not None:
+            steps.append(_install_skills(Path(skills)))
+    if danger is not None:
+        print_warning(f"{danger}; {REMEDY}")
+    return join_steps(*steps)
+
+
+def _set_up(
+    invocation: Invocation,
+    db: str,
+    repository: RepositoryPlan | None,
+    cancellation: Cancellation,
+    role: RoleChoice,
+    *,
+    is_done: bool,
+) -> Step:
+    """Create or update the database."""
+    if repository is not None:
+        return _set_up_repository(invocation, repository, cancellation)
+    if not is_postgres(db):
+        return _set_up_file(db, cancellation)
+    if is_done:  # its owner has set it up, and this is about a working copy
+        return Step({"db": strip_password(db)})
+    from groundplan.surfaces.cli.setup.postgres_database import set_up_postgres
+
+    who = invocation.settings.identity
+    caller = local_actor(who.name, kind=who.kind, organization=invocation.settings.org)
+    return set_up_postgres(db, role.name, cancellation, new_password=role.has_new_password, caller=caller)
 
 
 @contextmanager
@@ -184,37 +186,31 @@ def _make_cancellable(invocation: Invocation, timeout_s: float | None) -> Iterat
 
 
 def _check_skills(directory: str) -> None:
-    """Check the directory before anything is created: a password shown once must not be followed by an error."""
     from groundplan.repository.rules.folder import Folder
 
     if not directory or not Folder(Path(directory)).is_usable:
         raise UsageError("--skills must be a directory; it may be a new one")
 
 
-def _add_skills(made: CommandResult, directory: Path) -> CommandResult:
+def _install_skills(directory: Path) -> Step:
     from groundplan.skills.install import install
 
     done = install(directory)
     kept = [{"file": file, "reason": reason} for file, reason in done.kept]
-    data = {**made.data, "skills": {"written": done.written, "unchanged": done.unchanged, "kept": kept}}
-
-    def draw() -> None:
-        from groundplan.surfaces.cli.terminal import echo
-
-        made.draw()
-        echo("", f"Skills in {directory}: {len(done.written)} written, {len(done.unchanged)} up to date.")
-        echo(
+    return Step(
+        {"skills": {"written": done.written, "unchanged": done.unchanged, "kept": kept}},
+        [
+            f"Skills in {directory}: {len(done.written)} written, {len(done.unchanged)} up to date.",
             *(
                 f"  {file} {reason}, so it was not changed; remove it to install the skill."
                 for file, reason in done.kept
-            )
-        )
-
-    return CommandResult(data, draw)
+            ),
+        ],
+    )
 
 
 def _find_shell() -> str:
-    """Return the shell of the person, before anything is created."""
+    """Return the shell of the person."""
     from groundplan.surfaces.cli.completion.install import SHELLS
 
     shell = Path(os.environ.get("SHELL", "")).name
@@ -224,89 +220,62 @@ def _find_shell() -> str:
     return shell
 
 
-def _add_completion(made: CommandResult) -> CommandResult:
+def _install_completion(shell: str) -> Step:
     from groundplan.surfaces.cli.completion.install import get_activation_hint, install
 
-    shell = _find_shell()
     files = [str(path) for path in install(shell)]
     next_step = get_activation_hint(shell) or "open a new shell to use it"
-
-    def draw() -> None:
-        from groundplan.surfaces.cli.terminal import echo
-
-        made.draw()
-        echo("", f"Completion is in {', '.join(files)}; {next_step}.")
-
-    return CommandResult({**made.data, "completion": files}, draw)
+    return Step({"completion": files}, [f"Completion is in {', '.join(files)}; {next_step}."])
 
 
-def _set_up_file(db: str, cancellation: Cancellation) -> CommandResult:
+def _set_up_file(db: str, cancellation: Cancellation) -> Step:
     existed = _has_content(Path(db))
     open_store(db, build_schema, cancellation=cancellation).close()
-    mode = f"{Path(db).stat().st_mode & 0o777:04o}"
-    data = {"db": db, "created": not existed, "mode": mode, "schema": get_latest_version()}
-
-    def draw() -> None:
-        from groundplan.surfaces.cli.terminal import echo
-
-        here = "" if db == "groundplan.db" else f" --db {shlex.quote(db)}"
-        echo(
-            f"{db} {'is up to date' if existed else 'is ready'} (schema {data['schema']}, mode {mode}).",
-            *(
-                []
-                if mode == "0600"
-                else ["Other users of this machine can open it. To fix that, see: groundplan doctor"]
-            ),
-            "",
+    mode, schema = f"{Path(db).stat().st_mode & 0o777:04o}", get_latest_version()
+    here = "" if db == DB_NAME else f" --db {shlex.quote(db)}"
+    open_to_others = "Other users of this machine can open it. To fix that, see: groundplan doctor"
+    return Step(
+        {"db": db, "created": not existed, "mode": mode, "schema": schema},
+        [
+            f"{db} {'is up to date' if existed else 'is ready'} (schema {schema}, mode {mode}).",
+            *([] if mode == "0600" else [open_to_others]),
+            GAP,
             "Next steps:",
             f"  groundplan{here} project create NAME --goal 'what it is for'",
             f"  groundplan mcp{here} --agent NAME   (the command your AI client starts)",
-        )
+        ],
+    )
 
-    return CommandResult(data, draw)
 
-
-def _set_up_repository(invocation: Invocation, repository: RepositoryPlan, cancellation: Cancellation) -> CommandResult:
+def _set_up_repository(invocation: Invocation, repository: RepositoryPlan, cancellation: Cancellation) -> Step:
     """Create the plan of a repository, with a project that is named like it, or as its configuration says."""
-    from groundplan.surfaces.cli.setup.working_copy.repository_plan import write_files
+    from groundplan.surfaces.cli.setup.working_copy import write_files
 
     written = write_files(repository)
     made = _set_up_file(repository.db, cancellation)
-    flags = invocation.flags._replace(config=repository.config_file)
-    inside = Invocation(flags, invocation.as_json, load_settings(flags))  # a person has been confirmed by now
-    project = inside.settings.project or repository.project
-    with inside.session() as session:
+    with invocation.within(repository.config_file) as inside, inside.session() as session:
+        project = inside.settings.project or repository.project
         if not session.call("project.list").projects:
             session.call("project.create", name=project)
-    data = {**made.data, "config_file": repository.config_file, "project": project, "written": written}
-
-    def draw() -> None:
-        from groundplan.surfaces.cli.terminal import echo
-
-        echo(
+    return Step(
+        {**made.data, "config_file": repository.config_file, "project": project, "written": written},
+        [
             f"{repository.root.name} has a plan in {PLAN_FOLDER}/: project {quote_text(project)}.",
             "Commands find it from every folder of the repository. The database is not committed.",
-            "",
+            GAP,
             "Next steps:",
             "  groundplan where",
             "  groundplan mcp --agent NAME   (the command your AI client starts)",
-        )
+        ],
+    )
 
-    return CommandResult(data, draw)
 
-
-def _describe_plan(db: str) -> CommandResult:
-    """Return the result of a dry run: whether the database would be created."""
+def _describe_plan(db: str) -> Step:
+    """Return whether the database would be created."""
     is_new = not is_postgres(db) and not _has_content(Path(db))
-    data = {"dry_run": True, "db": strip_password(db), "would_create": is_new}
-
-    def draw() -> None:
-        from groundplan.surfaces.cli.terminal import echo
-
-        state = "would be created" if is_new else "exists"
-        echo(f"Nothing was changed. The database {strip_password(db)} {state}.")
-
-    return CommandResult(data, draw)
+    shown, state = strip_password(db), "would be created" if is_new else "exists"
+    data = {"dry_run": True, "db": shown, "would_create": is_new}
+    return Step(data, [f"Nothing was changed. The database {shown} {state}."])
 
 
 def _has_content(path: Path) -> bool:

@@ -1,86 +1,144 @@
 """`groundplan mcp`: serve the plan to an AI client over standard input and output.
 
-A client waits for the first answer of every server it starts, so startup loads only what that answer needs: flags are
-parsed by hand, and operations, schemas and the store are loaded right after the answer, while the client reads it.
-"""
+A client waits for the first answer of every server it starts, so startup loads only what that answer needs:
+operations, schemas and the store are loaded right after the answer, while the client reads it."""
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from groundplan import __version__
 from groundplan.configuration import Flags, Identity, Settings, load_settings
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.wording import find_nearest, join_alternatives, quote_text
-from groundplan.setting_values import TOOL_GROUPS
+from groundplan.kernel.wording import quote_text
+from groundplan.migrations import get_latest_version
+from groundplan.surfaces.cli.command_line import (
+    CONFIG_OPTION,
+    HELP_OPTION,
+    Command,
+    Line,
+    make_flag,
+    option,
+    parse_line,
+    usage_error,
+)
 
 if TYPE_CHECKING:
     from groundplan.session import Session
     from groundplan.surfaces.mcp.methods import Tools
 
+
+HEADER_BYTES = 100
+MAGIC = b"SQLite format 3\0"
+USER_VERSION_OFFSET = 60
+APPLICATION_ID_OFFSET = 68
+APPLICATION_ID = 0x47504C4E  # the same as in `sqlite_file`, which would import SQLite; a test compares the two
+
+
+def is_ready(path: str, *, may_create: bool = True) -> bool:
+    """Return whether the file is a writable Groundplan database of the current schema, or may and can be created.
+
+    A header can be older than the file's write-ahead log, never newer: then the answer is no, and opening decides.
+    """
+    try:
+        if not stat.S_ISREG(Path(path).stat().st_mode):
+            return False  # a named pipe would block
+        file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        # SQLite creates more files beside it, so the folder must be writable.
+        return may_create and os.access(Path(path).parent, os.W_OK | os.X_OK)
+    except (OSError, ValueError):
+        return False
+    try:
+        header = os.read(file, HEADER_BYTES)
+    except OSError:
+        return False
+    finally:
+        os.close(file)  # this would drop the locks of our own connections, but there are none yet
+    return (
+        header.startswith(MAGIC)
+        and _read_number(header, APPLICATION_ID_OFFSET) == APPLICATION_ID
+        and _read_number(header, USER_VERSION_OFFSET) == get_latest_version()
+    )
+
+
+def _read_number(header: bytes, at: int) -> int:
+    return int.from_bytes(header[at : at + 4], "big")
+
+
 AGENT_DEFAULT = "agent"
-HELP = f"""\
-Usage: groundplan mcp [OPTIONS]
+KINDS = ("agent", "person")
+COMMAND = Command(
+    ("mcp",),
+    "Serve the plan to an AI client over standard input and output (MCP).",
+    None,
+    (
+        *map(make_flag, ("db", "org", "access", "tools")),
+        make_flag("agent", f"the coding agent that starts this, else {AGENT_DEFAULT}"),
+        option(
+            "--kind",
+            value="agent|person",
+            choices=KINDS,
+            text='What the name is, until it first acts. An agent acts at most with the role that the policy "agents" '
+            "of a project allows. Default: agent.",
+        ),
+        option(
+            "--owner",
+            value="NAME",
+            text="The person who owns the projects that the agent creates; needed for that with --access members.",
+        ),
+        option(
+            "--repo",
+            value="DIR",
+            text="The repository of paths of files, whose plan is used. Default: the one around this folder.",
+        ),
+        option(
+            "--max-answer-tokens",
+            value="N",
+            type=int,
+            low=0,
+            text="Maximum size of an answer; 0: no limit. Default: 20000.",
+        ),
+        CONFIG_OPTION,
+        HELP_OPTION,
+    ),
+    """The client starts this command itself. Add this to its settings:
 
-Serve the plan to an AI client over standard input and output (MCP). The client
-starts this command itself. Add this to its settings:
-
-  {{"command": "groundplan",
-   "args": ["mcp", "--db", "/path/to/plan.db", "--agent", "claude"]}}
-
-Options:
-  --db PATH|URL          A file, or a postgresql:// URL.
-                         Default: GROUNDPLAN_DB, else the plan of this folder.
-  --org ID               The organization. Default: GROUNDPLAN_ORG, else local.
-  --agent NAME           The agent that acts. Default: GROUNDPLAN_AGENT, else
-                         the coding agent that starts this, else {AGENT_DEFAULT}.
-  --tools all|GROUP,...  The tools: {", ".join(TOOL_GROUPS[:4])},
-                         {", ".join(TOOL_GROUPS[4:])}. Default: all but containers.
-  --access open|members  open: every person is an owner; members: the stored
-                         roles decide. Default: open, with a URL members.
-  --kind agent|person    What the name is, until it first acts. An agent acts
-                         at most with the role that the policy "agents" of a
-                         project allows. Default: agent.
-  --owner NAME           The person who owns the projects that the agent
-                         creates; needed for that with --access members.
-  --repo DIR             The repository that paths of files are in, and whose
-                         plan is used. Default: the one around this folder.
-  --max-answer-tokens N  Maximum size of an answer; 0: no limit. Default: 20000.
-  --config FILE          Configuration file.
-                         Default: groundplan.yaml here, if it exists.
-  --help                 Show this and exit.
-"""
-_FLAGS = ("db", "org", "agent", "tools", "access", "kind", "owner", "repo", "max-answer-tokens", "config")
-_KINDS = ("agent", "person")
+  {"command": "groundplan",
+   "args": ["mcp", "--db", "/path/to/plan.db", "--agent", "claude"]}""",
+)
 
 
 def run(argv: Sequence[str]) -> int:
     """Serve until the client disconnects, and return the exit status."""
     try:
-        given = _parse_flags(argv)
-        if "help" in given:
-            print(HELP, end="")
-            return 0
-        return _serve(given)
-    except GroundplanError as error:
-        from groundplan.surfaces.cli.failures import report
+        line = parse_line(COMMAND, argv)
+        if line.has("help"):
+            from groundplan.surfaces.cli.help import print_command_help
 
-        return report(error, as_json=False)
+            print_command_help(COMMAND)
+            return 0
+        return _serve(line)
+    except GroundplanError as error:
+        from groundplan.surfaces.cli.failures import load_vocabulary, report
+
+        return report(error, as_json=False, load_names=load_vocabulary)
     except Exception:
-        from groundplan.surfaces.cli.failures import report
+        from groundplan.surfaces.cli.failures import load_vocabulary, report
         from groundplan.surfaces.exception_log import log_exception_to_file
 
-        return report(log_exception_to_file(), as_json=False)
+        return report(log_exception_to_file(), as_json=False, load_names=load_vocabulary)
 
 
-def _serve(given: dict[str, str]) -> int:
-    kind = given.get("kind")
-    if kind is not None and kind not in _KINDS:
-        raise _usage_error(f"--kind must be {join_alternatives(_KINDS)}, not {quote_text(kind)}", allowed=list(_KINDS))
-    tokens_max = _parse_tokens_max(given.get("max-answer-tokens"))
-    repo = given.get("repo")
+def _serve(line: Line) -> int:
+    given = line.convert()
+    kind, tokens_max = given["kind"], given["max_answer_tokens"]
+    repo = given["repo"]
     if repo is not None:
         _refuse_missing_folder(repo)
     settings = load_settings(Flags(**{name: given.get(name) for name in Flags._fields}))
@@ -89,7 +147,7 @@ def _serve(given: dict[str, str]) -> int:
 
         raise PersonNotConfirmed(settings.coding_agent, "--kind person")
     if sys.stdin is None or sys.stdout is None:
-        raise _usage_error("MCP needs standard input and output, and one of them is closed")
+        raise usage_error(COMMAND.words, "MCP needs standard input and output, and one of them is closed")
     from groundplan.surfaces.mcp.instructions import build_instructions
     from groundplan.surfaces.mcp.methods import DeferredTools
     from groundplan.surfaces.mcp.stdio import serve
@@ -97,7 +155,7 @@ def _serve(given: dict[str, str]) -> int:
     sessions: list[Session] = []
 
     def build() -> Tools:
-        session = _open_session(settings, kind, given.get("owner"), tokens_max, repo)
+        session = _open_session(settings, kind, given["owner"], tokens_max, repo)
         sessions.append(session)
         return _build_tools(session, settings)
 
@@ -115,7 +173,7 @@ def _serve(given: dict[str, str]) -> int:
             sys.stdin.buffer,
             sys.stdout.buffer,
             version=__version__,
-            instructions=build_instructions(settings.tools),
+            instructions=build_instructions(settings.tools, has_project=settings.project is not None),
             on_ready=tools.load,
         )
     finally:
@@ -124,7 +182,6 @@ def _serve(given: dict[str, str]) -> int:
 
 
 def _will_open(settings: Settings) -> bool:
-    from groundplan.surfaces.cli.setup.file_header import is_ready
 
     return is_ready(settings.db, may_create=settings.may_create_db)
 
@@ -172,7 +229,12 @@ def _build_tools(session: Session, settings: Settings) -> Tools:
 
     groups = [Group(name) for name in settings.tools]
     return RegistryTools(
-        session.operations, groups, session.execute, entries=read_published_tools(), explain_groups=_explain_groups
+        session.operations,
+        groups,
+        session.execute,
+        entries=read_published_tools(),
+        explain_groups=_explain_groups,
+        has_project=settings.project is not None,
     )
 
 
@@ -181,49 +243,8 @@ def _explain_groups(groups: Sequence[str]) -> str:
     return f"a person starts the server with --tools {','.join(groups)}, or sets tools in groundplan.yaml"
 
 
-# --- Flags --------------------------------------------------------------------------------------------------------
-
-
-def _parse_flags(argv: Sequence[str]) -> dict[str, str]:
-    given: dict[str, str] = {}
-    rest = list(argv)
-    while rest:
-        word = rest.pop(0)
-        if word in ("--help", "-h"):
-            return {"help": ""}
-        name, has_value, value = word.removeprefix("--").partition("=")
-        if not word.startswith("--"):
-            raise _usage_error(f"mcp takes only options, not {quote_text(word)}")
-        if name not in _FLAGS:
-            near = find_nearest(name, _FLAGS)
-            hint = f", did you mean --{near}" if near else ""
-            raise _usage_error(
-                f"no such option {quote_text('--' + name)}{hint}", **({"near": f"--{near}"} if near else {})
-            )
-        if not has_value:
-            if not rest:
-                raise _usage_error(f"--{name} needs a value")
-            value = rest.pop(0)
-        given[name] = value
-    return given
-
-
-def _parse_tokens_max(given: str | None) -> int | None:
-    if given is None:
-        return None
-    if not (given.isascii() and given.isdigit() and len(given) <= 9):
-        raise _usage_error(f"--max-answer-tokens must be a whole number, 0 for no limit, not {quote_text(given)}")
-    return int(given)
-
-
 def _refuse_missing_folder(repo: str) -> None:
     from pathlib import Path
 
     if not repo or not Path(repo).is_dir():
-        raise _usage_error(f"--repo must be an existing folder, not {quote_text(repo)}")
-
-
-def _usage_error(sentence: str, **details: Any) -> GroundplanError:
-    from groundplan.surfaces.cli.failures import UsageError
-
-    return UsageError(f"{sentence}; see groundplan mcp --help", **details)
+        raise usage_error(COMMAND.words, f"--repo must be an existing folder, not {quote_text(repo)}")

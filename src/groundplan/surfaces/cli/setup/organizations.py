@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import Annotated
 
 import msgspec
-import typer
 
 from groundplan.catalog import build_schema
 from groundplan.kernel.actors import Access, ActorKind, trusted_reader
@@ -21,8 +20,11 @@ from groundplan.kernel.store import organizations
 from groundplan.kernel.store.authorize import AgentNotAllowed
 from groundplan.kernel.store.open_store import open_store
 from groundplan.kernel.store.store import Store
+from groundplan.surfaces.cli.command_line import argument, option
+from groundplan.surfaces.cli.drawing import Rows, View
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.missing_plan import refuse_missing
+from groundplan.surfaces.cli.steps import Step, join_steps
 
 
 class _NewOrganization(msgspec.Struct, forbid_unknown_fields=True):
@@ -44,17 +46,13 @@ def create_organization(
     invocation: Invocation,
     organization: Annotated[
         str,
-        typer.Argument(metavar="ID", help="Small letters, digits and dashes. It never changes.", show_default=False),
+        argument("ID", "Small letters, digits and dashes. It never changes."),
     ],
-    name: Annotated[
-        str | None, typer.Option("--name", metavar="TEXT", help="The name for people. Default: the id.")
-    ] = None,
+    name: Annotated[str | None, option("--name", value="TEXT", text="The name for people. Default: the id.")] = None,
     administrator: Annotated[
         str | None,
-        typer.Option(
-            "--administrator",
-            metavar="NAME",
-            help="The first administrator, by name or e-mail address. Default: you.",
+        option(
+            "--administrator", value="NAME", text="The first administrator, by name or e-mail address. Default: you."
         ),
     ] = None,
 ) -> CommandResult:
@@ -71,15 +69,11 @@ def create_organization(
     with _open_as_owner(invocation) as store:
         made = add_to_store(store, request.id, name=request.name, administrator=request.administrator)
 
-    def draw() -> None:
-        from groundplan.surfaces.cli.terminal import echo
-
-        echo(
-            f"Created organization {made.organization.id}; {request.administrator} administers it.",
-            f"Use it with --org {made.organization.id}, or GROUNDPLAN_ORG={made.organization.id}.",
-        )
-
-    return CommandResult(made, draw)
+    lines = [
+        f"Created organization {made.organization.id}; {request.administrator} administers it.",
+        f"Use it with --org {made.organization.id}, or GROUNDPLAN_ORG={made.organization.id}.",
+    ]
+    return join_steps(Step({}, lines), data=made)
 
 
 def list_organizations(invocation: Invocation) -> CommandResult:
@@ -88,12 +82,8 @@ def list_organizations(invocation: Invocation) -> CommandResult:
         found = store.read(trusted_reader(), organizations.list_organizations)
     data = {"organizations": found}
 
-    def draw() -> None:
-        from groundplan.surfaces.cli.drawing import Rows, View
-
-        View(Rows("organizations", "id, name, members, projects, created: created_at"))(data)
-
-    return CommandResult(data, draw)
+    view = View(Rows("organizations", "id, name, members, projects, created: created_at"))
+    return join_steps(Step(data, view.list_parts(data)))
 
 
 @contextmanager

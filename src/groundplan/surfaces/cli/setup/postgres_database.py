@@ -14,15 +14,15 @@ from groundplan.kernel.store.open_store import NoDriver, open_store
 from groundplan.migrations import get_latest_version
 from groundplan.session import Session
 from groundplan.surfaces.cli.failures import UsageError
-from groundplan.surfaces.cli.invocation import CommandResult
+from groundplan.surfaces.cli.steps import Step
 
 ROLE_BYTES_MAX = 63  # PostgreSQL truncates longer names, and two roles could become one
 
 
 def set_up_postgres(
     owner_url: str, app_role: str | None, cancellation: Cancellation, *, new_password: bool, caller: Actor
-) -> CommandResult:
-    """Create or update the database of an owner's URL, and print the URL for everybody else.
+) -> Step:
+    """Create or update the database of an owner's URL, and return the URL for everybody else.
 
     The caller becomes an administrator of the organization, because stored roles decide on a server.
     """
@@ -52,32 +52,37 @@ def set_up_postgres(
         "schema": get_latest_version(),
     }
 
-    def draw() -> None:
-        from groundplan.surfaces.cli.terminal import echo
-
-        state = f"{done.steps_taken} steps applied" if done.steps_taken else "already up to date"
-        echo(f"The database is ready (schema {data['schema']}; {state}). Groundplan connects as:", "", done.app_url, "")
-        if done.replaced_role:
-            echo(f"Role {done.replaced_role}, which was used until now, has lost its access: distribute the new URL.")
-        if done.role_is_new or new_password:
-            echo("The password is shown only once. Keep the URL in a safe place.")
-        else:
-            echo(
-                f"Role {done.app_role} existed already and keeps its password: add it to the URL after the name,",
-                "or run this again with --new-password.",
-            )
-        if refusal:
-            echo(f"{caller.id} was not made an administrator of organization {caller.organization}: {refusal}.")
-        else:
-            echo(f"{caller.id} administers organization {caller.organization}, in which stored roles decide.")
-        echo(
+    state = f"{done.steps_taken} steps applied" if done.steps_taken else "already up to date"
+    lines = [f"The database is ready (schema {data['schema']}; {state})."]
+    if done.replaced_role:
+        lost = f"Role {done.replaced_role}, which was used until now, has lost its access"
+        lines.append(f"{lost}: distribute the new URL.")
+    if refusal:
+        lines.append(f"{caller.id} was not made an administrator of organization {caller.organization}: {refusal}.")
+    else:
+        lines.append(f"{caller.id} administers organization {caller.organization}, in which stored roles decide.")
+    if done.role_is_new or new_password:
+        known = ["The password is shown only once. Keep the URL in a safe place."]
+    else:
+        known = [
+            f"Role {done.app_role} existed already and keeps its password: add it to the URL after the name,",
+            "or run this again with --new-password.",
+        ]
+    return Step(
+        data,
+        lines,
+        secret=[
+            *known,
             "",
             "Next steps:",
             f"  export GROUNDPLAN_DB={shlex.quote(done.app_url)}",
             "  groundplan doctor",
-        )
-
-    return CommandResult(data, draw)
+            "",
+            "Groundplan connects as:",
+            "",
+            done.app_url,
+        ],
+    )
 
 
 def _appoint(owner_url: str, caller: Actor) -> str | None:

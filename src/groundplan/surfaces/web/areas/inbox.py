@@ -17,6 +17,7 @@ from groundplan.surfaces.web.visit import Area, Visit, find_place, get_base
 
 ROWS = 25
 KINDS = {
+    InboxKind.NO_OWNER: ("No owner", "member"),
     InboxKind.GATE_BLOCKS: ("Blocks publishing", "purpose"),
     InboxKind.AT_RISK: ("In doubt", "purpose"),
     InboxKind.REQUEST: ("Question", "purpose"),
@@ -44,6 +45,7 @@ BUTTONS = {
     ("work.update", "renew"): "Renew the claim",
     ("work.update", "release"): "Release",
     ("work.next", "claim"): "Take it over",
+    ("member.add", "role"): "Become its owner",
 }
 SETTLING = frozenset(operation for operation, _ in BUTTONS)
 LABELS = {

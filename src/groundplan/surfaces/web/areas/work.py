@@ -49,6 +49,7 @@ DEPTH_MAX = 12
 CLAIMED_BY = "_claimed_by"
 HISTORY_SHOWN = 10
 EVIDENCE_SHOWN = 40
+CHILDREN_SHOWN = 100
 FOUND_SHOWN = 8
 VALUE_CHARS = 400  # of a value in the history
 PICKS = ("wait", "move", "merge")  # forms that name another task
@@ -240,6 +241,7 @@ def read_task(visit: Visit, node_id: str) -> Mapping[str, Any]:
         "history": session.call("work.history", node_id=node.id, limit=HISTORY_SHOWN, lean=False, **history),
         "own": {name: [link for link in getattr(node, name) or () if not link.inherited_from] for name in LINKS},
         "evidence": list(node.evidence or ())[: -EVIDENCE_SHOWN - 1 : -1],  # the newest first
+        "children_shown": CHILDREN_SHOWN,
         "evidence_total": node.evidence_total or len(node.evidence or ()),
         "host_of": host_of,
         "say": lambda value: write_value(value, VALUE_CHARS),

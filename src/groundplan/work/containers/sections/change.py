@@ -394,7 +394,6 @@ _of_section = partial(
     effect=Effect.WRITE,
     project=lambda tx, request: resolve_section_project(tx, parse_id(request.section_id)),
     tool="manage_sections",
-    arguments=("section_id",),
 )
 
 LIST = _of_container(
@@ -404,8 +403,6 @@ LIST = _of_container(
     permission=Permission.WORK_READ,
     effect=Effect.READ,
     tool="query_sections",
-    arguments=("entity_id",),
-    options={"section_ids": "section"},
     http=Route("GET", OF_CONTAINER),
 )
 ADD = _of_container(
@@ -413,8 +410,6 @@ ADD = _of_container(
     "section.add",
     "Add a section, behind the last or at a free ordinal.",
     selector="add",
-    arguments=("title",),
-    texts=("content",),
     http=Route("POST", OF_CONTAINER, location=OF_CONTAINER),
 )
 BULK_CREATE = _of_container(
@@ -422,7 +417,6 @@ BULK_CREATE = _of_container(
     "section.bulk_create",
     "Add several (sections: [{title, content, …}]), all or none.",
     selector="bulkCreate",
-    arguments=("sections",),
     http=Route("POST", f"{OF_CONTAINER}/batch", location=OF_CONTAINER),
 )
 REORDER = _of_container(
@@ -430,7 +424,6 @@ REORDER = _of_container(
     "section.reorder",
     "Reorder all sections of a container (orderedIds).",
     selector="reorder",
-    arguments=("ordered_ids",),
     http=Route("PUT", f"{OF_CONTAINER}/order"),
     idempotent=True,
 )
@@ -439,7 +432,6 @@ UPDATE = _of_section(
     "section.update",
     "Change a section at the version you read.",
     selector="update",
-    texts=("content",),
     http=Route("PATCH", ONE),
 )
 UPDATE_TEXT = _of_section(
@@ -447,7 +439,6 @@ UPDATE_TEXT = _of_section(
     "section.update_text",
     "Replace the content of a section.",
     selector="updateText",
-    texts=("content",),
     http=Route("PATCH", f"{ONE}/text"),
 )
 DELETE = _of_section(
@@ -469,6 +460,5 @@ BULK_DELETE = declare_tool(
     ),
     tool="manage_sections",
     selector="bulkDelete",
-    arguments=("section_ids",),
     http=Route("DELETE", "/projects/{project}/work/sections"),
 )

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from groundplan.purpose.model import NodeType, RiskLevel
+from groundplan.purpose.open import name_edge
 from groundplan.surfaces.web.areas.plan.canvas_cards import (
     ALL,
     CanvasCard,
@@ -25,7 +26,7 @@ from groundplan.surfaces.web.areas.plan.canvas_drawing import CanvasAddress, Can
 from groundplan.surfaces.web.areas.plan.item import CHOICES, find_subject
 from groundplan.surfaces.web.areas.plan.plan_visit import PlanView, PlanVisit, read_cached
 from groundplan.surfaces.web.areas.plan.quick_entry import NO_ITEMS, DraftItems, find_plan_line
-from groundplan.surfaces.web.areas.plan.theory import TheoryItems, format_edge, name_edge
+from groundplan.surfaces.web.areas.plan.theory import TheoryItems, format_edge
 from groundplan.surfaces.web.visit import Visit
 
 RISK_LEVELS = frozenset(RiskLevel)

@@ -22,7 +22,7 @@ from groundplan.purpose.model import (
     RiskLevel,
     build_content,
 )
-from groundplan.purpose.open import AssumptionView, OpenedPurpose, PurposeNodeView, orient_edge_view
+from groundplan.purpose.open import AssumptionView, OpenedPurpose, PurposeNodeView, name_edge, orient_edge_view
 from groundplan.purpose.picture.overview import (
     CARDS_MAX,
     NodeGroup,
@@ -45,7 +45,7 @@ from groundplan.purpose.picture.subjects import (
 from groundplan.purpose.picture.tokens import BAND_NAMES, RISK_NAMES, SINGULAR_NAMES, STATUS_NAMES
 from groundplan.purpose.versions.versions import Version
 from groundplan.surfaces.web.areas.plan.plan_visit import PlanVisit, read_cached
-from groundplan.surfaces.web.areas.plan.theory import TheoryItems, name_edge
+from groundplan.surfaces.web.areas.plan.theory import TheoryItems
 
 TYPE_NAMES = {
     NodeType.ACTIVITY: "Activity",

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from groundplan.purpose.model import LEVELS, Confidence, EdgeType, IndicatorDirection, NodeType, RiskLevel
-from groundplan.purpose.open import AssumptionView, IndicatorView, PurposeEdgeView, PurposeNodeView
+from groundplan.purpose.open import AssumptionView, IndicatorView, PurposeEdgeView, PurposeNodeView, name_edge
 from groundplan.surfaces.web.areas.plan.canvas_cards import TYPE_NAMES, read_linked_work
 from groundplan.surfaces.web.areas.plan.measures import LineChart, draw_indicator, read_observations
 from groundplan.surfaces.web.areas.plan.plan_visit import PlanVisit
 from groundplan.surfaces.web.areas.plan.quick_entry import STEPS
-from groundplan.surfaces.web.areas.plan.theory import TheoryItems, format_edge, name_edge
+from groundplan.surfaces.web.areas.plan.theory import TheoryItems, format_edge
 from groundplan.surfaces.web.areas.throughline import ItemLine, read_throughline
 from groundplan.surfaces.web.words import EventLine, describe_events
 

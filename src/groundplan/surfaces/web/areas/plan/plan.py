@@ -8,7 +8,9 @@ from typing import Any
 from msgspec import UNSET
 
 from groundplan.kernel.errors import NotFound
+from groundplan.policies import Policies
 from groundplan.purpose.model import Profile
+from groundplan.purpose.versions.drafts import is_lighter
 from groundplan.session import Session
 from groundplan.surfaces.web.areas.plan import canvas, changes, gates, health, measures, present
 from groundplan.surfaces.web.areas.plan.fixes import offer_fix
@@ -34,9 +36,6 @@ VIEWS: Mapping[str, PlanView] = {
 }
 FIRST_VIEW = canvas.CANVAS_VIEW
 NAME_CHARS_MAX = 80  # of an item that the address names
-PROFILE_CHOICES = [
-    (profile.value, f"{profile.value}: {PROFILES[profile].partition('.')[0].lower()}") for profile in Profile
-]
 
 
 def read_plan(visit: Visit) -> Mapping[str, Any]:
@@ -53,10 +52,20 @@ def read_plan(visit: Visit) -> Mapping[str, Any]:
         "views": VIEWS.values(),
         "theory": plan.theory,
         "item": item,
-        "profiles": PROFILE_CHOICES,
+        "offer_profiles": lambda: offer_profiles(visit),
         "offer_fix": lambda code, ref: offer_fix(plan, code, ref),
     }
     return {**shown, **(view.read(plan, plan.items) if plan.items is not None else {})}
+
+
+def offer_profiles(visit: Visit) -> list[tuple[str, str]]:
+    """Return the profiles that a draft of the project may have, with their words."""
+    least = Profile((visit.call("work.open").policies or Policies()).profile_min)
+    return [
+        (profile.value, f"{profile.value}: {PROFILES[profile].partition('.')[0].lower()}")
+        for profile in Profile
+        if not is_lighter(profile, least)
+    ]
 
 
 def _open_version(visit: Visit) -> PlanVisit:

@@ -16,9 +16,9 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import NotFound
 from groundplan.purpose.dates import get_day, is_day
 from groundplan.purpose.model import VersionStatus
-from groundplan.purpose.open import OpenedPurpose
+from groundplan.purpose.open import OpenedPurpose, name_edge
 from groundplan.purpose.versions.versions import Version, VersionRef
-from groundplan.surfaces.web.areas.plan.theory import TheoryItems, format_edge, name_edge
+from groundplan.surfaces.web.areas.plan.theory import TheoryItems, format_edge
 from groundplan.surfaces.web.visit import Visit, find_place, get_base
 
 DRAFT = "DRAFT"

@@ -16,11 +16,11 @@ from groundplan.purpose.exchange.writers.picture import SCALE, rasterize
 from groundplan.purpose.graph.graph import build_graph, find_leading_to
 from groundplan.purpose.graph.paths import find_pathways
 from groundplan.purpose.model import NodeType
-from groundplan.purpose.open import IndicatorView, PurposeEdgeView, PurposeNodeView
+from groundplan.purpose.open import IndicatorView, PurposeEdgeView, PurposeNodeView, name_edge
 from groundplan.session import Session
 from groundplan.surfaces.http.answers import Answer, Headers
 from groundplan.surfaces.web.areas.plan.plan_visit import PlanView, PlanVisit
-from groundplan.surfaces.web.areas.plan.theory import TheoryItems, name_edge
+from groundplan.surfaces.web.areas.plan.theory import TheoryItems
 from groundplan.surfaces.web.visit import Visit
 
 PATHWAYS_MAX = 100  # in a large plan their number grows without end

@@ -12,6 +12,7 @@ from groundplan.purpose.open import (
     OpenedPurpose,
     PurposeEdgeView,
     PurposeNodeView,
+    name_edge,
     orient_edge_view,
 )
 from groundplan.purpose.versions.versions import Version
@@ -97,11 +98,6 @@ class TheoryItems:
     def list_nodes(self, *types: str) -> Sequence[PurposeNodeView]:
         """Return the nodes of some types."""
         return [node for node in self.nodes.values() if node.node_type in types]
-
-
-def name_edge(edge: PurposeEdgeView) -> EdgeName:
-    """Return the name of an edge."""
-    return EdgeName(edge.source, edge.target, edge.edge_type or EdgeType.CONTRIBUTES_TO)
 
 
 def format_edge(name: EdgeName) -> str:

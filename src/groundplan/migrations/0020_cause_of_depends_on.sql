@@ -1,0 +1,3 @@
+-- Purpose: since this step the source of a DEPENDS_ON edge depends on its target, so at one level the target is the cause.
+-- No row changes. By the time of this step, `doctor` finds the edges of one level that were stored before. The guards,
+-- which are created again after it, name a version that is missing.

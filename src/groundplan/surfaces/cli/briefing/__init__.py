@@ -1,1 +1,0 @@
-"""Views of what joins the slices."""

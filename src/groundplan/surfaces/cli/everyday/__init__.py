@@ -1,0 +1,1 @@
+"""The words of every day: `groundplan add`, `next`, `take`, `done`, `ls`, …, also as `pl`."""

@@ -1,1 +1,0 @@
-"""`groundplan import` and `groundplan export`: plans from and to other tools."""
