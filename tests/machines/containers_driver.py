@@ -64,6 +64,7 @@ class ContainersDriver(WorkDriver):
 
     weights = WEIGHTS | {"take": 10, "claim": 8} | CONTAINER_WEIGHTS
     oracle = Containers
+    undoes = False
     work: Containers
     stored: ContainersStored
 

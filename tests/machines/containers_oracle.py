@@ -202,7 +202,7 @@ class Containers(Work):
     # Calls of the container dialect.
 
     def create(self, made: NewContainer, *, agent: str, now: int) -> ContainerAnswer:
-        before = self._begin(agent)
+        before = self.begin(agent)
         if made.feature is not None:
             made = replace(made, feature=self._meant(made.feature, FEATURE))
         n = self.last_n = self.last_n + 1
@@ -218,14 +218,14 @@ class Containers(Work):
         )
         if made.tags:
             self.tags[n] = frozenset(made.tags)
-        self._reopen_above(n, now)
+        self.reopen_above(n, now)
         return self._told("create", before, n=n, created=(n,))
 
     def revise(
         self, n: int, kind: str, version: int, changes: Mapping[str, Any], *, agent: str, now: int
     ) -> ContainerAnswer:
         """Apply `update`: fields, priority, tags, another feature (None: none), and relations."""
-        before = self._begin(agent)
+        before = self.begin(agent)
         if kind == FEATURE:  # null changes nothing where there is nothing to remove
             foreign = {key: changes[key] for key in ("complexity", "feature") if key in changes}
             changes = {key: value for key, value in changes.items() if key not in foreign}
@@ -273,7 +273,7 @@ class Containers(Work):
         return before != set(others)
 
     def advance(self, n: int, kind: str, version: int, *, agent: str, now: int) -> ContainerAnswer:
-        before = self._begin(agent)
+        before = self.begin(agent)
         n = self._meant(n, kind, version)
         status = self.status(n, now)
         if self.nodes[n].resolved:
@@ -291,7 +291,7 @@ class Containers(Work):
         return node.status == ACTIVE and is_lapsed
 
     def revert(self, n: int, kind: str, version: int, *, agent: str, now: int) -> ContainerAnswer:
-        before = self._begin(agent)
+        before = self.begin(agent)
         n = self._meant(n, kind, version)
         status = self.status(n, now)
         if status in (NEW, WILL_NOT_IMPLEMENT):
@@ -312,7 +312,7 @@ class Containers(Work):
             moved = replace(node, resolved=False, status=None if after == NEW else after, claim=None)
             action = "reopened" if node.resolved else action
             if node.resolved:
-                self._reopen_above(n, now)
+                self.reopen_above(n, now)
             if after == ACTIVE and not self.is_feature(n):
                 self._claim(moved, action, agent, now)
             else:
@@ -331,7 +331,7 @@ class Containers(Work):
     def terminate(
         self, n: int, kind: str, version: int, reason: str | None, *, agent: str, now: int
     ) -> ContainerAnswer:
-        before = self._begin(agent)
+        before = self.begin(agent)
         n = self._meant(n, kind, version)
         status = self.status(n, now)
         if self.nodes[n].resolved:
@@ -356,7 +356,7 @@ class Containers(Work):
         agent: str,
         now: int,
     ) -> ContainerAnswer:
-        before = self._begin(agent)
+        before = self.begin(agent)
         n = self._meant(n, kind, version)
         if self.nodes[n].resolved:
             raise Refusal("INVALID_OPERATION")
@@ -378,7 +378,7 @@ class Containers(Work):
     def unblock(
         self, n: int, kind: str, version: int, by: Sequence[int | str], *, agent: str, now: int
     ) -> ContainerAnswer:
-        before = self._begin(agent)
+        before = self.begin(agent)
         n = self._meant(n, kind, version)
         if NO_OP in by and self.nodes[n].held is None:
             raise Refusal("INVALID_OPERATION")
@@ -425,7 +425,7 @@ class Containers(Work):
 
     def depend(self, source: int, target: int, type_: str, *, agent: str, now: int) -> ContainerAnswer:
         """Apply `manage_dependency create`: the first blocks the second, or both are related."""
-        before = self._begin(agent)
+        before = self.begin(agent)
         source, target = self._find_containers(source, target)
         if ROOT in (source, target):
             raise Refusal("VALIDATION_ERROR")
@@ -442,7 +442,7 @@ class Containers(Work):
         return self._told("depend", before, n=n, ends=(source, target, type_))
 
     def undepend(self, source: int, target: int, type_: str, *, agent: str, now: int) -> ContainerAnswer:
-        before = self._begin(agent)
+        before = self.begin(agent)
         source, target = self._find_containers(source, target)
         if ROOT in (source, target):
             raise Refusal("VALIDATION_ERROR")
@@ -457,7 +457,7 @@ class Containers(Work):
         return self._told("undepend", before, n=edge.source, ends=(source, target, type_))
 
     def delete(self, n: int, kind: str, version: int, *, cascade: bool, agent: str, now: int) -> ContainerAnswer:
-        before = self._begin(agent)
+        before = self.begin(agent)
         n = self._meant(n, kind, version)
         going = self.subtree(n)
         if len(going) > 1 and not cascade:
@@ -477,7 +477,7 @@ class Containers(Work):
     def set_pipelines(
         self, pipelines: Mapping[str, Sequence[str]], version: int, *, agent: str, now: int
     ) -> ContainerAnswer:
-        before = self._begin(agent)
+        before = self.begin(agent)
         if version != self.nodes[ROOT].rev:
             raise Refusal("CONFLICT")
         after = {kind: tuple(pipelines.get(kind, steps)) for kind, steps in self.pipelines.items()}
@@ -494,9 +494,9 @@ class Containers(Work):
         new = super()._changed(old, item, agent, now)
         return replace(new, status=None) if item.release and old.status == ACTIVE and old.claim else new
 
-    def _begin(self, agent: str) -> Self:
+    def begin(self, agent: str) -> Self:
         self._turned = []
-        return super()._begin(agent)
+        return super().begin(agent)
 
     def _claim(self, node: Node, action: str, agent: str, now: int) -> None:
         """Claim a task; this makes its new feature active, and those above it."""
@@ -520,14 +520,14 @@ class Containers(Work):
         if left != entered and is_begun:
             self._begin_features(entered, now)
 
-    def _reopen_above(self, n: int, now: int) -> None:
+    def reopen_above(self, n: int, now: int) -> None:
         before = {above: self.status(above, now) for above in self.ancestors(n) if self.is_feature(above)}
-        super()._reopen_above(n, now)
+        super().reopen_above(n, now)
         for feature, status in before.items():
             if status in (CLOSED, WILL_NOT_IMPLEMENT):
                 self._turned.append(StatusChange(feature, status, ACTIVE))
 
-    def _merge(self, source: int, target: int, agent: str, now: int) -> None:
+    def merge_into(self, source: int, target: int, agent: str, now: int) -> None:
         """Merge two nodes; a hold on open work and tags move along. A feature and a task cannot merge."""
         self._find(source, target)
         if ROOT not in (source, target) and self.is_feature(source) != self.is_feature(target):
@@ -535,7 +535,7 @@ class Containers(Work):
         old, tags = self.nodes[source], self.tags.pop(source, frozenset())
         moved = [n for n in self.subtree(source) if n != source]
         left, entered = (n if self.is_feature(n) else self.feature(n) for n in (source, target))
-        super()._merge(source, target, agent, now)
+        super().merge_into(source, target, agent, now)
         self._come_in(left, entered, moved, now)
         if not old.resolved and self.nodes[target].held is None:
             self.nodes[target] = replace(self.nodes[target], held=old.held)

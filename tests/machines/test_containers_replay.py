@@ -68,10 +68,11 @@ class ContainersReplay(Replay):
             case _:
                 super()._change(action, event, name, before, after)
         if name == "claimed_by" and after is not None and action != "claimed":
-            node.claimed_at = event.at
-            node.claim_number += 1
-        if (name, after) == ("resolved", True):
-            node.status = None
+            times = [change for change in event.changes if change["field"] == "claimed_at"]
+            comes_back = any(change["before"] is None for change in times)  # by an undo, with its number
+            node.claim_number += not comes_back
+            if not times:
+                node.claimed_at = event.at
 
     def _delete(self, subject: str) -> None:
         self.deleted.add(subject)

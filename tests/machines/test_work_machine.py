@@ -214,10 +214,11 @@ class WorkMachine(WorkDriver):
             ],
         }
 
-    def evidence(self, one: Evidence) -> dict[str, str]:
+    def evidence(self, one: Evidence) -> dict[str, Any]:
         checked = {"checked": "not_checked"} if one.type in LOOKED_UP else {}  # no repository is known here
+        undone = {"undone": True} if self.log.is_undone(one) else {}
         stamp = self.clock.stamp(one.at)
-        return {"type": one.type, "ref": one.ref, "agent": one.agent, "timestamp": stamp} | checked
+        return {"type": one.type, "ref": one.ref, "agent": one.agent, "timestamp": stamp} | checked | undone
 
     def merged(self, node: Node) -> list[dict[str, str]]:
         """Return the last of what was merged into a node, in order; of one call, by id."""

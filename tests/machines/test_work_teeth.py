@@ -11,6 +11,7 @@ import pytest
 from hypothesis import Phase, settings
 
 from groundplan import providers
+from groundplan.briefing.undo import undo
 from groundplan.kernel import clock
 from groundplan.kernel.store import store
 from groundplan.kernel.store.transaction import Transaction
@@ -65,6 +66,7 @@ SABOTAGE: dict[str, tuple[Any, str, Any]] = {
     "an enforced claim keeps nobody away": (claims, "enforce_claims", do_nothing),
     "an old claim is as good as a new one": (claims, "check_claim_number", do_nothing),
     "true is a number": (kinds, "_is_number", lambda value: isinstance(value, int | float)),
+    "what others changed since is undone": (undo, "_refuse_changed", do_nothing),
     "what a merged node said is lost": (restructuring, "_keep_words", do_nothing),
     "the id of a merged node leads nowhere": (refs, "_follow_merges", do_nothing),
     "to Python true is 1": (update, "is_same_json", lambda before, after: before == after),
@@ -79,8 +81,9 @@ SABOTAGE: dict[str, tuple[Any, str, Any]] = {
 }
 
 # Weights of the calls that meet a guard which the usual ones seldom meet.
-CROWDED = {"take": 80, "wait": 0, "set_clock": 0, "set_policies": 0}
+CROWDED = {"take": 80, "wait": 0, "set_clock": 0, "set_policies": 0, "undo": 0, "redo": 0}
 FAVOURED: dict[str, dict[str, int]] = {
+    "nothing below is held back": {"connect": 40, "resolve": 40, "undo": 0, "redo": 0},
     "a later move of a batch sees the old ancestors": {"move": 60},
     "an enforced claim keeps nobody away": {"claim": 20, "take": 20},
     "an old claim is as good as a new one": {"claim": 20, "take": 20},

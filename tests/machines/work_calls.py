@@ -70,7 +70,7 @@ def often(random: Random) -> bool:
 
 def some_node(random: Random, work: Work, among: Sequence[int] = ()) -> int:
     if rarely(random):
-        return random.choice([NOWHERE, *work.gone])
+        return random.choice([NOWHERE, *work.gone, *work.removed])
     return random.choice(among if among and not rarely(random) else list(work.nodes))
 
 

@@ -7,6 +7,7 @@ answer, add one to the project's revision if it changed anything, and append its
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from itertools import count
 from random import Random
 from typing import Any, NamedTuple, Protocol, cast
@@ -44,6 +45,7 @@ from tests.machines.work_calls import (
 )
 from tests.machines.work_oracle import MS_PER_MINUTE, ROOT, Answer, Refusal, Work
 from tests.machines.work_rows import WorkRows
+from tests.machines.work_undo import UndoLog, Write, may_be_refused, take_back
 
 PEOPLE = ("ada", "ben")
 AGENTS = (*PEOPLE, "cleo")  # who may not hold a claim without expiry
@@ -77,6 +79,8 @@ WEIGHTS = {
     "drop": 3,
     "take": 8,
     "set_policies": 4,
+    "undo": 6,
+    "redo": 3,
     "send_again": 3,
     "wait": 6,
     "set_clock": 4,
@@ -112,6 +116,16 @@ class JumpEffect(NamedTuple):
     work: Work  # after that
 
 
+@dataclass(frozen=True)
+class UndoAnswer(Answer):
+    """The expected answer of an undo or a redo."""
+
+    origin: int | None = None
+    origin_rev: int = 0
+    undone: int = 0
+    is_redo: bool = False
+
+
 class Expectation(Protocol):
     """Computes the oracle's answer to a call."""
 
@@ -123,6 +137,7 @@ class WorkDriver(SteppingMachine):
 
     weights = WEIGHTS
     oracle = Work
+    undoes = True
 
     def __init__(self, place: MachineSetup) -> None:
         super().__init__()
@@ -143,6 +158,7 @@ class WorkDriver(SteppingMachine):
         self.project_id = self.rows.project_id(self.project)
         self.stored = self.rows.of(self.project_id)
         self.touched = {ROOT}  # by the last call
+        self.log = UndoLog()
         self.op_ids = count(1)
         self.sent: list[SentCall] = []
 
@@ -179,6 +195,8 @@ class WorkDriver(SteppingMachine):
                 self.take(rng)
             case "set_policies":
                 self.set_policies(rng)
+            case "undo" | "redo" if self.undoes:
+                self.undo(rng, redo=verb == "redo")
             case "send_again" if self.sent:
                 self.send_again(rng)
             case "set_clock":
@@ -280,6 +298,27 @@ class WorkDriver(SteppingMachine):
         arguments = {"project": self.project, "policies": policies}
         self.perform(rng, "work.open", arguments, expect)
 
+    def undo(self, rng: Random, *, redo: bool) -> None:
+        """Take back the last change of somebody, or do it again."""
+        found: list[tuple[int, Write]] = []
+
+        def expect(work: Work, *, agent: str, now: int) -> Answer:
+            origin, write = self.log.find(agent, redo=redo)
+            self.log.refuse_changed(work, write)
+            take_back(work, write, agent=agent, now=now)
+            found.append((origin, write))
+            codes = frozenset({"cannot_undo"} if may_be_refused(write) else ())
+            rev = self.log.writes[origin].rev
+            return UndoAnswer(may_refuse=codes, origin=origin, is_redo=redo, undone=write.rev, origin_rev=rev)
+
+        def check(answer: dict[str, Any], expected: Answer) -> None:
+            assert isinstance(expected, UndoAnswer)
+            assert answer["undone"] == f"{expected.undone}.0"
+            assert answer["text"].startswith(f"{'Did again' if redo else 'Undid'} {expected.origin_rev}.0: ")
+
+        arguments = {"project": self.project, "redo": redo}
+        self.perform(rng, "briefing.undo", arguments, expect, check)
+
     def wait(self, rng: Random) -> None:
         """Let time pass, often exactly to the expiry of a claim or just before it."""
         ends = sorted({node.claim.until or 0 for node in self.work.nodes.values() if node.claim})
@@ -320,7 +359,7 @@ class WorkDriver(SteppingMachine):
         self.clock.move(rng.choice((1, 0)))
         reading = self.time.read_for_write()
         agent = agent or rng.choice(AGENTS)
-        if sometimes(rng):
+        if sometimes(rng) and operation != "briefing.undo":
             arguments |= {"op_id": f"{self.project}, {next(self.op_ids)}"}
         if operation.startswith("work.") and sometimes(rng):  # the dialect that takes one
             arguments |= {"decision": "we talked about it"}
@@ -337,7 +376,7 @@ class WorkDriver(SteppingMachine):
         try:
             answer = self.call(agent, operation, **arguments)
         except GroundplanError as error:
-            self.check_refusal(error, refused, jump)
+            self.check_refusal(error, refused if expected is None else expected.may_refuse, jump)
             return
         assert expected is not None, f"{answer} instead of {' or '.join(refused)}"
         if "op_id" in arguments:
@@ -348,8 +387,31 @@ class WorkDriver(SteppingMachine):
         before = self.work.all_nodes()
         self.touched = {n for n, node in tried.all_nodes().items() if node is not before.get(n)}
         self.work = tried
-        self.check_outcome(answer, expected)
-        self.check_events(arguments.get("decision"), jump)
+        decision = arguments.get("decision")
+        if isinstance(expected, UndoAnswer):
+            decision = f"{'redo' if expected.is_redo else 'undo'} of {expected.origin_rev}.0"
+        else:
+            self.check_outcome(answer, expected)
+        self.check_events(decision, jump)
+        undo = expected if isinstance(expected, UndoAnswer) else UndoAnswer()
+        if undo.origin is not None:
+            self.adopt_events(agent, reading)
+        self.log.add(Write(self.stored.rev, agent, jump.work, self.work, undo.origin, undo.is_redo))
+
+    def adopt_events(self, agent: str, reading: Reading) -> None:
+        """Take over which events a write recorded of each node: the oracle of an undo knows only what the nodes are."""
+        numbers = {node_id: n for n, node_id in self.ids.items()}
+        everybody = self.work.all_nodes()
+        for event in (event for event in self.stored.events if event.rev == self.stored.rev):
+            if event.op.startswith("work.") and event.subject in numbers:
+                node = everybody[numbers[event.subject]]
+                actions = (*node.actions, event.op.partition(".")[2])
+                node = replace(
+                    node, actions=actions, updated_at=reading.now, updated_by=agent, changed=self.work.writes
+                )
+                self.work.keep(node)
+                everybody[node.n] = node
+                self.touched.add(node.n)
 
     def check_warnings(self, answer: dict[str, Any], expected: Answer, reading: Reading) -> None:
         """Equal warnings are one line, and there are at most five, and one about a clock that jumped."""

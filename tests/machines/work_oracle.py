@@ -232,6 +232,7 @@ class Answer:
     reopened: tuple[int, ...] = ()
     auto_resolved: tuple[int, ...] = ()
     warnings: tuple[Warned, ...] = ()
+    may_refuse: frozenset[str] = frozenset()  # codes with which it may be refused all the same
     pairs_with_files: int = 0  # of new nodes with each other or with one that others work on, ordered or not
 
 
@@ -244,6 +245,7 @@ class Work:
         self.policies = policies or Policies()
         self.gone: dict[int, Node] = {}  # merged nodes with their history
         self.heirs: dict[int, int] = {}  # the nodes into which they were merged
+        self.removed: dict[int, Node] = {}  # by an undo
         self.last_n = ROOT
         self.writes = 0
         self._agent = agent  # of the current call
@@ -255,6 +257,7 @@ class Work:
         """Return a copy of the state, to try something on."""
         twin = copy.copy(self)
         twin.nodes, twin.gone, twin.heirs = dict(self.nodes), dict(self.gone), dict(self.heirs)
+        twin.removed = dict(self.removed)
         return twin
 
     def lead(self, n: int) -> int:
@@ -265,7 +268,7 @@ class Work:
 
     def all_nodes(self) -> dict[int, Node]:
         """Return all nodes, also removed ones."""
-        return {**self.nodes, **self.gone}
+        return {**self.nodes, **self.gone, **self.removed}
 
     def children(self, n: int) -> list[int]:
         return [node.n for node in self.nodes.values() if node.parent == n]
@@ -397,7 +400,7 @@ class Work:
 
     def move_leases(self, by: int, *, agent: str, now: int) -> set[int]:
         """Move what is left of each lease, at most a whole one, to another time, and return the changed nodes."""
-        self._begin(agent)
+        self.begin(agent)
         moved = set()
         for node in self.nodes.values():
             if node.claim is None or node.claim.until is None or node.claim.until <= now - max(by, 0):
@@ -411,7 +414,7 @@ class Work:
     # Calls. Each succeeds as a whole or raises, and then the state is invalid: try it on a copy.
 
     def plan(self, planned: Sequence[NewNode], *, agent: str, now: int) -> Answer:
-        before = self._begin(agent)
+        before = self.begin(agent)
         refs = {one.ref: self.last_n + place for place, one in enumerate(planned, 1)}
         numbers = list(refs.values())
         problems = set()
@@ -441,7 +444,7 @@ class Work:
         self.last_n = numbers[-1]
         self.edges |= edges
         for n in numbers:
-            self._reopen_above(n, now)
+            self.reopen_above(n, now)
         self._refuse_loops()
         names = {n: ref for ref, n in refs.items()}
         for n in numbers:
@@ -489,7 +492,7 @@ class Work:
         return found
 
     def update(self, items: Sequence[Item], *, agent: str, now: int, is_person: bool = True) -> Answer:
-        before = self._begin(agent)
+        before = self.begin(agent)
         early = set()
         postponed: dict[int, None] = {}  # nodes to resolve after their children
         items = [replace(item, n=self.lead(item.n)) for item in items]
@@ -536,7 +539,7 @@ class Work:
             self._warn_of_claim(old, "resolved", agent, now)
             self._resolve_above(item.n, agent, now)
         elif action == "reopened":
-            self._reopen_above(item.n, now)
+            self.reopen_above(item.n, now)
         if "priority" in item.properties and not _same_value(new.properties, old.properties):
             self._warn_of_priority(item.n, new)
         if action == "resolved" and self.policies.evidence == "warn" and not new.evidence:
@@ -594,7 +597,7 @@ class Work:
             yield "evidence_required"
 
     def connect(self, links: Sequence[Link], *, agent: str, now: int) -> Answer:
-        before = self._begin(agent)
+        before = self.begin(agent)
         everybody = self.all_nodes()
         if not any(n in everybody for link in links for n in (link.source, link.target)):
             raise Refusal("not_found")  # no node names the project, not even one that was merged or deleted
@@ -634,7 +637,7 @@ class Work:
         return "cycle_detected" if tried.has_loop() else None
 
     def restructure(self, operations: Sequence[Operation], *, agent: str, now: int, is_owner: bool = True) -> Answer:
-        before = self._begin(agent)
+        before = self.begin(agent)
         named = []
         for operation in operations:
             named.append(self.lead(operation.source if isinstance(operation, Merge) else operation.n))
@@ -642,7 +645,7 @@ class Work:
                 case Move(n, new_parent):
                     self._move(self.lead(n), self.lead(new_parent), now)
                 case Merge(source, target):
-                    self._merge(self.lead(source), self.lead(target), agent, now)
+                    self.merge_into(self.lead(source), self.lead(target), agent, now)
                 case Drop(n, reason):
                     if self.lead(n) == ROOT and not is_owner:
                         raise Refusal("root_stays")
@@ -664,9 +667,10 @@ class Work:
             return
         self._record(replace(self.nodes[n], parent=new_parent), "moved", now)
         if not self.nodes[n].resolved:
-            self._reopen_above(n, now)
+            self.reopen_above(n, now)
 
-    def _merge(self, source: int, target: int, agent: str, now: int) -> None:
+    def merge_into(self, source: int, target: int, agent: str, now: int) -> None:
+        """Merge the source into the target."""
         self._find(source, target)
         if ROOT in (source, target):
             raise Refusal("root_stays")
@@ -708,7 +712,7 @@ class Work:
         if not old.resolved and self.nodes[target].resolved:
             self._record(replace(self.nodes[target], resolved=False, outcome=None), "reopened", now)
             self._reopened.append(target)
-            self._reopen_above(target, now)
+            self.reopen_above(target, now)
 
     def _drop(self, n: int, reason: str, agent: str, now: int) -> None:
         self._find(n)
@@ -728,7 +732,7 @@ class Work:
         self, *, agent: str, now: int, count: int = 1, scope: int | None = None, only: Mapping[str, Any] | None = None
     ) -> Answer:
         """Apply `next` with `claim: true`."""
-        before = self._begin(agent)
+        before = self.begin(agent)
         if scope is not None:
             scope = self.lead(scope)
             self._find(scope)
@@ -754,7 +758,7 @@ class Work:
 
     def take_named(self, n: int, *, agent: str, now: int) -> Answer:
         """`next` with `node_id` and `claim: true`."""
-        before = self._begin(agent)
+        before = self.begin(agent)
         n = self.lead(n)
         self._find(n)
         if not self.is_actionable(n):
@@ -785,7 +789,7 @@ class Work:
         claim = Claim(agent, now, None if is_held else now + self.policies.claim_ttl_ms)
         self._record(replace(node, claim=claim, fence=node.fence + 1), action, now)
 
-    def _reopen_above(self, n: int, now: int) -> None:
+    def reopen_above(self, n: int, now: int) -> None:
         """Reopen the resolved ancestors of an open node."""
         for above in self.ancestors(n):
             if self.nodes[above].resolved:
@@ -810,6 +814,12 @@ class Work:
         self._auto_resolved.append(parent)
         self._resolve_above(parent, agent, now)
 
+    def keep(self, node: Node) -> None:
+        """Replace what is known of a node, wherever it is."""
+        for place in (self.nodes, self.gone, self.removed):
+            if node.n in place:
+                place[node.n] = node
+
     def _record(self, node: Node, action: str, now: int) -> None:
         """Record an event: one step of the node's revision, and its latest change."""
         self.nodes[node.n] = replace(
@@ -820,7 +830,8 @@ class Work:
         if any(n not in self.nodes for n in numbers):
             raise Refusal("not_found")
 
-    def _begin(self, agent: str) -> Self:
+    def begin(self, agent: str) -> Self:
+        """Begin a call, and return a copy of the state before it."""
         self._agent = agent
         self.writes += 1
         self._reopened, self._auto_resolved, self._warnings = [], [], []

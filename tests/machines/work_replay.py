@@ -1,7 +1,7 @@
 """The work of a project, rebuilt from its events alone.
 
 Some things follow from the kind of an event: a claim begins at its time with the next number, evidence has the author
-and time of its event, a resolved node has no claim, and a merged node has no edges.
+and time of its event, and a merged node has no edges.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ class Replay:
         self.nodes: dict[str, RebuiltNode] = {}
         self.edges: set[tuple[str, str, str]] = set()
         self.merged: dict[str, str] = {}
+        self.away: dict[str, tuple[RebuiltNode, set[tuple[str, str, str]]]] = {}  # merged or removed, with their edges
         for event in events:
             slice_, _, action = event.op.partition(".")
             if slice_ == "work":
@@ -55,14 +56,17 @@ class Replay:
     def _apply(self, action: str, event: EventRow) -> None:
         if action == "created":
             self.nodes[event.subject] = self.rebuilt(created_at=event.at, created_by=event.actor)
+        if any(change["field"] in ("merged_into", "deleted") and change["before"] for change in event.changes):
+            self._bring_back(event)
         node = self.nodes[event.subject]
         node.rev += 1
         node.updated_at = event.at
         if action == "claimed":
-            node.claimed_at = event.at
             node.claim_number += 1
+            if node.claimed_by is None:
+                node.claimed_at = event.at
         for change in event.changes:
-            if event.subject in self.merged:
+            if event.subject not in self.nodes:
                 break  # what else its last event says is for those who read its history
             self._change(action, event, change["field"], change["before"], deepcopy(change["after"]))
 
@@ -72,9 +76,17 @@ class Replay:
         if action in ("connected", "disconnected"):
             self._reconnect(subject, name, before, after)
         elif name == "merged_into":
-            self._forget(subject, after)
+            if after is not None:
+                self._forget(subject, after)
+        elif (action, name) == ("unmerged", "summary"):
+            assert node.summary == after
+        elif name == "deleted":
+            if after:
+                self._remove(subject)
         elif name == "depends_on" and action == "created":
             self.edges |= {(subject, name, target) for target in after}
+        elif name == "evidence" and after is None:  # goes back to a node that was merged
+            del node.evidence[-len(before) :]
         elif name == "evidence" and isinstance(after, list):
             # Author and time are those of the event, unless the evidence was merged.
             node.evidence += [{"agent": event.actor, "timestamp": event.at} | one for one in after]
@@ -83,7 +95,7 @@ class Replay:
         elif hasattr(node, name):
             self._set(node, name, before, after)
         elif name != "merged_from":  # on the target of a merge: a moved edge
-            assert action == "merged"
+            assert action in ("merged", "unmerged")
             self._reconnect(subject, name, before, after)
 
     @staticmethod
@@ -91,8 +103,6 @@ class Replay:
         empty: Any = type(getattr(node, name))() if name in ("summary", "properties", "context_links") else None
         assert getattr(node, name) == (empty if before is None else before)
         setattr(node, name, empty if after is None else after)
-        if (name, after) in (("claimed_by", None), ("resolved", True)):
-            node.claimed_by = node.claimed_at = node.claimed_until = None
 
     @staticmethod
     def _set_property(node: RebuiltNode, key: str, before: Any, after: Any) -> None:
@@ -108,10 +118,26 @@ class Replay:
             assert (subject, type_, after) not in self.edges
             self.edges.add((subject, type_, after))
 
+    def _remove(self, subject: str) -> None:
+        """Remove a node with its remaining edges."""
+        edges = {edge for edge in self.edges if subject in (edge[0], edge[2])}
+        self.away[subject] = self.nodes.pop(subject), edges
+        self.edges -= edges
+
+    def _bring_back(self, event: EventRow) -> None:
+        """Bring back a merged or removed node as it was."""
+        node, edges = self.away.pop(event.subject)
+        self.nodes[event.subject] = node
+        self.edges |= edges
+        into = self.merged.pop(event.subject, None)
+        if into is not None:
+            own = {event.subject, *(text[0] for text in node.merged)}
+            self.nodes[into].merged = [text for text in self.nodes[into].merged if text[0] not in own]
+
     def _forget(self, subject: str, into: str) -> None:
-        """Remove a merged node with its remaining edges, and keep what it said with the other one."""
+        """Remove a merged node, and keep what it said with the other one."""
+        node = self.nodes[subject]
+        self._remove(subject)
         self.merged[subject] = into
-        node = self.nodes.pop(subject)
         heir = self.nodes[into]
         heir.merged = sorted([*heir.merged, *node.merged, (subject, node.summary, node.properties.get(DESCRIPTION))])
-        self.edges = {edge for edge in self.edges if subject not in (edge[0], edge[2])}

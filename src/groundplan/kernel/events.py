@@ -430,22 +430,26 @@ class WriteUndo(Struct):
     is_redo: bool
 
 
-def find_last_write(tx: Transaction, actor_id: str) -> int | None:
-    """Return an actor's last write that is in effect, and no undo or redo, if it is among the newest writes."""
-    return _find_newest(tx, sql.last_write_of_actor, actor_id)
+def find_last_write(tx: Transaction, actor_id: str, *, ignored_ops: Collection[str]) -> int | None:
+    """Return an actor's last write that is in effect, and no undo or redo, if it is among the newest writes.
+
+    Writes that begin with an event of `ignored_ops` do not count.
+    """
+    return _find_newest(tx, sql.last_write_of_actor, actor_id, ignored_ops)
 
 
-def find_last_undo(tx: Transaction, actor_id: str) -> int | None:
+def find_last_undo(tx: Transaction, actor_id: str, *, ignored_ops: Collection[str]) -> int | None:
     """Return an actor's last undo that can be done again, if it is among the newest writes.
 
-    A redo ends it, and so does another change of the actor.
+    A redo ends it, and so does another change of the actor that does not begin with an event of `ignored_ops`.
     """
-    return _find_newest(tx, sql.last_undo_of_actor, actor_id)
+    return _find_newest(tx, sql.last_undo_of_actor, actor_id, ignored_ops)
 
 
-def _find_newest(tx: Transaction, query: Query, actor_id: str) -> int | None:
+def _find_newest(tx: Transaction, query: Query, actor_id: str, ignored_ops: Collection[str]) -> int | None:
     revs = _encode_newest_revs(max(tx.project.rev, tx.rev), WRITES_LOOKED_AT_MAX)
-    rev: int | None = tx.scalar(query, project_id=tx.project.id, actor=actor_id, revs=revs)
+    ignored = to_json_array(sorted(ignored_ops))
+    rev: int | None = tx.scalar(query, project_id=tx.project.id, actor=actor_id, revs=revs, ignored_ops=ignored)
     return rev
 
 
@@ -481,7 +485,7 @@ def find_later_event(
 ) -> EventHeader | None:
     """Return the first event about one of the subjects after a write, without those of some kinds.
 
-    What was taken back does not count, and neither do the writes that took it back or did it again.
+    What was made and taken back since does not count, nor what was taken back and done again.
     """
     return tx.one_or_none(
         sql.first_event_after_write,

@@ -203,6 +203,7 @@ SELECT e.rev
    {in_writes}
    AND e.n = 0
    AND e.actor_id = :actor
+   AND NOT (e.op IN (SELECT value FROM each(:ignored_ops)))
    AND {is_no_undo}
    AND {is_in_effect}
  ORDER BY e.rev DESC
@@ -235,6 +236,7 @@ SELECT u.rev
                             {in_writes}
                             AND e.n = 0
                             AND e.actor_id = :actor
+                            AND NOT (e.op IN (SELECT value FROM each(:ignored_ops)))
                             AND {is_no_undo}), 0)
  ORDER BY u.rev DESC
  LIMIT 1;
@@ -278,8 +280,17 @@ SELECT last.origin_rev
 INSERT INTO write_undos (tenant_id, project_id, rev, undone_rev, origin_rev, is_redo)
 VALUES (:tenant_id, :project_id, :write_rev, :undone_rev, :origin_rev, :is_redo);
 
+-- part: origin
+-- The write that the write of an event `e` is, takes back or does again.
+coalesce((SELECT own.origin_rev
+                          FROM write_undos AS own
+                         WHERE own.tenant_id = e.tenant_id
+                           AND own.project_id = e.project_id
+                           AND own.rev = e.rev), e.rev)
+
 -- name: first_event_after_write
--- Returns the first event about some subjects after a write, without writes that were taken back and those that did so.
+-- Returns the first event about some subjects after a write, if it is still felt: of a write that was made, taken back or
+-- done again since, and in all an odd number of times.
 SELECT {header}
   FROM each(:subjects) AS k
  CROSS JOIN events AS e {use_subject_index}
@@ -288,7 +299,12 @@ SELECT {header}
    AND e.subject = k.value
    AND e.rev > :rev
    AND NOT (e.op IN (SELECT value FROM each(:ignored)))
-   AND {is_no_undo}
-   AND {is_in_effect}
+   AND (CASE WHEN {origin} > :rev THEN 1 ELSE 0 END
+        + (SELECT count(*)
+             FROM write_undos AS other
+            WHERE other.tenant_id = e.tenant_id
+              AND other.project_id = e.project_id
+              AND other.origin_rev = {origin}
+              AND other.rev > :rev)) % 2 = 1
  ORDER BY e.rev, e.n
  LIMIT 1;

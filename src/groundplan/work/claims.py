@@ -7,7 +7,7 @@ sends the number of an earlier claim is refused (fencing). A person may hold a c
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -100,6 +100,19 @@ class ClaimFlags(Protocol):
     hold: bool
 
 
+class ClaimValues(NamedTuple):
+    """The claim of a node; all are None if there is none."""
+
+    claimed_by: str | None
+    claimed_at: str | None
+    claimed_until: str | None
+
+
+def get_claim(node: WorkNodeRow) -> ClaimValues:
+    """Return the claim of a node."""
+    return ClaimValues(node.claimed_by, node.claimed_at, node.claimed_until)
+
+
 def compute_lease_end(tx: Transaction) -> str:
     """Return the time when a claim that begins now expires."""
     minutes = get_policies(tx).claim_ttl_minutes or tx.preferences.of(WorkPreferences).claim_ttl_minutes
@@ -124,15 +137,26 @@ def is_claimed_by_another(tx: Transaction, claimed_by: str | None, claimed_until
 
 def claim_node(tx: Transaction, node: WorkNodeRow, claimed_until: str, *, decision: str | None) -> None:
     """Claim a node that may be claimed, and record the event. A claim that the caller holds stays held."""
-    before = node.claimed_by, node.claimed_until
-    node.claimed_until = None if before == (tx.actor.id, None) else claimed_until
+    before = get_claim(node)
+    is_held = (before.claimed_by, before.claimed_until) == (tx.actor.id, None)
+    node.claimed_until = None if is_held else claimed_until
     if not tx.run(sql.claim_node, project_id=tx.project.id, n=node.n, claimed_until=node.claimed_until):
         raise LookupError(f"node {node.id} was claimed under the lock of its project")
     node.rev, node.claim_number = node.rev + 1, node.claim_number + 1
     node.claimed_by, node.claimed_at, node.updated_at, node.changed_rev = tx.actor.id, tx.now, tx.now, tx.rev
-    # The event itself implies the time of the claim and that its number grew by one.
-    changes = changed("claimed_by", before[0], tx.actor.id), changed("claimed_until", before[1], node.claimed_until)
-    tx.record(WorkOp.CLAIMED, node.id, *changes, decision=decision)
+    tx.record(WorkOp.CLAIMED, node.id, *list_claim_changes(before, node), decision=decision)
+
+
+def list_claim_changes(before: ClaimValues, node: WorkNodeRow) -> list[Change]:
+    """Return the changes of a node that was claimed.
+
+    The event itself implies the time of the claim, if there was none before, and that its number grew by one.
+    """
+    claimed_by, claimed_at, claimed_until = before
+    changes = [changed("claimed_by", claimed_by, node.claimed_by)]
+    if claimed_at is not None:
+        changes.append(changed("claimed_at", claimed_at, node.claimed_at))
+    return [*changes, changed("claimed_until", claimed_until, node.claimed_until)]
 
 
 def enforce_claims(tx: Transaction, node_id: str, claimed_by: str | None, claimed_until: str | None) -> None:
@@ -150,24 +174,22 @@ def update_claim(tx: Transaction, node: WorkNodeRow, flags: ClaimFlags, changes:
             raise HoldRequiresPerson
     if node.claimed_by is None:
         return None
-    if node.resolved:  # the resolve event implies that the claim ended, so no change is added
-        node.unclaim()
+    if node.resolved:
+        changes += node.unclaim()
         return None
-    before = node.claimed_by, node.claimed_until
+    claimed_until = node.claimed_until
     if flags.release:
-        node.unclaim()
-    elif flags.hold:
-        node.claimed_until = None
-    elif flags.renew:
-        node.claimed_until = compute_lease_end(tx)
-    if node.claimed_by != before[0]:
-        changes.append(changed("claimed_by", before[0], None))
+        changes += node.unclaim()
         if node.status == ACTIVE:  # nobody works on it any more
             node.status = None
             changes.append(changed("status", ACTIVE, None))
         return WorkOp.RELEASED
-    if node.claimed_until != before[1]:
-        changes.append(changed("claimed_until", before[1], node.claimed_until))
+    if flags.hold:
+        node.claimed_until = None
+    elif flags.renew:
+        node.claimed_until = compute_lease_end(tx)
+    if node.claimed_until != claimed_until:
+        changes.append(changed("claimed_until", claimed_until, node.claimed_until))
         return WorkOp.RENEWED
     return None
 

@@ -43,6 +43,23 @@ TRIMMABLE_FIELDS = ("properties", "state")
 sql = load_queries(__file__)
 
 
+class ClaimFields(Protocol):
+    """The claim fields of a row."""
+
+    @property
+    def claimed_by(self) -> str | None: ...
+    @property
+    def claimed_at(self) -> str | None: ...
+    @property
+    def claimed_until(self) -> str | None: ...
+
+
+def list_claim_end(row: ClaimFields) -> list[Change]:
+    """Return the changes of a node whose claim ends."""
+    claim = {"claimed_by": row.claimed_by, "claimed_at": row.claimed_at, "claimed_until": row.claimed_until}
+    return [changed(name, value, None) for name, value in claim.items() if value is not None]
+
+
 class WorkNodeRow(Struct):
     """The columns of one node. The defaults are those of a new node, and JSON columns are text."""
 
@@ -100,9 +117,11 @@ class WorkNodeRow(Struct):
         """True if the node itself has an open dependency or is on hold; it may be open or resolved."""
         return self.open_deps > 0 or self.held_reason is not None
 
-    def resolve(self, outcome: str | None = None) -> None:
-        """Mark the node as resolved, and clear its own status."""
-        self.resolved, self.outcome, self.status = True, outcome, None
+    def resolve(self) -> list[Change]:
+        """Mark the node as resolved, and return the changes besides `resolved`. Its own status ends."""
+        changes = [] if self.status is None else [changed("status", self.status, None)]
+        self.resolved, self.outcome, self.status = True, None, None
+        return changes
 
     def reopen(self) -> list[Change]:
         """Mark the node as open, and return the changes besides `resolved`. A reopened feature is active, not new."""
@@ -113,9 +132,11 @@ class WorkNodeRow(Struct):
         self.resolved, self.outcome = False, None
         return changes
 
-    def unclaim(self) -> None:
-        """Remove the claim. Its number is kept, so that a late writer is detected."""
+    def unclaim(self) -> list[Change]:
+        """Remove the claim, and return the changes. Its number is kept, so that a late writer is detected."""
+        changes = list_claim_end(self)
         self.claimed_by = self.claimed_at = self.claimed_until = None
+        return changes
 
 
 def get_description(properties: Mapping[str, Any] | UnsetType) -> str | None:
@@ -235,17 +256,6 @@ def _create_work_project(tx: Transaction, project_id: str, pipelines: str | None
         if tx.run(sql.add_work_project, project_id=project_id, number=number, pipelines=pipelines):
             return
     raise Unavailable("found no free number for this project; try again")
-
-
-class ClaimFields(Protocol):
-    """The claim fields of a row."""
-
-    @property
-    def claimed_by(self) -> str | None: ...
-    @property
-    def claimed_at(self) -> str | None: ...
-    @property
-    def claimed_until(self) -> str | None: ...
 
 
 def add_claim_properties(properties: dict[str, Any], row: ClaimFields, *, now: str) -> None:

@@ -23,7 +23,7 @@ from groundplan.policies import get_policies
 from groundplan.work.claims import is_claimed_by_another
 from groundplan.work.events import WorkOp
 from groundplan.work.kinds import ACTIVE, CLOSED, DROPPED, FEATURE, NEW, WILL_NOT_IMPLEMENT
-from groundplan.work.nodes import NodeSummary, load_dependents, load_summaries
+from groundplan.work.nodes import NodeSummary, list_claim_end, load_dependents, load_summaries
 from groundplan.work.positions import Positions, blocks_descendants
 from groundplan.work.state_changes import (
     IS_ABSENT,
@@ -58,6 +58,7 @@ class FinishedNodeRow(Struct):
     kind: str | None
     status: str | None
     claimed_by: str | None
+    claimed_at: str | None
     claimed_until: str | None
     blocked_above: int
     evidence_total: int
@@ -252,13 +253,21 @@ class Readiness:
             is_stale = self.positions.are_stale
             feature_n = self.positions.compute([feature_n])[feature_n].feature_n if is_stale else started.feature_n
 
+    def has_started_work(self, n: int) -> bool:
+        """Return True if a task of a feature was started and is still open."""
+        return self._has_started_work([n])
+
+    def _has_started_work(self, ns: Iterable[int]) -> bool:
+        row = self._tx.one_or_none(sql.has_started_node, project_id=self._project_id, ns=to_json_array(ns))
+        return row is not None
+
     def start_entered_feature(self, moved: Collection[int], entered: int | None) -> None:
         """Make the feature that nodes were moved into active, if it is new and work below it has begun."""
         if self._unstarted.issuperset(moved):
             return
         in_project = {"project_id": self._project_id}
         if entered is not None and self._tx.one_or_none(sql.is_new_feature, **in_project, n=entered):
-            if not self._tx.one_or_none(sql.has_started_node, **in_project, ns=to_json_array(moved)):
+            if not self._has_started_work(moved):
                 self._unstarted.update(moved)
                 return
             self.start_feature(entered)
@@ -387,6 +396,9 @@ class Readiness:
         changes = [changed("resolved", False, True)]
         if outcome is not None:
             changes.append(changed("outcome", None, outcome))
+        if row.status is not None:
+            changes.append(changed("status", row.status, None))
+        changes += list_claim_end(row)
         op = WorkOp.RESOLVED if outcome is None else WorkOp.DROPPED
         self._tx.record(op, row.id, *changes, decision=self._decision)
         self._auto_resolved[row.n] = row.id

@@ -128,7 +128,8 @@ UPDATE work_nodes
 -- name: finished_parents
 -- The nodes among these with nothing left to do: features without open children, and other nodes that could be started
 -- if no ancestor blocks them. The stored number of these ancestors may be outdated here.
-SELECT c.n, c.parent_n, c.id, c.kind, c.status, c.claimed_by, c.claimed_until, c.blocked_above, {evidence_total}
+SELECT c.n, c.parent_n, c.id, c.kind, c.status, c.claimed_by, c.claimed_at, c.claimed_until, c.blocked_above,
+       {evidence_total}
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id

@@ -7,7 +7,7 @@ What a merge joins is kept, too, so that an undo can take it apart.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -19,7 +19,7 @@ from groundplan.kernel.operations.registry import Effect, declare
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.events import WorkOp
-from groundplan.work.kinds import DROPPED, FEATURE, get_feature_of_children, get_priority
+from groundplan.work.kinds import FEATURE, get_feature_of_children, get_priority
 from groundplan.work.nodes import (
     DEPENDS_ON,
     WorkNodeRow,
@@ -35,6 +35,7 @@ from groundplan.work.nodes import (
 from groundplan.work.positions import blocks_descendants
 from groundplan.work.readiness import Readiness
 from groundplan.work.refs import fetch_node_in_project, remove_aliases
+from groundplan.work.reversal import set_back
 from groundplan.work.waiting.order import make_child_key
 
 T = TypeVar("T")
@@ -69,13 +70,22 @@ class EdgeRow(NamedTuple):
     to_n: int
 
 
+class KeptEdge(NamedTuple):
+    """An edge from a node that is removed, with the id of the node to which it leads."""
+
+    from_n: int
+    type: str
+    to_n: int
+    to_id: str
+
+
 class NodeContent(Struct):
     """What a removed node held."""
 
     row: WorkNodeRow
     parent: str
     tags: list[str]
-    edges: list[EdgeRow]  # from the node
+    edges: list[KeptEdge]
     links: dict[LinkType, list[str]]
 
 
@@ -192,10 +202,10 @@ def list_referring_nodes(tx: Transaction, node_ids: Iterable[str]) -> set[str]:
 
 
 class RemoveNodes(Struct, forbid_unknown_fields=True):
-    """Nodes that nothing refers to; and the outcomes of nodes to resolve then, which these had reopened, by id."""
+    """Nodes that nothing refers to; and what other nodes were before the write that made these, by id."""
 
     nodes: list[str]
-    outcomes: dict[str, str | None] = {}
+    before: dict[str, dict[str, Any]] = {}
 
 
 class RestoreNodes(Struct, forbid_unknown_fields=True):
@@ -224,7 +234,7 @@ def remove(tx: Transaction, request: RemoveNodes) -> NodeIds:
             lost[row.parent_n] = lost.get(row.parent_n, 0) + 1
     deleted = [SubtreeRow(row.n, row.id, row.resolved, row.claimed_by, row.claimed_until) for row in rows.values()]
     delete_nodes(tx, readiness, deleted, lost)
-    resolve_again(tx, readiness, request.outcomes)
+    set_back(tx, readiness, request.before)
     readiness.settle()
     return NodeIds(list(rows))
 
@@ -272,8 +282,8 @@ def _list_links(tx: Transaction, node_ids: Iterable[str]) -> dict[str, dict[Link
 def _collect_contents(tx: Transaction, rows: Collection[WorkNodeRow]) -> list[NodeContent]:
     ns = [row.n for row in rows]
     tags = load_tags(tx, ns)
-    edges: dict[int, list[EdgeRow]] = {}
-    for edge in tx.all(sql.edges_from, EdgeRow, project_id=tx.project.id, ns=to_json_array(ns)):
+    edges: dict[int, list[KeptEdge]] = {}
+    for edge in tx.all(sql.edges_with_ids, KeptEdge, project_id=tx.project.id, ns=to_json_array(ns)):
         edges.setdefault(edge.from_n, []).append(edge)
     links = _list_links(tx, [row.id for row in rows])
     contents = []
@@ -295,35 +305,11 @@ def load_kept(tx: Transaction, node_ids: Iterable[str], type_: type[T]) -> dict[
     return {row.id: msgspec.json.decode(row.content, type=type_) for row in rows}
 
 
-def resolve_again(tx: Transaction, readiness: Readiness, outcomes: Mapping[str, str | None]) -> None:
-    """Resolve nodes that were reopened, but for those that have other open children by now."""
-    readiness.write_counts()
-    rows = {row.n: row for row in load_nodes_by_id(tx, outcomes).values() if not row.resolved}
-    left = {n: row.open_children for n, row in rows.items()}
-    parents: dict[int, int | None] = {}
-    while done := [n for n in rows if not left[n] and n not in parents]:
-        for n in done:
-            parents[n] = parent_n = rows[n].parent_n
-            if parent_n in left:
-                left[parent_n] -= 1
-    readiness.snapshot(parents)
-    for outcome in (None, DROPPED):
-        ns = [n for n in parents if outcomes[rows[n].id] == outcome]
-        tx.run(sql.resolve_nodes, project_id=tx.project.id, ns=to_json_array(ns), outcome=outcome)
-        for n in ns:
-            changes = [changed("resolved", False, True)]
-            if outcome is not None:
-                changes.append(changed("outcome", None, outcome))
-            tx.record(WorkOp.RESOLVED if outcome is None else WorkOp.DROPPED, rows[n].id, *changes)
-    if parents:  # other parents were open beside them before, too
-        readiness.count_resolved(parents)
-
-
 def restore(tx: Transaction, request: RestoreNodes) -> NodeIds:
     """Bring removed nodes back.
 
     Raises:
-        NotFound: the parent of a node is gone.
+        NotFound: the parent of a node is gone, or a node to which an edge led.
         CycleDetected: a node would wait for itself.
     """
     contents = sorted(load_kept(tx, request.nodes, NodeContent).values(), key=lambda content: content.row.depth)
@@ -333,7 +319,9 @@ def restore(tx: Transaction, request: RestoreNodes) -> NodeIds:
         add_links(tx, _iter_links(content))
         tx.record(WorkOp.RESTORED, content.row.id, changed("deleted", True, None))
     for content in contents:
-        connect_again(tx, readiness, content.edges)
+        for edge in content.edges:  # a node to which one leads may have been merged since
+            target = fetch_node_in_project(tx, edge.to_id)
+            connect_again(tx, readiness, EdgeRow(edge.from_n, edge.type, target.n))
     readiness.check_for_loops([content.row.n for content in contents])
     readiness.settle()
     return NodeIds([content.row.id for content in contents])
@@ -367,12 +355,10 @@ def insert_again(tx: Transaction, readiness: Readiness, content: NodeContent) ->
         add_tags(tx, tx.project.id, {row.n: content.tags})
 
 
-def connect_again(tx: Transaction, readiness: Readiness, edges: Iterable[EdgeRow]) -> None:
-    """Add edges again."""
-    for edge in edges:
-        add_edge(tx, edge.from_n, edge.type, edge.to_n)
-        if edge.type == DEPENDS_ON and list_open_nodes(tx, [edge.to_n]):
-            readiness.adjust_open_dependencies([edge.from_n], by=1)
+def connect_again(tx: Transaction, readiness: Readiness, edge: EdgeRow) -> None:
+    """Add an edge again, unless it is there."""
+    if add_edge(tx, *edge) and edge.type == DEPENDS_ON and list_open_nodes(tx, [edge.to_n]):
+        readiness.adjust_open_dependencies([edge.from_n], by=1)
 
 
 # An undo runs these. They have no names in the catalog: nothing else may remove a node that others know.

@@ -119,6 +119,18 @@ SELECT d.from_n, d.type, d.to_n
    AND d.project_id = :project_id
    AND d.from_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
+-- name: edges_with_ids
+-- Every edge from some nodes, with the id of the node to which it leads.
+SELECT d.from_n, d.type, d.to_n, t.id AS to_id
+  FROM work_edges AS d
+  JOIN work_nodes AS t
+    ON t.tenant_id = d.tenant_id
+   AND t.project_id = d.project_id
+   AND t.n = d.to_n
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.from_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
 -- name: edges_to
 -- Every edge to some nodes.
 SELECT d.from_n, d.type, d.to_n

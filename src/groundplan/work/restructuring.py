@@ -17,7 +17,7 @@ from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import MixedProjects, NextStep, RuleViolated, Steps
 from groundplan.kernel.links import LINKS_MAX, LinkSource, move_links
 from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
-from groundplan.kernel.store.queries import Row, load_queries, to_json_array
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.answers import SideEffects, Warnings, add_side_effects, join_names
 from groundplan.work.claims import enforce_claims, is_claimed_by_another
@@ -31,6 +31,7 @@ from groundplan.work.nodes import (
     add_edge,
     add_evidence,
     fetch_node,
+    list_claim_end,
     list_open_nodes,
     load_tags,
     remove_edge,
@@ -108,6 +109,23 @@ class AlreadyResolved(RuleViolated):
         super().__init__(f"node {node.id} is already resolved; reopen it first", node_id=node.id)
 
 
+class OpenRow(NamedTuple):
+    """An open node, with what ends if it is dropped."""
+
+    n: int
+    id: str
+    parent_n: int | None
+    status: str | None
+    claimed_by: str | None
+    claimed_at: str | None
+    claimed_until: str | None
+
+    def list_ends(self) -> list[Change]:
+        """Return the changes of the node that are not the same for each dropped one."""
+        changes = [] if self.status is None else [changed("status", self.status, None)]
+        return changes + list_claim_end(self)
+
+
 class ClaimRow(NamedTuple):
     """A live claim of another actor."""
 
@@ -119,12 +137,12 @@ class ClaimRow(NamedTuple):
 
 def find_open_subtree(tx: Transaction, node: WorkNodeRow) -> list[int]:
     """Return the numbers of a node and its open descendants."""
-    return [n for n, _, _ in _load_open_rows(tx, node)]
+    return [row.n for row in _load_open_rows(tx, node)]
 
 
-def _load_open_rows(tx: Transaction, node: WorkNodeRow) -> list[Row]:
-    """Return the number, id and parent of a node and its open descendants."""
-    return tx.all(sql.open_subtree, project_id=tx.project.id, n=node.n)
+def _load_open_rows(tx: Transaction, node: WorkNodeRow) -> list[OpenRow]:
+    """Return a node and its open descendants."""
+    return tx.all(sql.open_subtree, OpenRow, project_id=tx.project.id, n=node.n)
 
 
 def refuse_root_drop(tx: Transaction) -> None:
@@ -141,7 +159,7 @@ def drop(tx: Transaction, readiness: Readiness, node: WorkNodeRow, reason: str, 
     if node.resolved:  # and so is everything below it
         return "already resolved"
     rows = _load_open_rows(tx, node)
-    parents = {n: parent_n for n, _, parent_n in rows}
+    parents = {row.n: row.parent_n for row in rows}
     _end_claims(tx, readiness, parents)
     parameters = {"project_id": tx.project.id, "ns": to_json_array(parents)}
     readiness.snapshot(parents)
@@ -152,9 +170,13 @@ def drop(tx: Transaction, readiness: Readiness, node: WorkNodeRow, reason: str, 
         changed("outcome", None, DROPPED),
         changed("evidence", None, [{"type": DROPPED, "ref": reason}]),
     )
+    ends = {row.id: row.list_ends() for row in rows if row.status is not None or row.claimed_by is not None}
+    tx.record(WorkOp.DROPPED, node.id, *changes, *ends.pop(node.id, ()), decision=decision)
     # In the order of the index by subject: in any other one, most events are put on a page that is not in memory.
-    below = sorted(node_id for n, node_id, _ in rows if n != node.n)
-    tx.record_each(WorkOp.DROPPED, [node.id, *below], *changes, decision=decision)
+    below = sorted(row.id for row in rows if row.n != node.n and row.id not in ends)
+    tx.record_each(WorkOp.DROPPED, below, *changes, decision=decision)
+    for node_id, ended in sorted(ends.items()):
+        tx.record(WorkOp.DROPPED, node_id, *changes, *ended, decision=decision)
     readiness.propagate_resolved(parents)
     return "dropped" if len(rows) == 1 else f"dropped with {len(rows) - 1} below"
 

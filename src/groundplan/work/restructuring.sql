@@ -12,19 +12,19 @@ UPDATE work_nodes
 
 -- name: open_subtree
 -- A node and every open node below it. Below a resolved node nothing is open.
-WITH RECURSIVE below (n, id, parent_n) AS (
-    SELECT c.n, c.id, c.parent_n
+WITH RECURSIVE below (n, id, parent_n, status, claimed_by, claimed_at, claimed_until) AS (
+    SELECT c.n, c.id, c.parent_n, c.status, c.claimed_by, c.claimed_at, c.claimed_until
       FROM work_nodes AS c
      WHERE c.tenant_id = :tenant_id
        AND c.project_id = :project_id
        AND c.n = :n
     UNION ALL
-    SELECT c.n, c.id, c.parent_n
+    SELECT c.n, c.id, c.parent_n, c.status, c.claimed_by, c.claimed_at, c.claimed_until
       FROM below AS walk
       {join_children}
      WHERE NOT c.resolved
 )
-SELECT n, id, parent_n
+SELECT n, id, parent_n, status, claimed_by, claimed_at, claimed_until
   FROM below;
 
 -- name: live_claims_of_others

@@ -280,7 +280,7 @@ def test_undo_sets_back_what_a_change_did(ada: Session, ids: dict[str, str], nam
 
     assert dump(ada, ids) == before
     assert (after == before) == (name == "claimed")
-    assert undone.did.operation in OPERATIONS
+    assert undone.did.operation in OPERATIONS or undone.did.operation == "work.revert"
 
 
 @pytest.mark.parametrize("name", sorted(CHANGES.keys() - FINAL))
@@ -521,7 +521,7 @@ def test_a_drop_is_not_repeated_over_work_that_was_planned_since(ada: Session, i
     event = undo(ada, redo=True, dry_run=True).undone
     ada.call("work.plan", project="atlas", nodes=[{"ref": "new", "summary": "New", "parent_ref": ids["coast"]}])
     after = dump(ada, ids)
-    assert error_of(lambda: undo(ada, event=event)).code == "cannot_undo"
+    assert error_of(lambda: undo(ada, event=event)).code == "unresolved_children"
     assert dump(ada, ids) == after
 
 
@@ -664,10 +664,12 @@ def test_a_drop_that_an_undo_repeats_says_what_it_undoes(ada: Session, ids: dict
     assert ada.call("event.list", project="atlas", limit=1).events[0].decision == f"redo of {dropped}"
 
 
-def test_a_write_that_moved_and_reopened_is_not_undone_by_halves(ada: Session, ids: dict[str, str]) -> None:
+def test_a_write_that_moved_and_reopened_is_undone_whole(ada: Session, ids: dict[str, str]) -> None:
     ada.call("work.update", updates=[{"node_id": ids["print"], "resolved": True}])
+    before = dump(ada, ids)
     ada.call("work.restructure", operations=[{"op": "move", "node_id": ids["coast"], "new_parent": ids["print"]}])
-    assert error_of(lambda: undo(ada)).code == "cannot_undo"
+    undo(ada)
+    assert dump(ada, ids) == before
 
 
 def test_only_owners_who_are_persons_undo_what_others_did(engine: Engine, ada: Session, ids: dict[str, str]) -> None:

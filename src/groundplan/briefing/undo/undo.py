@@ -187,9 +187,10 @@ def preview(tx: Transaction, request: Undo) -> Undone:
 
 def _find_inverse(tx: Transaction, request: Undo) -> tuple[_PastWrite, InverseCall]:
     write = _load_write(tx, request)
-    call = _build_inverse(tx, write)
+    events = [event for event in write.events if event.op not in IGNORED_OPS]
+    inverses = _find_inverses(write, events)
     _refuse_changed(tx, write)
-    return write, call
+    return write, inverses.build(tx, events)
 
 
 def _build_answer(write: _PastWrite, call: InverseCall) -> Undone:
@@ -210,12 +211,12 @@ def _load_write(tx: Transaction, request: Undo) -> _PastWrite:
     if request.event is not None:
         position = _parse_event(request.event)
     elif request.redo:
-        rev = find_last_undo(tx, tx.actor.id)
+        rev = find_last_undo(tx, tx.actor.id, ignored_ops=IGNORED_OPS)
         if rev is None:
             raise NothingToRedo
         position = EventPosition(rev, 0)
     else:
-        rev = find_last_write(tx, tx.actor.id)
+        rev = find_last_write(tx, tx.actor.id, ignored_ops=IGNORED_OPS)
         if rev is None:
             raise NothingToUndo
         position = EventPosition(rev, 0)
@@ -251,8 +252,8 @@ def _find_write_in_effect(tx: Transaction, write: _PastWrite) -> _PastWrite:
     return write._replace(origin_rev=origin_rev, is_undo=not undo.is_redo)
 
 
-def _build_inverse(tx: Transaction, write: _PastWrite) -> InverseCall:
-    events = [event for event in write.events if event.op not in IGNORED_OPS]
+def _find_inverses(write: _PastWrite, events: Sequence[StoredEvent]) -> Inverses:
+    """Return the inverses of the slice that a write changed; raise CannotUndo if a part of it has none."""
     if not events or len(write.events) > EVENTS_MAX:
         wrong = "the engine made it" if not events else f"it has more than {EVENTS_MAX} parts"
         raise CannotUndo(write.events[0].subject, NoInverse(wrong))
@@ -266,7 +267,7 @@ def _build_inverse(tx: Transaction, write: _PastWrite) -> InverseCall:
     areas = {_get_area(event) for event in events}
     if len(areas) > 1:
         raise CannotUndo(events[0].subject, NoInverse(f"it changed {', '.join(sorted(areas))} at once"))
-    return load_inverses(areas.pop()).build(tx, events)
+    return load_inverses(areas.pop())
 
 
 def load_inverses(area: str) -> Inverses:
@@ -285,7 +286,7 @@ def _refuse_changed(tx: Transaction, write: _PastWrite) -> None:
         if events := [event for event in write.events if _get_area(event) == area]:
             find_dependents = load_inverses(area).find_dependents
             subjects |= set(find_dependents(tx, events, write.position.rev))  # what was built on it since
-    later = find_later_event(tx, sorted(subjects), write.origin_rev, ignored_ops=IGNORED_OPS)
+    later = find_later_event(tx, sorted(subjects), write.position.rev, ignored_ops=IGNORED_OPS)
     if later is not None:
         raise ChangedSince(later)
 

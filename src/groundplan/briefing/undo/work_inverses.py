@@ -1,54 +1,49 @@
-"""Inverses of changes to work nodes: calls of `work.update`, `work.connect` and `work.restructure`."""
+"""Inverses of changes to work nodes: a public operation where one sets everything back, else an internal one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import msgspec
 from msgspec import UNSET
-from msgspec.structs import replace
 
 from groundplan.briefing.undo.inverse import CannotUndo, InverseCall, Inverses, NoInverse
+from groundplan.kernel.audit import Change
 from groundplan.kernel.errors import Conflict, NextStep
 from groundplan.kernel.events import StoredEvent
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work import restructuring
 from groundplan.work.events import WorkOp
 from groundplan.work.graph import connect, update
-from groundplan.work.graph.next import CLAIM
+from groundplan.work.inverses import REVERT
+from groundplan.work.kinds import CLOSED, NEW, WILL_NOT_IMPLEMENT
+from groundplan.work.nodes import RELATES_TO
 from groundplan.work.positions import sort_from_below
 from groundplan.work.removals import REMOVE, RESTORE, has_kept_contents, list_referring_nodes
-from groundplan.work.unmerge import UNMERGE
+from groundplan.work.reversal import FIELDS, LINK_LISTS, PROPERTIES, STATUS
 from groundplan.work.waiting.cycles import HIDDEN_ID
 
-PROPERTIES = "properties."
-LINK_LISTS = ("serves", "rests_on")
-# Fields that follow from resolving, reopening or the end of a claim.
-IMPLIED_FIELDS = ("resolved", "outcome", "status", "claimed_until")
-FLIPS = (WorkOp.RESOLVED, WorkOp.DROPPED, WorkOp.REOPENED)
-UPDATES = (WorkOp.UPDATED, *FLIPS, WorkOp.CLAIMED)
+FATES = (WorkOp.RESOLVED, WorkOp.DROPPED, WorkOp.REOPENED)
+CHANGES = (WorkOp.UPDATED, *FATES, WorkOp.CLAIMED, WorkOp.RENEWED, WorkOp.RELEASED, WorkOp.HELD, WorkOp.UNHELD)
+STEPS = (WorkOp.ADVANCED, WorkOp.REVERTED)
 EDGES = (WorkOp.CONNECTED, WorkOp.DISCONNECTED)
+PLACES = (WorkOp.MOVED, WorkOp.MERGED, WorkOp.UNMERGED)
+REVERTIBLE = frozenset({*CHANGES, *STEPS, *EDGES, *PLACES})
 EDGES_NAMED_MAX = 5  # rejected edges in a message; the details list more
+UPDATE_FIELDS = ("summary", "state")
+HOLD_FIELDS = ("held_reason", "blocked_reason")  # an event of edges can have these, too
+IMPLIED_STATUSES = (NEW, CLOSED, WILL_NOT_IMPLEMENT)  # those that are not stored
 
-_STATUS = NoInverse("a status has its own way back", NextStep("container.revert", "sets the status back"))
 _PLAN = NextStep("work.plan", "plans a new node")
 _SECTION = NoInverse("a section has no inverse", NextStep("section.update_text", "changes its text"))
 OPS: Mapping[str, NoInverse | None] = {
-    **dict.fromkeys((*UPDATES, *EDGES, WorkOp.MOVED)),
+    **dict.fromkeys(sorted(REVERTIBLE)),
     WorkOp.LEASE_MOVED: None,
     WorkOp.CREATED: None,
     WorkOp.RESTORED: None,
     WorkOp.DELETED: None,
-    WorkOp.MERGED: None,
-    WorkOp.UNMERGED: None,
-    WorkOp.RENEWED: NoInverse("a claim cannot be shortened", NextStep("work.update", "ends it with release")),
-    WorkOp.RELEASED: None,
-    WorkOp.ADVANCED: None,
-    WorkOp.REVERTED: NoInverse(_STATUS.reason, NextStep("container.advance", "advances it again")),
-    WorkOp.HELD: NoInverse("a hold has its own way back", NextStep("container.unblock", "ends the hold")),
-    WorkOp.UNHELD: NoInverse("a hold has its own way back", NextStep("container.block", "holds it again")),
     WorkOp.TAGGED: NoInverse("a tag that was renamed may stand for two", NextStep("tag.rename", "renames it again")),
     WorkOp.SECTION_ADDED: NoInverse(_SECTION.reason, NextStep("section.delete", "deletes it")),
     WorkOp.SECTION_CHANGED: _SECTION,
@@ -104,83 +99,126 @@ def _ends(edge: connect.RejectedEdge) -> tuple[str, str]:
 
 def build_call(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
     """Return the call that undoes changes of work nodes."""
-    begun = [event.subject for event in events if event.op == WorkOp.ADVANCED]
-    others = [event for event in events if event.op != WorkOp.ADVANCED]
-    if begun and not others:
-        raise CannotUndo(begun[0], _STATUS)
-    call = _build_call(tx, others)
-    warnings = [f"{feature} stays ACTIVE, which work below it had made it" for feature in begun]
-    return replace(call, warnings=[*call.warnings, *warnings]) if warnings else call
-
-
-def _build_call(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
     kinds = {event.op for event in events}
-    if kinds <= {*EDGES}:
+    if kinds & {WorkOp.CREATED, WorkOp.RESTORED} and kinds <= {*REVERTIBLE, WorkOp.CREATED, WorkOp.RESTORED}:
+        return _build_removal(events)
+    if WorkOp.DELETED in kinds and kinds <= {*REVERTIBLE, WorkOp.DELETED}:
+        return _build_restoration(tx, events)
+    if kinds <= {*EDGES} and not any(change.field in HOLD_FIELDS for event in events for change in event.changes):
         return _build_connect(events)
     if kinds == {WorkOp.MOVED}:
         return _build_moves(events)
-    if kinds == {WorkOp.RELEASED} and len(events) == 1:
-        return _build_claim(tx, events[0])
-    dropped = [event.subject for event in events if event.op == WorkOp.REOPENED and _was_dropped(event)]
-    if dropped and kinds == {WorkOp.REOPENED}:
-        return _build_drops(tx, events)
-    if WorkOp.MERGED in kinds and kinds <= {*EDGES, WorkOp.MERGED, WorkOp.MOVED, WorkOp.REOPENED}:
-        return _build_unmerge(tx, events)
-    if WorkOp.UNMERGED in kinds:
-        return _build_merges(events)
-    if kinds & {WorkOp.CREATED, WorkOp.RESTORED} and kinds <= {WorkOp.CREATED, WorkOp.RESTORED, WorkOp.REOPENED}:
-        return _build_removal(events)
-    if WorkOp.DELETED in kinds and kinds <= {WorkOp.DELETED, WorkOp.RESOLVED, WorkOp.DROPPED}:
-        return _build_restoration(tx, events)
-    flipped = [event.subject for event in events if event.op in FLIPS]
-    if len(set(flipped)) < len(flipped):
-        raise CannotUndo(flipped[0], NoInverse("a node was resolved and reopened at once; do it step by step"))
-    if dropped and kinds <= {*UPDATES}:
-        raise CannotUndo(dropped[0], NoInverse("it reopened dropped nodes and changed others; do it step by step"))
-    if kinds <= {*UPDATES}:
-        return _build_updates(tx, events)
+    is_each_once = len({event.subject for event in events}) == len(events)
+    if kinds == {WorkOp.UPDATED} and is_each_once and (call := _build_updates(tx, events)) is not None:
+        return call
+    if kinds <= REVERTIBLE:
+        return _build_revert(tx, events)
     raise CannotUndo(
-        events[0].subject, NoInverse("it moved or connected nodes and changed others with them; undo it step by step")
+        events[0].subject, NoInverse("it changed sections or tags with other things; change them yourself")
     )
 
 
-def _build_updates(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
+def _build_updates(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall | None:
+    """Return the update that sets fields of nodes back; None if an update cannot set one of them."""
     items: dict[str, dict[str, Any]] = {}
     warnings: list[str] = []
-    # Nodes below come first: they are opened before the nodes above them, which opens those, and resolved before them.
-    for subject in sort_from_below(tx, {event.subject for event in events}):
-        item = {"node_id": subject}
-        for event in events:
-            if event.subject == subject:
-                _add_fields(item, event, warnings)
-        if len(item) > 1:
-            items[subject] = item
-    if not items:
+    for event in events:
+        item = items.setdefault(event.subject, {"node_id": event.subject})
+        is_settable = all(_add_field(item, change) for change in event.changes if change.field != "evidence")
+        if not is_settable or not event.changes:
+            return None
+        warnings += _warn_about_evidence(event)
+    updates = [items[subject] for subject in sort_from_below(tx, items) if len(items[subject]) > 1]
+    if not updates:
         raise CannotUndo(events[0].subject, NoInverse("evidence is never removed, and there is nothing else to undo"))
-    updates = sorted(items.values(), key=lambda item: item.get("resolved") is True)  # what is resolved again comes last
     return InverseCall(update.OPERATION, {"updates": updates}, warnings)
 
 
-def _add_fields(item: dict[str, Any], event: StoredEvent, warnings: list[str]) -> None:
-    """Add the values before an event to the update of its node, unless an earlier event of the write added them."""
-    if event.op in FLIPS:
-        item.setdefault("resolved", event.op == WorkOp.REOPENED)
+def _add_field(item: dict[str, Any], change: Change) -> bool:
+    """Add the value before a change to an update, unless an earlier event of the write added it."""
+    if change.field in UPDATE_FIELDS:
+        item.setdefault(change.field, change.before)
+    elif change.field.startswith(PROPERTIES):
+        item.setdefault("properties", {}).setdefault(change.field.removeprefix(PROPERTIES), change.before)
+    elif change.field == "context_links":
+        item.setdefault("add_context_links", change.before)
+        item["remove_context_links"] = change.after
+    elif change.field in LINK_LISTS:
+        item.setdefault(change.field, change.before or [])
+    else:
+        return False
+    return True
+
+
+def _warn_about_evidence(event: StoredEvent) -> list[str]:
+    has_evidence = any(change.field == "evidence" for change in event.changes)
+    return [f"{event.subject}: its evidence stays, because evidence is never removed"] if has_evidence else []
+
+
+def _build_revert(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
+    """Return the call that sets nodes back to what they were before a write."""
+    steps = [step for event in reversed(events) for step in _list_steps_back(event)]
+    merged = [step["node_id"] for step in steps if len(step) == 1]
+    if not has_kept_contents(tx, merged):
+        raise CannotUndo(merged[-1], NoInverse("what was merged then was not kept", _PLAN))
+    merges = [step for step in steps if "parent" not in step]  # they change edges, too
+    edges = [] if merges else [edge for event in reversed(events) for edge in _list_edges_back(event, events)]
+    arguments = {"before": _collect_fields(events), "edges": edges, "steps": steps}
+    warnings = [warning for event in events for warning in _warn_about_evidence(event)]
+    return InverseCall(REVERT, {name: value for name, value in arguments.items() if value}, warnings)
+
+
+def _list_steps_back(event: StoredEvent) -> Iterator[dict[str, Any]]:
+    """Yield the move or merge that takes back that of an event."""
     for change in event.changes:
-        if change.field in ("summary", "state"):
-            item.setdefault(change.field, change.before)
-        elif change.field.startswith(PROPERTIES):
-            item.setdefault("properties", {}).setdefault(change.field.removeprefix(PROPERTIES), change.before)
-        elif change.field == "context_links":
-            item.setdefault("add_context_links", change.before)
-            item["remove_context_links"] = change.after
-        elif change.field in LINK_LISTS:
-            item.setdefault(change.field, change.before or [])
-        elif change.field == "evidence":
-            warnings.append(f"{event.subject}: its evidence stays, because evidence is never removed")
-        elif change.field == "claimed_by" and event.op == WorkOp.CLAIMED and change.before is None:
-            item["release"] = True
-        elif change.field not in IMPLIED_FIELDS or (change.field == "status" and event.op == WorkOp.UPDATED):
-            raise CannotUndo(event.subject, NoInverse(f"its {change.field} cannot be set back; change it yourself"))
+        if event.op == WorkOp.MOVED:
+            yield {"node_id": event.subject, "parent": change.before}
+        elif change.field == "merged_into":
+            yield {"node_id": event.subject} | ({} if change.before is None else {"into": change.before})
+
+
+def _collect_fields(events: Sequence[StoredEvent]) -> dict[str, dict[str, Any]]:
+    """Return the fields of nodes before a write, by id."""
+    nodes: dict[str, dict[str, Any]] = {}
+    for event in events:
+        if event.op in PLACES:
+            continue
+        fields = nodes.setdefault(event.subject, {})
+        for change in event.changes:
+            if change.field == "evidence" or _is_edge(event, change):
+                continue
+            if change.field not in FIELDS and not change.field.startswith(PROPERTIES):
+                raise CannotUndo(event.subject, NoInverse(f"its {change.field} cannot be set back; change it yourself"))
+            before = None if change.field == STATUS and change.before in IMPLIED_STATUSES else change.before
+            fields.setdefault(change.field, before)
+    return nodes
+
+
+def _is_edge(event: StoredEvent, change: Change) -> bool:
+    is_list = change.field == RELATES_TO and isinstance(change.before, list)  # of a container that was updated
+    return is_list or (event.op in EDGES and change.field not in HOLD_FIELDS)
+
+
+def _list_edges_back(event: StoredEvent, events: Sequence[StoredEvent]) -> list[dict[str, Any]]:
+    """Return the changes of edges that undo those of an event."""
+    edges = []
+    for change in event.changes:
+        if not _is_edge(event, change):
+            continue
+        before, after = _list_ends(change.before), _list_ends(change.after)
+        # An edge that began at the other node has an event of its own there.
+        others = [other.subject for other in events if other.op == WorkOp.DISCONNECTED and other is not event]
+        edges += [_edge_back(event, change.field, to, remove=True) for to in after if to not in before]
+        edges += [_edge_back(event, change.field, to) for to in before if to not in (*after, *others)]
+    return edges
+
+
+def _list_ends(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _edge_back(event: StoredEvent, type_: str, to: Any, *, remove: bool = False) -> dict[str, Any]:
+    return {"from": event.subject, "to": to, "type": type_, **({"remove": True} if remove else {})}
 
 
 def _build_connect(events: Sequence[StoredEvent]) -> InverseCall:
@@ -210,41 +248,10 @@ def _build_moves(events: Sequence[StoredEvent]) -> InverseCall:
 
 
 def _build_removal(events: Sequence[StoredEvent]) -> InverseCall:
-    """Return the call that removes nodes that a write made, and resolves what it reopened for them."""
-    made = [event.subject for event in events if event.op != WorkOp.REOPENED]
-    return InverseCall(REMOVE, {"nodes": made, "outcomes": _list_outcomes(events)})
-
-
-def _list_outcomes(events: Sequence[StoredEvent]) -> dict[str, Any]:
-    """Return the outcomes that reopened nodes had, by id."""
-    return {event.subject: _get_before(event, "outcome") for event in events if event.op == WorkOp.REOPENED}
-
-
-def _get_before(event: StoredEvent, field: str) -> Any:
-    return next((change.before for change in event.changes if change.field == field), None)
-
-
-def _build_unmerge(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
-    """Return the call that takes merged nodes apart, the last ones first."""
-    targets = {
-        event.subject: change.after for event in events for change in event.changes if change.field == "merged_into"
-    }
-    for event in events:
-        if event.op == WorkOp.MOVED and any(targets.get(move.before) != move.after for move in event.changes):
-            raise CannotUndo(event.subject, NoInverse("it was moved in one step with merges; move it back yourself"))
-    if not has_kept_contents(tx, targets):
-        raise CannotUndo(next(iter(targets)), NoInverse("what was merged then was not kept", _PLAN))
-    return InverseCall(UNMERGE, {"nodes": list(targets)[::-1], "outcomes": _list_outcomes(events)})
-
-
-def _build_merges(events: Sequence[StoredEvent]) -> InverseCall:
-    merges = [
-        {"op": "merge", "source": event.subject, "target": change.before}
-        for event in reversed(events)
-        for change in event.changes
-        if change.field == "merged_into"
-    ]
-    return InverseCall(restructuring.OPERATION, {"operations": merges})
+    """Return the call that removes nodes that a write made, and sets back what it changed for them."""
+    made = [event.subject for event in events if event.op in (WorkOp.CREATED, WorkOp.RESTORED)]
+    before = _collect_fields([event for event in events if event.subject not in made])
+    return InverseCall(REMOVE, {"nodes": made} | ({"before": before} if before else {}))
 
 
 def _build_restoration(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
@@ -262,38 +269,6 @@ def _find_dependents(tx: Transaction, events: Sequence[StoredEvent], _rev: int) 
     """Return the nodes below the nodes that a write made, and those with an edge to them."""
     made = [event.subject for event in events if event.op in (WorkOp.CREATED, WorkOp.RESTORED)]
     return list_referring_nodes(tx, made) if made else set()
-
-
-def _build_claim(tx: Transaction, event: StoredEvent) -> InverseCall:
-    """Return the call that claims a node again, which only its last holder can."""
-    if not any(change.field == "claimed_by" and change.before == tx.actor.id for change in event.changes):
-        raise CannotUndo(
-            event.subject, NoInverse("its claim was not yours", NextStep("work.claim", "claims the node for you"))
-        )
-    return InverseCall(CLAIM, {"project": tx.project.id, "node_id": event.subject, "claim": True})
-
-
-def _build_drops(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
-    if not all(_was_dropped(event) for event in events):
-        raise CannotUndo(
-            events[0].subject, NoInverse("it reopened dropped and resolved nodes; resolve or drop each of them")
-        )
-    ids = sort_from_below(tx, {event.subject for event in events})
-    drops = [{"op": "drop", "node_id": node_id, "reason": "Dropped before"} for node_id in ids]
-    return InverseCall(restructuring.OPERATION, {"operations": drops}, verify=_refuse_more_drops)
-
-
-def _refuse_more_drops(answer: restructuring.Restructured) -> None:
-    """Refuse to drop nodes if nodes were opened below them since, or if they are resolved with their last child."""
-    for detail in answer.details:
-        if detail.result == "already resolved":
-            raise CannotUndo(detail.node_id, NoInverse("it is resolved with its last child, so it cannot be dropped"))
-        if detail.result != "dropped":
-            raise CannotUndo(detail.node_id, NoInverse("other nodes below it are open now; drop each of them"))
-
-
-def _was_dropped(event: StoredEvent) -> bool:
-    return any(change.field == "outcome" for change in event.changes)
 
 
 INVERSES = Inverses(OPS, build_call, _find_dependents)

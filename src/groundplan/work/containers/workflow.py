@@ -26,7 +26,9 @@ from groundplan.work.answers import Warnings
 from groundplan.work.claims import (
     compute_lease_end,
     enforce_claims,
+    get_claim,
     is_claimed_by_another,
+    list_claim_changes,
 )
 from groundplan.work.containers.dependencies import refuse_container_cycle
 from groundplan.work.containers.fields import (
@@ -275,17 +277,11 @@ def _check_closable(tx: Transaction, node: WorkNodeRow) -> None:
 
 def _update_claim(tx: Transaction, node: WorkNodeRow, to: str) -> list[Change]:
     """Claim a task that becomes ACTIVE for the caller, else release its claim; return the changes."""
-    before = node.claimed_by, node.claimed_until
-    if to == ACTIVE and get_container_type(node) is ContainerType.TASK:
-        node.claimed_by, node.claimed_at, node.claimed_until = tx.actor.id, tx.now, compute_lease_end(tx)
-        return [
-            changed("claimed_by", before[0], node.claimed_by),
-            changed("claimed_until", before[1], node.claimed_until),
-        ]
-    node.unclaim()
-    if before[0] is None or node.resolved:  # the event of a resolved node implies the release
-        return []
-    return [changed("claimed_by", before[0], None)]
+    if to != ACTIVE or get_container_type(node) is not ContainerType.TASK:
+        return node.unclaim()
+    before = get_claim(node)
+    node.claimed_by, node.claimed_at, node.claimed_until = tx.actor.id, tx.now, compute_lease_end(tx)
+    return list_claim_changes(before, node)
 
 
 def build_transition_answer(

@@ -18,11 +18,13 @@ from groundplan.kernel.cursors import Cursor, encode_cursor
 from groundplan.kernel.events import AFTER_ALL_EVENTS, StoredEvent, decode_event_cursor, list_events_about
 from groundplan.kernel.operations.registry import Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.events import ACTIONS, WorkOp
+from groundplan.work.events import ACTIONS
 from groundplan.work.refs import find_node, find_removed_node
 from groundplan.work.requests import NodeRef
 
-CLAIMANT = "claimed_by"  # the only change of a claim that its history shows; the end of the claim follows from a policy
+CLAIMANT = "claimed_by"
+# Changes of a claim that the history leaves out beside who has the node: the end follows from a policy.
+CLAIM_TIMES = ("claimed_at", "claimed_until")
 EVENT_PREFIX = "work"  # the part of an event's name before the dot; a project has other events too
 LIMIT_MAX = 100
 
@@ -98,11 +100,8 @@ def locate_node(tx: Transaction, ref: str) -> tuple[str, str]:
 
 
 def _format_event(event: StoredEvent, *, lean: bool) -> HistoryEvent:
-    changes = [
-        _to_history_change(change, lean=lean)
-        for change in event.changes
-        if event.op != WorkOp.CLAIMED or change.field == CLAIMANT
-    ]
+    hidden = CLAIM_TIMES if any(change.field == CLAIMANT for change in event.changes) else ()
+    changes = [_to_history_change(change, lean=lean) for change in event.changes if change.field not in hidden]
     return HistoryEvent(
         timestamp=event.at,
         agent=event.actor,

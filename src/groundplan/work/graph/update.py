@@ -52,7 +52,7 @@ from groundplan.work.requests import (
 UPDATES_MAX = 1_000
 CHILDREN_SHOWN_MAX = 5
 NOTES_HINT = "Update the notes of its files"
-CLAIM_FIELDS = ("claimed_by", "claimed_until", "status")  # releasing a claim also changes the status
+CLAIM_FIELDS = ("claimed_by", "claimed_at", "claimed_until", "status")  # releasing a claim also changes the status
 
 sql = load_queries(__file__)
 
@@ -272,7 +272,7 @@ def _apply_update(
             _check_evidence(tx, node, len(entries), warnings)
             if claims.is_claimed_by_another(tx, node.claimed_by, node.claimed_until):
                 readiness.ended_claims[node.id] = str(node.claimed_by)
-            node.resolve()
+            changes += node.resolve()
         else:
             changes += node.reopen()
     stays_open = not (node.resolved or is_postponed)

@@ -1,9 +1,12 @@
-"""Take merged nodes apart again: the source comes back with all that it had, and the target gives that up.
+"""What an undo runs to set nodes back: their fields, edges and places, and nodes that were merged.
 
-An undo runs this only while nothing that the merge touched was changed since, so the target still has all of it.
+An undo runs this only while nothing that the write touched was changed since. So the target of a merge still has all
+that came with the source.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -15,13 +18,16 @@ from groundplan.kernel.operations.registry import Effect, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.events import WorkOp
+from groundplan.work.graph.connect import Edge
 from groundplan.work.nodes import (
     DEPENDS_ON,
     EvidenceRow,
     WorkNodeRow,
+    add_edge,
     add_evidence,
     fetch_node,
     list_open_nodes,
+    load_nodes_by_id,
     remove_edge,
     save_node,
     set_tags,
@@ -36,35 +42,81 @@ from groundplan.work.removals import (
     connect_again,
     insert_again,
     load_kept,
-    resolve_again,
 )
-from groundplan.work.restructuring import reparent
+from groundplan.work.restructuring import merge, move, reparent
+from groundplan.work.reversal import set_back
 from groundplan.work.waiting.cycles import CycleDetected, Loop
 
 sql = load_queries(__file__)
 
 
-class Unmerge(Struct, forbid_unknown_fields=True):
-    """Merged nodes, the last one first; and the outcomes of nodes to resolve then, which the merges had reopened."""
+class Step(Struct, forbid_unknown_fields=True):
+    """A move or a merge that leads back. With neither parent nor target, a merge is taken apart."""
 
-    nodes: list[str]
-    outcomes: dict[str, str | None] = {}
+    node_id: str
+    parent: str | None = None  # to which it moves
+    into: str | None = None  # into which it is merged again
 
 
-def unmerge(tx: Transaction, request: Unmerge) -> NodeIds:
-    """Bring merged nodes back, and take from their targets what came with them.
+class Revert(Struct, forbid_unknown_fields=True):
+    """What nodes were before a write: their fields by id; and the edges and the steps that lead back, in order."""
+
+    before: dict[str, dict[str, Any]] = {}
+    edges: list[Edge] = []
+    steps: list[Step] = []
+
+
+def revert(tx: Transaction, request: Revert) -> NodeIds:
+    """Set nodes back to what they were.
 
     Raises:
-        NotFound: the parent of a merged node is gone.
+        NotFound: the parent of a node to move back is gone, or of one that was merged.
+        UnresolvedChildren: a node to resolve again has open children by now.
         CycleDetected: a node would be below itself, or wait for itself.
+        ClaimedByAnother: the project enforces claims, and another actor has claimed a node to merge again.
     """
     readiness = Readiness(tx, decision=None)
-    kept = load_kept(tx, request.nodes, MergedContent)
-    for node_id in request.nodes:
-        _take_apart(tx, readiness, kept[node_id])
-    resolve_again(tx, readiness, request.outcomes)
+    for edge in request.edges:
+        _change_edge(tx, readiness, edge)
+    kept = load_kept(tx, [step.node_id for step in request.steps if step.parent is step.into is None], MergedContent)
+    for step in request.steps:
+        if step.parent is not None:
+            _move(tx, readiness, step.node_id, step.parent)
+        elif step.into is not None:
+            _merge(tx, readiness, step.node_id, step.into)
+        else:
+            _take_apart(tx, readiness, kept[step.node_id])
+    set_back(tx, readiness, request.before, is_strict=not request.steps)
+    if not tx.has_events:
+        for node in load_nodes_by_id(tx, request.before).values():  # an undo is a write, whatever it has to set back
+            touch(tx, node.n)
+            tx.record(WorkOp.UPDATED, node.id)
     readiness.settle()
-    return NodeIds(request.nodes)
+    return NodeIds(list(request.before))
+
+
+def _move(tx: Transaction, readiness: Readiness, node_id: str, parent: str) -> None:
+    move(tx, readiness, fetch_node_in_project(tx, node_id), fetch_node_in_project(tx, parent), decision=None)
+
+
+def _merge(tx: Transaction, readiness: Readiness, source: str, target: str) -> None:
+    merge(tx, readiness, fetch_node_in_project(tx, source), fetch_node_in_project(tx, target), decision=None)
+
+
+def _change_edge(tx: Transaction, readiness: Readiness, edge: Edge) -> None:
+    source, target = fetch_node_in_project(tx, edge.from_), fetch_node_in_project(tx, edge.to)
+    if source.n == target.n:
+        raise CycleDetected(Loop([source.id, source.id]))
+    readiness.snapshot([source.n])
+    if not (remove_edge if edge.remove else add_edge)(tx, source.n, edge.type, target.n):
+        return  # the other end was merged since into a node to which there is such an edge
+    touch(tx, source.n)
+    op, ends = (WorkOp.DISCONNECTED, (target.id, None)) if edge.remove else (WorkOp.CONNECTED, (None, target.id))
+    tx.record(op, source.id, changed(edge.type, *ends))
+    if edge.type == DEPENDS_ON and not target.resolved:
+        readiness.adjust_open_dependencies([source.n], by=-1 if edge.remove else 1)
+    if not edge.remove:
+        readiness.check_for_loops([source.n])
 
 
 def _take_apart(tx: Transaction, readiness: Readiness, content: MergedContent) -> None:
@@ -104,7 +156,8 @@ def _return_edges(tx: Transaction, readiness: Readiness, content: MergedContent,
     """Remove the edges that the target got, and add those of the source; return the changes of the target."""
     source = content.node.row
     had, changes = set(content.target.edges), []
-    for edge in content.node.edges:
+    own = [EdgeRow(edge.from_n, edge.type, edge.to_n) for edge in content.node.edges]
+    for edge in own:
         copy = edge._replace(from_n=target.n)
         if copy.to_n != target.n and copy not in had:
             _disconnect(tx, readiness, copy)
@@ -121,7 +174,8 @@ def _return_edges(tx: Transaction, readiness: Readiness, content: MergedContent,
         touch(tx, edge.from_n)
         before = target.id if is_moved else None
         tx.record(WorkOp.CONNECTED, fetch_node(tx, edge.from_n).id, changed(edge.type, before, source.id))
-    connect_again(tx, readiness, [*content.node.edges, *content.edges_to])
+    for edge in (*own, *content.edges_to):
+        connect_again(tx, readiness, edge)
     return changes
 
 
@@ -133,16 +187,17 @@ def _disconnect(tx: Transaction, readiness: Readiness, edge: EdgeRow) -> None:
 
 def _return_evidence(tx: Transaction, content: MergedContent, target: WorkNodeRow) -> list[Change]:
     """Give the evidence that the target got back to the source, and return the change of the target."""
-    own_total = content.target.evidence_total
-    if target.evidence_total == own_total:
+    source, own_total = content.node.row, content.target.evidence_total
+    if not source.evidence_total:
         return []
     in_project = {"project_id": tx.project.id, "n": target.n}
     rows = tx.all(sql.evidence_after, EvidenceRow, **in_project, k=own_total)
     tx.run(sql.remove_evidence_after, **in_project, k=own_total)
-    source_n = content.node.row.n
-    add_evidence(tx, [msgspec.structs.replace(row, node_n=source_n, k=row.k - own_total) for row in rows])
-    returned = [{"type": row.type, "ref": row.ref, "agent": row.agent, "timestamp": row.at} for row in rows]
-    return [changed("evidence", returned, None)]
+    returned, later = rows[: source.evidence_total], rows[source.evidence_total :]
+    add_evidence(tx, [msgspec.structs.replace(row, node_n=source.n, k=row.k - own_total) for row in returned])
+    add_evidence(tx, [msgspec.structs.replace(row, k=row.k - source.evidence_total) for row in later])
+    entries = [{"type": row.type, "ref": row.ref, "agent": row.agent, "timestamp": row.at} for row in returned]
+    return [changed("evidence", entries, None)]
 
 
 def _return_belongings(tx: Transaction, content: MergedContent, target: WorkNodeRow) -> list[Change]:
@@ -181,11 +236,11 @@ def _write_target(
     tx.record(WorkOp.UNMERGED, target.id, *changes)
 
 
-# An undo runs this. It has no name in the catalog.
-UNMERGE = declare(
-    unmerge,
-    name="work.unmerge",
-    summary="Take merged nodes apart.",
+# It has no name in the catalog.
+REVERT = declare(
+    revert,
+    name="work.revert",
+    summary="Set nodes back.",
     permission=Permission.WORK_RESTRUCTURE,
     effect=Effect.WRITE,
     project=lambda _tx, _request: None,

@@ -1,0 +1,1 @@
+-- An undo takes merges apart, so whoever may change work may delete from work_merged. Only the policies change.
