@@ -279,8 +279,8 @@ def _adjust_to_clock(tx: Transaction, before: Project) -> bool:
 def _require_actor(actor: Actor | None) -> Actor:
     if actor is None:
         raise Unauthenticated(
-            "no actor is given; name an agent with --agent NAME, GROUNDPLAN_AGENT or agent_identity in groundplan.yaml, "
-            "or a person with --person"
+            "no actor is given; name an agent with --agent NAME, GROUNDPLAN_AGENT or agent_identity in groundplan.yaml,"
+            " or a person with --person"
         )
     return actor
 
