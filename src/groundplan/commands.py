@@ -6,7 +6,7 @@ is called by `groundplan op NAME '{…}'`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -587,21 +587,36 @@ TOPICS: Mapping[str, Topic] = {
 _NOTHING_DELETED = (
     "nothing is deleted here; drop ID -m why keeps the task and the reason, undo takes back your last change"
 )
+_MOVED = (
+    'work restructure --operations \'[{"op": "move", "node_id": "ID", "new_parent": "ID"}]\' moves a task; '
+    "undo takes it back"
+)
+_COPIED = (
+    "where names the file of the plan, and sqlite3 FILE '.backup COPY' copies it; of PostgreSQL pg_dump makes a copy; "
+    "export writes the work for another tool"
+)
 # Words of other tools, and earlier ones: the sentence says what to use.
 NOT_COMMANDS: Mapping[str, str] = {
-    "rm": _NOTHING_DELETED,
-    "delete": _NOTHING_DELETED,
-    "remove": _NOTHING_DELETED,
+    **dict.fromkeys(("rm", "delete", "remove"), _NOTHING_DELETED),
+    **dict.fromkeys(("move", "mv", "reparent"), _MOVED),
+    **dict.fromkeys(("backup", "copy", "dump", "save", "snapshot"), _COPIED),
     "reopen": "done ID --off opens a finished task again",
     "unblock": "block ID --on OTHER --off ends the waiting, hold ID --off ends a hold",
-    "unclaim": "take ID --off gives a task back",
-    "release": "take ID --off gives a task back",
+    **dict.fromkeys(("unclaim", "release", "stop"), "take ID --off gives a task back"),
+    "assign": "take ID takes a task, for another one with --agent NAME or --person NAME",
     "resume": "hold ID --off ends a hold",
-    "dep": "block ID --on OTHER lets a task wait for another",
+    **dict.fromkeys(("dep", "depend"), "block ID --on OTHER lets a task wait for another"),
     "link": "block ID --on OTHER lets a task wait for another; add --serves KEY says what it is for",
     "status": "show ID shows a task, ls lists them, where says which plan is in force",
-    "update": "edit ID changes a task",
-    "move": "work restructure moves tasks; undo takes it back",
+    "info": "show ID shows a task, where says which plan is in force",
+    **dict.fromkeys(("update", "rename", "modify", "set"), "edit ID changes a task, its title too"),
+    **dict.fromkeys(("issues", "issue list", "tasks", "task list"), "ls lists tasks, task search those with a status"),
+    **dict.fromkeys(("web", "ui"), "serve shows the plan on pages"),
+    "login": "whoever may open the plan is let in; serve prints the link that logs you in to the pages",
+    "connect": "init --client claude connects an AI client; block ID --on OTHER connects tasks",
+    "version": "--version prints it",
+    **dict.fromkeys(("whoami", "config"), "where shows the settings in force, and who acts"),
+    **dict.fromkeys(("h", "commands", "man"), "help lists the commands"),
     "sync": "every command reads and writes the plan at once; there is nothing to send",
     "facts": "context view shows the facts of a project, context set writes one",
     "people": "member list shows the people of a project; help people lists all such commands",
@@ -615,6 +630,18 @@ NOT_COMMANDS: Mapping[str, str] = {
     "context touch": "op context.update_draft '{\"runId\": …}' does it",
     "context run": "context view --run ID shows a run with its facts",
 }
+
+# Verbs that other tools have for the same: of a topic, the command with another one is meant.
+ALIKE: Sequence[frozenset[str]] = tuple(
+    frozenset(words.split())
+    for words in (
+        "add create new make insert record",
+        "delete remove rm del drop discard revoke archive",
+        "list ls all search find",
+        "show view get cat info open",
+        "update edit set change modify rename",
+    )
+)
 
 _BY_NAME = {name: entry for entry in COMMANDS for name in (entry.name, *entry.synonyms)}
 _BY_OPERATION: dict[str, list[Entry]] = {}
