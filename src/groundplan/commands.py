@@ -610,7 +610,7 @@ NOT_COMMANDS: Mapping[str, str] = {
     "status": "show ID shows a task, ls lists them, where says which plan is in force",
     "info": "show ID shows a task, where says which plan is in force",
     **dict.fromkeys(("update", "rename", "modify", "set"), "edit ID changes a task, its title too"),
-    **dict.fromkeys(("issues", "issue list", "tasks", "task list"), "ls lists tasks, task search those with a status"),
+    **dict.fromkeys(("issue", "issues", "tasks", "task list"), "ls lists tasks, task search those with a status"),
     **dict.fromkeys(("web", "ui"), "serve shows the plan on pages"),
     "login": "whoever may open the plan is let in; serve prints the link that logs you in to the pages",
     "connect": "init --client claude connects an AI client; block ID --on OTHER connects tasks",
