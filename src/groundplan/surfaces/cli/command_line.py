@@ -47,6 +47,8 @@ class Parameter(NamedTuple):
     default: Any = None
     off: str = ""  # the name for the opposite of a switch
     section: str = ""  # of --help
+    fields: tuple[str, ...] = ()  # that operations fill from it, as errors name them, with [] for any item
+    is_piped: bool = False  # - stands for standard input
     may_be_empty: bool = False  # the value may be left out: the option alone stands for an empty one
 
     @property

@@ -12,7 +12,16 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from groundplan.commands import Entry
 from groundplan.kernel.operations.registry import load_by_name
-from groundplan.surfaces.cli.command_line import COMMON_OPTIONS, PROJECT_OPTION, Command, Kind, Line, Parameter
+from groundplan.surfaces.cli.command_line import (
+    COMMON_OPTIONS,
+    PROJECT_OPTION,
+    Command,
+    Kind,
+    Line,
+    Parameter,
+    usage_error,
+)
+from groundplan.surfaces.cli.files import STANDARD_STREAM, read_text
 from groundplan.surfaces.cli.invocation import PROJECT, CommandResult, Invocation
 
 # What is completed, by the name of a value.
@@ -46,12 +55,23 @@ def _make_run(
     function: Callable[..., CommandResult], *, is_project_implied: bool
 ) -> Callable[[Invocation, Line], CommandResult]:
     def run(invocation: Invocation, line: Line) -> CommandResult:
-        values = line.convert()
+        values = read_piped(line)
         if is_project_implied and values[PROJECT] is None:
             values[PROJECT] = invocation.find_project()
         return function(invocation, **values)
 
     return run
+
+
+def read_piped(line: Line) -> dict[str, Any]:
+    """Return the values of a line. Names that are empty are refused, and texts may come from standard input."""
+    values = line.convert()
+    for one in line.command.parameters:
+        if one.kind not in (Kind.TEXT, Kind.FILE) and "" in line.given.get(one.key, ()):
+            raise usage_error(line.command.words, f"{one.label} is empty")
+        if one.is_piped and values[one.key] == STANDARD_STREAM:
+            values[one.key] = read_text(one.label).rstrip("\n")
+    return values
 
 
 def _list_parameters(function: Callable[..., Any]) -> list[Parameter]:

@@ -153,6 +153,7 @@ def _build_parameter(operation: Operation[Any, Any], entry: Entry, key: str, one
         key=key,
         type=form.type,
         choices=form.choices,
+        fields=(one.path,),
         off=f"--no-{name}" if can_be_off else "",
     )
 

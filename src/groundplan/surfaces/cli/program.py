@@ -8,6 +8,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from groundplan.commands import ALIKE, COMMANDS, NOT_COMMANDS, Entry, find_command, list_names
+from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.wording import find_nearest, join_alternatives, quote_text
 from groundplan.surfaces.cli.command_line import (
     COMMON_OPTIONS,
@@ -69,7 +70,13 @@ def _run(argv: Sequence[str], load_names: Callable[[], Vocabulary]) -> int:
 
     with open_invocation(line, load_names()) as invocation:
         assert command.run is not None  # noqa: S101 - for the type checker
-        result: CommandResult = command.run(invocation, line)
+        try:
+            result: CommandResult = command.run(invocation, line)
+        except GroundplanError as error:
+            from groundplan.surfaces.cli.explanations import explain
+
+            explain(error, command, invocation)
+            raise
         invocation.remember(result.last)
         with report_lost_output():
             if line.has("watch"):

@@ -48,9 +48,13 @@ def list_tasks(
         str | None, option("--under", "-u", value="ID", text="Only those below this task.", kind=Kind.NODE)
     ] = None,
     by: Annotated[str | None, option("--by", value="NAME", text="Only those that this actor has taken.")] = None,
-    text: Annotated[str | None, option("--text", value="TEXT", text="Only those with this text in the title.")] = None,
+    text: Annotated[
+        str | None,
+        option("--text", value="TEXT", text="Only those with this text in the title.", fields=("filter.text",)),
+    ] = None,
     sort: Annotated[
-        str | None, option("--sort", value="ORDER", text="readiness (the default), recent, created or depth.")
+        str | None,
+        option("--sort", value="ORDER", text="readiness (the default), recent, created or depth.", fields=("sort",)),
     ] = None,
     limit: Limit = None,
     cursor: Cursor = None,
@@ -111,7 +115,7 @@ TREE_NODES_MAX = 200  # the most that one request lists
 
 def show_board(invocation: Invocation, limit: Limit = None, watch: Watch = False) -> CommandResult:
     """Show the columns of the board."""
-    cards = limit or CARDS
+    cards = CARDS if limit is None else limit
 
     def read() -> CommandResult:
         lanes = [

@@ -129,6 +129,7 @@ def _format_dependency(one: Any) -> str:
 HASH_CHARS = range(6, 65)  # of a commit, from a short one to SHA-256
 HEX_DIGITS = frozenset("0123456789abcdef")
 TYPE_CHARS_MAX = 40
+EVIDENCE = ("updates[].add_evidence[].ref", "updates[].add_evidence")  # of requests
 
 
 def finish(
@@ -136,9 +137,17 @@ def finish(
     tasks: Tasks,
     evidence: Annotated[
         list[str] | None,
-        option("--evidence", "-e", value="TYPE:REF", text="What shows it, such as commit:9f2ab1; repeatable."),
+        option(
+            "--evidence",
+            "-e",
+            value="TYPE:REF",
+            text="What shows it, such as commit:9f2ab1; repeatable.",
+            fields=EVIDENCE,
+        ),
     ] = None,
-    message: Annotated[str | None, option("--message", "-m", value="TEXT", text="A note, kept as evidence.")] = None,
+    message: Annotated[
+        str | None, option("--message", "-m", value="TEXT", text="A note, kept as evidence.", fields=EVIDENCE)
+    ] = None,
     off: Annotated[bool, option("--off", text="Open them again.")] = False,
 ) -> CommandResult:
     """Finish tasks in one transaction, or open them again."""
@@ -159,7 +168,9 @@ def finish(
 def drop(
     invocation: Invocation,
     tasks: Tasks,
-    reason: Annotated[str | None, option("--message", "-m", value="TEXT", text="Why; needed.")] = None,
+    reason: Annotated[
+        str | None, option("--message", "-m", value="TEXT", text="Why; needed.", fields=("operations[].reason",))
+    ] = None,
 ) -> CommandResult:
     """Drop tasks in one transaction."""
     if reason is None:
@@ -256,7 +267,9 @@ def _draw_rejected(rejected: Sequence[RejectedEdge]) -> Iterator[Part]:
 def hold(
     invocation: Invocation,
     tasks: Tasks,
-    reason: Annotated[str | None, option("--message", "-m", value="TEXT", text="Why; needed.")] = None,
+    reason: Annotated[
+        str | None, option("--message", "-m", value="TEXT", text="Why; needed.", fields=("blockedReason",))
+    ] = None,
     off: Annotated[bool, option("--off", text="End the hold.")] = False,
 ) -> CommandResult:
     """Put tasks on hold, or end their holds, one after the other."""
