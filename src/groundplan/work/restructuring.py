@@ -480,6 +480,8 @@ def restructure(tx: Transaction, request: Restructure) -> Restructured:
                 details.append(OperationResult("merge", node.id, result))
             case Drop():
                 node = _fetch_named(tx, operation.node_id, beside=first)
+                if node.resolved:
+                    warnings.add(node.id, "was resolved already, so nothing changed and the reason is not kept")
                 result = drop(tx, readiness, node, operation.reason, decision=request.decision)
                 details.append(OperationResult("drop", node.id, result))
     return add_side_effects(Restructured(applied=len(details), details=details), tx, readiness, warnings)

@@ -611,8 +611,9 @@ def _compile(described: TypeDescription, outer: tuple[Any, ...]) -> FieldType:
 
 def missing_argument(name: str, path: ArgumentPath, *, expected: str, next_steps: Steps = ()) -> Invalid:
     """Return the error for a missing argument."""
-    problem = f"is missing; it must be {expected}"
-    return invalid_argument((*path, name), problem, code="missing_argument", next_steps=next_steps)
+    return invalid_argument(
+        (*path, name), f"is missing; it must be {expected}", code="missing_argument", next_steps=next_steps
+    )
 
 
 def _make_union(options: list[FieldType]) -> FieldType:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shlex
 from io import BytesIO, TextIOWrapper
+from pathlib import Path
 
 import pytest
 
+from tests.surfaces.cli.conftest import Run
 from tests.surfaces.cli.everyday.conftest import ShortWords
 
 
@@ -17,6 +19,10 @@ def plan(pl: ShortWords) -> ShortWords:
         pl.add(title)
     assert pl("done Gone").code == 0
     return pl
+
+
+def find_id(plan: ShortWords, title: str) -> str:
+    return next(line.split()[1] for line in plan.lines("ls") if line.endswith(title))
 
 
 Mistake = tuple[str, tuple[int, str], str]  # the line, exit status and code, and words that the answer must have
@@ -98,10 +104,84 @@ def test_a_refusal_of_an_operation_names_the_argument_of_the_command(plan: Short
 
 
 @pytest.mark.parametrize(
+    "mistake",
+    [
+        ("export --to markdown --out nope/a.md", (2, "usage"), "No such file or directory"),
+        ("export --to backlog --out nope/a", (2, "usage"), "No such file or directory"),
+        ("context set size 42", (2, "usage"), "did you mean /size?"),
+        ("context set size", (2, "usage"), "did you mean /size?"),
+        ("context set /q/x", (2, "usage"), "give a VALUE"),
+        ("context set /q/x --rationale why", (2, "usage"), "give a VALUE"),
+        ("show a", (2, "ambiguous_title"), "needs its first 3 characters"),
+        ("show zz", (3, "not_found"), "the first 3 characters"),
+        ("show zz-alpha", (3, "not_found"), "finds nodes by text"),
+        ("init --db /proc/plan.db", (7, "store_cannot_open"), "beside 'plan.db'"),
+    ],
+    ids=lambda mistake: mistake[0],
+)
+def test_a_place_or_a_value_that_cannot_be_meant_is_refused_with_what_can(plan: ShortWords, mistake: Mistake) -> None:
+    check(plan, mistake)
+    assert not Path("nope").exists()
+    assert plan("context list").out.startswith("No ")
+
+
+def test_a_task_is_found_however_people_write_its_id(plan: ShortWords) -> None:
+    beta = find_id(plan, "Beta")
+    for written in (beta.upper(), f"#{beta}", f"plan-{beta}", f"Repo-Plan-{beta.upper()}", f"#{beta[:3]}"):
+        assert plan("show", written).out.split()[1] == beta
+
+
+def test_dropping_what_is_done_says_that_nothing_changed(plan: ShortWords) -> None:
+    before = plan("show Gone").out
+
+    dropped = plan("drop Gone -m why")
+
+    assert (dropped.code, dropped.out[0]) == (0, "✓")
+    assert "nothing changed" in dropped.out
+    assert plan("show Gone").out == before
+
+
+@pytest.mark.parametrize("command", ["ls", "doctor", "project list"])
+def test_an_empty_file_is_named_and_stays_empty(plan: ShortWords, command: str) -> None:
+    file = Path(".groundplan/plan.db")
+    for companion in Path(".groundplan").glob("plan.db-*"):
+        companion.unlink()
+    file.write_bytes(b"")
+
+    refused = plan(command)
+
+    assert refused.code == 7
+    assert "is empty" in refused.out + refused.err
+    assert file.stat().st_size == 0
+    assert plan("init").code == 0
+    assert plan("ls").code == 0
+
+
+def test_a_configuration_without_a_plan_is_named_with_the_plan_that_it_hides(
+    plan: ShortWords, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("part").mkdir()
+    Path("part/groundplan.yaml").touch()
+    monkeypatch.chdir("part")
+
+    refused = plan("ls")
+
+    assert refused.code == 7
+    assert "'groundplan.yaml' names no db_path" in refused.err
+    assert "/repo/.groundplan/groundplan.yaml is not used" in refused.err
+
+
+def test_where_names_no_file_that_does_not_exist(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("GROUNDPLAN_DB")
+
+    assert run("where", "--json").answer["database"] == {"value": None, "source": "no plan here or above"}
+
+
+@pytest.mark.parametrize(
     "line", ["knowledge create K --type atom --knowledge x --path a --task Beta", "purpose ask Q? --about Beta"]
 )
 def test_where_only_an_id_is_taken_a_title_is_answered_with_its_id(plan: ShortWords, line: str) -> None:
-    beta = next(one.split()[1] for one in plan.lines("ls") if one.endswith("Beta"))
+    beta = find_id(plan, "Beta")
 
     refused = plan("", *shlex.split(line))
 

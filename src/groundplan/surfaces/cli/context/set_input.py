@@ -29,6 +29,7 @@ def build_file_source(run: str, path: str) -> dict[str, str]:
     }
 
 
+RUN_CHARS = 36  # of an id
 BOOLEAN_WORDS = {"true": True, "false": False}
 
 
@@ -110,6 +111,8 @@ def set_input(
         "rationale": rationale,
     }
     write = {"pointer": pointer, **{name: option for name, option in given.items() if option is not None}}
+    if value is None and not (unset or source or source_file) and write.keys() <= {"pointer", "rationale"}:
+        raise UsageError(f"nothing to write at {quote_text(pointer)[1:-1]}; give a VALUE, --unset, or another option")
     if run is None and project is None:
         project = invocation.find_project()
     with invocation.session(reads_only=True) as session:
@@ -128,10 +131,6 @@ def set_input(
             write["value"] = _parse_value(
                 str(write.get("valueKind") or (current and current.value_kind)), value, pointer
             )
-        elif current is not None and write.keys() <= {"pointer", "rationale"}:
-            raise UsageError(
-                f"nothing to write at {quote_text(pointer)[1:-1]}; give a VALUE, --unset, or another option"
-            )
         sources = {"sources": files} if files else {}
         answer = session.call("context.edit", runId=run, inputs=[write], **sources)
 
@@ -141,6 +140,8 @@ def set_input(
 def _split_words(words: list[str]) -> tuple[str | None, str, str | None]:
     """Return the run, the pointer and the value. A run is an id, and a pointer begins with a slash."""
     run, rest = (None, words) if words[0].startswith("/") else (words[0], words[1:])
+    if run is not None and len(run) < RUN_CHARS:
+        raise UsageError(f"{quote_text(run)} is no POINTER, which begins with a slash; did you mean /{run}?")
     if not rest:
         raise UsageError("POINTER is missing; write one such as /site/size, then the value")
     pointer, *values = rest

@@ -178,7 +178,8 @@ def drop(
     nodes = invocation.look_up(tasks)
     operations = [{"op": "drop", "node_id": node.id, "reason": reason} for node in nodes]
     answer = invocation.run("work.restructure", operations=operations)
-    return make_result(lambda output: draw_changed(nodes, "dropped", answer, output), last=nodes[-1].id)
+    nodes = invocation.look_up(node.id for node in nodes)  # as they are now: some may have been done
+    return make_result(lambda output: draw_changed(nodes, None, answer, output), last=nodes[-1].id)
 
 
 def parse_evidence(text: str) -> dict[str, str]:
