@@ -143,7 +143,7 @@ OptionalProjectOption = Annotated[
 def import_plan(
     invocation: Invocation,
     path: Annotated[str, argument("PATH", "The file of the tool, or its folder.")],
-    tool: Annotated[SourceChoice, option("--from", value="TOOL", text="The tool, one of those above.")],
+    tool: Annotated[SourceChoice, option("--from", value="TOOL", text="The tool, as below.")],
     project: OptionalProjectOption = None,
     dry_run: Annotated[
         bool,

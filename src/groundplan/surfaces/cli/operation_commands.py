@@ -217,7 +217,10 @@ def call(
     """
     if name not in OPERATIONS:
         near = find_nearest(name, OPERATIONS.names)
-        hint = f"; did you mean {near}?" if near else "; the reference lists them"
+        slice_ = f"{name.partition('.')[0]}."
+        within = [one for one in OPERATIONS.names if one.startswith(slice_)]
+        known = within or sorted({f"{one.partition('.')[0]}.…" for one in OPERATIONS.names})
+        hint = f"; did you mean {near}?" if near else f"; there are {', '.join(known)}"
         raise UsageError(f"there is no operation {quote_text(name)}{hint}", near=near)
     operation = OPERATIONS[name]
     given = parse_json_options({"ARGUMENTS": arguments}, {"ARGUMENTS"})["ARGUMENTS"]

@@ -115,6 +115,16 @@ def test_a_refusal_of_an_operation_names_the_argument_of_the_command(plan: Short
         ("show a", (2, "ambiguous_title"), "needs its first 3 characters"),
         ("show zz", (3, "not_found"), "the first 3 characters"),
         ("show zz-alpha", (3, "not_found"), "finds nodes by text"),
+        ("add Foo \N{EN DASH}p 3", (2, "usage"), "did you mean -p?"),
+        ("add Foo \N{EM DASH}tag=x", (2, "usage"), "did you mean --tag?"),
+        ("done Beta -e :x", (2, "usage"), "lacks a type"),
+        ("done Beta -e commit:", (2, "usage"), "lacks a reference"),
+        ("take Gone --off", (5, "stale_claim"), "--off reopens it"),
+        ("op work.frobnicate", (2, "usage"), "work.next"),
+        ("op foo.bar", (2, "usage"), "briefing.…"),
+        ("context set", (2, "usage"), "POINTER is missing: the JSON Pointer"),
+        ("import todo.md", (2, "usage"), "--from is missing: beads,"),
+        ("context view /n", (2, "usage"), "--pointer TEXT"),
         ("init --db /proc/plan.db", (7, "store_cannot_open"), "beside 'plan.db'"),
     ],
     ids=lambda mistake: mistake[0],
@@ -129,6 +139,13 @@ def test_a_task_is_found_however_people_write_its_id(plan: ShortWords) -> None:
     beta = find_id(plan, "Beta")
     for written in (beta.upper(), f"#{beta}", f"plan-{beta}", f"Repo-Plan-{beta.upper()}", f"#{beta[:3]}"):
         assert plan("show", written).out.split()[1] == beta
+
+
+def test_what_changed_less_than_was_meant_is_told(plan: ShortWords) -> None:
+    assert "did not wait for" in plan("block Beta --on Alpha --off").out
+    assert "Kept as a note" in plan("done Beta -e green").out
+    assert "Kept as a note" not in plan("done Beta -e note:green -e test:unit -m green").out
+    assert "is the file of the database" in plan("init myproject").err
 
 
 def test_dropping_what_is_done_says_that_nothing_changed(plan: ShortWords) -> None:

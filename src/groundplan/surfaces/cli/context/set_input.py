@@ -39,8 +39,9 @@ def set_input(
         list[str],
         argument(
             "[RUN] POINTER [VALUE]",
-            "The draft, by id, default: my open draft, else a new one. The JSON Pointer of the input, such as "
-            "/site/size. The value; '' is the empty text. Put a value that starts with a dash last, after --.",
+            "The JSON Pointer of the input, such as /site/size. Before it the draft, by id, default: my open draft, "
+            "else a new one. After it the value; '' is the empty text. Put a value that starts with a dash last, "
+            "after --.",
         ),
     ],
     kind: Annotated[

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from groundplan.kernel.errors import Conflict, RuleViolated
+from groundplan.kernel.wording import quote_text
 from groundplan.surfaces.cli.command_line import Kind, argument, option, usage_error
 from groundplan.surfaces.cli.everyday.drawing import (
     draw_fields,
@@ -129,6 +130,7 @@ def _format_dependency(one: Any) -> str:
 HASH_CHARS = range(6, 65)  # of a commit, from a short one to SHA-256
 HEX_DIGITS = frozenset("0123456789abcdef")
 TYPE_CHARS_MAX = 40
+NOTE = "note"
 EVIDENCE = ("updates[].add_evidence[].ref", "updates[].add_evidence")  # of requests
 
 
@@ -154,7 +156,7 @@ def finish(
     nodes = invocation.look_up(tasks)
     entries = [parse_evidence(text) for text in evidence or ()]
     if message:
-        entries.append({"type": "note", "ref": message})
+        entries.append({"type": NOTE, "ref": message})
     update: dict[str, Any] = {"resolved": not off}
     if entries:
         update["add_evidence"] = entries
@@ -162,7 +164,15 @@ def finish(
     if off:
         nodes = invocation.look_up(node.id for node in nodes)  # as they are now: some may wait for others
     state = None if off else "resolved"
-    return make_result(lambda output: draw_changed(nodes, state, answer, output), last=nodes[-1].id)
+    notes = [
+        one["ref"] for one, text in zip(entries, evidence or (), strict=False) if one == {"type": NOTE, "ref": text}
+    ]
+
+    def draw(output: Output) -> Iterator[Part]:
+        yield from draw_changed(nodes, state, answer, output)
+        yield from draw_lines("Kept as a note, having no type:", (f"{INDENT}{to_one_line(text)}" for text in notes))
+
+    return make_result(draw, last=nodes[-1].id)
 
 
 def drop(
@@ -185,13 +195,17 @@ def drop(
 def parse_evidence(text: str) -> dict[str, str]:
     """Return evidence from `TYPE:REF`. Without a type, a hash is a commit, an existing path a file, the rest a note."""
     type_, colon, ref = text.partition(":")
-    if colon and ref and 0 < len(type_) <= TYPE_CHARS_MAX and type_.replace("_", "").replace("-", "").isalnum():
+    has_type = 0 < len(type_) <= TYPE_CHARS_MAX and type_.replace("_", "").replace("-", "").isalnum()
+    if colon and ((has_type and not ref) or not type_):
+        lack = "a reference after" if has_type else "a type before"
+        raise usage_error(("done",), f"--evidence {quote_text(text)} lacks {lack} the colon, as in commit:9f2ab1")
+    if colon and has_type:
         return {"type": type_, "ref": text if ref.startswith("//") else ref}
     if len(text) in HASH_CHARS and set(text) <= HEX_DIGITS:
         return {"type": "commit", "ref": text}
     if "\0" not in text and os.path.lexists(text):
         return {"type": "file", "ref": text}
-    return {"type": "note", "ref": text}
+    return {"type": NOTE, "ref": text}
 
 
 def draw_changed(
@@ -238,6 +252,7 @@ def block(
     answer = invocation.run("work.connect", project=invocation.project, edges=edges, decision=message)
     # To wait twice for the same task is no mistake of a person.
     rejected = [edge for edge in answer.rejected or () if edge.reason not in ALREADY]
+    unchanged = {edge.to for edge in answer.rejected or ()} - {edge.to for edge in rejected}
     is_done = answer.applied or len(rejected) < len(targets)
 
     def draw(output: Output) -> Iterator[Part]:
@@ -246,6 +261,9 @@ def block(
         elif is_done:
             yield from _draw_waiting(node, targets, output)
             yield from draw_warnings(answer)
+        for one in (one for one in targets if one.id in unchanged):
+            already = "did not wait for" if off else "already waited for"
+            yield StyledText(f"{INDENT}{already} {one.id} {escape_control_chars(to_one_line(one.summary))}", "dim")
         yield from _draw_rejected(rejected)
 
     return make_result(draw, last=node.id, exit_code=RuleViolated.exit_code if rejected else 0)
