@@ -23,7 +23,6 @@ class Entry(Struct, frozen=True):
     run: str = ""  # the function, as `module:function` below `groundplan.surfaces.cli`
     summary: str = ""  # if it is not that of the operation
     synonyms: tuple[str, ...] = ()
-    in_project: bool = False  # it works in the project of --project, else in the configured or only one
     is_hidden: bool = False
     arguments: tuple[str, ...] = ()  # input fields that are positional arguments
     names: Mapping[str, str] = field(default_factory=dict)  # input field → name of the option, if OPTION_NAMES differs
@@ -35,6 +34,11 @@ class Entry(Struct, frozen=True):
     item_of: str = ""  # the input field, a list, of which such a command has exactly one item
     defaults: Mapping[str, Any] = field(default_factory=dict)  # values of fields that are not given
     in_my_draft: bool = False  # without `run_id` it works on the open draft of facts of the caller
+
+    @property
+    def in_project(self) -> bool:
+        """Whether it works in the project of --project, else in the configured or only one: the words of every day."""
+        return self.run.startswith("everyday.")
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -91,73 +95,45 @@ OPTION_NAMES: Mapping[str, str] = {
 }
 
 COMMANDS: tuple[Entry, ...] = (
-    Entry("add", in_project=True, run="everyday.tasks:add", summary="Add a task.", synonyms=("a", "create", "new")),
-    Entry(
-        "next",
-        in_project=True,
-        run="everyday.progress:show_next",
-        summary="Show what to do next.",
-        synonyms=("n", "ready"),
-    ),
+    Entry("add", run="everyday.tasks:add", summary="Add a task.", synonyms=("a", "create", "new")),
+    Entry("next", run="everyday.progress:show_next", summary="Show what to do next.", synonyms=("n", "ready")),
     Entry(
         "take",
-        in_project=True,
         run="everyday.progress:take",
         summary="Take a task, or the next one, so that nobody else does.",
         synonyms=("t", "claim", "start"),
     ),
     Entry(
         "done",
-        in_project=True,
         run="everyday.progress:finish",
         summary="Finish tasks.",
         synonyms=("d", "close", "finish", "resolve", "complete"),
     ),
-    Entry(
-        "ls", in_project=True, run="everyday.lists:list_tasks", summary="List tasks.", synonyms=("l", "list", "todo")
-    ),
+    Entry("ls", run="everyday.lists:list_tasks", summary="List tasks.", synonyms=("l", "list", "todo")),
     Entry(
         "show",
-        in_project=True,
         run="everyday.show:show",
         summary="Show a task with what it waits for and what is below it.",
         synonyms=("s", "view", "get", "cat"),
     ),
     Entry(
         "find",
-        in_project=True,
         run="everyday.show:find",
         summary="Find words in tasks, knowledge, purpose and facts.",
         synonyms=("f", "grep"),
     ),
-    Entry("edit", in_project=True, run="everyday.tasks:edit", summary="Edit a task in your editor."),
-    Entry(
-        "note", in_project=True, run="everyday.tasks:add_note", summary="Add a note to a task.", synonyms=("comment",)
-    ),
-    Entry(
-        "block",
-        in_project=True,
-        run="everyday.progress:block",
-        summary="Let a task wait for others.",
-        synonyms=("b", "wait"),
-    ),
-    Entry(
-        "board",
-        in_project=True,
-        run="everyday.lists:show_board",
-        summary="Show tasks by state, side by side.",
-        synonyms=("kanban",),
-    ),
+    Entry("edit", run="everyday.tasks:edit", summary="Edit a task in your editor."),
+    Entry("note", run="everyday.tasks:add_note", summary="Add a note to a task.", synonyms=("comment",)),
+    Entry("block", run="everyday.progress:block", summary="Let a task wait for others.", synonyms=("b", "wait")),
+    Entry("board", run="everyday.lists:show_board", summary="Show tasks by state, side by side.", synonyms=("kanban",)),
     Entry(
         "inbox",
         "briefing.inbox",
-        in_project=True,
         run="everyday.show:show_inbox",
         summary="Show what waits for a person, most urgent first.",
     ),
     Entry(
         "drop",
-        in_project=True,
         run="everyday.progress:drop",
         summary="Drop tasks that will not be done, with everything below them.",
         synonyms=("cancel", "abandon"),
@@ -165,21 +141,14 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "undo",
         "briefing.undo",
-        in_project=True,
         run="everyday.show:undo",
         summary="Undo your last change, then the one before it, or the write of an event.",
         arguments=("event",),
     ),
-    Entry(
-        "log",
-        in_project=True,
-        run="everyday.show:show_log",
-        summary="Show what happened, newest first.",
-        synonyms=("history",),
-    ),
-    Entry("hold", in_project=True, run="everyday.progress:hold", summary="Put tasks on hold.", synonyms=("pause",)),
-    Entry("tree", in_project=True, run="everyday.lists:show_tree", summary="Show the tree of tasks."),
-    Entry("why", in_project=True, run="everyday.show:show_why", summary="Show what a task is for, up to the goals."),
+    Entry("log", run="everyday.show:show_log", summary="Show what happened, newest first.", synonyms=("history",)),
+    Entry("hold", run="everyday.progress:hold", summary="Put tasks on hold.", synonyms=("pause",)),
+    Entry("tree", run="everyday.lists:show_tree", summary="Show the tree of tasks."),
+    Entry("why", run="everyday.show:show_why", summary="Show what a task is for, up to the goals."),
     Entry("work open", "work.open", arguments=("project",)),
     Entry("work plan", "work.plan"),
     Entry("work next", "work.next"),
