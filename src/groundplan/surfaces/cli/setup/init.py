@@ -266,7 +266,7 @@ def _set_up_repository(invocation: Invocation, repository: RepositoryPlan, cance
             "Commands find it from every folder of the repository. The database is not committed.",
             GAP,
             "Next steps:",
-            "  groundplan where",
+            '  groundplan add "what is to be done"',
             "  groundplan mcp --agent NAME   (the command your AI client starts)",
         ],
     )
