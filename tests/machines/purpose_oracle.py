@@ -346,8 +346,9 @@ class Purpose:
 
     def edit(self, operations: Sequence[Thing], expected_rev: int | None, *, by: Author) -> list[Thing]:
         """Apply the batch; return what it creates, in order. The ids are learned later."""
-        if any(not op.get("title", "x").strip() for op in operations):
-            raise Refusal("invalid_argument")
+        refs = [op["ref"] for op in operations if op.get("ref") is not None]
+        if any(not op.get("title", "x").strip() for op in operations) or len(set(refs)) < len(refs):
+            raise Refusal("invalid_argument")  # malformed, whatever the draft is
         draft = self.the_draft(expected_rev)
         batch = Batch(self, draft, operations)
         made = batch.run()
@@ -646,9 +647,6 @@ class Batch:
         self.has_changed = False
 
     def run(self) -> list[Thing]:
-        given = [op["ref"] for op in self.operations if op.get("ref") is not None]
-        if len(set(given)) < len(given):
-            raise Refusal("invalid_argument")
         prefixes = {"add_assumption": "AS", "add_indicator": "IN"}
         keys: dict[int, str] = {}
         for place, op in enumerate(self.operations):
