@@ -162,6 +162,19 @@ class ProposedOperation(Struct, forbid_unknown_fields=True):
         return self.target if isinstance(self.target, str) else None
 
     @property
+    def subjects(self) -> frozenset[str]:
+        """The kinds of the items that the operation changes, or that it names to read them."""
+        if self.kind is not OperationKind.READ:
+            return frozenset((self.kind.subject,))
+        named = {
+            "node": self.node,
+            "edge": self.source or self.target_node,
+            "assumption": self.assumption,
+            "indicator": self.indicator,
+        }
+        return frozenset(subject for subject, ref in named.items() if ref is not None)
+
+    @property
     def version_ref(self) -> VersionRef | None:
         """The version that the operation names; for a new draft, the version to copy."""
         return self.origin if self.kind is OperationKind.CREATE_DRAFT and self.origin is not None else self.version
