@@ -11,6 +11,7 @@ from groundplan.purpose.metadata_structure import (
     NAMES_SHOWN_MAX,
     find_structure,
     format_names,
+    remove_structure,
 )
 
 ID = "0191f3a0-7c1e-7b52-9d4e-3f2a6c8b1d05"
@@ -89,6 +90,19 @@ def test_a_tree_or_path_is_found_by_its_name_and_what_it_holds(metadata: dict[st
 @pytest.mark.parametrize("metadata", FREE)
 def test_metadata_that_holds_no_nodes_is_free(metadata: Any) -> None:
     assert find_structure(metadata) == ([], [])
+
+
+@pytest.mark.parametrize("metadata", [metadata for metadata, _ in (*LINKS, *TREES)])
+def test_what_is_removed_is_the_structure_and_nothing_else(metadata: dict[str, Any]) -> None:
+    removed = remove_structure({**metadata, "kept": [{"note": "x", **metadata}]})
+
+    assert find_structure(removed) == ([], [])
+    assert removed["kept"][0]["note"] == "x"
+
+
+@pytest.mark.parametrize("metadata", FREE)
+def test_of_free_metadata_nothing_is_removed(metadata: Any) -> None:
+    assert remove_structure(metadata) == metadata
 
 
 def test_a_message_names_a_limited_number_of_names() -> None:

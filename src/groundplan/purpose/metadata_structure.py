@@ -69,6 +69,19 @@ def find_structure(metadata: Any) -> MetadataStructure:
     return MetadataStructure(list(links), list(trees))
 
 
+def remove_structure(value: Any) -> Any:
+    """Return JSON without the names that hold structure."""
+    if isinstance(value, list):
+        return [remove_structure(inner) for inner in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: remove_structure(inner)
+        for name, inner in value.items()
+        if not (_is_link(folded := fold_name(name), inner) or _is_tree(folded, inner))
+    }
+
+
 def format_names(names: list[str]) -> str:
     """Return names from metadata for a message."""
     more = " and more" if len(names) > NAMES_SHOWN_MAX else ""

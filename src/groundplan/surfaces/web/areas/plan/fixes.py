@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from groundplan.purpose.metadata_structure import find_structure
+from msgspec import json
+
+from groundplan.purpose.metadata_structure import find_structure, format_names, remove_structure
 from groundplan.purpose.model import LEVELS, NodeType
 from groundplan.surfaces.web.areas.plan.plan_visit import PlanVisit
 from groundplan.surfaces.web.areas.plan.theory import TheoryItems
@@ -19,7 +21,6 @@ PLAN_WORK = "work.plan"
 FIX_OPERATIONS = frozenset({EDIT, RECORD, PLAN_WORK})  # the operations of the forms that fix a finding
 OP = "operations.0"
 CHOICES_MAX = 60  # a longer list is searched in the picture instead
-_PLAIN_NAME = re.compile("[A-Za-z_]+")  # of an argument in a form
 RISKS = (("", "not said"), ("HIGH", "high"), ("MEDIUM", "medium"), ("LOW", "low"))
 
 
@@ -137,13 +138,16 @@ def _decide(theory: TheoryItems, ref: str) -> FixForm | None:
 
 
 def _remove_structure(theory: TheoryItems, ref: str) -> FixForm | None:
-    """Return a form that removes names of the metadata that are structure; none if one of them is inside of another."""
+    """Return a form that removes the names of the metadata that are structure, and nothing that was written since."""
     metadata = theory.nodes[ref].metadata or {} if ref in theory.nodes else {}
     names = [*chain(*find_structure(metadata))]
-    if not names or not all(name in metadata and _PLAIN_NAME.fullmatch(name) for name in names):
+    if not names:
         return None
-    removed = {f"metadata.{name}|null": "" for name in names}
-    return _edit("update_node", {"node": ref, **removed}, [], f"Remove {', '.join(names)}")
+    kept = remove_structure(metadata)
+    was = {name: value for name, value in metadata.items() if kept.get(name) != value}
+    written = {"metadata": {name: kept.get(name) for name in was}, "was.metadata": was}
+    fixed = {f"{name}|json": json.encode(value).decode() for name, value in written.items()}
+    return _edit("update_node", {"node": ref, **fixed}, [], f"Remove {format_names(names)}")
 
 
 def _plan_task(theory: TheoryItems, ref: str) -> FixForm | None:
