@@ -118,6 +118,21 @@ def test_a_form_of_a_finding_overwrites_nothing_that_somebody_wrote_meanwhile(br
     assert ada.call("purpose.items", project="atlas", keys="AS1").edges[0].assumptions[0].owner == "ada"
 
 
+def test_only_the_baseline_that_was_shown_is_verified(browser: Browser, engine: Engine) -> None:
+    ada = fill_theory(engine)
+    unverified = {"baseline": 5, "baseline_verified": False}
+    ada.call("purpose.edit", project="atlas", operations=[{"op": "update_indicator", "indicator": "IN1", **unverified}])
+    browser.log_in()
+    fields = read_fields(read(browser, GATES), "mend-GB-VERIFIED-IN1")
+    changed = {"op": "update_indicator", "indicator": "IN1", "baseline": 9}
+    ada.call("purpose.edit", project="atlas", operations=[changed])
+
+    assert send(browser, GATES, fields).status == 409
+    assert fill_form(browser, GATES, "mend-GB-VERIFIED-IN1").status == 303
+    (indicator,) = ada.call("purpose.items", project="atlas", keys="IN1").indicators
+    assert (indicator.baseline, indicator.baseline_verified) == (9, True)
+
+
 def test_structure_in_metadata_is_removed_by_its_form_at_any_depth_and_the_rest_stays(
     browser: Browser, engine: Engine
 ) -> None:

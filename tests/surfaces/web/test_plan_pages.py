@@ -350,6 +350,7 @@ def test_the_warning_before_a_removal_counts_the_assumptions_on_links(browser: B
 
     assert "With it go 1 links, 1 assumptions and 0 indicators" in open_page(browser, f"{PLAN}?key=G1").text
     assert "With it go 2 links, 1 assumptions and 1 indicators" in open_page(browser, f"{PLAN}?key=OC1").text
+    assert 'title="Remove the link and its 1 assumption"' in browser.get(f"{PLAN}?key=OC1").body.decode()
 
 
 def test_quick_entry_adds_all_lines_in_one_batch_or_none(browser: Browser, engine: Engine) -> None:

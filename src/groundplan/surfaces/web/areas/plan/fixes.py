@@ -67,8 +67,8 @@ def _edit(op: str, fixed: Mapping[str, str], fields: Sequence[FixField], button:
     return FixForm(EDIT, named, [field._replace(name=f"{OP}.{field.name}") for field in fields], button)
 
 
-def _update(*fields: FixField, button: str = "Save", only_missing: bool = False, **fixed: str) -> Builder:
-    """Return a builder of a form that changes an item. The form sends `fixed` and asks for the fields."""
+def _update(*fields: FixField, button: str = "Save", only_missing: bool = False) -> Builder:
+    """Return a builder of a form that changes fields of an item."""
 
     def build(theory: TheoryItems, ref: str) -> FixForm | None:
         kind, subject = theory.name_subject(ref)
@@ -78,7 +78,7 @@ def _update(*fields: FixField, button: str = "Save", only_missing: bool = False,
             for field in fields
             if not only_missing or not (stored[field.name] or "").strip()
         ]
-        form = _edit(f"update_{kind}", subject | fixed, shown, button) if kind and (shown or fixed) else None
+        form = _edit(f"update_{kind}", subject, shown, button) if kind and shown else None
         return form and form._replace(fixed={**form.fixed, COMPARE: OP})
 
     return build
@@ -150,6 +150,16 @@ def _remove_structure(theory: TheoryItems, ref: str) -> FixForm | None:
     return _edit("update_node", {"node": ref, **fixed}, [], f"Remove {format_names(names)}")
 
 
+def _verify_baseline(theory: TheoryItems, ref: str) -> FixForm | None:
+    """Return a form that says that a baseline is verified, unless somebody changes it meanwhile."""
+    kind, subject = theory.name_subject(ref)
+    if kind != "indicator":
+        return None
+    seen = json.encode(getattr(theory.find(ref), "baseline", None)).decode()
+    fixed = {"baseline_verified": "true", "baseline|json": seen, "was.baseline|json": seen}
+    return _edit("update_indicator", subject | fixed, [], "The baseline is verified")
+
+
 def _plan_task(theory: TheoryItems, ref: str) -> FixForm | None:
     fixed = {"nodes.0.ref": "task", "nodes.0.serves.0": ref}
     field = FixField("nodes.0.summary", "First task")
@@ -191,7 +201,7 @@ _FIXES: Mapping[str, Builder] = {
     "GB_INDICATORS": _measure,
     "GB_PLAN": _plan_measuring,
     "GB_TARGET": _update(FixField("target", "Target", "number")),
-    "GB_VERIFIED": _update(button="The baseline is verified", baseline_verified="true"),
+    "GB_VERIFIED": _verify_baseline,
     "GB_WORK": _plan_task,
     # Figures of the health of the plan.
     "toc_completeness": _build_first(_complete, _measure),
