@@ -1,6 +1,7 @@
 """Write a theory as GraphML: every field of a node or an edge as data under a declared key.
 
-The source of an edge is its cause. Lists are JSON: assumptions with the status of their latest review, indicators with
+The source of an edge is its cause, and its type is the relation of the cause to the effect; its id is its name in the
+theory. Lists are JSON: assumptions with the status of their latest review, indicators with
 their latest measurement. The ids of nodes are their keys.
 """
 
@@ -13,7 +14,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from groundplan.purpose.exchange.document import FORMAT
-from groundplan.purpose.exchange.theory import Theory
+from groundplan.purpose.exchange.theory import Theory, name_relation
 from groundplan.purpose.markup import escape_xml
 from groundplan.purpose.model import Assumption, EdgeName, Indicator, normalize_numbers
 
@@ -95,8 +96,10 @@ def _format_graph(theory: Theory) -> Iterator[str]:
         yield "    </node>"
     for edge in theory.content.edges:
         cause, effect, _ = theory.content.orient(edge.name)
+        relation = name_relation(edge.edge_type) or edge.edge_type
         yield f'    <edge id="{".".join(edge.name)}" source="{cause}" target="{effect}">'
-        yield from _format_data("edge", {**asdict(edge), "assumptions": assumptions(edge.name)}, "      ")
+        more = {"edge_type": relation, "assumptions": assumptions(edge.name)}
+        yield from _format_data("edge", {**asdict(edge), **more}, "      ")
         yield "    </edge>"
 
 
