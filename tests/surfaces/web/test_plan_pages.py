@@ -399,3 +399,16 @@ def test_a_link_in_the_history_and_on_the_start_page_opens_in_the_plan_also_afte
     for name, opened in (("OP1-%3EOC1", "OP1-OC1-CAUSES"), ("G1-%3EAC1%2FFEEDBACK", "G1-AC1-FEEDBACK")):
         assert f"/p/atlas/plan?key={name}#" in page
         assert f'data-id="inspector-{opened}"' in browser.get(f"{PLAN}?key={name}").body.decode()
+
+
+@pytest.mark.parametrize("area", ["history", "home"])
+def test_a_version_in_the_history_and_on_the_start_page_opens_that_version(
+    browser: Browser, engine: Engine, area: str
+) -> None:
+    fill(engine)
+    browser.log_in()
+
+    page = browser.get(f"/p/atlas/{area}").body.decode()
+
+    assert 'href="/p/atlas/plan?version=1"' in page
+    assert "key=v1" not in page
