@@ -200,6 +200,36 @@ PROPOSALS: list[tuple[dict[str, Any], dict[str, Any], set[str]]] = [
     ),
     ({"kind": "update_node", "node": "OC1", "metadata": {"a": None, "b": 1}}, {"op": "update_node"}, set()),
     ({"kind": "update_node", "node": "OC1", "description": "d", "narrative": "n"}, {"op": "update_node"}, set()),
+    # As clients write values, and requests take them.
+    ({"kind": "create_node", "node_type": "goal", "title": "P", "metadata": ""}, {"op": "add_node"}, set()),
+    ({"kind": "update_node", "node": "OC1", "metadata": None}, {"op": "update_node"}, set()),
+    ({"kind": "update_node", "node": "OC1", "metadata": '{"a": 1}'}, {"op": "update_node"}, set()),
+    (
+        {"kind": "update_node", "node": "OC1", "metadata": '{"parent_id": "G1"}'},
+        {"op": "update_node"},
+        {"1: NOT using adjacency list"},
+    ),
+    (
+        {"kind": "create_edge", "source": "AC1", "target": "OC1", "edge_type": "causes", "confidence": "HIGH"},
+        {"op": "add_edge"},
+        set(),
+    ),
+    ({"kind": "create_edge", "source": "AC1", "target": "OC1", "confidence": ""}, {"op": "add_edge"}, set()),
+    (
+        {"kind": "update_edge", "source": "OC1", "target": "G1", "edge_type": "Contributes_To", "confidence": "Low"},
+        {"op": "update_edge"},
+        set(),
+    ),
+    (
+        {"kind": "add_assumption", "node": "OC1", "assumption_text": "a", "risk_level": "high"},
+        {"op": "add_assumption"},
+        set(),
+    ),
+    (
+        {"kind": "update_assumption", "assumption": "AS1", "risk_level": ""},
+        {"op": "update_assumption"},
+        {"6: Risk level is valid"},
+    ),
     ({"kind": "create_edge", "source": "AC1", "target": "OC1", "mechanism": "m"}, {"op": "add_edge"}, set()),
     (
         {"kind": "create_edge", "source": "AC1", "target": "OC1", "mechanism": " "},
@@ -762,7 +792,7 @@ def test_a_label_and_a_profile_are_judged_as_the_operation_judges_them(atlas: At
     assert "3: Label is unambiguous (if" not in atlas.failing("publish", label="Spring plan")
     atlas.call("discard")
     assert "3: Profile is valid (if" in atlas.failing("create_draft", profile="severe")
-    assert "3: Profile is valid (if" not in atlas.failing("create_draft", profile="strict")
+    assert "3: Profile is valid (if" not in atlas.failing("create_draft", profile="Strict")
 
 
 def test_a_profile_lighter_than_the_project_allows_is_blocked_as_publishing_blocks_it(atlas: AtlasProposals) -> None:

@@ -92,7 +92,7 @@ def build_checklist(tx: Transaction, proposal: ProposedOperation) -> Compliance:
     ctx = read_proposal_context(tx, proposal)
     tables = read_live_tables(tx, list_tables_with_prefix(tx, TABLE_PREFIX))
     parts = [
-        check_graph_model(tables, _find_proposed_structure(proposal)),
+        check_graph_model(tables, _find_proposed_structure(ctx.proposal)),
         check_version_state(ctx),
         check_version_constraints(tx, ctx, tables.get("toc_versions")),
         check_node_operation(ctx, is_fenced=not check_tenant_filters().unfiltered_on_nodes),
