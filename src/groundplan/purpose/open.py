@@ -400,7 +400,7 @@ def open_items(tx: Transaction, request: OpenPurpose) -> PurposeItems:
 
 
 def _split_keys(keys: str | list[str]) -> list[str]:
-    """Return the keys in a text, which separates several by commas, also as JSON. No key has one of these characters."""
+    """Return the keys in a text with commas, also in one that is JSON: no key has a comma, a quote or a bracket."""
     if isinstance(keys, list):
         return keys
     return [key for part in keys.split(",") if (key := part.strip('[]" '))] or [keys]

@@ -98,8 +98,8 @@ def _format_graph(theory: Theory) -> Iterator[str]:
         cause, effect, _ = theory.content.orient(edge.name)
         relation = name_relation(edge.edge_type) or edge.edge_type
         yield f'    <edge id="{".".join(edge.name)}" source="{cause}" target="{effect}">'
-        more = {"edge_type": relation, "assumptions": assumptions(edge.name)}
-        yield from _format_data("edge", {**asdict(edge), **more}, "      ")
+        fields = {**asdict(edge), "edge_type": relation, "assumptions": assumptions(edge.name)}
+        yield from _format_data("edge", fields, "      ")
         yield "    </edge>"
 
 
