@@ -43,7 +43,7 @@ _CHECKS_BY_ARGUMENT = {
 
 
 class CheckPurpose(Struct, forbid_unknown_fields=True):
-    """The check, by default gate A or compliance of an operation; the version, by default the draft, else the latest."""
+    """The check: gate A, or the compliance of an operation, by default; and the version: the draft, else the latest."""
 
     project: Name
     gate: Literal["A", "B", "health", "compliance", "analysis"] | None = None
