@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from groundplan.purpose.exchange.document import FORMAT
-from groundplan.purpose.exchange.theory import Theory, name_relation
+from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.markup import escape_xml
 from groundplan.purpose.model import Assumption, EdgeName, Indicator, normalize_numbers
 
@@ -96,9 +96,8 @@ def _format_graph(theory: Theory) -> Iterator[str]:
         yield "    </node>"
     for edge in theory.content.edges:
         cause, effect, _ = theory.content.orient(edge.name)
-        relation = name_relation(edge.edge_type) or edge.edge_type
         yield f'    <edge id="{".".join(edge.name)}" source="{cause}" target="{effect}">'
-        fields = {**asdict(edge), "edge_type": relation, "assumptions": assumptions(edge.name)}
+        fields = {**asdict(edge), "edge_type": edge.edge_type.relation, "assumptions": assumptions(edge.name)}
         yield from _format_data("edge", fields, "      ")
         yield "    </edge>"
 
