@@ -82,13 +82,12 @@ class CommitRun(Struct, rename="camel", forbid_unknown_fields=True):
     op_id: OpId = field(name="op_id", default=None)
 
 
-def required_inputs_unset(pointers: list[str], budget: Budget) -> RequiredUnset:
+def required_inputs_unset(pointers: list[str], request: CommitRun, budget: Budget) -> RequiredUnset:
     """Return the refusal of a complete commit without all required inputs."""
-    problem = (
-        f"required and not set: {format_pointers(pointers)}; set them, or commit with allowPartial: true, "
-        "which keeps them visible as missing"
-    )
-    return RequiredUnset(problem, **_fit_details(budget.reserve(RequiredUnset.code, problem), pointers=pointers))
+    problem = f"required and not set: {format_pointers(pointers)}; set them, or commit without them"
+    step = _commit_again(request, "keeps them visible as missing", allowPartial=True)
+    details = _fit_details(budget.reserve(RequiredUnset.code, problem, step), pointers=pointers)
+    return RequiredUnset(problem, next_steps=step, **details)
 
 
 def source_missing(pointers: list[str], keys: list[str], budget: Budget) -> SourceMissing:
@@ -214,7 +213,7 @@ def commit(tx: Transaction, request: CommitRun) -> Committed:
         raise source_missing(pointers, keys, tx.budget)
     missing = find_required_unset(tx, row.id)
     if missing and not request.allow_partial:
-        raise required_inputs_unset(missing, tx.budget)
+        raise required_inputs_unset(missing, request, tx.budget)
     displaced = find_displaced(tx, before_id=replaced_id, run_id=row.id)
     if displaced and tx.actor.kind is not ActorKind.PERSON:
         raise displaces_user_entered(displaced, tx.project.name, request, tx.budget)
