@@ -20,7 +20,7 @@ from groundplan.surfaces.cli.drawing import (
     When,
     format_left_out,
 )
-from groundplan.surfaces.cli.terminal import INDENT, format_time, format_title, format_value, to_one_line
+from groundplan.surfaces.cli.terminal import INDENT, format_actor, format_time, format_title, format_value, to_one_line
 from groundplan.work.evidence_check import format_marks
 from groundplan.work.nodes import get_description
 
@@ -72,7 +72,8 @@ def _format_mark(one: Any) -> str:
 
 def _format_question(question: Any) -> str:
     asked_of = f" asks {to_one_line(question.to)}" if question.to else " asks"
-    return f"{question.id}  {to_one_line(question.by)}{asked_of}: {to_one_line(question.question or question.excerpt)}"
+    asker = format_actor(question.by, question.by_kind)
+    return f"{question.id}  {asker}{asked_of}: {to_one_line(question.question or question.excerpt)}"
 
 
 def _format_before(one: Any) -> Iterator[str]:
@@ -91,7 +92,8 @@ def _format_knowledge(one: Any) -> Iterator[str]:
 
 
 def _format_overlap(one: Any) -> str:
-    return f"{format_title(one.id, one.summary)} ({one.claimed_by}): {', '.join(one.paths)}"
+    claimed = f" ({format_actor(one.claimed_by, one.claimed_by_kind)})" if one.claimed_by else ""
+    return f"{format_title(one.id, one.summary)}{claimed}: {', '.join(one.paths)}"
 
 
 def _format_decision(one: Any) -> str:
@@ -219,7 +221,7 @@ def _join_changes(event: EventRecord) -> str:
 
 
 def _describe_actor(event: EventRecord) -> str:
-    return f"{event.actor} ({event.actor_kind})" if event.actor_kind else event.actor
+    return format_actor(event.actor, event.actor_kind)
 
 
 _EVENTS = View(

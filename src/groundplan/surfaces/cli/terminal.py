@@ -34,6 +34,11 @@ def format_title(name: str, summary: str | UnsetType) -> str:
     return f"{name}  {to_one_line(summary)}" if summary else name
 
 
+def format_actor(name: str, kind: str | UnsetType) -> str:
+    """Return the name of an actor, with its kind unless it is a person."""
+    return f"{to_one_line(name)} ({kind})" if kind else to_one_line(name)
+
+
 def pluralize(count: int, one: str) -> str:
     """Return a count with its noun in singular or plural."""
     several = "activities" if one == "activity" else f"{one}s"
