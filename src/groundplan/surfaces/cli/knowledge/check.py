@@ -82,6 +82,7 @@ def confirm(
         str | None,
         option(
             "--project",
+            "-P",
             value="PROJECT",
             text="The project, by name or id. Required unless the first atom is given by id.",
         ),
