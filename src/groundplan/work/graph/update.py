@@ -196,6 +196,8 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
     for n in sorted(postponed, key=postponed.__getitem__, reverse=True):  # children before their parents
         node = _count_anew(tx, fetch_node(tx, n), readiness)
         refuse_open_children(tx, node)
+        if node.resolved and node.open_deps:  # the last of its children has resolved it
+            early.append(n)
         apply(node, Update(node.id, resolved=True), 0)
     if not is_single:
         _refresh_revisions(tx, updated)
