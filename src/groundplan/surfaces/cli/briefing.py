@@ -20,8 +20,16 @@ from groundplan.surfaces.cli.drawing import (
     When,
     format_left_out,
 )
-from groundplan.surfaces.cli.terminal import INDENT, format_actor, format_time, format_title, format_value, to_one_line
-from groundplan.work.evidence_check import format_marks
+from groundplan.surfaces.cli.terminal import (
+    INDENT,
+    format_actor,
+    format_evidence,
+    format_time,
+    format_title,
+    format_value,
+    to_one_line,
+)
+from groundplan.work.evidence_check import MARKS
 from groundplan.work.nodes import get_description
 
 if TYPE_CHECKING:
@@ -80,9 +88,7 @@ def _format_before(one: Any) -> Iterator[str]:
     yield format_title(one.id, f"{one.summary or ''}{f' ({one.outcome})' if one.outcome else ''}")
     if one.state is not UNSET:
         yield f"{INDENT}state: {to_one_line(str(format_value(one.state)))}"
-    yield from (
-        f"{INDENT}{entry.type}: {to_one_line(entry.ref)} {format_marks(entry)}".rstrip() for entry in one.evidence or ()
-    )
+    yield from (f"{INDENT}{format_evidence(entry)}" for entry in one.evidence or ())
 
 
 def _format_knowledge(one: Any) -> Iterator[str]:
@@ -241,7 +247,10 @@ _EVENTS = View(
 def format_change(change: HistoryChange | Change) -> str:
     """Return what an event changed in one field, on one line."""
     if change.field == "evidence" and isinstance(change.after, list):
-        return "evidence: " + ", ".join(f"{one['type']}: {to_one_line(one['ref'])}" for one in change.after)
+        return "evidence: " + ", ".join(
+            f"{one['type']}: {to_one_line(one['ref'])} {MARKS.get(one.get('checked'), '')}".rstrip()
+            for one in change.after
+        )
     before, after = ("" if value in (None, UNSET) else format_value(value) for value in (change.before, change.after))
     return f"{change.field}: {before} -> {after or 'none'}" if before else f"{change.field}: {after}"
 

@@ -27,13 +27,13 @@ from groundplan.surfaces.cli.drawing import (
 from groundplan.surfaces.cli.terminal import (
     INDENT,
     format_actor,
+    format_evidence,
     format_time,
     format_title,
     format_value,
     pluralize,
     to_one_line,
 )
-from groundplan.work.evidence_check import format_marks
 
 if TYPE_CHECKING:
     from groundplan.work.graph.context import NodeContext
@@ -137,7 +137,7 @@ def _list_resolved_dependencies(offer: Offer) -> Pairs:
 
 def _format_evidence(one: Evidence) -> str:
     by = f"({one.agent}, {format_time(one.timestamp)})" if one.agent and one.timestamp else ""
-    return " ".join(filter(None, (f"{one.type}: {to_one_line(one.ref)}", format_marks(one), by)))
+    return f"{format_evidence(one)} {by}".rstrip()
 
 
 def _format_tree(top: NodeTree, level: int = 0) -> Iterator[str]:

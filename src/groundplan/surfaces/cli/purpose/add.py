@@ -27,7 +27,7 @@ def add(
     title: Annotated[str, argument("TITLE", "Its title or text.")],
     project: Annotated[
         str,
-        option("--project", value="TEXT", text="The project, by name or id."),
+        option("--project", "-P", value="TEXT", text="The project, by name or id."),
     ],
     to: Annotated[
         list[str] | None,
