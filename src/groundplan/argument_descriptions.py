@@ -614,8 +614,8 @@ PURPOSE: Mapping[str, str] = {
     "recorded. Without it a long answer to an agent is shortened: row ids go first, mechanisms, confidences and "
     "assumptions never.",
     "purpose.observations/detail": "Always `observations`.",
-    "keys": "Read only these items, whole: keys, row ids, or names of edges such as `AC1->OP1`. A node comes with its "
-    "edges and indicators, an assumption with what it is on.",
+    "keys": "Read only these items, whole: keys, row ids, or names of edges such as `AC1->OP1`; in one text, commas "
+    "separate them. A node comes with its edges and indicators, an assumption with what it is on.",
     # An edit
     "operations": "The operations on the draft, which must exist, in order: all of them, or none.",
     "operations[].op": "The operation. `create_` means `add_`, and `delete_` means `remove_`.",
@@ -645,7 +645,7 @@ PURPOSE: Mapping[str, str] = {
     "label": "The label of the version. Default: v and its number.",
     # Checks
     "gate": "`A`: is it consistent? `B`: is it ready to run and to measure? Or `health`, `analysis`, `compliance`. "
-    "Default: `A`.",
+    "Default: `A`; for an operation `compliance`.",
     **{f"purpose.{name}/gate": f"Always `{name}`." for name in ("health", "analysis", "compliance")},
     **{
         f"purpose.{operation}/{name}": f"Refused: only for {uses}."

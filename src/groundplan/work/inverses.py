@@ -25,6 +25,7 @@ from groundplan.work.nodes import (
     WorkNodeRow,
     add_edge,
     add_evidence,
+    describe_evidence,
     fetch_node,
     list_open_nodes,
     load_nodes_by_id,
@@ -196,8 +197,7 @@ def _return_evidence(tx: Transaction, content: MergedContent, target: WorkNodeRo
     returned, later = rows[: source.evidence_total], rows[source.evidence_total :]
     add_evidence(tx, [msgspec.structs.replace(row, node_n=source.n, k=row.k - own_total) for row in returned])
     add_evidence(tx, [msgspec.structs.replace(row, k=row.k - source.evidence_total) for row in later])
-    entries = [{"type": row.type, "ref": row.ref, "agent": row.agent, "timestamp": row.at} for row in returned]
-    return [changed("evidence", entries, None)]
+    return [changed("evidence", describe_evidence(returned, is_moved=True), None)]
 
 
 def _return_belongings(tx: Transaction, content: MergedContent, target: WorkNodeRow) -> list[Change]:

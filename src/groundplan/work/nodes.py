@@ -470,6 +470,16 @@ def load_evidence(tx: Transaction, ns: Collection[int], *, of_each: int) -> dict
     return evidence
 
 
+def describe_evidence(rows: Iterable[EvidenceRow], *, is_moved: bool = False) -> list[dict[str, str]]:
+    """Return evidence for an event, which has its author and time unless it was moved from another node."""
+    return [
+        {"type": row.type, "ref": row.ref}
+        | ({"agent": row.agent, "timestamp": row.at} if is_moved else {})
+        | ({"checked": row.checked} if row.checked else {})
+        for row in rows
+    ]
+
+
 def build_evidence(tx: Transaction, rows: Sequence[EvidenceRow]) -> list[Evidence]:
     """Return stored evidence as it is shown."""
     undone = find_undone_writes(tx, {row.rev for row in rows})

@@ -30,6 +30,7 @@ from groundplan.work.nodes import (
     WorkNodeRow,
     add_edge,
     add_evidence,
+    describe_evidence,
     fetch_node,
     list_claim_end,
     list_open_nodes,
@@ -325,8 +326,7 @@ def _append_evidence(tx: Transaction, source: WorkNodeRow, target: WorkNodeRow) 
     tx.run(sql.remove_evidence, project_id=tx.project.id, n=source.n)
     numbered = enumerate(rows, target.evidence_total + 1)
     add_evidence(tx, [msgspec.structs.replace(row, node_n=target.n, k=k) for k, row in numbered])
-    added = [{"type": row.type, "ref": row.ref, "agent": row.agent, "timestamp": row.at} for row in rows]
-    return [changed("evidence", None, added)]
+    return [changed("evidence", None, describe_evidence(rows, is_moved=True))]
 
 
 def _remove_source(

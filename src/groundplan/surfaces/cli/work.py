@@ -24,8 +24,16 @@ from groundplan.surfaces.cli.drawing import (
     format_left_out,
     read,
 )
-from groundplan.surfaces.cli.terminal import INDENT, format_time, format_title, format_value, pluralize, to_one_line
-from groundplan.work.evidence_check import format_marks
+from groundplan.surfaces.cli.terminal import (
+    INDENT,
+    format_actor,
+    format_evidence,
+    format_time,
+    format_title,
+    format_value,
+    pluralize,
+    to_one_line,
+)
 
 if TYPE_CHECKING:
     from groundplan.work.graph.context import NodeContext
@@ -77,11 +85,11 @@ def _format_policies(answer: OpenedProject) -> Iterator[str]:
 
 
 def _mention_claimant(claim: Any) -> str:
-    return f"{_mention(claim)} ({to_one_line(claim.claimed_by)})"
+    return f"{_mention(claim)} ({format_actor(claim.claimed_by, claim.claimed_by_kind)})"
 
 
 def _format_area(area: Any) -> str:
-    return f"{to_one_line(area.name or 'in no area')}: {area.notes}"
+    return f"{to_one_line(area.name)}: {area.notes}"
 
 
 def _list_what_waits(answer: Any) -> Iterator[str]:
@@ -129,7 +137,7 @@ def _list_resolved_dependencies(offer: Offer) -> Pairs:
 
 def _format_evidence(one: Evidence) -> str:
     by = f"({one.agent}, {format_time(one.timestamp)})" if one.agent and one.timestamp else ""
-    return " ".join(filter(None, (f"{one.type}: {to_one_line(one.ref)}", format_marks(one), by)))
+    return f"{format_evidence(one)} {by}".rstrip()
 
 
 def _format_tree(top: NodeTree, level: int = 0) -> Iterator[str]:
@@ -147,6 +155,10 @@ def _format_blocked(one: BlockedBrief) -> str:
 
 def _format_branch(one: BranchBrief) -> str:
     return _mention_with_mark(one) + (f" ({one.open_children} open below)" if one.open_children else "")
+
+
+def _describe_actor(event: HistoryEvent) -> str:
+    return format_actor(event.agent, event.agent_kind)
 
 
 def _format_event(one: RecentBrief) -> str:
@@ -306,7 +318,9 @@ RENDERERS: dict[str, Callable[..., None]] = {
     "work.history": View(
         Rows(
             "events",
-            "at: timestamp, who: agent, what: action",
+            "at: timestamp",
+            ("who", _describe_actor),
+            "what: action",
             ("changes", _join_changes),
             "why: decision",
             empty="No events recorded.",

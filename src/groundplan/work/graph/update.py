@@ -29,6 +29,7 @@ from groundplan.work.nodes import (
     EvidenceRow,
     WorkNodeRow,
     add_evidence,
+    describe_evidence,
     fetch_node,
     save_node,
     save_progress,
@@ -195,6 +196,8 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
     for n in sorted(postponed, key=postponed.__getitem__, reverse=True):  # children before their parents
         node = _count_anew(tx, fetch_node(tx, n), readiness)
         refuse_open_children(tx, node)
+        if node.resolved and node.open_deps:  # the last of its children has resolved it
+            early.append(n)
         apply(node, Update(node.id, resolved=True), 0)
     if not is_single:
         _refresh_revisions(tx, updated)
@@ -360,26 +363,23 @@ def _set_links(
 
 
 def _append_evidence(tx: Transaction, node: WorkNodeRow, entries: Sequence[AddEvidence]) -> Change:
-    """Add evidence to a node. The change leaves out actor and time, because the event has them."""
-    numbered = enumerate(entries, node.evidence_total + 1)
+    """Add evidence to a node."""
     checks: Checks = tx.prepared or {}
-    add_evidence(
-        tx,
-        [
-            EvidenceRow(
-                node.n,
-                k,
-                entry.type,
-                entry.ref,
-                tx.actor.id,
-                tx.now,
-                checks.get((entry.type, entry.ref), get_default_check(entry.type)),
-                tx.rev,
-            )
-            for k, entry in numbered
-        ],
-    )
-    return changed("evidence", None, [{"type": entry.type, "ref": entry.ref} for entry in entries])
+    rows = [
+        EvidenceRow(
+            node.n,
+            k,
+            entry.type,
+            entry.ref,
+            tx.actor.id,
+            tx.now,
+            checks.get((entry.type, entry.ref), get_default_check(entry.type)),
+            tx.rev,
+        )
+        for k, entry in enumerate(entries, node.evidence_total + 1)
+    ]
+    add_evidence(tx, rows)
+    return changed("evidence", None, describe_evidence(rows))
 
 
 def _check_evidence(tx: Transaction, node: WorkNodeRow, added: int, warnings: Warnings) -> None:

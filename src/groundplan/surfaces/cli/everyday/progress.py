@@ -22,8 +22,7 @@ from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.options import Limit, MaybeTask, Message, Task, Tasks, Under, Watch
 from groundplan.surfaces.cli.screen.output import GAP, Output, Part
 from groundplan.surfaces.cli.screen.text import StyledText, escape_control_chars
-from groundplan.surfaces.cli.terminal import INDENT, format_time, format_value, to_one_line
-from groundplan.work.evidence_check import format_marks
+from groundplan.surfaces.cli.terminal import INDENT, format_evidence, format_time, format_value, to_one_line
 
 if TYPE_CHECKING:
     from groundplan.work.answers import SideEffects
@@ -102,7 +101,7 @@ def draw_offer(offer: Offer, output: Output, state: str) -> Iterator[Part]:
             *((_name_property(name), _format_property(name, value)) for name, value in properties.items()),
             ("links", ", ".join(node.context_links or ())),
             *(("after", _format_dependency(one)) for one in offer.resolved_deps or ()),
-            *(("evidence", f"{one.type}: {to_one_line(one.ref)}") for one in node.evidence or ()),
+            *(("evidence", format_evidence(one)) for one in node.evidence or ()),
         ],
         output,
     )
@@ -121,9 +120,7 @@ def _format_property(name: str, value: Any) -> str:
 
 
 def _format_dependency(one: Any) -> str:
-    evidence = "; ".join(
-        f"{entry.type}: {to_one_line(entry.ref)} {format_marks(entry)}".rstrip() for entry in one.evidence or ()
-    )
+    evidence = "; ".join(map(format_evidence, one.evidence or ()))
     return f"{one.id} {to_one_line(one.summary)}" + (f" ({evidence})" if evidence else "")
 
 

@@ -22,8 +22,7 @@ from groundplan.surfaces.cli.options import Cursor, Limit, MaybeTask, Task, Task
 from groundplan.surfaces.cli.renderers import find_view
 from groundplan.surfaces.cli.screen.output import GAP, Output, Part
 from groundplan.surfaces.cli.screen.text import StyledText, escape_control_chars
-from groundplan.surfaces.cli.terminal import INDENT, format_time, format_value, to_one_line
-from groundplan.work.evidence_check import format_marks
+from groundplan.surfaces.cli.terminal import INDENT, format_evidence, format_time, format_value, to_one_line
 
 if TYPE_CHECKING:
     from groundplan.work.graph.context import NodeContext
@@ -102,7 +101,7 @@ def _format_claim(node: OutlineNode) -> str:
 
 def _format_evidence(one: Any) -> str:
     by = f"({one.agent}, {format_time(one.timestamp)})" if one.agent and one.timestamp else ""
-    return " ".join(filter(None, (f"{one.type}: {to_one_line(one.ref)}", format_marks(one), by)))
+    return f"{format_evidence(one)} {by}".rstrip()
 
 
 def _draw_other(node: Any, output: Output, indent: str = INDENT) -> Part:
