@@ -32,6 +32,7 @@ class Entry(Struct, frozen=True):
     fixed: Mapping[str, str] = field(default_factory=dict)  # input fields with a fixed value
     without: tuple[str, ...] = ()  # input fields without an option
     item_of: str = ""  # the input field, a list, of which such a command has exactly one item
+    needs: tuple[str, ...] = ()  # input fields that must be given, although the operation also runs without
     defaults: Mapping[str, Any] = field(default_factory=dict)  # values of fields that are not given
     in_my_draft: bool = False  # without `run_id` it works on the open draft of facts of the caller
 
@@ -470,6 +471,7 @@ COMMANDS: tuple[Entry, ...] = (
         "organization.configure",
         summary="Change the name of your organization. Its id stays.",
         arguments=("name",),
+        needs=("name",),
         without=("project_creators", "allowed_domains", "default_policies", "decision"),
     ),
     Entry("org member list", "organization.members", columns=("name", "kind", "role", "created_at")),

@@ -241,9 +241,11 @@ def _take_value(
 
 
 def _refuse_option(command: Command, name: str, known: Iterable[str]) -> UsageError:
-    near = find_nearest(name, list(known))
+    begun = [one for one in known if one.startswith(name)]
+    near = begun[0] if len(begun) == 1 else find_nearest(name, list(known))
     takes_words = bool(command.arguments) and near is None
-    hint = ", and a value that begins with a dash stands after --" if takes_words else ""
+    words = " ".join(one.label for one in command.arguments)
+    hint = f", {words} needs none, and a value that begins with a dash stands after --" if takes_words else ""
     return usage_error(command.words, f"no such option {quote_text(name)}{hint}", near)
 
 
@@ -268,7 +270,9 @@ def _assign(command: Command, texts: list[str]) -> dict[str, list[str]]:
 
 def _explain(parameter: Parameter) -> str:
     """Return what a missing parameter is: its choices, or the first sentence of its help."""
-    text = join_alternatives(parameter.choices) if parameter.choices else parameter.help.partition(". ")[0]
+    if parameter.choices:
+        return f": {join_alternatives(parameter.choices)}"
+    text = parameter.help.partition(". ")[0]
     return f": {text[:1].lower()}{text[1:].rstrip('.')}" if text else ""
 
 

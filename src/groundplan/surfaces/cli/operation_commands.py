@@ -142,6 +142,7 @@ def _build_parameter(operation: Operation[Any, Any], entry: Entry, key: str, one
     is_argument = one.field.name in entry.arguments
     # They need not be given where the project is known, or the draft is the caller's own.
     is_implied = (key == PROJECT and not is_argument) or (key == RUN and entry.in_my_draft)
+    is_required = one.field.required or one.field.name in entry.needs
     can_be_off = form.is_switch and one.field.default is not False and key != LEAN
     return Parameter(
         () if is_argument else (f"--{name}", "-P") if key == PROJECT else (f"--{name}",),
@@ -149,7 +150,7 @@ def _build_parameter(operation: Operation[Any, Any], entry: Entry, key: str, one
         _build_help(operation, entry, key, one) if with_help else "",
         _KINDS.get(key, Kind.TEXT),
         form.many,
-        one.field.required and not is_implied and one.field.name not in entry.defaults,
+        is_required and not is_implied and one.field.name not in entry.defaults,
         key=key,
         type=form.type,
         choices=form.choices,

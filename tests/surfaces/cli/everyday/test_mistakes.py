@@ -106,11 +106,17 @@ def test_a_refusal_of_an_operation_names_the_argument_of_the_command(plan: Short
 @pytest.mark.parametrize(
     "mistake",
     [
+        ("add Foo --prio 3", (2, "usage"), "did you mean --priority?"),
+        ("add --text x", (2, "usage"), "TITLE needs none"),
+        ("section add X", (2, "usage"), "--type is missing: PROJECT,"),
+        ("org rename", (2, "usage"), "NAME is missing"),
         ("export --to markdown --out nope/a.md", (2, "usage"), "No such file or directory"),
         ("export --to backlog --out nope/a", (2, "usage"), "No such file or directory"),
         ("context set size 42", (2, "usage"), "did you mean /size?"),
         ("context set size", (2, "usage"), "did you mean /size?"),
         ("context set /q/x", (2, "usage"), "give a VALUE"),
+        ("context set /q/x --kind number abc", (2, "usage"), "must be a number"),
+        ("context set q", (2, "usage"), "did you mean /q?"),
         ("context set /q/x --rationale why", (2, "usage"), "give a VALUE"),
         ("show a", (2, "ambiguous_title"), "needs its first 3 characters"),
         ("show zz", (3, "not_found"), "the first 3 characters"),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import NAMESPACE_URL, uuid5
 
-from groundplan.kernel.errors import Invalid
+from groundplan.context.values import split_pointer, validate_pointer
+from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.kernel.input_gate.strict_json import decode
 from groundplan.kernel.wording import quote_text
 from groundplan.surfaces.cli.command_line import argument, option
-from groundplan.surfaces.cli.context.open_draft import find_or_begin_draft
+from groundplan.surfaces.cli.context.open_draft import begin_draft, find_draft
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.renderers import show_answer
@@ -117,13 +118,9 @@ def set_input(
     if run is None and project is None:
         project = invocation.find_project()
     with invocation.session(reads_only=True) as session:
-        if run is None:
-            _check_pointer(pointer)
-            run = find_or_begin_draft(session, str(project))
-        files = _list_file_sources(run, source_file or [])
-        if source or files:
-            write["sourceIds"] = [*(source or []), *(one["id"] for one in files)]
-        current = _fetch_input(session, run, pointer)
+        validate_pointer(pointer, ("POINTER",))
+        draft = run or find_draft(session, str(project))
+        current = _fetch_input(session, str(project), draft, pointer)
         if current is None:
             write = {"label": _derive_label(pointer), "valueKind": "enum" if option else "string", **write}
         if unset:
@@ -132,6 +129,11 @@ def set_input(
             write["value"] = _parse_value(
                 str(write.get("valueKind") or (current and current.value_kind)), value, pointer
             )
+        # Only now, so that no line that is refused leaves a draft behind.
+        run = draft or begin_draft(session, str(project))
+        files = [build_file_source(run, path) for path in source_file or ()]
+        if source or files:
+            write["sourceIds"] = [*(source or []), *(one["id"] for one in files)]
         sources = {"sources": files} if files else {}
         answer = session.call("context.edit", runId=run, inputs=[write], **sources)
 
@@ -151,29 +153,22 @@ def _split_words(words: list[str]) -> tuple[str | None, str, str | None]:
     return run, pointer, values[0] if values else None
 
 
-def _list_file_sources(run: str, paths: list[str]) -> list[dict[str, str]]:
-
-    return [build_file_source(run, path) for path in paths]
-
-
-def _check_pointer(pointer: str) -> None:
-    from groundplan.context.values import validate_pointer
-
-    validate_pointer(pointer, ("POINTER",))
-
-
-def _fetch_input(session: Session, run: str, pointer: str) -> PcivInputV1 | None:
-    """Return the current input at a pointer, or None. It is read through a view of only this pointer."""
-    _check_pointer(pointer)
-    project = session.call("context.fetch_run", runId=run).run.scope_id
-    view = session.call("context.view", scopeId=project, runId=run, pointers=[pointer])
+def _fetch_input(session: Session, project: str, draft: str | None, pointer: str) -> PcivInputV1 | None:
+    """Return the current input at a pointer, or None: of the draft, else of the facts in force, as a draft begins."""
+    at: dict[str, Any] = {"scopeId": project}
+    if draft is not None:
+        at = {"scopeId": session.call("context.fetch_run", runId=draft).run.scope_id, "runId": draft}
+    try:
+        view = session.call("context.view", **at, pointers=[pointer])
+    except NotFound:
+        if draft is not None:
+            raise
+        return None  # no facts are committed
     found: PcivInputV1 | None = view.inputs_by_pointer.get(pointer)
     return found
 
 
 def _derive_label(pointer: str) -> str:
-    from groundplan.context.values import split_pointer
-
     return split_pointer(pointer)[-1] or pointer
 
 
