@@ -583,6 +583,7 @@ NOT_COMMANDS: Mapping[str, str] = {
     **dict.fromkeys(("update", "rename", "modify", "set"), "edit ID changes a task, its title too"),
     **dict.fromkeys(("issue", "issues", "tasks", "task list"), "ls lists tasks, task search those with a status"),
     **dict.fromkeys(("web", "ui"), "serve shows the plan on pages"),
+    "watch": "ls, next, board, tree and inbox draw again after every change with --watch",
     "login": "whoever may open the plan is let in; serve prints the link that logs you in to the pages",
     "connect": "init --client claude connects an AI client; block ID --on OTHER connects tasks",
     "version": "--version prints it",

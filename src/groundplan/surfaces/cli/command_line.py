@@ -243,9 +243,12 @@ def _take_value(
 def _refuse_option(command: Command, name: str, known: Iterable[str]) -> UsageError:
     begun = [one for one in known if one.startswith(name)]
     near = begun[0] if len(begun) == 1 else find_nearest(name, list(known))
+    if near is None:
+        word = name.lstrip("-")
+        near = next((word for one in command.arguments if word in one.choices), None)
+        near = next((one.label for one in command.arguments if one.key == word), near)
     takes_words = bool(command.arguments) and near is None
-    words = " ".join(one.label for one in command.arguments)
-    hint = f", {words} needs none, and a value that begins with a dash stands after --" if takes_words else ""
+    hint = ", and a value that begins with a dash stands after --" if takes_words else ""
     return usage_error(command.words, f"no such option {quote_text(name)}{hint}", near)
 
 

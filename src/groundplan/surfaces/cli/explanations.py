@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from groundplan.kernel.errors import GroundplanError, Invalid, NextStep, NotFound
+from groundplan.kernel.errors import GroundplanError, NextStep, NotFound
 
 if TYPE_CHECKING:
     from groundplan.surfaces.cli.command_line import Command
@@ -23,9 +23,9 @@ WORK = frozenset({"node", "task"})
 
 def explain(error: GroundplanError, command: Command, invocation: Invocation) -> None:
     """Add to a refusal of an operation what a person at a terminal needs."""
-    if isinstance(error, Invalid) and isinstance(error.details.get("field"), str):
+    if isinstance(error.details.get("field"), str):
         _name_argument(error, command)
-    elif isinstance(error, NotFound) and "thing" in error.details and not ("near" in error.details or error.hint):
+    if isinstance(error, NotFound) and "thing" in error.details and not ("near" in error.details or error.hint):
         thing = str(error.details["thing"])
         if not WORK.isdisjoint(thing.split()):
             _name_titled(error, invocation)
@@ -33,7 +33,7 @@ def explain(error: GroundplanError, command: Command, invocation: Invocation) ->
             error.next_steps = (LISTS[thing],)
 
 
-def _name_argument(error: Invalid, command: Command) -> None:
+def _name_argument(error: GroundplanError, command: Command) -> None:
     """Call the field that is wrong as the command calls the argument that it is filled from."""
     field = str(error.details["field"])
     for label, path in ((one.label, path) for one in command.parameters for path in one.fields):

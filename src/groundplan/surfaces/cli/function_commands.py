@@ -64,13 +64,15 @@ def _make_run(
 
 
 def read_piped(line: Line) -> dict[str, Any]:
-    """Return the values of a line. Names that are empty are refused, and texts may come from standard input."""
+    """Return the values of a line. What names something or is kept must not be blank; texts may be piped."""
     values = line.convert()
     for one in line.command.parameters:
-        if one.kind not in (Kind.TEXT, Kind.FILE) and "" in line.given.get(one.key, ()):
-            raise usage_error(line.command.words, f"{one.label} is empty")
         if one.is_piped and values[one.key] == STANDARD_STREAM:
             values[one.key] = read_text(one.label).rstrip("\n")
+        texts = values[one.key] if one.many and not one.joined else [values[one.key]]
+        is_kept = one.fields or one.kind not in (Kind.TEXT, Kind.FILE)
+        if is_kept and any(isinstance(text, str) and not text.strip() for text in texts or ()):
+            raise usage_error(line.command.words, f"{one.label} is empty")
     return values
 
 

@@ -47,5 +47,7 @@ Message = Annotated[
 ]
 Watch = Annotated[bool, option("--watch", "-w", text="Draw again after every change, until Ctrl-C.")]
 Limit = Annotated[int | None, option("--limit", "-n", value="N", text="How many at most.", fields=("limit", "count"))]
-Cursor = Annotated[str | None, option("--cursor", value="TEXT", text="The next page, as the page before names it.")]
+Cursor = Annotated[
+    str | None, option("--cursor", value="TEXT", text="The next page, as the page before names it.", fields=("cursor",))
+]
 Under = Annotated[str | None, option("--under", "-u", value="ID", text="Below this task.", kind=Kind.NODE)]

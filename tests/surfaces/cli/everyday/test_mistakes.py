@@ -78,14 +78,20 @@ def test_a_word_that_is_no_command_leads_to_the_one_that_was_meant(plan: ShortWo
 @pytest.mark.parametrize(
     "mistake",
     [
-        ("add ''", (2, "invalid_argument"), "TITLE is empty"),
+        ("add ' '", (2, "usage"), "TITLE is empty"),
+        ("add X -m ''", (2, "usage"), "--message is empty"),
+        ("note Beta ''", (2, "usage"), "TEXT is empty"),
+        ("drop Beta -m ' '", (2, "usage"), "--message is empty"),
+        ("done Beta -e ''", (2, "usage"), "--evidence is empty"),
+        ("log --cursor x", (2, "invalid_cursor"), "--cursor does not belong"),
+        ("add X --serves nope", (3, "unknown_key"), "--serves: no purpose key"),
         ("add X --tag ''", (2, "usage"), "--tag is empty"),
         ("add X --under ''", (2, "usage"), "--under is empty"),
         ("add 'bad \udcff'", (2, "invalid_text"), "TITLE is not UTF-8"),
         ("add X -m 'bad \udcff'", (2, "invalid_text"), "--message is not UTF-8"),
         ("note Beta 'bad \udcff'", (2, "invalid_text"), "TEXT is not UTF-8"),
         ("show ''", (2, "usage"), "ID is empty"),
-        ("find ''", (2, "invalid_argument"), "WORDS is empty"),
+        ("find ''", (2, "usage"), "WORDS is empty"),
         ("next -n -1", (2, "invalid_argument"), "--limit must be a whole number, at least 1 and at most 50"),
         ("next -n 0", (2, "invalid_argument"), "--limit must be a whole number, at least 1 and at most 50"),
         ("log -n 0", (2, "invalid_argument"), "--limit must be a whole number, at least 1 and at most 200"),
@@ -107,7 +113,9 @@ def test_a_refusal_of_an_operation_names_the_argument_of_the_command(plan: Short
     "mistake",
     [
         ("add Foo --prio 3", (2, "usage"), "did you mean --priority?"),
-        ("add --text x", (2, "usage"), "TITLE needs none"),
+        ("add --title x", (2, "usage"), "did you mean TITLE?"),
+        ("ls --all", (2, "usage"), "did you mean all?"),
+        ("watch", (2, "usage"), "with --watch"),
         ("section add X", (2, "usage"), "--type is missing: PROJECT,"),
         ("org rename", (2, "usage"), "NAME is missing"),
         ("export --to markdown --out nope/a.md", (2, "usage"), "No such file or directory"),
@@ -151,6 +159,7 @@ def test_what_changed_less_than_was_meant_is_told(plan: ShortWords) -> None:
     assert "did not wait for" in plan("block Beta --on Alpha --off").out
     assert "Kept as a note" in plan("done Beta -e green").out
     assert "Kept as a note" not in plan("done Beta -e note:green -e test:unit -m green").out
+    assert plan("ls --tag nope").out.startswith("No such tasks.")
     assert "is the file of the database" in plan("init myproject").err
 
 

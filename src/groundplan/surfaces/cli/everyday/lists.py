@@ -67,10 +67,12 @@ def list_tasks(
         filter_["ancestor"] = top.id
     wanted = _build_request(invocation, state, filter_, sort) | {"limit": limit, "cursor": cursor}
 
+    is_filtered = bool(filter_) or state not in ("open", "all")
+
     def read() -> CommandResult:
         answer = invocation.run("work.outline", **wanted)
         last = answer.nodes[0].id if len(answer.nodes) == 1 else None
-        return make_result(lambda output: draw_outline(answer, output), last=last, follow=read)
+        return make_result(lambda output: draw_outline(answer, output, is_filtered=is_filtered), last=last, follow=read)
 
     return read()
 
@@ -90,10 +92,10 @@ def _build_request(invocation: Invocation, state: str, filter_: dict[str, Any], 
     return {"project": invocation.project, "filter": filter_, "sort": sort}
 
 
-def draw_outline(answer: Outline, output: Output) -> Iterator[Part]:
+def draw_outline(answer: Outline, output: Output, *, is_filtered: bool = False) -> Iterator[Part]:
     """Yield a line for each task, and how many there are."""
     if not answer.nodes:
-        yield describe_no_tasks()
+        yield f"No such tasks. All: {get_program_name()} ls all" if is_filtered else describe_no_tasks()
         return
     for node in answer.nodes:
         yield draw_task(node, output, with_parent=output.is_terminal)
