@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import Annotated, NamedTuple
 
-import msgspec
 from msgspec import Meta, Struct
 
 from groundplan.kernel.access import Permission, Role
@@ -26,15 +25,15 @@ from groundplan.work.graph.update import is_same_json
 from groundplan.work.kinds import DROPPED, FEATURE, ROOT_N
 from groundplan.work.nodes import (
     DEPENDS_ON,
-    EvidenceRow,
     WorkNodeRow,
     add_edge,
-    add_evidence,
     fetch_node,
     list_claim_end,
+    list_evidence_after,
     list_open_nodes,
     load_tags,
     remove_edge,
+    replace_evidence_after,
     save_node,
     set_tags,
     touch,
@@ -319,12 +318,11 @@ def _move_hold(tx: Transaction, readiness: Readiness, source: WorkNodeRow, targe
 
 
 def _append_evidence(tx: Transaction, source: WorkNodeRow, target: WorkNodeRow) -> list[Change]:
-    rows = tx.all(sql.evidence_of_node, EvidenceRow, project_id=tx.project.id, n=source.n)
+    rows = list_evidence_after(tx, source.n)
     if not rows:
         return []
-    tx.run(sql.remove_evidence, project_id=tx.project.id, n=source.n)
-    numbered = enumerate(rows, target.evidence_total + 1)
-    add_evidence(tx, [msgspec.structs.replace(row, node_n=target.n, k=k) for k, row in numbered])
+    replace_evidence_after(tx, source.n, [])
+    replace_evidence_after(tx, target.n, rows, target.evidence_total)
     added = [{"type": row.type, "ref": row.ref, "agent": row.agent, "timestamp": row.at} for row in rows]
     return [changed("evidence", None, added)]
 

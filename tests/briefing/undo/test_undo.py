@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec import UNSET
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import ActorKind, local_actor
@@ -493,7 +494,6 @@ def test_an_edit_of_an_earlier_draft_is_not_undone_in_a_later_one(ada: Session, 
 @pytest.mark.parametrize(
     ("operation", "arguments"),
     [
-        ("work.update", {"updates": [{"node_id": "{coast}", "add_evidence": [{"type": "note", "ref": "x"}]}]}),
         ("knowledge.delete", {"entityType": "atom", "id": "{atom}", "version": 1}),
         ("purpose.record", {"project": "atlas", "decisions": [{"text": "x", "rationale": "y"}]}),
         ("context.commit", {"runId": "{run}"}),
@@ -508,11 +508,27 @@ def test_what_has_no_inverse_is_refused_with_a_reason(
 
 
 def test_evidence_stays_and_the_answer_says_so(ada: Session, ids: dict[str, str]) -> None:
-    evidence = [{"type": "note", "ref": "walked"}]
+    evidence = [{"type": "test", "ref": "walked"}]
     ada.call("work.update", updates=[{"node_id": ids["coast"], "resolved": True, "add_evidence": evidence}])
     assert len(undo(ada).warnings) == 1
     node = ada.call("work.context", node_id=ids["coast"]).node
     assert (node.resolved, [one.ref for one in node.evidence]) == (False, ["walked"])
+
+
+def test_evidence_alone_does_not_keep_an_undo_from_the_change_before_it(ada: Session, ids: dict[str, str]) -> None:
+    before = read_summary(ada, ids)
+    set_summary(ada, ids, "one")
+    ada.call("work.update", updates=[{"node_id": ids["coast"], "add_evidence": [{"type": "test", "ref": "walked"}]}])
+
+    undo(ada)
+    assert ada.call("work.context", node_id=ids["coast"]).node.evidence[0].undone is True
+    undo(ada)
+
+    assert read_summary(ada, ids) == before
+    for _ in range(2):
+        undo(ada, redo=True)
+    node = ada.call("work.context", node_id=ids["coast"]).node
+    assert (node.summary, node.evidence[0].undone) == ("one", UNSET)
 
 
 def test_a_drop_is_not_repeated_over_work_that_was_planned_since(ada: Session, ids: dict[str, str]) -> None:

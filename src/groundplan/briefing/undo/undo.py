@@ -26,15 +26,15 @@ from groundplan.kernel.events import (
     find_undo,
     find_undo_of,
     load_write,
-    parse_position,
     record_undo,
+    require_position,
 )
 from groundplan.kernel.input_gate.request import parse_request
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare, load_by_name
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import invalid_argument, quote_text
+from groundplan.kernel.wording import quote_text
 from groundplan.work.events import WorkOp
 
 EVENTS_MAX = 1_000  # of a write that can be undone
@@ -209,7 +209,7 @@ def _describe_write(write: _PastWrite) -> str:
 
 def _load_write(tx: Transaction, request: Undo) -> _PastWrite:
     if request.event is not None:
-        position = _parse_event(request.event)
+        position = require_position(request.event, ("event",))
     elif request.redo:
         rev = find_last_undo(tx, tx.actor.id, ignored_ops=IGNORED_OPS)
         if rev is None:
@@ -228,13 +228,6 @@ def _load_write(tx: Transaction, request: Undo) -> _PastWrite:
     ):
         raise NotYourChange(position, events[0].actor)
     return _find_write_in_effect(tx, _PastWrite(position, events, position.rev))
-
-
-def _parse_event(event: str) -> EventPosition:
-    position = parse_position(event)
-    if position is None:
-        raise invalid_argument(("event",), f"must be the position of an event, such as 12.0, not {quote_text(event)}")
-    return position
 
 
 def _find_write_in_effect(tx: Transaction, write: _PastWrite) -> _PastWrite:

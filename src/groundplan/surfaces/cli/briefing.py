@@ -238,10 +238,13 @@ _EVENTS = View(
 
 def format_change(change: HistoryChange | Change) -> str:
     """Return what an event changed in one field, on one line."""
-    if change.field == "evidence" and isinstance(change.after, list):
-        return "evidence: " + ", ".join(f"{one['type']}: {to_one_line(one['ref'])}" for one in change.after)
-    before, after = ("" if value in (None, UNSET) else format_value(value) for value in (change.before, change.after))
+    write = _join_evidence if change.field == "evidence" else format_value
+    before, after = ("" if value in (None, UNSET) else write(value) for value in (change.before, change.after))
     return f"{change.field}: {before} -> {after or 'none'}" if before else f"{change.field}: {after}"
+
+
+def _join_evidence(entries: list[dict[str, Any]]) -> str:
+    return ", ".join(f"{one['type']}: {to_one_line(one['ref'])}" for one in entries)
 
 
 def _format_undone(answer: Undone) -> Iterator[str]:

@@ -110,7 +110,7 @@ def _list_properties(answer: Offer | NodeContext) -> Pairs:
 
 def _list_evidence(answer: Offer | NodeContext) -> Pairs:
     for one in answer.node.evidence or ():
-        yield "evidence", _format_evidence(one)
+        yield "evidence", format_evidence(one)
     if answer.node.evidence_total:
         yield "evidence", f"{answer.node.evidence_total} in total"
 
@@ -123,12 +123,14 @@ def _list_inherited_links(offer: Offer) -> Pairs:
 
 def _list_resolved_dependencies(offer: Offer) -> Pairs:
     for one in offer.resolved_deps or ():
-        evidence = f" ({'; '.join(map(_format_evidence, one.evidence))})" if one.evidence else ""
+        evidence = f" ({'; '.join(map(format_evidence, one.evidence))})" if one.evidence else ""
         yield "after", f"{_mention(one)}{evidence}"
 
 
-def _format_evidence(one: Evidence) -> str:
-    by = f"({one.agent}, {format_time(one.timestamp)})" if one.agent and one.timestamp else ""
+def format_evidence(one: Evidence) -> str:
+    """Return evidence on one line; a note with the event by which it can be taken back."""
+    event = f", event {one.event}" if one.event else ""
+    by = f"({one.agent}, {format_time(one.timestamp)}{event})" if one.agent and one.timestamp else ""
     return " ".join(filter(None, (f"{one.type}: {to_one_line(one.ref)}", format_marks(one), by)))
 
 

@@ -209,6 +209,21 @@ def test_evidence_without_a_type_gets_the_one_it_looks_like(pl: ShortWords) -> N
     ]
 
 
+def test_a_note_is_taken_back_by_the_event_that_show_names(pl: ShortWords) -> None:
+    login = pl.add("Login")
+    pl(f"note {login} the key is in the safe")
+    (note,) = pl(f"show {login} --json").answer["node"]["evidence"]
+    assert f"event {note['event']}" in pl(f"show {login}").out
+
+    pl(f"note {login} --retract {note['event']} ask Ben for the key")
+    assert "safe" not in pl(f"show {login}").out
+    assert "note: the key is in the safe -> none" in pl(f"log {login}").out
+    assert pl(f"note {login} --retract {note['event']} --json").error == (5, "already_retracted")
+
+    pl("undo")
+    assert [one["ref"] for one in pl(f"show {login} --json").answer["node"]["evidence"]] == ["the key is in the safe"]
+
+
 @pytest.mark.parametrize(
     ("line", "code"),
     [
