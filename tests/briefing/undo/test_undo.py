@@ -378,6 +378,15 @@ def test_an_undo_says_what_it_did_as_a_sentence(ada: Session, ids: dict[str, str
     assert undo(ada, redo=True).text == f"Did again {event}: updated {ids['coast']}"
 
 
+def test_the_sentence_of_a_redo_is_about_the_change_and_not_about_its_undo(ada: Session, ids: dict[str, str]) -> None:
+    new = plan(ada, {"ref": "x", "summary": "New"})["x"]
+    event = last_event(ada)
+
+    assert undo(ada).text == f"Undid {event}: created {new}"
+    assert undo(ada, redo=True).text == f"Did again {event}: created {new}"
+    assert undo(ada).text == f"Undid {event}: created {new}"
+
+
 def test_redo_with_an_event_is_refused(ada: Session, ids: dict[str, str]) -> None:
     set_summary(ada, ids, "one")
 

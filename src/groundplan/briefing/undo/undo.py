@@ -141,11 +141,23 @@ class Undone(Struct):
     warnings: list[str] | UnsetType = UNSET
 
 
+class UndoPreview(Struct):
+    """The operation that would undo an event, and the first event of the write that is taken back or done again."""
+
+    operation: str
+    event: EventPosition
+    origin: EventPosition
+
+
 class _PastWrite(NamedTuple):
     position: EventPosition
     events: Sequence[StoredEvent]
     origin_rev: int
     is_undo: bool = False  # so that taking it back is a redo
+
+    @property
+    def origin(self) -> EventPosition:
+        return EventPosition(self.origin_rev, 0)
 
 
 def undo(tx: Transaction, request: Undo) -> Undone:
@@ -168,21 +180,21 @@ def undo(tx: Transaction, request: Undo) -> Undone:
     write, call = _find_inverse(tx, request)
     _run_call(tx, call, write)
     record_undo(tx, undone_rev=write.position.rev, origin_rev=write.origin_rev, is_redo=write.is_undo)
-    undone = _build_answer(write, call)
+    made = DoneCall(call.operation.name, call.arguments)
+    undone = Undone(str(write.position), _describe_write(tx, write), made, warnings=call.warnings or UNSET)
     if request.dry_run:  # whatever refuses the inverse has refused it above
         tx.discard()
         undone.dry_run = True
     return undone
 
 
-def preview(tx: Transaction, request: Undo) -> Undone:
-    """Return the call that an undo would make. The call itself may still be refused.
+def preview(tx: Transaction, request: Undo) -> UndoPreview:
+    """Return what an undo would do. Its call may still be refused.
 
     It only reads, so it waits for no lock and a page can ask for it.
     """
-    previewed = _build_answer(*_find_inverse(tx, request))
-    previewed.dry_run = True
-    return previewed
+    write, call = _find_inverse(tx, request)
+    return UndoPreview(call.operation.name, write.position, write.origin)
 
 
 def _find_inverse(tx: Transaction, request: Undo) -> tuple[_PastWrite, InverseCall]:
@@ -193,18 +205,13 @@ def _find_inverse(tx: Transaction, request: Undo) -> tuple[_PastWrite, InverseCa
     return write, inverses.build(tx, events)
 
 
-def _build_answer(write: _PastWrite, call: InverseCall) -> Undone:
-    made = DoneCall(call.operation.name, call.arguments)
-    return Undone(str(write.position), _describe_write(write), made, warnings=call.warnings or UNSET)
-
-
-def _describe_write(write: _PastWrite) -> str:
-    """Return what was taken back or done again, as a sentence."""
-    first = write.events[0]
-    verb = first.op.partition(".")[2].replace("_", " ")
-    count = len({event.subject for event in write.events}) - 1
+def _describe_write(tx: Transaction, write: _PastWrite) -> str:
+    """Return what was taken back or done again, as a sentence about the change that somebody made by themselves."""
+    events = load_write(tx, write.origin_rev, at_most=EVENTS_MAX) if write.position != write.origin else write.events
+    verb = events[0].op.partition(".")[2].replace("_", " ")
+    count = len({event.subject for event in events}) - 1
     more = f" and {count} more" if count else ""
-    return f"{'Did again' if write.is_undo else 'Undid'} {write.origin_rev}.0: {verb} {first.subject}{more}"
+    return f"{'Did again' if write.is_undo else 'Undid'} {write.origin}: {verb} {events[0].subject}{more}"
 
 
 def _load_write(tx: Transaction, request: Undo) -> _PastWrite:
@@ -290,7 +297,7 @@ def _run_call(tx: Transaction, call: InverseCall, write: _PastWrite) -> None:
     request = parse_request(call.arguments, operation.input)
     chosen = (operation.choose_variant and operation.choose_variant(request)) or operation
     authorize_project(tx, tx.project.id, chosen.permission, by_id=True)
-    tx.default_decision = f"{'redo' if write.is_undo else 'undo'} of {write.origin_rev}.0"
+    tx.default_decision = f"{'redo' if write.is_undo else 'undo'} of {write.origin}"
     answer = chosen.handler(tx, request)
     if call.verify is not None:
         call.verify(answer)
