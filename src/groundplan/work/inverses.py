@@ -213,8 +213,9 @@ def _return_belongings(tx: Transaction, content: MergedContent, target: WorkNode
     tx.run(sql.return_merged_texts, **words, ids=to_json_array(content.merged))
     tx.run(sql.remove_merged_text, project_id=project_id, id=source.id)
     tx.run(sql.remove_merge, project_id=project_id, id=source.id)
-    tx.run(sql.return_aliases, **words, aliases=to_json_array(content.aliases))
-    tx.run_many(sql.attach_import, [{**words, "tool": tool, "source_id": item} for tool, item in content.imports])
+    tx.run(sql.return_aliases, **words, aliases=to_json_array(content.node.aliases))
+    for item in content.node.imports:
+        tx.run(sql.attach_import, **words, tool=item.tool, source_id=item.source_id)
     return changes
 
 
