@@ -728,6 +728,19 @@ def test_the_permission_of_the_inverse_is_needed(engine: Engine, ada: Session, i
     assert ada.call("work.open", project="atlas").policies.claims == "enforced"
 
 
+def test_nothing_is_undone_in_an_archived_project(ada: Session, ids: dict[str, str]) -> None:
+    set_summary(ada, ids, "one")
+    event = last_event(ada)
+    ada.call("project.archive", project="atlas")
+
+    for which in ({}, {"event": event}, {"redo": True}):
+        assert error_of(partial(undo, ada, **which)).code == "project_archived"
+    assert read_summary(ada, ids) == "one"
+    ada.call("project.restore", project="atlas")
+    undo(ada, event=event)
+    assert read_summary(ada, ids) == "Coast"
+
+
 def test_who_changed_nothing_has_nothing_to_undo(engine: Engine, ids: dict[str, str]) -> None:
     assert error_of(lambda: undo(engine.session(person("ben")))).code == "nothing_to_undo"
 

@@ -158,7 +158,7 @@ let takingBack = Promise.resolve(); // one after the other: each is about the ch
 async function takeBack(kind) {
   const offer = (await findOffers()).find((one) => one.kind === kind);
   if (offer) return send(offer.form);
-  showToast(kind === "undo" ? "None of your last changes can be undone." : "There is nothing to redo.");
+  showToast(kind === "undo" ? "Your last change cannot be undone." : "There is nothing to redo.");
 }
 
 /** Close the part of a form that did its work, so that the result is seen. @param {Element | null} part */
