@@ -378,6 +378,13 @@ def test_an_undo_says_what_it_did_as_a_sentence(ada: Session, ids: dict[str, str
     assert undo(ada, redo=True).text == f"Did again {event}: updated {ids['coast']}"
 
 
+def test_the_sentence_names_the_item_that_others_were_removed_with(ada: Session, ids: dict[str, str]) -> None:
+    edit(ada, {"op": "remove_node", "node": "G1"})
+    event = last_event(ada).partition(".")[0] + ".0"
+
+    assert undo(ada).text.startswith(f"Undid {event}: removed node G1 and ")
+
+
 def test_the_sentence_of_a_redo_is_about_the_change_and_not_about_its_undo(ada: Session, ids: dict[str, str]) -> None:
     new = plan(ada, {"ref": "x", "summary": "New"})["x"]
     event = last_event(ada)

@@ -142,11 +142,11 @@ class Undone(Struct):
 
 
 class UndoPreview(Struct):
-    """The operation that would undo an event, and the first event of the write that is taken back or done again."""
+    """The operation that would undo an event, and the event that says what is taken back or done again."""
 
     operation: str
     event: EventPosition
-    origin: EventPosition
+    headline: EventPosition
 
 
 class _PastWrite(NamedTuple):
@@ -194,7 +194,7 @@ def preview(tx: Transaction, request: Undo) -> UndoPreview:
     It only reads, so it waits for no lock and a page can ask for it.
     """
     write, call = _find_inverse(tx, request)
-    return UndoPreview(call.operation.name, write.position, write.origin)
+    return UndoPreview(call.operation.name, write.position, _choose_headline(_load_origin(tx, write)).position)
 
 
 def _find_inverse(tx: Transaction, request: Undo) -> tuple[_PastWrite, InverseCall]:
@@ -207,11 +207,22 @@ def _find_inverse(tx: Transaction, request: Undo) -> tuple[_PastWrite, InverseCa
 
 def _describe_write(tx: Transaction, write: _PastWrite) -> str:
     """Return what was taken back or done again, as a sentence about the change that somebody made by themselves."""
-    events = load_write(tx, write.origin_rev, at_most=EVENTS_MAX) if write.position != write.origin else write.events
-    verb = events[0].op.partition(".")[2].replace("_", " ")
+    events = _load_origin(tx, write)
+    headline = _choose_headline(events)
+    verb = " ".join(reversed(headline.op.partition(".")[2].split("_")))  # `node_removed`: removed node
     count = len({event.subject for event in events}) - 1
     more = f" and {count} more" if count else ""
-    return f"{'Did again' if write.is_undo else 'Undid'} {write.origin}: {verb} {events[0].subject}{more}"
+    return f"{'Did again' if write.is_undo else 'Undid'} {write.origin}: {verb} {headline.subject}{more}"
+
+
+def _load_origin(tx: Transaction, write: _PastWrite) -> Sequence[StoredEvent]:
+    is_origin = write.position.rev == write.origin_rev
+    return write.events if is_origin else load_write(tx, write.origin_rev, at_most=EVENTS_MAX)
+
+
+def _choose_headline(events: Sequence[StoredEvent]) -> StoredEvent:
+    """Return the event that says best what a write did: a removal ends with the item that the others went with."""
+    return events[-1] if events[0].op.endswith("removed") else events[0]
 
 
 def _load_write(tx: Transaction, request: Undo) -> _PastWrite:

@@ -33,6 +33,7 @@ def test_removed_items_come_back_from_the_message_by_keys_and_from_the_history(p
         assert read_theory(site) != before
 
     remove("OC1")
+    expect(toasts.get_by_role("button", name="Undo")).to_contain_text("removed")
     toasts.get_by_role("button", name="Undo").click()
     expect(toasts).to_contain_text("Undone")
     assert read_theory(site) == before

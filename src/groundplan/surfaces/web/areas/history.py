@@ -94,7 +94,7 @@ def _offer(visit: Visit, *, redo: bool) -> UndoOffer | None:
     preview = _preview(visit, redo=redo)
     if preview is None:
         return None
-    (line,) = describe_events(visit, visit.call("event.list", until=str(preview.origin), limit=1).events)
+    (line,) = describe_events(visit, visit.call("event.list", until=str(preview.headline), limit=1).events)
     return UndoOffer(line, preview.event, preview.operation)
 
 
