@@ -692,11 +692,11 @@ class Work:
         self._refuse_held(source, agent, now)
         old, kept = self.nodes[source], self.nodes[target]
         self._warn_of_claim(old, "merged", agent, now)
-        lost = [
+        lost = sorted(
             name
             for name, one in old.properties.items()
             if name != DESCRIPTION and not _same_value(one, kept.properties.get(name))
-        ]
+        )
         if lost:
             named = ", ".join(map(repr, lost))
             self._warnings.append(Warned(source, f"its properties {named} are not taken over by {{}}", target))

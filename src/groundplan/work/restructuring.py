@@ -486,11 +486,12 @@ def restructure(tx: Transaction, request: Restructure) -> Restructured:
 def _warn_about_properties(warnings: Warnings, source: WorkNodeRow, target: WorkNodeRow) -> None:
     """Warn about properties of a source that the target does not get."""
     target_properties = target.properties_value
-    names = [
+    # Sorted, because an undo may have changed their order.
+    names = sorted(
         name
         for name, value in source.properties_value.items()
         if name != DESCRIPTION and not is_same_json(value, target_properties.get(name))
-    ]
+    )
     if names:
         warnings.add(source.id, f"its properties {join_names(names)} are not taken over by {target.id}")
 
