@@ -123,6 +123,7 @@ WORK: Mapping[str, str] = {
     "updates[].add_evidence": "Evidence of what was done, and notes for whoever continues.",
     "updates[].add_evidence[].type": "`git`, `test`, `note`, `hint`, `file`, or a type of your own.",
     "updates[].add_evidence[].ref": "The evidence itself: a commit, a path, a sentence.",
+    "updates[].retract_note": "The event, as `rev.n`, whose write added notes to the node that are taken back.",
     "updates[].expected_rev": "The `rev` that you read; the request is refused if the node has changed since.",
     "updates[].claim": "The number of your claim; refused if another took the node since.",
     "updates[].renew": "Restart the time limit of your claim.",

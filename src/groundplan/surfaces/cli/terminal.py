@@ -64,6 +64,13 @@ def format_evidence(entry: Evidence) -> str:
     return f"{entry.type}: {to_one_line(entry.ref)} {format_marks(entry)}".rstrip()
 
 
+def format_signed_evidence(entry: Evidence) -> str:
+    """Return evidence on one line with its author; a note with the event by which it can be taken back."""
+    event = f", event {entry.event}" if entry.event else ""
+    by = f"({entry.agent}, {format_time(entry.timestamp)}{event})" if entry.agent and entry.timestamp else ""
+    return f"{format_evidence(entry)} {by}".rstrip()
+
+
 def join_first(names: Sequence[str], count: int) -> str:
     """Return the first `count` names on one line, and the number of the rest."""
     more = f" and {len(names) - count:,} more" if len(names) > count else ""

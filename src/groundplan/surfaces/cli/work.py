@@ -27,8 +27,7 @@ from groundplan.surfaces.cli.drawing import (
 from groundplan.surfaces.cli.terminal import (
     INDENT,
     format_actor,
-    format_evidence,
-    format_time,
+    format_signed_evidence,
     format_title,
     format_value,
     pluralize,
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
     from groundplan.work.graph.query import FoundNodes
     from groundplan.work.graph.subtree import NodeTree
     from groundplan.work.links import ShownLink
-    from groundplan.work.nodes import Evidence, WorkCounts
+    from groundplan.work.nodes import WorkCounts
 
 Pairs = Iterator[tuple[str, Any]]
 
@@ -118,7 +117,7 @@ def _list_properties(answer: Offer | NodeContext) -> Pairs:
 
 def _list_evidence(answer: Offer | NodeContext) -> Pairs:
     for one in answer.node.evidence or ():
-        yield "evidence", _format_evidence(one)
+        yield "evidence", format_signed_evidence(one)
     if answer.node.evidence_total:
         yield "evidence", f"{answer.node.evidence_total} in total"
 
@@ -131,13 +130,8 @@ def _list_inherited_links(offer: Offer) -> Pairs:
 
 def _list_resolved_dependencies(offer: Offer) -> Pairs:
     for one in offer.resolved_deps or ():
-        evidence = f" ({'; '.join(map(_format_evidence, one.evidence))})" if one.evidence else ""
+        evidence = f" ({'; '.join(map(format_signed_evidence, one.evidence))})" if one.evidence else ""
         yield "after", f"{_mention(one)}{evidence}"
-
-
-def _format_evidence(one: Evidence) -> str:
-    by = f"({one.agent}, {format_time(one.timestamp)})" if one.agent and one.timestamp else ""
-    return f"{format_evidence(one)} {by}".rstrip()
 
 
 def _format_tree(top: NodeTree, level: int = 0) -> Iterator[str]:

@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import NextStep, RuleViolated, StaleRevision
+from groundplan.kernel.events import require_position
 from groundplan.kernel.links import LinkSource
 from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.preferences import Preferences
@@ -34,6 +35,7 @@ from groundplan.work.nodes import (
     save_node,
     save_progress,
 )
+from groundplan.work.notes import retract_notes
 from groundplan.work.overlaps import load_paths
 from groundplan.work.readiness import Readiness
 from groundplan.work.refs import fetch_node_in_project, resolve_node_project
@@ -110,6 +112,7 @@ class Update(Struct, forbid_unknown_fields=True):
     add_context_links: Links | UnsetType = UNSET
     remove_context_links: list[str] | UnsetType = UNSET
     add_evidence: Annotated[list[AddEvidence], Meta(max_length=50)] | UnsetType = UNSET
+    retract_note: str | UnsetType = UNSET
     serves: PurposeKeys | UnsetType = UNSET
     rests_on: Pointers | UnsetType = UNSET
     expected_rev: int | UnsetType = UNSET
@@ -156,7 +159,9 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
         StaleClaim: the number of a claim is not the current one, or the caller holds no claim.
         ClaimedByAnother: the project enforces claims and another actor has claimed the node.
         UnresolvedChildren: a node to resolve has open children.
-        EvidenceRequired: the project requires evidence and the node has none.
+        EvidenceRequired: the project requires evidence and the node has none, or would have none.
+        AlreadyRetracted: a note was taken back before.
+        NotYourNote: another actor wrote a note to take back, and the caller is no owner.
         ReservedProperty: a property is reserved for the engine.
         UnknownKey, UnknownPointer: what a node serves or rests on does not exist.
         WrongLinkKind: a node would serve an assumption.
@@ -265,6 +270,9 @@ def _apply_update(
     """Apply one update, without resolving a node for which that is postponed. Its links are set already."""
     fields = _update_fields(tx, node, item, index, warnings)
     changes = [*fields, *links]
+    if item.retract_note is not UNSET:
+        position = require_position(item.retract_note, ("updates", index, "retract_note"))
+        changes.append(retract_notes(tx, node, position))
     entries = [] if item.add_evidence is UNSET else list(item.add_evidence)
     if entries:
         changes.append(_append_evidence(tx, node, entries))
@@ -278,6 +286,8 @@ def _apply_update(
             changes += node.resolve()
         else:
             changes += node.reopen()
+    elif node.resolved and item.retract_note is not UNSET:
+        _check_evidence(tx, node, len(entries), warnings)
     stays_open = not (node.resolved or is_postponed)
     if stays_open and isinstance(item.state, str) and item.state.strip().casefold() in DONE_WORDS:
         warnings.add(node.id, "a state does not finish a node; resolved: true does")

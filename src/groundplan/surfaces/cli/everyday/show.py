@@ -22,7 +22,7 @@ from groundplan.surfaces.cli.options import Cursor, Limit, MaybeTask, Task, Task
 from groundplan.surfaces.cli.renderers import find_view
 from groundplan.surfaces.cli.screen.output import GAP, Output, Part
 from groundplan.surfaces.cli.screen.text import StyledText, escape_control_chars
-from groundplan.surfaces.cli.terminal import INDENT, format_evidence, format_time, format_value, to_one_line
+from groundplan.surfaces.cli.terminal import INDENT, format_signed_evidence, format_time, format_value, to_one_line
 
 if TYPE_CHECKING:
     from groundplan.work.graph.context import NodeContext
@@ -77,7 +77,7 @@ def _draw_task(node: OutlineNode, answer: NodeContext, output: Output) -> Iterat
                 for type_ in ("serves", "rests_on", "supports", "refutes")
                 for link in getattr(answer.node, type_) or ()
             ),
-            *(("evidence", _format_evidence(one)) for one in answer.node.evidence or ()),
+            *(("evidence", format_signed_evidence(one)) for one in answer.node.evidence or ()),
             ("changed", format_time(answer.node.updated_at) if answer.node.updated_at else ""),
         ],
         output,
@@ -97,11 +97,6 @@ def _format_claim(node: OutlineNode) -> str:
     if not node.claimed_by:
         return ""
     return node.claimed_by + (f" until {format_time(node.claimed_until)}" if node.claimed_until else "")
-
-
-def _format_evidence(one: Any) -> str:
-    by = f"({one.agent}, {format_time(one.timestamp)})" if one.agent and one.timestamp else ""
-    return f"{format_evidence(one)} {by}".rstrip()
 
 
 def _draw_other(node: Any, output: Output, indent: str = INDENT) -> Part:
