@@ -93,6 +93,7 @@ WORK: Mapping[str, str] = {
     "work.outline/sort": "The order of what the filter finds. Default: `readiness`, as nodes are offered.",
     "work.query/filter": "Which nodes to find; all conditions must hold.",
     "filter.resolved": "Whether the node is resolved.",
+    "filter.outcome": "Resolved nodes that were done, or dropped.",
     "filter.properties": "Nodes with these property values; null finds nodes without the property.",
     "filter.text": "Nodes whose summary contains this text, case-insensitively.",
     "filter.ancestor": "Nodes anywhere below this node.",

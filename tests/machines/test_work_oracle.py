@@ -125,7 +125,7 @@ def test_a_leaf_whose_dependencies_are_resolved_is_ready_and_the_root_never_is()
     desk.plan(phase="root", design="phase", build=("phase", "design"))
 
     assert (desk.ready(), desk.blocked()) == ({"design"}, {"build"})
-    assert desk.work.counts() == Counts(total=4, resolved=0, unresolved=4, blocked=1, actionable=1)
+    assert desk.work.counts() == Counts(total=4, resolved=0, unresolved=4, blocked=1, actionable=1, dropped=0)
 
 
 def test_a_batch_may_point_forward() -> None:

@@ -139,6 +139,7 @@ class Counts(NamedTuple):
     unresolved: int
     blocked: int
     actionable: int
+    dropped: int
 
 
 @dataclass(frozen=True)
@@ -211,11 +212,11 @@ Operation = Move | Merge | Drop
 
 
 class Warned(NamedTuple):
-    """What an answer warns of: a node or a text, some words of the sentence, and a node that these name as {}."""
+    """What an answer warns of: a node or a text, some words of the sentence, and the nodes that these name as {}."""
 
     subject: int | str
     words: str
-    other: int | str = ""
+    other: int | str | tuple[int, ...] = ""
 
 
 @dataclass(frozen=True)
@@ -288,6 +289,13 @@ class Work:
     def waits_for(self, n: int) -> list[int]:
         return [edge.target for edge in self.edges if edge.source == n and edge.type == DEPENDS_ON]
 
+    def depended_by(self, n: int) -> list[int]:
+        return [edge.source for edge in self.edges if edge.target == n and edge.type == DEPENDS_ON]
+
+    def lost(self, n: int) -> list[int]:
+        """The dependencies of a node that were dropped."""
+        return sorted(target for target in self.waits_for(n) if self.nodes[target].outcome is not None)
+
     def open_children(self, n: int) -> int:
         return sum(not self.nodes[child].resolved for child in self.children(n))
 
@@ -316,7 +324,8 @@ class Work:
     def counts(self) -> Counts:
         resolved = sum(node.resolved for node in self.nodes.values())
         total = len(self.nodes)
-        return Counts(total, resolved, total - resolved, len(self.blocked()), len(self.actionable()))
+        dropped = sum(node.outcome is not None for node in self.nodes.values())
+        return Counts(total, resolved, total - resolved, len(self.blocked()), len(self.actionable()), dropped)
 
     def rank(self, n: int) -> tuple[float, int, int, int]:
         node = self.nodes[n]
@@ -651,7 +660,15 @@ class Work:
                         raise Refusal("root_stays")
                     self._drop(self.lead(n), reason, agent, now)
         self._refuse_loops()
+        self._warn_of_dropped(before)
         return self._answer(before, applied=len(operations), named=tuple(named))
+
+    def _warn_of_dropped(self, before: Self) -> None:
+        """Warn of the nodes that were dropped while others wait for them."""
+        for n, node in sorted(self.nodes.items()):
+            waiting = tuple(sorted(one for one in self.depended_by(n) if not self.nodes[one].resolved))
+            if waiting and node.outcome is not None and not before.nodes[n].resolved:
+                self._warnings.append(Warned(n, "dropped while others wait for it: {}", waiting))
 
     def _refuse_loops(self) -> None:
         if self.has_loop():

@@ -126,7 +126,14 @@ def test_the_answers_have_the_fields_of_the_seed(tools: RegistryTools, work: Wor
         "updated_at": stamp,
         "created_by": "ada",
     }
-    assert answers["open"] == {"total": 4, "resolved": 0, "unresolved": 4, "blocked": 1, "actionable": 1}
+    assert answers["open"] == {
+        "total": 4,
+        "resolved": 0,
+        "unresolved": 4,
+        "blocked": 1,
+        "actionable": 1,
+        "dropped": 0,
+    }
     assert answers["plan"].keys() == {"created"}
     assert answers["plan"]["created"][0].keys() == {"ref", "id"}
     assert answers["next"].keys() == {"node", "ancestors", "context_links", "resolved_deps"}

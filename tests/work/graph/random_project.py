@@ -39,6 +39,7 @@ VALUES: tuple[Any, ...] = (
 )
 WORDS = ("Login", "login page", "100%", "a_b", "Ünïcode", "ÜNÏCODE", "schema", "x", "日本語テキスト")
 EVIDENCE = ("git", "test", "note")
+DROPPED = 4  # nodes
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class NodeRow:
     parent_n: int | None
     summary: str
     resolved: bool
+    outcome: str | None
     depth: int
     properties: dict[str, Any]
     claimed_by: str | None  # None if the claim has expired
@@ -120,6 +122,10 @@ class RandomProject:
         self.clock.move(minutes=59)
         self.ben.call("work.claim", project="atlas", count=2, claim=True)
         self.clock.move(minutes=2)  # Cleo's claims have expired
+        unclaimed = self.ada.call("work.query", project="atlas", filter={"is_leaf": True, "claimed_by": None}).nodes
+        for node in [node for node in unclaimed if not node.resolved][:DROPPED]:
+            drop = {"op": "drop", "node_id": node.id, "reason": "no longer needed"}
+            self.ada.call("work.restructure", operations=[drop])
 
     def random_properties(self) -> dict[str, Any]:
         return {key: self.random.choice(VALUES) for key in self.random.sample(KEYS, self.random.randrange(4))} | (
@@ -133,8 +139,8 @@ class RandomProject:
         evidence = self.engine.as_owner(f"SELECT node_n, type FROM work_evidence WHERE {where}")
         edges = self.engine.as_owner(f"SELECT from_n, to_n FROM work_edges WHERE {where} AND type = 'depends_on'")
         rows = self.engine.as_owner(
-            "SELECT n, id, parent_n, summary, resolved, depth, properties, claimed_by, claimed_until, changed_rev "
-            f"FROM work_nodes WHERE {where}"
+            "SELECT n, id, parent_n, summary, resolved, outcome, depth, properties, claimed_by, claimed_until, "
+            f"changed_rev FROM work_nodes WHERE {where}"
         )
         return [
             NodeRow(
@@ -143,6 +149,7 @@ class RandomProject:
                 parent_n,
                 summary,
                 bool(resolved),
+                outcome,
                 depth,
                 json.loads(properties),
                 claimed_by if until is None or until > now else None,
@@ -150,13 +157,14 @@ class RandomProject:
                 frozenset(type_ for of, type_ in evidence if of == n),
                 frozenset(to for of, to in edges if of == n),
             )
-            for n, id_, parent_n, summary, resolved, depth, properties, claimed_by, until, changed_rev in rows
+            for n, id_, parent_n, summary, resolved, outcome, depth, properties, claimed_by, until, changed_rev in rows
         ]
 
     def random_conditions(self) -> dict[str, Any]:
         """Return a random value for each filter; most find something."""
         return {
             "resolved": self.random.random() < 0.3,
+            "outcome": self.random.choice(("done", "dropped")),
             "is_leaf": self.random.random() < 0.5,
             "is_actionable": self.random.random() < 0.5,
             "is_blocked": self.random.random() < 0.5,
@@ -223,6 +231,8 @@ def find_expected(nodes: list[NodeRow], filter_: dict[str, Any], sort: str) -> l
         match name:
             case "resolved":
                 return node.resolved is wanted
+            case "outcome":
+                return node.resolved and (node.outcome or "done") == wanted
             case "is_leaf":
                 return is_leaf(node) is wanted
             case "is_actionable":

@@ -24,8 +24,17 @@ from groundplan.surfaces.cli.drawing import (
     format_left_out,
     read,
 )
-from groundplan.surfaces.cli.terminal import INDENT, format_time, format_title, format_value, pluralize, to_one_line
+from groundplan.surfaces.cli.terminal import (
+    INDENT,
+    describe_lost,
+    format_time,
+    format_title,
+    format_value,
+    pluralize,
+    to_one_line,
+)
 from groundplan.work.evidence_check import format_marks
+from groundplan.work.kinds import DROPPED
 
 if TYPE_CHECKING:
     from groundplan.work.graph.context import NodeContext
@@ -48,7 +57,7 @@ def format_counts(counts: WorkCounts) -> str:
     """Return the counts of open, ready, blocked and resolved nodes as a sentence."""
     return (
         f"{counts.unresolved} open of {counts.total}: {counts.actionable} ready to start, {counts.blocked} blocked, "
-        f"{counts.resolved} resolved."
+        f"{counts.resolved} resolved{f', of these {counts.dropped} dropped' if counts.dropped else ''}."
     )
 
 
@@ -61,8 +70,12 @@ def _get_summary(one: Any) -> str:
     return one.summary or (f"{excerpt}…" if excerpt else "")
 
 
+def _mention_ready(one: Any) -> str:
+    return _mention(one) + describe_lost(one)
+
+
 def _mark(one: Any) -> str:
-    return "[x]" if one.resolved else "[ ]"
+    return "[-]" if one.outcome == DROPPED else "[x]" if one.resolved else "[ ]"
 
 
 def _mention_with_mark(one: Any) -> str:
@@ -124,7 +137,7 @@ def _list_inherited_links(offer: Offer) -> Pairs:
 def _list_resolved_dependencies(offer: Offer) -> Pairs:
     for one in offer.resolved_deps or ():
         evidence = f" ({'; '.join(map(_format_evidence, one.evidence))})" if one.evidence else ""
-        yield "after", f"{_mention(one)}{evidence}"
+        yield "after", f"{_mention(one)}{' (dropped)' if one.outcome == DROPPED else ''}{evidence}"
 
 
 def _format_evidence(one: Evidence) -> str:
@@ -176,7 +189,7 @@ OPENED = (lambda answer: _mention(answer.root), lambda answer: format_counts(ans
 PROJECTS = (
     Rows(
         "projects",
-        "name, id, open: unresolved, resolved, changed: updated_at, summary",
+        "name, id, open: unresolved, resolved, dropped, changed: updated_at, summary",
         empty="No projects here. Next: groundplan work open NAME --goal 'what it is for'",
     ),
 )
@@ -199,7 +212,7 @@ OFFERS = View(
     WARNINGS,
 )
 SIDE_EFFECTS = (
-    Lines("newly_actionable", _mention, title="Now ready to start:"),
+    Lines("newly_actionable", _mention_ready, title="Now ready to start:"),
     Lines("auto_resolved", title="Resolved automatically:"),
     Lines("reopened", _mention, title="Reopened:"),
     WARNINGS,

@@ -83,7 +83,7 @@ from groundplan.work.nodes import (
     remove_edge,
 )
 from groundplan.work.readiness import Readiness
-from groundplan.work.restructuring import AlreadyResolved, drop, find_open_subtree
+from groundplan.work.restructuring import AlreadyResolved, drop
 from groundplan.work.waiting.cycles import WaitingMoments
 
 BLOCKERS_NAMED_MAX = 5  # in the message; the details list more
@@ -479,9 +479,8 @@ def terminate(tx: Transaction, request: Terminate) -> Terminated:
     if node.resolved:
         raise AlreadyResolved(node)
     reason = (request.reason or "").strip()
-    ended = find_open_subtree(tx, node)
     readiness = Readiness(tx, decision=None)
-    drop(tx, readiness, node, reason or DEFAULT_REASON, decision=None)
+    ended = drop(tx, readiness, node, reason or DEFAULT_REASON, decision=None)
     ended += readiness.auto_resolved_parents
     affected = load_dependent_entities(tx, ended)
     answer = Terminated(

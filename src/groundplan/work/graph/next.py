@@ -64,7 +64,7 @@ from groundplan.work.graph.node_lists import (
     shorten_evidence,
     show_node_lists,
 )
-from groundplan.work.kinds import ACTIVE, FEATURE, ROOT_N
+from groundplan.work.kinds import ACTIVE, FEATURE, ROOT_N, Outcome, get_outcome
 from groundplan.work.nodes import (
     TRIMMABLE_FIELDS,
     Evidence,
@@ -135,6 +135,7 @@ class ResolvedDependency(Struct):
 
     id: str
     summary: str
+    outcome: Outcome | UnsetType = UNSET
     evidence: list[Evidence] | UnsetType = UNSET
     evidence_total: int | UnsetType = UNSET  # set when there are more than are listed
 
@@ -453,6 +454,7 @@ def _list_dependencies(
             ResolvedDependency(
                 row.id,
                 row.summary,
+                get_outcome(row),
                 format_evidence(list(entries), lean=lean),
                 row.evidence_total if len(entries) < row.evidence_total else UNSET,
             )

@@ -138,23 +138,23 @@ NOT EXISTS (
 -- The ancestors of a node from `first_n` on with their links, of very many the nearest; and its resolved dependencies
 -- before `before`, the last planned first, which have no depth here. One statement, because each is a round trip on a
 -- server.
-WITH RECURSIVE above (n, parent_n, id, summary, resolved, context_links, depth, step) AS (
-    SELECT c.n, c.parent_n, c.id, c.summary, c.resolved, c.context_links, c.depth, 1
+WITH RECURSIVE above (n, parent_n, id, summary, resolved, outcome, context_links, depth, step) AS (
+    SELECT c.n, c.parent_n, c.id, c.summary, c.resolved, c.outcome, c.context_links, c.depth, 1
       FROM work_nodes AS c
      WHERE c.tenant_id = :tenant_id
        AND c.project_id = :project_id
        AND c.n = CAST(:first_n AS bigint)
     UNION ALL
-    SELECT c.n, c.parent_n, c.id, c.summary, c.resolved, c.context_links, c.depth, walk.step + 1
+    SELECT c.n, c.parent_n, c.id, c.summary, c.resolved, c.outcome, c.context_links, c.depth, walk.step + 1
       FROM above AS walk
       {join_parent}
      WHERE walk.step < :at_most
 )
-SELECT n, parent_n, id, summary, resolved, context_links, depth, 0 AS evidence_total, 0 AS changed_rev
+SELECT n, parent_n, id, summary, resolved, outcome, context_links, depth, 0 AS evidence_total, 0 AS changed_rev
   FROM above
  UNION ALL
 SELECT *
-  FROM (SELECT c.n, c.parent_n, c.id, c.summary, c.resolved, '[]' AS context_links, -1 AS depth, {evidence_total},
+  FROM (SELECT c.n, c.parent_n, c.id, c.summary, c.resolved, c.outcome, '[]' AS context_links, -1 AS depth, {evidence_total},
                c.changed_rev
           {from_resolved_dependencies_before}
          ORDER BY d.to_n DESC

@@ -1,7 +1,7 @@
 -- name: project_overviews
 -- The goals of some projects, the numbers of their nodes, and of their open top-level nodes.
 SELECT p.project_id, r.summary, r.open_children, p.total, p.resolved, p.total - p.resolved AS unresolved, p.blocked,
-       p.actionable
+       p.actionable, p.dropped
   FROM work_projects AS p
   JOIN work_nodes AS r
     ON r.tenant_id = p.tenant_id
@@ -37,7 +37,7 @@ SELECT c.id, c.summary, c.claimed_by, count(*) OVER () AS total
 
 -- name: top_level
 -- Children of the root, the open ones first; of very many, only the oldest and the newest are considered.
-SELECT c.id, c.summary, c.resolved, c.open_children
+SELECT c.id, c.summary, c.resolved, c.outcome, c.open_children
   FROM (SELECT oldest.n
           FROM (SELECT a.n
                   FROM work_nodes AS a

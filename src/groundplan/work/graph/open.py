@@ -71,6 +71,7 @@ class ProjectProgressRow(Struct):
     summary: str
     total: int
     resolved: int
+    dropped: int
 
 
 class ProjectLine(Struct):
@@ -82,6 +83,7 @@ class ProjectLine(Struct):
     total: int
     resolved: int
     unresolved: int
+    dropped: int
     updated_at: str
 
 
@@ -108,8 +110,8 @@ def _list_projects(tx: Transaction) -> ProjectLines:
     lines = []
     for view in sorted(views, key=lambda view: (view.updated_at, view.id), reverse=True):
         row = counted[view.id]
-        open_ = row.total - row.resolved
-        lines.append(ProjectLine(view.id, view.name, row.summary, row.total, row.resolved, open_, view.updated_at))
+        counts = (row.total, row.resolved, row.total - row.resolved, row.dropped)
+        lines.append(ProjectLine(view.id, view.name, row.summary, *counts, view.updated_at))
     return ProjectLines(lines)
 
 

@@ -1,6 +1,6 @@
 -- name: counts
 -- The numbers of nodes in a project.
-SELECT total, resolved, total - resolved AS unresolved, blocked, actionable
+SELECT total, resolved, total - resolved AS unresolved, blocked, actionable, dropped
   FROM work_projects
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id;

@@ -31,7 +31,7 @@ from groundplan.kernel.search_words import (
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import describe_value, invalid_argument
-from groundplan.work.kinds import PRIORITY_ABSENT, ROOT_N
+from groundplan.work.kinds import DROPPED, PRIORITY_ABSENT, ROOT_N, Outcome
 from groundplan.work.refs import find_node_in_project
 from groundplan.work.requests import RESERVED_PREFIX, NodeRef, ReservedProperty
 
@@ -47,6 +47,7 @@ class Filter(Struct, forbid_unknown_fields=True):
     """Conditions on a node. All given conditions must hold."""
 
     resolved: bool | None = None
+    outcome: Outcome | None = None
     properties: dict[str, Any] | None = None
     text: str | None = None
     ancestor: NodeRef | None = None
@@ -97,6 +98,7 @@ SOURCES: Mapping[str, Source] = {
 IMPLIED: Mapping[str, Mapping[str, bool]] = {
     "is_ready": {"resolved": False, "is_blocked": False, "is_leaf": True},
     "is_blocked": {"resolved": False, "is_ready": False},
+    "outcome": {"resolved": True, "is_ready": False, "is_blocked": False, "is_leaf": True},
     "resolved": {"is_ready": False, "is_blocked": False, "is_leaf": True},
 }
 
@@ -108,6 +110,7 @@ class SearchCountsRow(Struct):
     last_n: int
     total: int
     resolved: int
+    dropped: int
     blocked: int
     actionable: int
 
@@ -136,6 +139,7 @@ def build_search(tx: Transaction, filter_: Filter) -> NodeSearch:
         source = Source.CHILDREN
     stored_counts = {
         "resolved": counts.resolved,
+        "outcome": counts.dropped if filter_.outcome == DROPPED else counts.resolved - counts.dropped,
         "is_blocked": counts.blocked,
         "is_ready": counts.actionable,
         "is_below_root": counts.total - 1,
@@ -194,6 +198,7 @@ def _build_conditions(tx: Transaction, filter_: Filter) -> dict[str, Any]:
     absent = [key for key, value in properties.items() if value is None]
     conditions: dict[str, Any] = {
         "resolved": filter_.resolved,
+        "outcome": filter_.outcome,
         "is_leaf": filter_.is_leaf,
         "is_ready": filter_.is_actionable,
         "is_blocked": filter_.is_blocked,
@@ -354,7 +359,12 @@ def _fetch_ready_first(tx: Transaction, parameters: Mapping[str, Any], *, at_mos
     ns: list[int] = []
     behind_ready: Mapping[str, Any] = parameters
     if parameters["after_ready"]:
-        if not (parameters["resolved"] or parameters["is_blocked"] or parameters["is_ready"] is False):
+        if not (
+            parameters["resolved"]
+            or parameters["outcome"]
+            or parameters["is_blocked"]
+            or parameters["is_ready"] is False
+        ):
             ns = tx.scalars(sql.ready_nodes, **parameters, at_most=at_most)
         behind_ready = {**parameters, **ORDERS[Sort.READINESS].start}
     if len(ns) < at_most and not parameters["is_ready"]:

@@ -2,6 +2,8 @@
 -- Every condition on a node `c`. A condition that is not set is true.
    AND (CAST(:is_below_root AS boolean) IS NULL OR c.parent_n IS NOT NULL)
    AND (CAST(:resolved AS boolean) IS NULL OR c.resolved = CAST(:resolved AS boolean))
+   AND (CAST(:outcome AS text) IS NULL
+        OR (c.resolved AND coalesce(c.outcome, 'done') = CAST(:outcome AS text)))
    AND (CAST(:is_leaf AS boolean) IS NULL OR (c.open_children = 0) = CAST(:is_leaf AS boolean))
    AND (CAST(:is_ready AS boolean) IS NULL OR c.is_ready = CAST(:is_ready AS boolean))
    AND (CAST(:is_blocked AS boolean) IS NULL OR c.is_blocked = CAST(:is_blocked AS boolean))
@@ -185,7 +187,7 @@ WITH RECURSIVE below (n) AS (
 
 -- name: search_counts
 -- The project's number in the text index, and the numbers of its nodes by state.
-SELECT number, last_n, total, resolved, blocked, actionable
+SELECT number, last_n, total, resolved, dropped, blocked, actionable
   FROM work_projects
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id;

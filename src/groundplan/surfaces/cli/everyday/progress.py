@@ -21,8 +21,9 @@ from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.options import Limit, MaybeTask, Message, Task, Tasks, Under, Watch
 from groundplan.surfaces.cli.screen.output import GAP, Output, Part
 from groundplan.surfaces.cli.screen.text import StyledText, escape_control_chars
-from groundplan.surfaces.cli.terminal import INDENT, format_time, format_value, to_one_line
+from groundplan.surfaces.cli.terminal import INDENT, describe_lost, format_time, format_value, to_one_line
 from groundplan.work.evidence_check import format_marks
+from groundplan.work.kinds import DROPPED
 
 if TYPE_CHECKING:
     from groundplan.work.answers import SideEffects
@@ -123,7 +124,8 @@ def _format_dependency(one: Any) -> str:
     evidence = "; ".join(
         f"{entry.type}: {to_one_line(entry.ref)} {format_marks(entry)}".rstrip() for entry in one.evidence or ()
     )
-    return f"{one.id} {to_one_line(one.summary)}" + (f" ({evidence})" if evidence else "")
+    dropped = " (dropped)" if one.outcome == DROPPED else ""
+    return f"{one.id} {to_one_line(one.summary)}{dropped}" + (f" ({evidence})" if evidence else "")
 
 
 HASH_CHARS = range(6, 65)  # of a commit, from a short one to SHA-256
@@ -189,7 +191,7 @@ def draw_changed(
     for node in nodes:
         yield from draw_heading(node.id, node.summary, state or str(node.state), output)
     ready = answer.newly_actionable or ()
-    shown = (part for one in ready for part in draw_heading(one.id, one.summary, "ready", output))
+    shown = (part for one in ready for part in draw_heading(one.id, one.summary + describe_lost(one), "ready", output))
     yield from draw_lines("Now ready:", shown)
     others = [*(f"{one} resolved with its last part" for one in answer.auto_resolved or ())]
     others += [f"{one.id} {to_one_line(one.summary)} reopened" for one in answer.reopened or ()]

@@ -24,6 +24,7 @@ from groundplan.surfaces.cli.screen.output import GAP, Output, Part
 from groundplan.surfaces.cli.screen.text import StyledText, escape_control_chars
 from groundplan.surfaces.cli.terminal import INDENT, format_time, format_value, to_one_line
 from groundplan.work.evidence_check import format_marks
+from groundplan.work.kinds import DROPPED
 
 if TYPE_CHECKING:
     from groundplan.work.graph.context import NodeContext
@@ -109,7 +110,7 @@ def _format_evidence(one: Any) -> str:
 def _draw_other(node: Any, output: Output, indent: str = INDENT) -> Part:
     """Return the line of a task of which only whether it is over is known."""
     title = escape_control_chars(to_one_line(node.summary))
-    state = "resolved" if node.resolved else "ready"
+    state = "dropped" if node.outcome == DROPPED else "resolved" if node.resolved else "ready"
     mark = mark_state(state, output) if node.resolved else StyledText("·")
     return StyledText(indent).append_text(mark).append(f" {node.id}  ", "bold").append(title, get_title_style(state))
 
