@@ -34,7 +34,8 @@ VALUES: tuple[Any, ...] = (
     False,
     [1, 2],
     [],
-    {"a": {"b": 1}},
+    {"a": {"b": 1}, "c": [1]},
+    {"c": [1.0], "a": {"b": 1}},
     {"area": "ui"},
 )
 WORDS = ("Login", "login page", "100%", "a_b", "Ünïcode", "ÜNÏCODE", "schema", "x", "日本語テキスト")
@@ -273,8 +274,10 @@ def priority(node: NodeRow) -> float:
 
 
 def is_same(had: Any, wanted: Any) -> bool:
-    if isinstance(had, list | dict):
-        return json.dumps(had) == json.dumps(wanted)
+    if isinstance(had, dict) and isinstance(wanted, dict):
+        return had.keys() == wanted.keys() and all(is_same(had[key], wanted[key]) for key in had)
+    if isinstance(had, list) and isinstance(wanted, list):
+        return len(had) == len(wanted) and all(map(is_same, had, wanted))
     return isinstance(had, bool) is isinstance(wanted, bool) and bool(had == wanted)
 
 

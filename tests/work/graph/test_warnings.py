@@ -169,7 +169,7 @@ def test_a_filter_for_a_property_that_no_node_has_is_pointed_out(work: WorkClien
 
 
 @pytest.mark.parametrize("value", ["robin", None])
-def test_a_filter_for_who_has_claimed_a_node_is_told_what_finds_it(work: WorkClient, value: str | None) -> None:
+def test_a_filter_for_what_is_only_shown_is_told_what_finds_it(work: WorkClient, value: str | None) -> None:
     work.plan("a\nb")
     work.by("robin").claim()
 
@@ -177,7 +177,7 @@ def test_a_filter_for_who_has_claimed_a_node_is_told_what_finds_it(work: WorkCli
     answer = work.call("work.next", project=work.project, filter=wanted)
 
     assert answer.warnings == [
-        "filter '_claimed_by', '_held': shown, but cannot be filtered here; work.query finds nodes by claimed_by",
+        "filter '_held': shown, but cannot be filtered here; work.query finds nodes by claimed_by",
         "filter '_hold': shown, but cannot be filtered here; work.query finds nodes by is_blocked",
         "filter 'colour': no node has this property",
     ]

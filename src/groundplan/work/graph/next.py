@@ -64,6 +64,7 @@ from groundplan.work.graph.node_lists import (
     shorten_evidence,
     show_node_lists,
 )
+from groundplan.work.graph.search import CLAIMANT_PROPERTY, build_property_conditions
 from groundplan.work.kinds import ACTIVE, FEATURE, ROOT_N, Outcome, get_outcome
 from groundplan.work.nodes import (
     TRIMMABLE_FIELDS,
@@ -220,7 +221,7 @@ def _pick_nodes(tx: Transaction, request: Next, guard: OverlapGuard) -> list[Wor
         query = sql.next_nodes
     else:
         query = sql.next_matching if request.scope is None else sql.next_below
-        where["wanted"] = encode_wanted_properties(request.filter)
+        where |= build_property_conditions(request.filter, ("filter",))
     if request.scope is not None:
         where["scope"] = find_node_in_project(tx, request.scope).n
 
@@ -236,24 +237,6 @@ def _fit_to_budget(tx: Transaction, candidates: list[WorkNodeRow]) -> list[WorkN
         return candidates
     shortest = [(row.summary, SHORTEST_OFFER) for row in candidates]
     return candidates[: len(tx.budget.share(1, of=2).take_rows(shortest, at_least=1))]
-
-
-def encode_wanted_properties(properties: dict[str, Any]) -> str:
-    """Return the properties of the filter as JSON for the queries: name, kind and value of each."""
-    return msgspec.json.encode([[name, *_encode_value(value)] for name, value in properties.items()]).decode()
-
-
-def _encode_value(value: Any) -> tuple[str, Any]:
-    match value:
-        case None:
-            return "null", None
-        case bool():
-            return ("true" if value else "false"), None
-        case int() | float():
-            return "number", value
-        case str():
-            return "string", value
-    return "json", msgspec.json.encode(value).decode()
 
 
 def _build_offers(
@@ -645,14 +628,15 @@ def read_surroundings(
 
 # Properties that answers show and no node stores, with the step that finds nodes by them.
 SHOWN_PROPERTIES = (
-    (("_claimed_by", "_claimed_at", "_held"), NextStep("work.query", "finds nodes by claimed_by")),
+    (("_claimed_at", "_held"), NextStep("work.query", "finds nodes by claimed_by")),
     (("_hold",), NextStep("work.query", "finds nodes by is_blocked")),
 )
 
 
 def warn_about_filter(tx: Transaction, warnings: Warnings, properties: dict[str, Any], *, is_found: bool) -> None:
     """Add warnings about properties that no node has, and about properties that answers compute and no node stores."""
-    doubtful = [name for name, value in properties.items() if value is None or not is_found]
+    stored = {name: value for name, value in properties.items() if name != CLAIMANT_PROPERTY}
+    doubtful = [name for name, value in stored.items() if value is None or not is_found]
     for names, step in SHOWN_PROPERTIES:
         if shown := [name for name in properties if name in names]:
             doubtful = [name for name in doubtful if name not in shown]

@@ -30,7 +30,7 @@ from groundplan.kernel.search_words import (
 )
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import describe_value, invalid_argument
+from groundplan.kernel.wording import ArgumentPath, describe_value, invalid_argument
 from groundplan.work.kinds import DROPPED, PRIORITY_ABSENT, ROOT_N, Outcome
 from groundplan.work.refs import find_node_in_project
 from groundplan.work.requests import RESERVED_PREFIX, NodeRef, ReservedProperty
@@ -189,13 +189,11 @@ def _build_conditions(tx: Transaction, filter_: Filter) -> dict[str, Any]:
     text = lower_ascii(filter_.text) if filter_.text else None
     ancestor_n = _resolve_number(tx, filter_.ancestor)
     is_below_root = ancestor_n == ROOT_N  # true for every other node, so no walk is needed
-    properties = dict(filter_.properties or {})
-    claimed_by = _resolve_claimant(filter_.claimed_by, properties.pop(CLAIMANT_PROPERTY, UNSET))
+    path = ("filter", "properties")
+    properties = filter_.properties or {}
     for key in properties:
-        if key.startswith(RESERVED_PREFIX):
-            raise ReservedProperty(("filter", "properties", key))
-    present = {key: value for key, value in properties.items() if value is not None}
-    absent = [key for key, value in properties.items() if value is None]
+        if key.startswith(RESERVED_PREFIX) and key != CLAIMANT_PROPERTY:
+            raise ReservedProperty((*path, key))
     conditions: dict[str, Any] = {
         "resolved": filter_.resolved,
         "outcome": filter_.outcome,
@@ -207,14 +205,10 @@ def _build_conditions(tx: Transaction, filter_: Filter) -> dict[str, Any]:
         "parent_n": _resolve_number(tx, filter_.parent),
         "depends_on_n": _resolve_number(tx, filter_.depends_on),
         "depended_by_n": _resolve_number(tx, filter_.depended_by),
-        "claimed_by": claimed_by or None,
-        "is_unclaimed": True if claimed_by is None else None,
         "evidence_type": filter_.has_evidence_type,
         "tag": filter_.tag if isinstance(filter_, TagFilter) else None,
         "text": text,
-        "properties": msgspec.json.encode(present).decode() if present else None,
-        "fragment": _build_fragment(present) if present else None,
-        "absent": msgspec.json.encode(absent).decode() if absent else None,
+        **build_property_conditions(properties, path, claimed_by=filter_.claimed_by),
     }
     for name, implied in IMPLIED.items():
         if conditions[name]:
@@ -224,21 +218,40 @@ def _build_conditions(tx: Transaction, filter_: Filter) -> dict[str, Any]:
     return conditions
 
 
+def build_property_conditions(
+    properties: Mapping[str, Any], path: ArgumentPath, *, claimed_by: str | UnsetType | None = UNSET
+) -> dict[str, Any]:
+    """Return the conditions on the properties of a node, among which is its claimant, and on its claim."""
+    stored = {name: value for name, value in properties.items() if name != CLAIMANT_PROPERTY}
+    claimant = _resolve_claimant(claimed_by, properties.get(CLAIMANT_PROPERTY, UNSET), path)
+    present = {key: value for key, value in stored.items() if value is not None}
+    absent = [key for key, value in stored.items() if value is None]
+    return {
+        "claimed_by": claimant or None,
+        "is_unclaimed": True if claimant is None else None,
+        "properties": msgspec.json.encode(present).decode() if present else None,
+        "fragment": _build_fragment(present) if present else None,
+        "absent": msgspec.json.encode(absent).decode() if absent else None,
+    }
+
+
 def _build_fragment(properties: Mapping[str, Any]) -> str:
     """Return a text that the stored JSON must contain if the first of these properties matches."""
     key, value = next(iter(properties.items()))
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)  # stored as 1 or as 1.0
     pair = msgspec.json.encode({key: value}).decode()[1:-1]
-    return f"{msgspec.json.encode(key).decode()}:" if is_number else pair
+    # A number is stored as 1 or as 1.0, and an object has its keys in any order.
+    return pair if isinstance(value, str | bool) else f"{msgspec.json.encode(key).decode()}:"
 
 
 def _resolve_number(tx: Transaction, ref: str | None) -> int | None:
     return None if ref is None else find_node_in_project(tx, ref).n
 
 
-def _resolve_claimant(claimed_by: str | UnsetType | None, as_property: Any) -> str | UnsetType | None:
+def _resolve_claimant(
+    claimed_by: str | UnsetType | None, as_property: Any, properties_path: ArgumentPath
+) -> str | UnsetType | None:
     """Return the wanted claimant; None for unclaimed nodes; UNSET for any. A filter can give it in two ways."""
-    path = ("filter", "properties", CLAIMANT_PROPERTY) if claimed_by is UNSET else ("filter", "claimed_by")
+    path = (*properties_path, CLAIMANT_PROPERTY) if claimed_by is UNSET else ("filter", "claimed_by")
     if claimed_by is not UNSET and as_property not in (UNSET, claimed_by):
         raise invalid_argument(path, f"contradicts filter.properties.{CLAIMANT_PROPERTY}; leave one of them out")
     claimant = as_property if claimed_by is UNSET else claimed_by
