@@ -345,7 +345,7 @@ def test_callers_cannot_set_a_claim_as_a_property(work: WorkClient, ben: WorkCli
     ben.claim()
 
     for key in ("_claimed_by", "_claimed_at", "_held", "_", "_anything"):
-        assert error_of(lambda key=key: work.update("a", properties={key: None})).code == "reserved_property"  # type: ignore[misc]  # mypy does not infer it
+        assert error_of(lambda key=key: work.update("a", properties={key: "ada"})).code == "reserved_property"  # type: ignore[misc]  # mypy does not infer it
     assert holder(work, "a")[0] == "ben"
 
 
@@ -438,3 +438,21 @@ def test_a_clock_that_is_put_back_neither_frees_a_claim_nor_keeps_it_for_ever(
     assert cleo.claim() == []
     clock.move(hours=3)
     assert cleo.claim() == ["a"]
+
+
+def test_null_as_the_claimant_releases_what_the_caller_holds_and_nothing_else(
+    work: WorkClient, ben: WorkClient
+) -> None:
+    work.plan("a\nb")
+    ben.claim(node_id=work["a"])
+
+    assert error_of(lambda: work.update("a", properties={"_claimed_by": None})).code == "stale_claim"
+    assert error_of(lambda: ben.update("b", properties={"_claimed_by": None})).code == "stale_claim"
+    assert error_of(lambda: ben.update("a", properties={"_claimed_by": "ada"})).code == "reserved_property"
+    ben.update("a", properties={"_claimed_by": None, "size": 2})
+
+    assert work.node("a").properties == {"size": 2}
+    assert ben.history("a")[-1].action == "updated"
+    ben.claim(node_id=work["a"])
+    ben.update("a", properties={"_claimed_by": None})
+    assert ben.history("a")[-1].action == "released"

@@ -64,7 +64,7 @@ from groundplan.work.graph.node_lists import (
     shorten_evidence,
     show_node_lists,
 )
-from groundplan.work.graph.search import CLAIMANT_PROPERTY, build_property_conditions
+from groundplan.work.graph.search import build_property_conditions
 from groundplan.work.kinds import ACTIVE, FEATURE, ROOT_N, Outcome, get_outcome
 from groundplan.work.nodes import (
     TRIMMABLE_FIELDS,
@@ -83,7 +83,7 @@ from groundplan.work.nodes import (
 from groundplan.work.overlaps import OverlapGuard
 from groundplan.work.readiness import begin_features
 from groundplan.work.refs import find_node_in_project, locate_request
-from groundplan.work.requests import Decision, NodeRef
+from groundplan.work.requests import CLAIMANT_PROPERTY, Decision, NodeRef
 from groundplan.work.waiting.cycles import describe_stored_loop, find_stored_loop
 
 NAME = "work.next"

@@ -33,12 +33,11 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, describe_value, invalid_argument
 from groundplan.work.kinds import DROPPED, PRIORITY_ABSENT, ROOT_N, Outcome
 from groundplan.work.refs import find_node_in_project
-from groundplan.work.requests import RESERVED_PREFIX, NodeRef, ReservedProperty
+from groundplan.work.requests import CLAIMANT_PROPERTY, RESERVED_PREFIX, NodeRef, ReservedProperty
 
 TEXT_KEYS = 2**32  # how many keys of the text index belong to each project
 TEXT_SAMPLE = 64  # summaries by which the frequency of a trigram is estimated
 COMMON_SHARE = 8  # a text in more than one node of 8 is met soon in any order, so the nodes are read in that order
-CLAIMANT_PROPERTY = "_claimed_by"  # the property that shows a claim
 
 sql = load_queries(__file__)
 

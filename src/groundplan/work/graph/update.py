@@ -37,6 +37,7 @@ from groundplan.work.overlaps import load_paths
 from groundplan.work.readiness import Readiness
 from groundplan.work.refs import fetch_node_in_project, resolve_node_project
 from groundplan.work.requests import (
+    CLAIMANT_PROPERTY,
     Decision,
     EvidenceRef,
     Links,
@@ -95,7 +96,7 @@ class AddEvidence(Struct, forbid_unknown_fields=True):
 
 
 class Update(Struct, forbid_unknown_fields=True):
-    """Changes of one node. Properties are merged, and null removes a property."""
+    """Changes of one node. Properties are merged, and null removes a property; of the claimant, it ends the claim."""
 
     ELSEWHERE: ClassVar[Mapping[str, NextStep]] = dict.fromkeys(
         ("status", "done", "completed", "closed"), NextStep("work.update", "finishes a node with resolved: true")
@@ -118,6 +119,10 @@ class Update(Struct, forbid_unknown_fields=True):
     hold: bool = False
 
     def __post_init__(self) -> None:
+        properties = self.properties or {}
+        if CLAIMANT_PROPERTY in properties and properties[CLAIMANT_PROPERTY] is None:
+            self.properties = {name: value for name, value in properties.items() if name != CLAIMANT_PROPERTY}
+            self.release = True
         if self.renew + self.release + self.hold > 1:
             raise ValueError("renew, release and hold exclude each other; send only one of them")
 
