@@ -1813,6 +1813,7 @@ class PolicyChanges(TypedDict):
     inherit_dependencies: NotRequired[bool]
     auto_resolve_parents: NotRequired[bool]
     claim_ttl_minutes: NotRequired[float | None]
+    claim_minutes_people: NotRequired[float | None]
     agents: NotRequired[Literal["viewer", "editor", "owner"]]
     publish_role: NotRequired[Literal["owner", "editor"]]
     publish_gates: NotRequired[Literal["A", "AB"]]

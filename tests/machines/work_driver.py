@@ -45,11 +45,10 @@ from tests.machines.work_calls import (
     unfinished,
     with_files,
 )
-from tests.machines.work_oracle import MS_PER_MINUTE, ROOT, Answer, Refusal, Work
+from tests.machines.work_oracle import MS_PER_MINUTE, PEOPLE, ROOT, Answer, Refusal, Work
 from tests.machines.work_rows import WorkRows
 from tests.machines.work_undo import UndoLog, Write, may_be_refused, take_back
 
-PEOPLE = ("ada", "ben")
 AGENTS = (*PEOPLE, "cleo")  # who may not hold a claim without expiry
 GOAL = "ship it"
 CHECK_CLOCKS = "check the clocks of the programs that write here"
@@ -266,8 +265,11 @@ class WorkDriver(SteppingMachine):
 
     def take(self, rng: Random) -> None:
         def check(answer: dict[str, Any], expected: Answer) -> None:
-            taken = [(one["node"]["id"], one["claim"]) for one in answer["nodes"]]
-            assert taken == [(self.ids[n], fence) for n, fence in expected.claimed]
+            taken = [(one["node"]["id"], one["claim"], one["until"]) for one in answer["nodes"]]
+            assert taken == [
+                (self.ids[n], fence, None if end is None else self.clock.stamp(end))
+                for n, fence, end in expected.claimed
+            ]
 
         if sometimes(rng):
             n = some_node(rng, self.work, unfinished(self.work))

@@ -179,8 +179,8 @@ def test_context_has_the_fields_of_the_seed(tools: RegistryTools, work: WorkClie
 def test_a_claim_is_a_number_beside_the_node(tools: RegistryTools) -> None:
     offer = to_json(tools.call("graph_next", {"project": "atlas", "claim": True}))["nodes"][0]
 
-    assert offer["claim"] == 1
-    assert offer["node"]["properties"].keys() == {"_claimed_by", "_claimed_at"}
+    assert (offer["claim"], offer["until"]) == (1, None)
+    assert offer["node"]["properties"].keys() == {"_claimed_by", "_claimed_at", "_held"}
 
 
 def test_what_agents_write_can_reach_no_shell() -> None:

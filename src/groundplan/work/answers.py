@@ -52,8 +52,8 @@ class Warnings:
         """Add a warning about a node."""
         self._subjects.setdefault(sentence, []).append(subject)
 
-    def add_ended_claims(self, claimants: Mapping[str, str], *, verb: str = "resolved") -> None:
-        """Add a warning for each node that was resolved, moved on or merged during another actor's live claim."""
+    def add_claims(self, claimants: Mapping[str, str], *, verb: str = "resolved") -> None:
+        """Add a warning for each node that was changed, resolved or merged during the live claim of another actor."""
         for node_id, claimant in claimants.items():
             self.add(node_id, f"{verb} while {quote_text(claimant)} holds its claim")
 
@@ -116,7 +116,7 @@ def add_side_effects(answer: T, tx: Transaction, readiness: Readiness, warnings:
     answer.newly_actionable, answer.newly_actionable_total = list_within_budget(tx, listed, total=len(newly))
     answer.reopened, answer.reopened_total = list_within_budget(tx, settled.reopened)
     answer.auto_resolved, answer.auto_resolved_total = list_within_budget(tx, settled.auto_resolved)
-    warnings.add_ended_claims(readiness.ended_claims)
+    warnings.add_claims(readiness.ended_claims)
     answer.warnings = warnings.lines()
     return answer
 

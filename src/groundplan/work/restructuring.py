@@ -477,7 +477,7 @@ def restructure(tx: Transaction, request: Restructure) -> Restructured:
                 target = _fetch_destination(tx, operation.target, node)
                 _warn_about_properties(warnings, node, target)
                 if is_claimed_by_another(tx, node.claimed_by, node.claimed_until):
-                    warnings.add_ended_claims({node.id: str(node.claimed_by)}, verb="merged")
+                    warnings.add_claims({node.id: str(node.claimed_by)}, verb="merged")
                 result = merge(tx, readiness, node, target, decision=request.decision)
                 details.append(OperationResult("merge", node.id, result))
             case Drop():

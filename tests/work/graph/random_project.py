@@ -11,7 +11,7 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from groundplan.kernel.actors import local_actor
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.clock import format_timestamp
 from groundplan.kernel.errors import RuleViolated
 from groundplan.session import Session
@@ -75,7 +75,8 @@ class RandomProject:
         self.clock = clock
         self.ids = ids
         self.store = engine.store_with_clock(clock)
-        self.ada, self.ben, self.cleo = (Session(self.store, local_actor(name)) for name in ("ada", "ben", "cleo"))
+        self.ada = Session(self.store, local_actor("ada"))
+        self.ben, self.cleo = (Session(self.store, local_actor(name, kind=ActorKind.AGENT)) for name in ("ben", "cleo"))
 
     def fill(self, nodes: int) -> None:
         """Create the project and a neighbour project."""

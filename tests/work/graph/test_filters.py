@@ -285,7 +285,7 @@ def test_a_node_is_shown_with_what_is_known_of_it(ada: Session) -> None:
     assert (shown.id, shown.summary, shown.resolved, shown.parent, shown.depth) == (node, "below", False, parent, 2)
     assert shown.state == {"step": 1}
     assert {key: shown.properties[key] for key in ("size", "_claimed_by")} == {"size": 2, "_claimed_by": "ada"}
-    assert shown.properties.keys() == {"size", "_claimed_by", "_claimed_at"}
+    assert shown.properties.keys() == {"size", "_claimed_by", "_claimed_at", "_held"}
 
 
 def test_a_lean_answer_leaves_empty_properties_out(ada: Session) -> None:

@@ -182,7 +182,7 @@ def test_a_viewer_reads_and_changes_nothing(cleo: WorkClient, change: str) -> No
     assert [question(cleo) for question in ANY_QUESTION.values()]
 
 
-NAMING_A_NODE = ("update", "connect", "move", "drop")
+NAMING_A_NODE = ("update", "move", "drop")  # an edge to an unknown node is rejected
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ from groundplan.surfaces.cli.drawing import (
 from groundplan.surfaces.cli.terminal import (
     INDENT,
     describe_lost,
+    format_claim_end,
     format_time,
     format_title,
     format_value,
@@ -118,6 +119,8 @@ def _join_ancestors(answer: Offer | NodeContext) -> str:
 
 def _list_properties(answer: Offer | NodeContext) -> Pairs:
     for name, value in (answer.node.properties or {}).items():
+        if name == "_held" and getattr(answer, "until", UNSET) is None:
+            continue  # the end of the claim says it
         yield name.removeprefix("_").replace("_", " "), value
 
 
@@ -126,6 +129,11 @@ def _list_evidence(answer: Offer | NodeContext) -> Pairs:
         yield "evidence", _format_evidence(one)
     if answer.node.evidence_total:
         yield "evidence", f"{answer.node.evidence_total} in total"
+
+
+def _list_claim_end(offer: Offer) -> Pairs:
+    if offer.until is not UNSET:
+        yield "until", format_claim_end(offer.until)
 
 
 def _list_inherited_links(offer: Offer) -> Pairs:
@@ -201,6 +209,7 @@ OFFERS = View(
         Fields(
             ("in", _join_ancestors),
             "claim",
+            _list_claim_end,
             *NODE,
             _list_inherited_links,
             _list_resolved_dependencies,

@@ -44,7 +44,7 @@ from groundplan.work.answers import TRIMMING, AnswerBriefing, Warnings, join_nam
 from groundplan.work.claims import (
     AlreadyClaimed,
     claim_node,
-    compute_lease_end,
+    compute_claim_end,
     is_claimed_by_another,
     limit_lease_end,
 )
@@ -146,6 +146,7 @@ class Offer(Struct, kw_only=True):
 
     node: WorkNode
     claim: int | UnsetType = UNSET
+    until: str | UnsetType | None = UNSET  # of a claim; null: it does not end by itself
     ancestors: list[NodeSummary]
     context_links: LinksBySource | UnsetType = UNSET
     resolved_deps: list[ResolvedDependency] | UnsetType = UNSET
@@ -203,7 +204,7 @@ def claim(tx: Transaction, request: Next) -> Offers:
     guard = OverlapGuard(tx)
     candidates = _pick_nodes(tx, request, guard)
     nodes = _fit_to_budget(tx, candidates)
-    until = compute_lease_end(tx)
+    until = compute_claim_end(tx)
     for node in nodes:
         claim_node(tx, node, until, decision=request.decision)
         if node.feature_n is not None:
@@ -317,7 +318,7 @@ class _OfferBuilder:
         for row in rows:
             offered = self._begin_offer(row)
             if self._is_claimed:
-                offered.claim = row.claim_number
+                offered.claim, offered.until = row.claim_number, row.claimed_until
             draft = self._read_lists(offered, row, room)
             offered.node.parent = draft.surroundings.ancestors[0].id
             self._drafts.append(draft)

@@ -158,7 +158,7 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
         MixedProjects: the nodes are in several projects.
         StaleRevision: a node has another revision than `expected_rev`.
         StaleClaim: the number of a claim is not the current one, or the caller holds no claim.
-        ClaimedByAnother: the project enforces claims and another actor has claimed the node.
+        ClaimedByAnother: the project enforces claims and another actor has claimed a node that would change.
         UnresolvedChildren: a node to resolve has open children.
         EvidenceRequired: the project requires evidence and the node has none.
         ReservedProperty: a property is reserved for the engine.
@@ -280,6 +280,11 @@ def _apply_update(
             changes += node.resolve()
         else:
             changes += node.reopen()
+    is_edited = any(change.field != "evidence" for change in changes)  # a hint may be left for who holds it
+    if is_edited and not (flips and node.resolved):
+        claims.enforce_claims(tx, node.id, node.claimed_by, node.claimed_until)
+        if claims.is_claimed_by_another(tx, node.claimed_by, node.claimed_until):
+            warnings.add_claims({node.id: str(node.claimed_by)}, verb="changed")
     stays_open = not (node.resolved or is_postponed)
     if stays_open and isinstance(item.state, str) and item.state.strip().casefold() in DONE_WORDS:
         warnings.add(node.id, "a state does not finish a node; resolved: true does")

@@ -139,6 +139,39 @@ def test_dropped_looks_different_from_done_without_any_colour(pl: ShortWords) ->
     assert board.index("Dropped") < board.index(dropped)
 
 
+def test_a_blocked_task_is_finished_only_by_force_with_the_reason_in_its_history(pl: ShortWords) -> None:
+    pump, tap, held = pl.add("Pump"), pl.add("Tap"), pl.add("Held")
+    pl(f"block {tap} --on {pump}")
+    pl(f"hold {held} -m", "no money")
+
+    assert pl(f"take {tap} --json").error == pl(f"done {tap} --json").error == (5, "not_actionable")
+    assert f"pl done {tap} --force -m WHY".replace("pl", "groundplan") in pl(f"done {tap}").err
+    assert pl(f"done {held} --json").error == (5, "not_actionable")
+    assert pl(f"done {tap} --force --json").error == (2, "usage")
+    assert tap not in pl("ls done").out
+
+    told = pl(f"done {tap} --force -m", "the old one still runs")
+    assert (told.code, f"{tap}: resolved while its dependencies are open" in told.out) == (0, True)
+    event = pl(f"log {tap} --json").answer["events"][0]
+    assert (event["action"], event["decision"]) == ("resolved", "the old one still runs")
+    assert pl(f"done {held} --force -m", "it was free").code == 0
+
+
+def test_what_waits_only_for_what_is_finished_with_it_is_finished(pl: ShortWords) -> None:
+    pump, tap = pl.add("Pump"), pl.add("Tap")
+    pl(f"block {tap} --on {pump}")
+
+    assert pl(f"done {tap} {pump}").code == 0
+
+
+def test_an_agent_finishes_nothing_by_force(pl: ShortWords, monkeypatch: pytest.MonkeyPatch) -> None:
+    pump, tap = pl.add("Pump"), pl.add("Tap")
+    pl(f"block {tap} --on {pump}")
+    monkeypatch.setenv("GROUNDPLAN_AGENT", "robin")
+
+    assert pl(f"done {tap} --force --json -m", "now").error == (4, "force_needs_person")
+
+
 def test_a_drop_names_who_waits_and_what_they_lost(pl: ShortWords) -> None:
     top, pump = pl.add("Water"), pl.add("Pump")
     top = pl.add("Water")
