@@ -15,7 +15,7 @@ from groundplan.work.answers import TRIMMING
 from groundplan.work.evidence_check import format_marks
 from groundplan.work.graph.context import Ancestor
 from groundplan.work.kinds import DROPPED, Outcome
-from groundplan.work.nodes import TRIMMABLE_FIELDS, WorkNode, get_description
+from groundplan.work.nodes import TRIMMABLE_FIELDS, MergedNode, WorkNode, get_description
 
 
 class TaskNote(Struct, kw_only=True):
@@ -199,6 +199,7 @@ def format_briefing(answer: TaskBriefing) -> str:
     lines.append(f"Task {format_code_span(node.id)}, {_describe_outcome(node)}{location}")
     if description := get_description(node.properties):
         lines += _format_section("Description", [description], _format_text)
+    lines += _format_section("Merged into it", node.merged, _format_merged)
     if isinstance(answer.briefing, Briefing):
         lines += _list_sections(answer.briefing)
     return "\n".join(lines) + "\n"
@@ -283,6 +284,12 @@ def _format_question(question: QuestionNote) -> list[str]:
 
 def _format_kind(kind: ActorKind | UnsetType) -> str:
     return f" ({kind})" if kind else ""
+
+
+def _format_merged(merged: MergedNode) -> Iterator[str]:
+    yield f"- {format_code_span(merged.id)} {_escape(merged.summary)}"
+    if merged.description:
+        yield from _format_text(merged.description)
 
 
 def _describe_outcome(node: WorkNode) -> str:

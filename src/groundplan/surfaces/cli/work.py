@@ -131,6 +131,14 @@ def _list_evidence(answer: Offer | NodeContext) -> Pairs:
         yield "evidence", f"{answer.node.evidence_total} in total"
 
 
+def list_merged(node: Any) -> Pairs:
+    """Yield a name and a line for each node that was merged into a node."""
+    for one in node.merged or ():
+        yield "merged", format_title(one.id, one.summary)
+    if node.merged_total:
+        yield "merged", f"{node.merged_total} in total"
+
+
 def _list_claim_end(offer: Offer) -> Pairs:
     if offer.until is not UNSET:
         yield "until", format_claim_end(offer.until)
@@ -192,7 +200,13 @@ def _format_count(answer: FoundNodes) -> Iterator[Part]:
 
 # --- Views ----------------------------------------------------------------------------------------------------------
 
-NODE = ("rev: node.rev, state: node.state", _list_properties, "links: node.context_links", _list_evidence)
+NODE = (
+    "rev: node.rev, state: node.state",
+    _list_properties,
+    "links: node.context_links",
+    _list_evidence,
+    lambda answer: list_merged(answer.node),
+)
 OPENED = (lambda answer: _mention(answer.root), lambda answer: format_counts(answer.summary), _format_policies)
 PROJECTS = (
     Rows(

@@ -442,11 +442,11 @@ def _load_recent(tx: Transaction) -> list[RecentBrief]:
         at_most=LISTS_MAX["recent"],
     )
     ids = to_json_array(event.subject for event in events)
-    summaries: dict[str, str] = dict(tx.all(sql.summaries, ids=ids))
+    summaries: dict[str, str] = dict(tx.all(sql.summaries, project_id=tx.project.id, ids=ids))
     return [
         RecentBrief(
             id=event.subject,
-            summary=summaries.get(event.subject, UNSET),  # a removed node has none
+            summary=summaries.get(event.subject, UNSET),  # a deleted node has none
             action=ACTIONS[event.op],
             agent=event.actor,
             at=event.at,

@@ -136,8 +136,15 @@ SELECT t.id, t.summary
  LIMIT :at_most;
 
 -- name: summaries
--- The summaries of some nodes. By id alone: with the project, SQLite would read all of its nodes.
+-- The summaries of some nodes, also of those that were merged into others. By id alone: with the project, SQLite would read
+-- all of its nodes.
 SELECT c.id, c.summary
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
-   AND c.id IN (SELECT value FROM each(:ids));
+   AND c.id IN (SELECT value FROM each(:ids))
+ UNION ALL
+SELECT m.id, m.summary
+  FROM work_merged_texts AS m
+ WHERE m.tenant_id = :tenant_id
+   AND m.project_id = :project_id
+   AND m.id IN (SELECT value FROM each(:ids));

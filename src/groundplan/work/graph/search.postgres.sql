@@ -89,13 +89,13 @@ SELECT {match_columns}
 
 -- name: nodes_with_merged_words
 -- Differs from SQLite in how words are compared.
-SELECT c.project_id, c.id AS ref, coalesce(c.kind, 'task') AS kind, c.summary AS title, m.summary AS text
+SELECT c.project_id, c.id AS ref, coalesce(c.kind, 'task') AS kind, c.summary AS title, {merged_text} AS text
   FROM each(:projects) AS p
  CROSS JOIN work_merged_texts AS m
  CROSS JOIN work_nodes AS c
  WHERE m.tenant_id = :tenant_id
    AND m.project_id = p.value
-   AND translate(lower(m.summary COLLATE "C"), :uppers, :lowers) LIKE ALL (ARRAY(SELECT value FROM each(:likes)))
+   AND translate(lower(({merged_text}) COLLATE "C"), :uppers, :lowers) LIKE ALL (ARRAY(SELECT value FROM each(:likes)))
    AND c.tenant_id = m.tenant_id
    AND c.project_id = m.project_id
    AND c.n = m.node_n

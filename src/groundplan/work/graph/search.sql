@@ -425,9 +425,13 @@ SELECT {match_columns}
  ORDER BY found.key, c.project_id
  LIMIT :at_most;
 
+-- part: merged_text
+m.summary || coalesce(' ' || m.description, '')
+
 -- name: nodes_with_merged_words
--- Return the nodes of these projects into which a node with all words was merged, with the summary of that node.
-SELECT c.project_id, c.id AS ref, coalesce(c.kind, 'task') AS kind, c.summary AS title, m.summary AS text
+-- Return the nodes of these projects into which a node with all words was merged, with the summary and the
+-- description of that node.
+SELECT c.project_id, c.id AS ref, coalesce(c.kind, 'task') AS kind, c.summary AS title, {merged_text} AS text
   FROM each(:projects) AS p
  CROSS JOIN work_merged_texts AS m
  CROSS JOIN work_nodes AS c
@@ -435,10 +439,10 @@ SELECT c.project_id, c.id AS ref, coalesce(c.kind, 'task') AS kind, c.summary AS
    AND m.project_id = p.value
    AND NOT EXISTS (SELECT 1
                      FROM each(:word_parts) AS part
-                    WHERE instr(lower(m.summary), part.value) = 0)
+                    WHERE instr(lower({merged_text}), part.value) = 0)
    AND NOT EXISTS (SELECT 1
                      FROM each(:other_globs) AS pattern
-                    WHERE lower(m.summary) NOT GLOB pattern.value)
+                    WHERE lower({merged_text}) NOT GLOB pattern.value)
    AND c.tenant_id = m.tenant_id
    AND c.project_id = m.project_id
    AND c.n = m.node_n

@@ -81,6 +81,7 @@ def _draw_task(node: OutlineNode, answer: NodeContext, output: Output) -> Iterat
                 for link in getattr(answer.node, type_) or ()
             ),
             *(("evidence", _format_evidence(one)) for one in answer.node.evidence or ()),
+            *(("merged", f"{one.id} {to_one_line(one.summary)}") for one in answer.node.merged or ()),
             ("changed", format_time(answer.node.updated_at) if answer.node.updated_at else ""),
         ],
         output,
