@@ -29,6 +29,7 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
 from groundplan.policies import Policies, PolicyChanges, decode_policies, get_policies
+from groundplan.work.answers import join_names
 from groundplan.work.graph.node_lists import add_node_lists
 from groundplan.work.kinds import ROOT_N
 from groundplan.work.nodes import TRIMMABLE_FIELDS, WorkCounts, WorkNode, build_node, load_rows
@@ -141,8 +142,8 @@ def begin(tx: Transaction, request: OpenProject) -> OpenedProject:
     answer.created = True
     if near:
         undo = NextStep("briefing.undo", "removes the new one while it is empty", {"project": request.project})
-        named = ", ".join(map(quote_text, near))
-        answer.warnings = [f"{quote_text(request.project)} is new; there is also {named}; {tx.describe(undo)}"]
+        hint = f"; {tx.describe(undo)}" if tx.actor.kind is ActorKind.PERSON else ""  # an agent removes no project
+        answer.warnings = [f"{quote_text(request.project)} is new; there is also {join_names(near)}{hint}"]
     return answer
 
 
