@@ -196,8 +196,6 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("work history", "work.history", arguments=("node_id",)),
     Entry("work onboard", "work.onboard"),
     Entry("work analyse", "work.analyse", arguments=("what", "node_id")),
-    Entry("work import", run="exchange:import_plan"),
-    Entry("work export", run="exchange:export_plan"),
     Entry("purpose open", "purpose.open", without=("keys",)),
     Entry("purpose show", "purpose.items", arguments=("keys",), without=("detail", "cursor")),
     Entry(

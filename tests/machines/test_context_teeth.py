@@ -25,7 +25,7 @@ from tests.machines.test_context_machine import ContextMachine
 
 pytestmark = pytest.mark.slow
 
-STEPS_MAX = 2_400
+STEPS_MAX = 24_000  # most are missed within a tenth of them
 
 Sabotage = Callable[[pytest.MonkeyPatch, SqliteEngine], None]
 

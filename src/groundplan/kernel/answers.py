@@ -146,7 +146,7 @@ class Budget:
     def reserve(self, *parts: Any) -> Budget:
         """Subtract parts that every answer has, and return this budget."""
         for part in parts:
-            self._use(count_chars(part))
+            self.use(count_chars(part))
         return self
 
     def spend_if_fits(self, part: Any) -> bool:
@@ -156,7 +156,7 @@ class Budget:
         needed = count_chars(part) + 1
         if needed > self._free:
             return False
-        self._use(needed)
+        self.use(needed)
         return True
 
     def take_rows(self, rows: Sequence[T], *, at_least: int = 0) -> list[T]:
@@ -165,31 +165,32 @@ class Budget:
             return list(rows)
         all_chars = count_chars(rows) - 1  # without the two brackets, with a comma after the last row
         if all_chars <= self._free:
-            self._use(all_chars)
+            self.use(all_chars)
             return list(rows)
         for index, row in enumerate(rows):
             if not self.spend_if_fits(row):
                 if index >= at_least:
                     return list(rows[:index])
-                self._use(count_chars(row) + 1)
+                self.use(count_chars(row) + 1)
         return list(rows)
 
     def give_back(self, part: Any) -> None:
         """Undo `spend_if_fits` for a part."""
-        self._use(-count_chars(part) - 1)
+        self.use(-count_chars(part) - 1)
 
     def exchange_if_fits(self, part: Any, longer: Any) -> bool:
         """Subtract what a part needs more than another one that was subtracted, if it fits; return whether it does."""
         more = count_chars(longer) - count_chars(part)
         if more > self._free:
             return False
-        self._use(more)
+        self.use(more)
         return True
 
-    def _use(self, chars: float) -> None:
+    def use(self, chars: float) -> None:
+        """Subtract characters."""
         self._free -= chars
         if self._parent is not None:
-            self._parent._use(chars)
+            self._parent.use(chars)
 
 
 def count_chars(value: Any) -> int:
@@ -274,13 +275,13 @@ def share_room(
     First come the shortest forms of all entries, then their full forms in the order of the lists. `at_least` entries
     are shown even if there is no room for them, so that a page is not empty.
     """
-    full = [row.forms[0] for part in parts for row in part.rows]
-    if all(len(part.rows) == part.total for part in parts) and count_chars(full) <= room.free_chars:
-        for part in parts:
-            part.shown = [row.forms[0] for row in part.rows]
-        room.reserve(full)
-        return
     waiting = [part for part in parts if part.rows]
+    full = [[row.forms[0] for row in part.rows] for part in waiting]
+    if all(len(part.rows) == part.total for part in parts) and (needed := count_chars(full)) <= room.free_chars:
+        for part, shown in zip(waiting, full, strict=True):
+            part.shown = shown
+        room.use(needed)
+        return
     notes = sum(len(part.name) + LEFT_OUT_CHARS for part in waiting)
     notes += sum(len(part.name) + LEFT_OUT_CHARS + len(DETAILS) + 1 for part in waiting if len(part.rows[0].forms) > 1)
     rest = Budget(room.free_chars - notes - cursor_chars, room)

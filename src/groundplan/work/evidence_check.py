@@ -50,7 +50,7 @@ def check_evidence(evidence: Collection[tuple[str, str]], preferences: Preferenc
 
 
 def get_default_check(type_: str) -> EvidenceCheck | None:
-    """Return the check of evidence that was not looked up; None for a type that names no commit and no file."""
+    """Return the result for evidence that was not looked up; None for a type that names no commit and no file."""
     return EvidenceCheck.NOT_CHECKED if type_ in (*COMMITS, FILE) else None
 
 

@@ -134,7 +134,7 @@ class Operation(Struct, Generic[In, Out], frozen=True):
         return self.tool.group if self.tool else None
 
     @property
-    def names_errors(self) -> bool:
+    def uses_fact_error_names(self) -> bool:
         """Whether its errors have the names of the contract of facts, which is also that of the members of a scope."""
         return self.name.partition(".")[0] in FACTS
 

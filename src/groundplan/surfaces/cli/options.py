@@ -25,7 +25,6 @@ TimeoutOption = Annotated[
         low=TIMEOUT_S_MIN,
     ),
 ]
-VersionOption = Annotated[str | None, option("--version", value="VERSION")]
 DraftOption = Annotated[bool, option("--draft", text="The draft: the same as --version draft.")]
 
 

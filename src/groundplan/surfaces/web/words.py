@@ -378,7 +378,7 @@ class PageVocabulary(Vocabulary):
         effect = step.effect.removeprefix("without allowPartial ").removesuffix(" begins one")
         first, _, rest = effect.partition(" ")
         if step.operation == "purpose.edit" and first == "with":
-            return _say_edit(rest)
+            return _replace_field_names(rest)
         if step.operation == "purpose.record" and rest.startswith("decisions "):
             return f"record a decision {rest.removeprefix('decisions ')}"
         if first == "with":
@@ -388,14 +388,14 @@ class PageVocabulary(Vocabulary):
         return WORDS[step.operation] if is_said else f"{WORDS[step.operation]} to {act} {rest}".rstrip()
 
 
-def _say_edit(instruction: str) -> str:
+def _replace_field_names(instruction: str) -> str:
     for pattern, words in PARTS.items():
         instruction = re.sub(pattern, words, instruction)
     return TYPES.sub(lambda match: match[0].lower(), instruction)
 
 
 def _get_infinitive(verb: str) -> str:
-    """Return the verb of an effect in the form after “to”."""
+    """Return the infinitive of a verb: `add` for `adds`."""
     if verb in SEEN:
         return "see"
     return verb[:-2] if HISSING.search(verb) else verb.removesuffix("s")

@@ -89,7 +89,7 @@ def add_node_lists(
 
 def count_left_out(parts: Sequence[ListPart[Any]]) -> dict[str, int]:
     """Return what is left out of some lists, by the names of the lists."""
-    return {name: count for part in parts for name, count in part.count_left_out().items()}
+    return {name: count for part in parts if part.total for name, count in part.count_left_out().items()}
 
 
 def _list_values(name: str, values: Sequence[T], position: Position | None) -> ListPart[T]:

@@ -164,14 +164,14 @@ def shorten_orientation(
     lists = {name: len(getattr(orientation, name)) for name in LISTS_MAX if getattr(orientation, name) is not UNSET}
     limit = min(TOKENS_MAX, tokens_max or TOKENS_MAX)
     return fit_excerpts(
-        lambda chars, kept: _shorten_to(orientation, unlisted, chars, kept, lean=lean),
+        lambda chars, kept: _shorten_entries(orientation, unlisted, chars, kept, lean=lean),
         lists,
         floors=LISTS_MIN,
         tokens_max=limit,
     )
 
 
-def _shorten_to(
+def _shorten_entries(
     orientation: Orientation, unlisted: Mapping[str, int], chars: int, list_lengths: Mapping[str, int], *, lean: bool
 ) -> Orientation:
     parts: dict[str, Any] = {

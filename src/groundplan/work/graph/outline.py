@@ -179,7 +179,7 @@ def outline(tx: Transaction, request: ListOutline) -> Outline:
     if request.cursor is not None:
         position = from_cursor(lane_search.sort, decode_cursor(tx, NAME, belongs_to, request.cursor))
     search = build_search(tx, lane_search.filter)
-    counted = _count_ready(tx) if request.lane is Lane.READY else search.total
+    counted = _count_ready_unclaimed(tx) if request.lane is Lane.READY else search.total
     if counted == 0:
         return Outline([], 0)
     ns, found_total = fetch_page(tx, search, lane_search.sort, position, at_most=request.limit + 1)
@@ -214,7 +214,7 @@ def _add_counts_below(tx: Transaction, rows: Sequence[OutlineRow], nodes: Sequen
             node.dropped_below = count.dropped_below or UNSET
 
 
-def _count_ready(tx: Transaction) -> int:
+def _count_ready_unclaimed(tx: Transaction) -> int:
     """Return the number of ready and unclaimed nodes, from the stored count, because counting takes long."""
     return int(tx.scalar(sql.ready_count, project_id=tx.project.id)) - _count_claims(tx).ready
 

@@ -211,7 +211,7 @@ def _build_base_of_export(state: ImportState, item: SourceItem, stored: StoredNo
 
 
 def _iter_above(state: ImportState, n: int) -> Iterator[int]:
-    """Yield the numbers of the nodes above a node."""
+    """Yield the numbers of the ancestors of a node."""
     above = state.graph.nodes[n].parent_n
     while above is not None:
         yield above

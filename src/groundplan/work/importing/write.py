@@ -233,7 +233,7 @@ def _load_rows(tx: Transaction, state: ImportState, entries: list[ImportEntry]) 
 
 
 def _finish_changes(state: ImportState, entry: ImportEntry) -> None:
-    """Set the fate and the position of a stored node in its row, and complete the list of its changes."""
+    """Set whether a stored node is open, done or dropped, and its position; complete its list of changes."""
     assert entry.stored is not None  # noqa: S101 - loaded before
     row, node, nodes = entry.stored.row, entry.node, state.graph.nodes
     if node.resolved != row.resolved:

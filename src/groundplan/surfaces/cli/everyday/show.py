@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 
 TEXTS = ("description", "summary")  # properties that are shown as texts
-LOG_LIMIT = 20
 
 
 def show(

@@ -111,10 +111,6 @@ def _format_paths(entity: Atom | ListedAtom | Molecule) -> str:
     return "" if isinstance(entity, Molecule) else join_first(entity.paths or (), PATHS_SHOWN_MAX)
 
 
-def _shorten_knowledge(entity: Atom | Molecule) -> str:
-    return _shorten(entity.knowledge)
-
-
 def _shorten(text: str | UnsetType) -> str:
     """Return the first line of a text, with a mark if there are more."""
     lines = (text or "").splitlines()

@@ -80,7 +80,7 @@ def read_history(visit: Visit) -> Mapping[str, Any]:
 
 
 def _find_days_beside(day: str) -> tuple[str, str] | None:
-    """Return the day before and the day after a text that is a day; else nothing."""
+    """Return the day before and the day after a day; nothing if the text is no day."""
     try:
         date_shown = date.fromisoformat(day)
         return (date_shown - timedelta(days=1)).isoformat(), (date_shown + timedelta(days=1)).isoformat()
