@@ -520,7 +520,7 @@ class Work:
         items = [replace(item, n=self.lead(item.n)) for item in items]
         for item in items:
             is_early = item.resolved and item.n in self.nodes and not self.nodes[item.n].resolved
-            if is_early and self.open_deps(item.n):
+            if is_early:
                 early.add(item.n)
             if is_early and self.open_children(item.n):
                 postponed[item.n] = None
@@ -531,9 +531,13 @@ class Work:
             if self.open_children(n):
                 raise Refusal("unresolved_children")
             self._change(Item(n, resolved=True), agent=agent, now=now, is_person=is_person)
-        for n in sorted(early):
-            if self.nodes[n].resolved and self.open_deps(n):
+        for n in sorted(n for n in early if self.nodes[n].resolved):
+            if self.open_deps(n):
                 self._warnings.append(Warned(n, "while its dependencies are open"))
+            if self.nodes[n].held is not None:
+                self._warnings.append(Warned(n, "while it is on hold"))
+            if self.blocked_above(n):
+                self._warnings.append(Warned(n, "while a node above it waits"))
         updated = tuple((item.n, self.nodes[item.n].rev) for item in items)
         self._refuse_loops()
         return self._answer(before, updated=updated)

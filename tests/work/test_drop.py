@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import resources
+
 import pytest
 from msgspec import UNSET
 
@@ -294,3 +296,15 @@ def test_undo_and_redo_of_a_drop_bring_the_outcome_back(work: WorkClient) -> Non
     work.call("briefing.undo", project="atlas", redo=True)
     assert work.node("a").outcome == "dropped"
     assert work.call("work.open", project="atlas").summary.dropped == 1
+
+
+def test_the_step_of_the_schema_counts_what_older_stores_have_dropped(engine: Engine, work: WorkClient) -> None:
+    work.plan("phase\n  a\nb\nc")
+    work.drop("phase")
+    work.resolve("b")
+    engine.as_owner("UPDATE work_projects SET dropped = 0")
+    text = resources.files("groundplan.migrations").joinpath("0028_dropped_nodes.sql").read_text(encoding="utf-8")
+
+    engine.as_owner(text[text.index("UPDATE") :].partition(";")[0])
+
+    assert work.call("work.open", project="atlas").summary.dropped == 2

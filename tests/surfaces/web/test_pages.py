@@ -329,7 +329,10 @@ def test_a_dropped_task_has_a_sign_a_column_and_a_count_of_its_own_and_is_no_pro
 ) -> None:
     ada = engine.session("ada")
     ada.call("project.create", name="atlas")
-    nodes = [{"ref": "trip", "summary": "Trip"}, *({"ref": x, "summary": x, "parent_ref": "trip"} for x in "abc")]
+    nodes: list[dict[str, Any]] = [
+        {"ref": "trip", "summary": "Trip"},
+        *({"ref": x, "summary": x, "parent_ref": "trip"} for x in "abc"),
+    ]
     nodes.append({"ref": "waiting", "summary": "Waits", "depends_on": ["a"]})
     ids = {one.ref: one.id for one in ada.call("work.plan", project="atlas", nodes=nodes).created}
     browser.log_in()

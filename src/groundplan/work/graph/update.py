@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -168,8 +168,8 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
     is_single = len(request.updates) == 1
     readiness = Readiness(tx, decision=request.decision, postpones_counts=True, changes_one_node=is_single)
     warnings = Warnings()
-    early = []  # nodes that were resolved before their dependencies
     finished: dict[int, str] = {}  # the ids of the nodes that were resolved
+    blocked: set[int] = set()  # of these, those that may have been blocked
     updated = []
     completed: dict[int, str] = {}  # the context links of the tasks that were resolved
     postponed: dict[int, int] = {}  # nodes to resolve after their children, with their depth
@@ -179,8 +179,8 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
         _apply_update(tx, node, item, index, readiness, warnings, decision=request.decision, **options)
         if node.resolved and not was_resolved:
             finished[node.n] = node.id
-            if node.open_deps:
-                early.append(node.n)
+            if not is_single or node.waits or node.blocked_above:
+                blocked.add(node.n)
             if node.kind in (None, TASK):
                 completed[node.n] = node.context_links
 
@@ -203,10 +203,7 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
         apply(node, Update(node.id, resolved=True), 0)
     if not is_single:
         _refresh_revisions(tx, updated)
-    if early:  # as they are now: a later update may have resolved the dependencies
-        readiness.write_counts()
-        for node_id in tx.scalars(sql.resolved_early, project_id=tx.project.id, ns=to_json_array(early)):
-            warnings.add(node_id, "resolved while its dependencies are open")
+    _warn_about_blocked(tx, readiness, warnings, blocked)
     if missing := describe_missing(tx.prepared or {}):
         warnings.add(updated[0].node_id, missing)
     for n, pointers in find_unset_facts_of_nodes(tx, finished).items():
@@ -216,6 +213,27 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
     if completed and not lean and has_knowledge(tx) and load_paths(tx, completed):
         answer.graph_hints = NOTES_HINT
     return add_side_effects(answer, tx, readiness, warnings)
+
+
+class _BlockedRow(Struct):
+    id: str
+    has_open_deps: bool
+    is_held: bool
+    is_held_back: bool
+
+
+def _warn_about_blocked(tx: Transaction, readiness: Readiness, warnings: Warnings, resolved: Collection[int]) -> None:
+    """Warn of nodes that were resolved although they are blocked after the whole request."""
+    if not resolved:
+        return
+    readiness.settle_positions()
+    for row in tx.all(sql.resolved_early, _BlockedRow, project_id=tx.project.id, ns=to_json_array(resolved)):
+        if row.has_open_deps:
+            warnings.add(row.id, "resolved while its dependencies are open")
+        if row.is_held:
+            warnings.add(row.id, "resolved while it is on hold")
+        if row.is_held_back:
+            warnings.add(row.id, "resolved while a node above it waits")
 
 
 def _count_anew(tx: Transaction, node: WorkNodeRow, readiness: Readiness) -> WorkNodeRow:
