@@ -59,6 +59,7 @@ WORK: Mapping[str, str] = {
     "policies.inherit_dependencies": "Whether the dependencies of a node also block everything below it. Default: no.",
     "policies.auto_resolve_parents": "Whether resolving the last open child resolves its parent. Default: no.",
     "policies.claim_ttl_minutes": "How long a claim lasts. Default, and null: as the server is configured.",
+    "policies.claim_minutes_people": "How long a person's claim lasts. Default, and null: until they release it.",
     "policies.agents": "The largest role of an agent in the project, whatever its membership: `viewer`, `editor` (the "
     "default) or `owner`.",
     "policies.secrets": "What happens when a request contains what looks like a token, a key or a password: a warning "
@@ -93,6 +94,7 @@ WORK: Mapping[str, str] = {
     "work.outline/sort": "The order of what the filter finds. Default: `readiness`, as nodes are offered.",
     "work.query/filter": "Which nodes to find; all conditions must hold.",
     "filter.resolved": "Whether the node is resolved.",
+    "filter.outcome": "Resolved nodes that were done, or dropped.",
     "filter.properties": "Nodes with these property values; null finds nodes without the property.",
     "filter.text": "Nodes whose summary contains this text, case-insensitively.",
     "filter.ancestor": "Nodes anywhere below this node.",

@@ -30,6 +30,7 @@ from groundplan.surfaces.cli.terminal import (
     to_one_line,
 )
 from groundplan.work.evidence_check import MARKS, EvidenceCheck
+from groundplan.work.kinds import DROPPED
 from groundplan.work.nodes import get_description
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def _format_question(question: Any) -> str:
 
 
 def _format_before(one: Any) -> Iterator[str]:
-    yield format_title(one.id, f"{one.summary or ''}{f' ({one.outcome})' if one.outcome else ''}")
+    yield format_title(one.id, f"{one.summary or ''}{f' ({one.outcome})' if one.outcome == DROPPED else ''}")
     if one.state is not UNSET:
         yield f"{INDENT}state: {to_one_line(str(format_value(one.state)))}"
     yield from (f"{INDENT}{format_evidence(entry)}" for entry in one.evidence or ())

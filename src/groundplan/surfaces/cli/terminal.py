@@ -82,6 +82,19 @@ def format_time(stamp: str) -> str:
     return escape_control_chars(stamp[:16].replace("T", " "))
 
 
+def format_claim_end(until: str | None) -> str:
+    """Return when a claim ends by itself."""
+    return "you release it" if until is None else format_time(until)
+
+
+def describe_lost(one: Any) -> str:
+    """Return which dependencies of a node that is ready now were dropped, in brackets; empty if none was."""
+    if not one.lost:
+        return ""
+    more = f" and {one.lost_total - len(one.lost)} more" if one.lost_total else ""
+    return f" (dropped: {', '.join(one.lost)}{more})"
+
+
 def format_value(value: Any) -> str:
     """Return a value of any kind on one line."""
     kind = type(value)
