@@ -2022,6 +2022,7 @@ class Update(TypedDict):
     add_context_links: NotRequired[builtins.list[str]]
     remove_context_links: NotRequired[builtins.list[str]]
     add_evidence: NotRequired[Sequence[AddEvidence]]
+    retract_note: NotRequired[str]
     serves: NotRequired[builtins.list[str]]
     rests_on: NotRequired[builtins.list[str]]
     expected_rev: NotRequired[int]

@@ -16,7 +16,7 @@ from hypothesis.stateful import invariant
 from tests.engines import Engine
 from tests.machines.budget import BoundedRun, answer_invariant
 from tests.machines.work_driver import AGENTS, WorkDriver, run_machine
-from tests.machines.work_oracle import ROOT, Evidence, Node
+from tests.machines.work_oracle import NOTE, ROOT, Evidence, Node
 from tests.machines.work_rows import NodeRow
 
 pytestmark = [pytest.mark.proof, pytest.mark.slow]
@@ -225,8 +225,9 @@ class WorkMachine(WorkDriver):
     def evidence(self, one: Evidence) -> dict[str, Any]:
         checked = {"checked": "not_checked"} if one.type in LOOKED_UP else {}  # no repository is known here
         undone = {"undone": True} if self.log.is_undone(one) else {}
+        event = {"event": f"{one.rev}.0"} if one.type == NOTE else {}
         stamp = self.clock.stamp(one.at)
-        return {"type": one.type, "ref": one.ref, "agent": one.agent, "timestamp": stamp} | checked | undone
+        return {"type": one.type, "ref": one.ref, "agent": one.agent, "timestamp": stamp} | checked | undone | event
 
     def merged(self, node: Node) -> list[dict[str, str]]:
         """Return the last of what was merged into a node, in order; of one call, by id."""

@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 ROOT = 1
 DEPENDS_ON = "depends_on"
+NOTE = "note"
 MS_PER_MINUTE = 60_000
 PEOPLE = ("ada", "ben")  # the claims of the others expire
 DESCRIPTION = "description"  # the property that a merge keeps
@@ -39,6 +40,7 @@ class Evidence(NamedTuple):
     ref: str
     agent: str
     at: int
+    rev: int  # of the write that added it
 
 
 class MergedText(NamedTuple):
@@ -186,6 +188,7 @@ class Item:
     add_links: Sequence[str] = ()
     remove_links: Sequence[str] = ()
     add_evidence: Sequence[tuple[str, str]] = ()
+    retract_note: int | None = None  # the write that added it
     expected_rev: int | None = None
     claim: int | None = None
     renew: bool = False
@@ -246,7 +249,6 @@ class Answer:
     reopened: tuple[int, ...] = ()
     auto_resolved: tuple[int, ...] = ()
     warnings: tuple[Warned, ...] = ()
-    may_refuse: frozenset[str] = frozenset()  # codes with which it may be refused all the same
     pairs_with_files: int = 0  # of new nodes with each other or with one that others work on, ordered or not
 
 
@@ -262,6 +264,7 @@ class Work:
         self.removed: dict[int, Node] = {}  # by an undo
         self.last_n = ROOT
         self.writes = 0
+        self.rev = 0  # that the current call would have, as the driver knows it
         self._agent = agent  # of the current call
         self._reopened: list[int] = []
         self._auto_resolved: list[int] = []
@@ -571,7 +574,8 @@ class Work:
             self.reopen_above(item.n, now)
         if "priority" in item.properties and not _same_value(new.properties, old.properties):
             self._warn_of_priority(item.n, new)
-        if action == "resolved" and self.policies.evidence == "warn" and not new.evidence:
+        is_told = action == "resolved" or (new.resolved and item.retract_note is not None)
+        if is_told and self.policies.evidence == "warn" and not new.evidence:
             self._warnings.append(Warned(item.n, "resolved without evidence"))
         if item.state == "Done" and not (new.resolved or is_postponed):
             self._warnings.append(Warned(item.n, "resolved: true does"))
@@ -603,7 +607,10 @@ class Work:
             state=old.state if item.state is ABSENT else item.state,
             properties={key: value for key, value in given.items() if value is not None},
             links=tuple(dict.fromkeys((*kept, *item.add_links))),
-            evidence=old.evidence + tuple(Evidence(*one, agent, now) for one in item.add_evidence),
+            evidence=(
+                *(one for one in old.evidence if one not in _find_notes(old, item.retract_note)),
+                *(Evidence(*one, agent, now, self.rev) for one in item.add_evidence),
+            ),
             resolved=resolved,
             outcome=old.outcome if resolved and old.resolved else None,
             claim=claim,
@@ -622,7 +629,13 @@ class Work:
                 yield "hold_needs_person"
         if any(key.startswith("_") for key in item.properties):
             yield "reserved_property"
-        if new.resolved and not old.resolved and self.policies.evidence == "require" and not new.evidence:
+        notes = _find_notes(old, item.retract_note)
+        if item.retract_note is not None and not notes:
+            yield from ("not_found", "already_retracted")
+        if notes and notes[0].agent != agent and not is_person:
+            yield "not_your_note"
+        is_looked_at = not old.resolved or item.retract_note is not None
+        if new.resolved and is_looked_at and self.policies.evidence == "require" and not new.evidence:
             yield "evidence_required"
 
     def connect(self, links: Sequence[Link], *, agent: str, now: int) -> Answer:
@@ -713,11 +726,11 @@ class Work:
         self._refuse_held(source, agent, now)
         old, kept = self.nodes[source], self.nodes[target]
         self._warn_of_claim(old, "merged", agent, now)
-        lost = [
+        lost = sorted(
             name
             for name, one in old.properties.items()
             if name != DESCRIPTION and not _same_value(one, kept.properties.get(name))
-        ]
+        )
         if lost:
             named = ", ".join(map(repr, lost))
             self._warnings.append(Warned(source, f"its properties {named} are not taken over by {{}}", target))
@@ -757,7 +770,7 @@ class Work:
             self._refuse_held(node, agent, now)
         for node in sorted(still_open):
             self._warn_of_claim(self.nodes[node], "resolved", agent, now)
-            shown = (*self.nodes[node].evidence, Evidence("dropped", reason, agent, now))
+            shown = (*self.nodes[node].evidence, Evidence("dropped", reason, agent, now, self.rev))
             dropped = replace(self.nodes[node], resolved=True, outcome="dropped", evidence=shown, claim=None)
             self._record(dropped, "dropped", now)
         self._resolve_above(n, agent, now)
@@ -895,6 +908,10 @@ def has_cycle(moments: Iterable[T], comes_after: Callable[[T], Iterable[T]]) -> 
             return True
         waiting = {moment: others - free for moment, others in waiting.items() if moment not in free}
     return False
+
+
+def _find_notes(node: Node, rev: int | None) -> list[Evidence]:
+    return [one for one in node.evidence if one.type == NOTE and one.rev == rev]
 
 
 def same_node(one: Node, other: Node) -> bool:

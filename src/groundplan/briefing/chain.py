@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming
-from groundplan.purpose.model import AssumptionStatus, Confidence, RiskLevel
+from groundplan.purpose.model import NEEDED_BY, AssumptionStatus, Confidence, EdgeType, RiskLevel
 from groundplan.work.evidence_check import EvidenceCheck
 from groundplan.work.kinds import Outcome
 
@@ -36,7 +36,12 @@ class StepRelation(StrEnum):
     SERVES = "SERVES"
     CONTRIBUTES_TO = "CONTRIBUTES_TO"
     CAUSES = "CAUSES"
-    DEPENDS_ON = "DEPENDS_ON"
+    NEEDED_BY = NEEDED_BY
+
+    @property
+    def edge_type(self) -> EdgeType:
+        """The type of the edge of the purpose."""
+        return EdgeType.DEPENDS_ON if self is StepRelation.NEEDED_BY else EdgeType(self)
 
 
 class DeadEndReason(StrEnum):

@@ -183,8 +183,8 @@ def _describe_link(link: ChainLink | None) -> str:
     parts = [escape_inline(link.mechanism.rstrip(" ."))] if link.mechanism else []
     if link.confidence:
         parts.append(f"{link.confidence} confidence")
-    if link.by in (StepRelation.CAUSES, StepRelation.DEPENDS_ON):
-        parts.append(RELATION_NAMES[EdgeType(link.by)])
+    if link.by in (StepRelation.CAUSES, StepRelation.NEEDED_BY):
+        parts.append(RELATION_NAMES[link.by.edge_type])
     return f": {', '.join(parts)}" if parts else ""
 
 
@@ -221,7 +221,7 @@ def build_line_picture(line: Throughline, project: str, steps: Sequence[ChainSte
     for step in ordered:
         for link in step.to:
             if link.ref in cards:
-                edge_type = EdgeType.CONTRIBUTES_TO if step.is_work else EdgeType(link.by)
+                edge_type = EdgeType.CONTRIBUTES_TO if step.is_work else link.by.edge_type
                 edge = PurposeEdge("", step.ref, link.ref, edge_type, link.mechanism or None, link.confidence or None)
                 remark = link.by.lower().replace("_", " ") if step.is_work else None
                 arrows.append(Arrow(edge, _build_badges(link.assumptions or ()), remark=remark))

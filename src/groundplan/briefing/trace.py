@@ -157,7 +157,7 @@ def build_purpose_steps(
             links.append(
                 ChainLink(
                     causal.graph.keys[causal.graph.targets[number]],
-                    StepRelation(edge.edge_type),
+                    StepRelation(edge.edge_type.relation),
                     edge.mechanism or UNSET,
                     edge.confidence or UNSET,
                     assumed.get(edge.name, UNSET),

@@ -86,6 +86,14 @@ def parse_position(text: str) -> EventPosition | None:
     return EventPosition(int(match[1]), int(match[2])) if match else None
 
 
+def require_position(text: str, path: tuple[str | int, ...]) -> EventPosition:
+    """Return the position in an argument; raise Invalid if it has none."""
+    position = parse_position(text)
+    if position is None:
+        raise invalid_argument(path, f"must be the position of an event, such as 12.0, not {quote_text(text)}")
+    return position
+
+
 _changes = msgspec.json.Decoder(list[Change])
 
 

@@ -14,7 +14,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.events import find_undone_writes
+from groundplan.kernel.events import EventPosition, find_undone_writes
 from groundplan.kernel.ids import new_short_ids
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -34,6 +34,7 @@ from groundplan.work.kinds import (
 from groundplan.work.links import ShownLink
 from groundplan.work.waiting.order import ROOT_KEY
 
+NOTE = "note"  # the type of evidence that is written for the next reader
 DEPENDS_ON = "depends_on"
 RELATES_TO = "relates_to"
 TEXT_KEY_BITS = 32  # the low bits are the node's number, the high bits the project's
@@ -293,6 +294,7 @@ class Evidence(Struct):
     timestamp: str | UnsetType = UNSET
     checked: EvidenceCheck | UnsetType = UNSET  # of a commit or a file
     undone: bool | UnsetType = UNSET  # set if the write that added it was undone
+    event: str | UnsetType = UNSET  # of a note: by which it can be taken back
 
 
 class MergedTextRow(Struct):
@@ -479,7 +481,7 @@ def summarize_node(row: WorkNodeRow) -> WorkNode:
 
 
 def format_evidence(evidence: list[Evidence], *, lean: bool) -> list[Evidence] | UnsetType:
-    """Return evidence for an answer. With `lean`, entries have no agent and time, and an empty list is left out."""
+    """Return evidence for an answer. With `lean`, entries have no agent, time and event; no empty list."""
     if not lean:
         return evidence
     return [Evidence(one.type, one.ref, checked=one.checked, undone=one.undone) for one in evidence] or UNSET
@@ -497,11 +499,30 @@ def load_evidence(tx: Transaction, ns: Collection[int], *, of_each: int) -> dict
     return evidence
 
 
+def describe_evidence(rows: Iterable[EvidenceRow], *, is_moved: bool = False) -> list[dict[str, str]]:
+    """Return evidence for an event, which has its author and time unless it was moved from another node."""
+    return [
+        {"type": row.type, "ref": row.ref}
+        | ({"agent": row.agent, "timestamp": row.at} if is_moved else {})
+        | ({"checked": row.checked} if row.checked else {})
+        for row in rows
+    ]
+
+
 def build_evidence(tx: Transaction, rows: Sequence[EvidenceRow]) -> list[Evidence]:
     """Return stored evidence as it is shown."""
     undone = find_undone_writes(tx, {row.rev for row in rows})
     return [
-        Evidence(row.type, row.ref, row.agent, row.at, row.checked or UNSET, row.rev in undone or UNSET) for row in rows
+        Evidence(
+            row.type,
+            row.ref,
+            row.agent,
+            row.at,
+            row.checked or UNSET,
+            row.rev in undone or UNSET,
+            str(EventPosition(row.rev, 0)) if row.type == NOTE and row.rev is not None else UNSET,
+        )
+        for row in rows
     ]
 
 
@@ -524,3 +545,14 @@ def build_merged(row: MergedTextRow) -> MergedNode:
 def add_evidence(tx: Transaction, rows: Iterable[EvidenceRow]) -> None:
     """Append evidence to nodes."""
     tx.run_many(sql.add_evidence, [{"project_id": tx.project.id, **msgspec.structs.asdict(row)} for row in rows])
+
+
+def list_evidence_after(tx: Transaction, n: int, k: int = 0) -> list[EvidenceRow]:
+    """Return the evidence of a node after its first `k`."""
+    return tx.all(sql.evidence_after, EvidenceRow, project_id=tx.project.id, n=n, k=k)
+
+
+def replace_evidence_after(tx: Transaction, n: int, rows: Sequence[EvidenceRow], k: int = 0) -> None:
+    """Replace the evidence of a node after its first `k`. It is numbered without a gap."""
+    tx.run(sql.remove_evidence_after, project_id=tx.project.id, n=n, k=k)
+    add_evidence(tx, [msgspec.structs.replace(row, node_n=n, k=place) for place, row in enumerate(rows, k + 1)])

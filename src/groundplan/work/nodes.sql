@@ -78,6 +78,24 @@ DELETE FROM work_edges
 INSERT INTO work_evidence (tenant_id, project_id, {evidence})
 VALUES (:tenant_id, :project_id, {evidence:values});
 
+-- name: evidence_after
+-- The evidence of a node after its first :k.
+SELECT {evidence}
+  FROM work_evidence
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n
+   AND k > :k
+ ORDER BY k;
+
+-- name: remove_evidence_after
+-- Remove the evidence of a node after its first :k.
+DELETE FROM work_evidence
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n
+   AND k > :k;
+
 -- name: best_of_nodes
 -- The ids and summaries of some nodes, in the order in which they are offered, and whether they had a dependency that was
 -- dropped.

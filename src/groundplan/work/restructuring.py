@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import Annotated, NamedTuple
 
-import msgspec
 from msgspec import Meta, Struct
 
 from groundplan.kernel.access import Permission, Role
@@ -26,15 +25,16 @@ from groundplan.work.graph.update import is_same_json
 from groundplan.work.kinds import DROPPED, FEATURE, ROOT_N
 from groundplan.work.nodes import (
     DEPENDS_ON,
-    EvidenceRow,
     WorkNodeRow,
     add_edge,
-    add_evidence,
+    describe_evidence,
     fetch_node,
     list_claim_end,
+    list_evidence_after,
     list_open_nodes,
     load_tags,
     remove_edge,
+    replace_evidence_after,
     save_node,
     set_tags,
     touch,
@@ -320,14 +320,12 @@ def _move_hold(tx: Transaction, readiness: Readiness, source: WorkNodeRow, targe
 
 
 def _append_evidence(tx: Transaction, source: WorkNodeRow, target: WorkNodeRow) -> list[Change]:
-    rows = tx.all(sql.evidence_of_node, EvidenceRow, project_id=tx.project.id, n=source.n)
+    rows = list_evidence_after(tx, source.n)
     if not rows:
         return []
-    tx.run(sql.remove_evidence, project_id=tx.project.id, n=source.n)
-    numbered = enumerate(rows, target.evidence_total + 1)
-    add_evidence(tx, [msgspec.structs.replace(row, node_n=target.n, k=k) for k, row in numbered])
-    added = [{"type": row.type, "ref": row.ref, "agent": row.agent, "timestamp": row.at} for row in rows]
-    return [changed("evidence", None, added)]
+    replace_evidence_after(tx, source.n, [])
+    replace_evidence_after(tx, target.n, rows, target.evidence_total)
+    return [changed("evidence", None, describe_evidence(rows, is_moved=True))]
 
 
 def _remove_source(
@@ -506,11 +504,12 @@ def _warn_about_dependents(tx: Transaction, warnings: Warnings, dropped: Sequenc
 def _warn_about_properties(warnings: Warnings, source: WorkNodeRow, target: WorkNodeRow) -> None:
     """Warn about properties of a source that the target does not get."""
     target_properties = target.properties_value
-    names = [
+    # Sorted, because an undo may have changed their order.
+    names = sorted(
         name
         for name, value in source.properties_value.items()
         if name != DESCRIPTION and not is_same_json(value, target_properties.get(name))
-    ]
+    )
     if names:
         warnings.add(source.id, f"its properties {join_names(names)} are not taken over by {target.id}")
 

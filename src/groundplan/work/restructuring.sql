@@ -107,22 +107,6 @@ SELECT d.from_n, d.type, d.to_n, o.id AS other_id, NOT o.resolved AS other_is_op
    AND d.project_id = :project_id
    AND d.to_n = :n;
 
--- name: evidence_of_node
--- All evidence of a node, oldest first.
-SELECT {evidence}
-  FROM work_evidence
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND node_n = :n
- ORDER BY k;
-
--- name: remove_evidence
--- Remove the evidence of a node that is merged into another.
-DELETE FROM work_evidence
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND node_n = :n;
-
 -- name: remove_node
 -- Remove a node that was merged into another or deleted.
 DELETE FROM work_nodes

@@ -283,6 +283,28 @@ def test_a_suggestion_in_a_partial_run_is_decided_at_once_in_a_draft_of_it(ada: 
     assert client.view(runId=draft).inputs_by_pointer["/a"].value_number == 2
 
 
+@pytest.mark.parametrize("decision", ["accept", "reject"])
+def test_a_suggestion_that_was_decided_in_force_waits_in_no_older_copy(
+    ada: Session, clock: ManualClock, decision: str
+) -> None:
+    client = suggest(ada, "atlas", "/a", "/b")
+    client.commit()
+    clock.move(minutes=1)
+    client.draft()
+    older = client.run
+    for _ in range(2):  # also not after another commit
+        clock.move(minutes=1)
+        client.draft()
+        waiting = [one.id for one in client.suggestions() if one.pointer == "/a"]
+        if waiting:
+            client.edit(**{decision: waiting})
+        client.commit()
+
+    assert [(item.ref, item.action.arguments["runId"]) for item in read(ada, project="atlas")] == [("/b", older)]
+    client.call("context.commit", runId=older)
+    assert [item.ref for item in read(ada, project="atlas")] == ["/b"]
+
+
 def test_a_long_value_is_shortened(ada: Session) -> None:
     client = suggest(ada, "atlas", "/a")
     client.write("/long", "x" * 20_000)
@@ -447,6 +469,26 @@ def test_a_required_fact_without_a_value_waits_at_once_and_until_it_has_one(ada:
     assert in_force.action.arguments["runId"] == item.action.arguments["runId"]
     assert in_draft.action.arguments["runId"] == facts.run != item.action.arguments["runId"]
     assert read(ada, project="atlas") == []
+
+
+def test_a_fact_that_was_set_in_force_since_a_draft_copied_it_waits_no_more_unless_the_draft_cleared_it(
+    ada: Session, clock: ManualClock
+) -> None:
+    facts = ContextClient(ada)
+    facts.draft()
+    facts.write("/colour", label="Colour", required=True, valueKind="string")
+    facts.write("/size", 3, required=True)
+    facts.commit(allowPartial=True)
+    clock.move(minutes=1)
+    older, newer = facts.draft(), facts.draft()
+    facts.edit(inputs=[{"pointer": "/colour", "value": "red"}])
+    facts.commit()
+
+    assert read(ada, project="atlas") == []
+    facts.edit(runId=older, inputs=[{"pointer": "/size", "value": None}])
+    (cleared,) = read(ada, project="atlas")
+    assert (cleared.ref, cleared.action.arguments["runId"]) == ("/size", older)
+    assert facts.view_in_force().run.id == newer
 
 
 def test_missing_facts_come_in_pages_without_a_repetition(ada: Session, clock: ManualClock) -> None:

@@ -21,7 +21,7 @@ from groundplan.kernel.actors import Actor
 from groundplan.kernel.answers import Budget, encode, fits, refuse_oversized, trim
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import GroundplanError, Invalid, NameTaken, NotFound
-from groundplan.kernel.input_gate.request import PROJECT_NAMES, parse_request, separate_project
+from groundplan.kernel.input_gate.request import PROJECT_NAMES, parse_request, read_project_name, separate_project
 from groundplan.kernel.input_gate.types import get_decoder
 from groundplan.kernel.operations.envelopes import add_warnings, wrap
 from groundplan.kernel.operations.registry import AnswerWithoutProject, Effect, Operation
@@ -186,7 +186,7 @@ class _Execution(msgspec.Struct, frozen=True):
 
     def _locate(self, tx: Transaction, operation: Operation[Any, Any]) -> str | None:
         """Return the project of the request; None for an operation on the organization."""
-        tx.preferences, tx.named_project = self.preferences, self.within
+        tx.preferences, tx.named_project = self.preferences, self.within or read_project_name(self.request)
         project = operation.project and operation.project(tx, self.request)
         if self.within is not None and project not in (None, self.within):
             access = authorize_project(tx, project, operation.permission)

@@ -27,14 +27,14 @@ from groundplan.surfaces.cli.drawing import (
 from groundplan.surfaces.cli.terminal import (
     INDENT,
     describe_lost,
+    format_actor,
     format_claim_end,
-    format_time,
+    format_signed_evidence,
     format_title,
     format_value,
     pluralize,
     to_one_line,
 )
-from groundplan.work.evidence_check import format_marks
 from groundplan.work.kinds import DROPPED
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from groundplan.work.graph.query import FoundNodes
     from groundplan.work.graph.subtree import NodeTree
     from groundplan.work.links import ShownLink
-    from groundplan.work.nodes import Evidence, WorkCounts
+    from groundplan.work.nodes import WorkCounts
 
 Pairs = Iterator[tuple[str, Any]]
 
@@ -91,11 +91,11 @@ def _format_policies(answer: OpenedProject) -> Iterator[str]:
 
 
 def _mention_claimant(claim: Any) -> str:
-    return f"{_mention(claim)} ({to_one_line(claim.claimed_by)})"
+    return f"{_mention(claim)} ({format_actor(claim.claimed_by, claim.claimed_by_kind)})"
 
 
 def _format_area(area: Any) -> str:
-    return f"{to_one_line(area.name or 'in no area')}: {area.notes}"
+    return f"{to_one_line(area.name)}: {area.notes}"
 
 
 def _list_what_waits(answer: Any) -> Iterator[str]:
@@ -126,7 +126,7 @@ def _list_properties(answer: Offer | NodeContext) -> Pairs:
 
 def _list_evidence(answer: Offer | NodeContext) -> Pairs:
     for one in answer.node.evidence or ():
-        yield "evidence", _format_evidence(one)
+        yield "evidence", format_signed_evidence(one)
     if answer.node.evidence_total:
         yield "evidence", f"{answer.node.evidence_total} in total"
 
@@ -152,13 +152,8 @@ def _list_inherited_links(offer: Offer) -> Pairs:
 
 def _list_resolved_dependencies(offer: Offer) -> Pairs:
     for one in offer.resolved_deps or ():
-        evidence = f" ({'; '.join(map(_format_evidence, one.evidence))})" if one.evidence else ""
+        evidence = f" ({'; '.join(map(format_signed_evidence, one.evidence))})" if one.evidence else ""
         yield "after", f"{_mention(one)}{' (dropped)' if one.outcome == DROPPED else ''}{evidence}"
-
-
-def _format_evidence(one: Evidence) -> str:
-    by = f"({one.agent}, {format_time(one.timestamp)})" if one.agent and one.timestamp else ""
-    return " ".join(filter(None, (f"{one.type}: {to_one_line(one.ref)}", format_marks(one), by)))
 
 
 def _format_tree(top: NodeTree, level: int = 0) -> Iterator[str]:
@@ -176,6 +171,10 @@ def _format_blocked(one: BlockedBrief) -> str:
 
 def _format_branch(one: BranchBrief) -> str:
     return _mention_with_mark(one) + (f" ({one.open_children} open below)" if one.open_children else "")
+
+
+def _describe_actor(event: HistoryEvent) -> str:
+    return format_actor(event.agent, event.agent_kind)
 
 
 def _format_event(one: RecentBrief) -> str:
@@ -342,7 +341,9 @@ RENDERERS: dict[str, Callable[..., None]] = {
     "work.history": View(
         Rows(
             "events",
-            "at: timestamp, who: agent, what: action",
+            "at: timestamp",
+            ("who", _describe_actor),
+            "what: action",
             ("changes", _join_changes),
             "why: decision",
             empty="No events recorded.",

@@ -16,11 +16,13 @@ from msgspec.structs import replace
 
 from groundplan import providers
 from groundplan.kernel.access import Permission
+from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.answers import LeftOut, fit_excerpts
 from groundplan.kernel.errors import NextStep
 from groundplan.kernel.events import list_headlines
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Effect, Group, Route, Tool, declare
+from groundplan.kernel.principals import read_other_kinds
 from groundplan.kernel.projects import ListProjects, list_projects
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.queries import load_queries, to_json_array
@@ -80,12 +82,13 @@ class OtherClaimBrief(NodeBrief, kw_only=True):
     """A node that somebody else has claimed."""
 
     claimed_by: str
+    claimed_by_kind: ActorKind | UnsetType = UNSET  # not of a person
 
 
 class AreaBrief(Struct):
-    """An area of knowledge and the number of its notes; without a name, the notes in no area."""
+    """An area of knowledge and the number of its notes."""
 
-    name: str | UnsetType
+    name: str
     notes: int
 
 
@@ -118,6 +121,7 @@ class RecentBrief(NodeBrief, kw_only=True):
 
     action: str
     agent: str | UnsetType = UNSET
+    agent_kind: ActorKind | UnsetType = UNSET  # not of a person
     at: str | UnsetType = UNSET
     decision: str | UnsetType = UNSET
     decision_excerpt: str | UnsetType = UNSET
@@ -194,7 +198,7 @@ def _shorten(entry: str | AreaBrief | NodeBrief, chars: int, *, lean: bool) -> s
         case str():
             return _cut_line(entry, chars)
         case AreaBrief():
-            return replace(entry, name=UNSET if entry.name is UNSET else _cut_line(entry.name, chars))
+            return replace(entry, name=_cut_line(entry.name, chars))
     return _shorten_entry(entry, chars, lean=lean)
 
 
@@ -205,7 +209,7 @@ def _shorten_entry(entry: AnyBrief, chars: int, *, lean: bool) -> AnyBrief:
         case RecentBrief():
             shortened.decision, shortened.decision_excerpt = _make_excerpt(shortened.decision, chars * DECISION_WIDTHS)
             if lean:
-                shortened.agent = shortened.at = UNSET
+                shortened.agent = shortened.agent_kind = shortened.at = UNSET
         case BlockedBrief():
             shortened.waits_for = [_shorten_entry(awaited, chars, lean=lean) for awaited in shortened.waits_for]
             shortened.hold, shortened.hold_excerpt = _make_excerpt(shortened.hold, chars)
@@ -327,7 +331,7 @@ def build_orientation(tx: Transaction) -> tuple[Orientation, dict[str, int]]:
         missing=overview.missing or UNSET,
         questions=overview.questions or UNSET,
         drafts=_describe_drafts(overview),
-        areas=[AreaBrief(area.name or UNSET, area.notes) for area in overview.areas] or UNSET,
+        areas=[AreaBrief(area.name, area.notes) for area in overview.areas] or UNSET,
         blocked=[_explain_blocked(tx, blocked_row) for blocked_row in blocked],
         tree=tree,
         recent=_load_recent(tx),
@@ -364,7 +368,16 @@ def _load_claims(tx: Transaction) -> list[ClaimBrief]:
 def _load_other_claims(tx: Transaction) -> tuple[list[OtherClaimBrief], int]:
     """Return the latest claims of others, and how many there are."""
     rows = tx.all(sql.claims_of_others, OtherClaimRow, project_id=tx.project.id, at_most=LISTS_MAX["claims"])
-    claims = [OtherClaimBrief(id=row.id, summary=row.summary, claimed_by=row.claimed_by) for row in rows]
+    kinds = read_other_kinds(tx) if rows else {}
+    claims = [
+        OtherClaimBrief(
+            id=row.id,
+            summary=row.summary,
+            claimed_by=row.claimed_by,
+            claimed_by_kind=kinds.get(row.claimed_by, UNSET),
+        )
+        for row in rows
+    ]
     return claims, rows[0].total if rows else 0
 
 
@@ -449,6 +462,7 @@ def _load_recent(tx: Transaction) -> list[RecentBrief]:
             summary=summaries.get(event.subject, UNSET),  # a deleted node has none
             action=ACTIONS[event.op],
             agent=event.actor,
+            agent_kind=event.actor_kind or UNSET,
             at=event.at,
             decision=UNSET if event.decision is None else event.decision,
         )

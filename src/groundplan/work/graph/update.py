@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import NextStep, RuleViolated, StaleRevision
+from groundplan.kernel.events import require_position
 from groundplan.kernel.links import LinkSource
 from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.preferences import Preferences
@@ -29,10 +30,12 @@ from groundplan.work.nodes import (
     EvidenceRow,
     WorkNodeRow,
     add_evidence,
+    describe_evidence,
     fetch_node,
     save_node,
     save_progress,
 )
+from groundplan.work.notes import retract_notes
 from groundplan.work.overlaps import load_paths
 from groundplan.work.readiness import Readiness
 from groundplan.work.refs import fetch_node_in_project, resolve_node_project
@@ -110,6 +113,7 @@ class Update(Struct, forbid_unknown_fields=True):
     add_context_links: Links | UnsetType = UNSET
     remove_context_links: list[str] | UnsetType = UNSET
     add_evidence: Annotated[list[AddEvidence], Meta(max_length=50)] | UnsetType = UNSET
+    retract_note: str | UnsetType = UNSET
     serves: PurposeKeys | UnsetType = UNSET
     rests_on: Pointers | UnsetType = UNSET
     expected_rev: int | UnsetType = UNSET
@@ -160,7 +164,9 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
         StaleClaim: the number of a claim is not the current one, or the caller holds no claim.
         ClaimedByAnother: the project enforces claims and another actor has claimed a node that would change.
         UnresolvedChildren: a node to resolve has open children.
-        EvidenceRequired: the project requires evidence and the node has none.
+        EvidenceRequired: the project requires evidence and the node has none, or would have none.
+        AlreadyRetracted: a note was taken back before.
+        NotYourNote: another actor wrote a note to take back, and the caller is no owner.
         ReservedProperty: a property is reserved for the engine.
         UnknownKey, UnknownPointer: what a node serves or rests on does not exist.
         WrongLinkKind: a node would serve an assumption.
@@ -200,6 +206,8 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
     for n in sorted(postponed, key=postponed.__getitem__, reverse=True):  # children before their parents
         node = _count_anew(tx, fetch_node(tx, n), readiness)
         refuse_open_children(tx, node)
+        if node.resolved:  # by the last of its children
+            blocked.add(n)
         apply(node, Update(node.id, resolved=True), 0)
     if not is_single:
         _refresh_revisions(tx, updated)
@@ -285,6 +293,9 @@ def _apply_update(
     """Apply one update, without resolving a node for which that is postponed. Its links are set already."""
     fields = _update_fields(tx, node, item, index, warnings)
     changes = [*fields, *links]
+    if item.retract_note is not UNSET:
+        position = require_position(item.retract_note, ("updates", index, "retract_note"))
+        changes.append(retract_notes(tx, node, position))
     entries = [] if item.add_evidence is UNSET else list(item.add_evidence)
     if entries:
         changes.append(_append_evidence(tx, node, entries))
@@ -298,6 +309,8 @@ def _apply_update(
             changes += node.resolve()
         else:
             changes += node.reopen()
+    elif node.resolved and item.retract_note is not UNSET:
+        _check_evidence(tx, node, len(entries), warnings)
     is_edited = any(change.field != "evidence" for change in changes)  # a hint may be left for who holds it
     if is_edited and not (flips and node.resolved):
         claims.enforce_claims(tx, node.id, node.claimed_by, node.claimed_until)
@@ -388,26 +401,23 @@ def _set_links(
 
 
 def _append_evidence(tx: Transaction, node: WorkNodeRow, entries: Sequence[AddEvidence]) -> Change:
-    """Add evidence to a node. The change leaves out actor and time, because the event has them."""
-    numbered = enumerate(entries, node.evidence_total + 1)
+    """Add evidence to a node."""
     checks: Checks = tx.prepared or {}
-    add_evidence(
-        tx,
-        [
-            EvidenceRow(
-                node.n,
-                k,
-                entry.type,
-                entry.ref,
-                tx.actor.id,
-                tx.now,
-                checks.get((entry.type, entry.ref), get_default_check(entry.type)),
-                tx.rev,
-            )
-            for k, entry in numbered
-        ],
-    )
-    return changed("evidence", None, [{"type": entry.type, "ref": entry.ref} for entry in entries])
+    rows = [
+        EvidenceRow(
+            node.n,
+            k,
+            entry.type,
+            entry.ref,
+            tx.actor.id,
+            tx.now,
+            checks.get((entry.type, entry.ref), get_default_check(entry.type)),
+            tx.rev,
+        )
+        for k, entry in enumerate(entries, node.evidence_total + 1)
+    ]
+    add_evidence(tx, rows)
+    return changed("evidence", None, describe_evidence(rows))
 
 
 def _check_evidence(tx: Transaction, node: WorkNodeRow, added: int, warnings: Warnings) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -259,6 +260,32 @@ def test_evidence_without_a_type_gets_the_one_it_looks_like(pl: ShortWords) -> N
         ("https", "https://example.org/run/1"),
         ("test", "unit"),
     ]
+
+
+def test_undo_removes_a_task_that_was_added_and_says_so(pl: ShortWords) -> None:
+    login = pl.add("Login")
+    ended = pl("undo")
+
+    assert re.fullmatch(rf"Undid \d+\.0: created {login}\.\n", ended.out)
+    assert pl(f"show {login} --json").error == (3, "not_found")
+    assert re.fullmatch(rf"Did again \d+\.0: created {login}\.\n", pl("undo --redo").out)
+    assert pl(f"show {login}").code == 0
+    assert pl("undo --redo --json").error == (5, "nothing_to_redo")
+
+
+def test_a_note_is_taken_back_by_the_event_that_show_names(pl: ShortWords) -> None:
+    login = pl.add("Login")
+    pl(f"note {login} the key is in the safe")
+    (note,) = pl(f"show {login} --json").answer["node"]["evidence"]
+    assert f"event {note['event']}" in pl(f"show {login}").out
+
+    pl(f"note {login} --retract {note['event']} ask Ben for the key")
+    assert "safe" not in pl(f"show {login}").out
+    assert "note: the key is in the safe -> none" in pl(f"log {login}").out
+    assert pl(f"note {login} --retract {note['event']} --json").error == (5, "already_retracted")
+
+    pl("undo")
+    assert [one["ref"] for one in pl(f"show {login} --json").answer["node"]["evidence"]] == ["the key is in the safe"]
 
 
 @pytest.mark.parametrize(

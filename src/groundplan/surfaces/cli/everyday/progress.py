@@ -28,11 +28,11 @@ from groundplan.surfaces.cli.terminal import (
     INDENT,
     describe_lost,
     format_claim_end,
+    format_evidence,
     format_time,
     format_value,
     to_one_line,
 )
-from groundplan.work.evidence_check import format_marks
 from groundplan.work.kinds import DROPPED
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def draw_offer(offer: Offer, output: Output, state: str) -> Iterator[Part]:
             ("until", "" if offer.until is UNSET else format_claim_end(offer.until)),
             ("links", ", ".join(node.context_links or ())),
             *(("after", _format_dependency(one)) for one in offer.resolved_deps or ()),
-            *(("evidence", f"{one.type}: {to_one_line(one.ref)}") for one in node.evidence or ()),
+            *(("evidence", format_evidence(one)) for one in node.evidence or ()),
         ],
         output,
     )
@@ -134,9 +134,7 @@ def _format_property(name: str, value: Any) -> str:
 
 
 def _format_dependency(one: Any) -> str:
-    evidence = "; ".join(
-        f"{entry.type}: {to_one_line(entry.ref)} {format_marks(entry)}".rstrip() for entry in one.evidence or ()
-    )
+    evidence = "; ".join(map(format_evidence, one.evidence or ()))
     dropped = " (dropped)" if one.outcome == DROPPED else ""
     return f"{one.id} {to_one_line(one.summary)}{dropped}" + (f" ({evidence})" if evidence else "")
 
