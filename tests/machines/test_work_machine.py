@@ -50,6 +50,7 @@ class WorkMachine(WorkDriver):
             counts.resolved,
             counts.blocked,
             counts.actionable,
+            counts.dropped,
         )
         assert self.stored.merged_texts == {
             n: sorted((self.ids[one.n], one.summary, one.description) for one in node.merged)
@@ -181,6 +182,7 @@ class WorkMachine(WorkDriver):
             "rev": node.rev,
             "summary": node.summary,
             "resolved": node.resolved,
+            **self.outcome(node),
             "properties": properties,
             "context_links": list(node.links),
             "evidence": [self.evidence(one) for one in node.evidence],
@@ -192,6 +194,10 @@ class WorkMachine(WorkDriver):
         told |= {"state": node.state} if node.state is not None else {}
         told |= {"merged": self.merged(node)} if node.merged else {}
         return told
+
+    def outcome(self, node: Node) -> dict[str, str]:
+        """Return the outcome of a resolved node."""
+        return {"outcome": node.outcome or "done"} if node.resolved else {}
 
     def offer(self, n: int) -> dict[str, Any]:
         """Return a node as offered: with its path, its own and inherited links, and its evidence."""
@@ -209,7 +215,9 @@ class WorkMachine(WorkDriver):
                 ],
             },
             "resolved_deps": [
-                one | {"evidence": [self.evidence(shown) for shown in nodes[target].evidence]}
+                one
+                | self.outcome(nodes[target])
+                | {"evidence": [self.evidence(shown) for shown in nodes[target].evidence]}
                 for target, one in zip(done, self.mentions(done), strict=True)
             ],
         }

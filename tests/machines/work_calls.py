@@ -49,6 +49,7 @@ POLICIES: Mapping[str, tuple[Any, ...]] = {
     "evidence": ("off", "warn", "require"),
     "claims": ("enforced", "enforced", "soft"),
     "claim_ttl_minutes": (60, 0.5, 1),
+    "claim_minutes_people": (None, 60, 0.5),
 }
 WISHES = ("resolve", "reopen", "claim", "content")
 VERBS = ("move", "merge", "drop")

@@ -18,6 +18,7 @@ ROOT = 1
 DEPENDS_ON = "depends_on"
 NOTE = "note"
 MS_PER_MINUTE = 60_000
+PEOPLE = ("ada", "ben")  # the claims of the others expire
 DESCRIPTION = "description"  # the property that a merge keeps
 OVERLAPS_TOLD = 10  # pairs of a plan with files in common that its answer tells of
 
@@ -76,10 +77,22 @@ class Policies:
     auto_resolve_parents: bool = False
     overlap: Literal["off", "warn", "avoid"] = "warn"
     claim_ttl_minutes: float | None = None
+    claim_minutes_people: float | None = None
 
     @property
-    def claim_ttl_ms(self) -> int:
+    def agents_ms(self) -> int:
+        """How long a claim of an agent lasts."""
         return round((60.0 if self.claim_ttl_minutes is None else self.claim_ttl_minutes) * MS_PER_MINUTE)
+
+    @property
+    def people_ms(self) -> int | None:
+        """How long a claim of a person lasts; None is without expiry."""
+        return None if self.claim_minutes_people is None else round(self.claim_minutes_people * MS_PER_MINUTE)
+
+    def compute_end(self, agent: str, now: int) -> int | None:
+        """Return when a claim that begins now expires."""
+        lasts = self.people_ms if agent in PEOPLE else self.agents_ms
+        return None if lasts is None else now + lasts
 
 
 @dataclass(frozen=True)
@@ -141,6 +154,7 @@ class Counts(NamedTuple):
     unresolved: int
     blocked: int
     actionable: int
+    dropped: int
 
 
 @dataclass(frozen=True)
@@ -214,11 +228,11 @@ Operation = Move | Merge | Drop
 
 
 class Warned(NamedTuple):
-    """What an answer warns of: a node or a text, some words of the sentence, and a node that these name as {}."""
+    """What an answer warns of: a node or a text, some words of the sentence, and the nodes that these name as {}."""
 
     subject: int | str
     words: str
-    other: int | str = ""
+    other: int | str | tuple[int, ...] = ""
 
 
 @dataclass(frozen=True)
@@ -230,7 +244,7 @@ class Answer:
     applied: int = 0
     named: tuple[int, ...] = ()  # the node of each operation
     rejected: tuple[tuple[Link, str], ...] = ()
-    claimed: tuple[tuple[int, int], ...] = ()
+    claimed: tuple[tuple[int, int, int | None], ...] = ()  # each with its number and its end
     newly_actionable: frozenset[int] = frozenset()
     reopened: tuple[int, ...] = ()
     auto_resolved: tuple[int, ...] = ()
@@ -291,6 +305,13 @@ class Work:
     def waits_for(self, n: int) -> list[int]:
         return [edge.target for edge in self.edges if edge.source == n and edge.type == DEPENDS_ON]
 
+    def depended_by(self, n: int) -> list[int]:
+        return [edge.source for edge in self.edges if edge.target == n and edge.type == DEPENDS_ON]
+
+    def lost(self, n: int) -> list[int]:
+        """The dependencies of a node that were dropped."""
+        return sorted(target for target in self.waits_for(n) if self.nodes[target].outcome is not None)
+
     def open_children(self, n: int) -> int:
         return sum(not self.nodes[child].resolved for child in self.children(n))
 
@@ -319,7 +340,8 @@ class Work:
     def counts(self) -> Counts:
         resolved = sum(node.resolved for node in self.nodes.values())
         total = len(self.nodes)
-        return Counts(total, resolved, total - resolved, len(self.blocked()), len(self.actionable()))
+        dropped = sum(node.outcome is not None for node in self.nodes.values())
+        return Counts(total, resolved, total - resolved, len(self.blocked()), len(self.actionable()), dropped)
 
     def rank(self, n: int) -> tuple[float, int, int, int]:
         node = self.nodes[n]
@@ -408,7 +430,7 @@ class Work:
         for node in self.nodes.values():
             if node.claim is None or node.claim.until is None or node.claim.until <= now - max(by, 0):
                 continue
-            until = min(node.claim.until + by, now + self.policies.claim_ttl_ms)
+            until = min(node.claim.until + by, now + max(self.policies.agents_ms, self.policies.people_ms or 0))
             if until != node.claim.until:
                 moved.add(node.n)
                 self._record(replace(node, claim=node.claim._replace(until=until)), "lease_moved", now)
@@ -501,7 +523,7 @@ class Work:
         items = [replace(item, n=self.lead(item.n)) for item in items]
         for item in items:
             is_early = item.resolved and item.n in self.nodes and not self.nodes[item.n].resolved
-            if is_early and self.open_deps(item.n):
+            if is_early:
                 early.add(item.n)
             if is_early and self.open_children(item.n):
                 postponed[item.n] = None
@@ -512,9 +534,13 @@ class Work:
             if self.open_children(n):
                 raise Refusal("unresolved_children")
             self._change(Item(n, resolved=True), agent=agent, now=now, is_person=is_person)
-        for n in sorted(early):
-            if self.nodes[n].resolved and self.open_deps(n):
+        for n in sorted(n for n in early if self.nodes[n].resolved):
+            if self.open_deps(n):
                 self._warnings.append(Warned(n, "while its dependencies are open"))
+            if self.nodes[n].held is not None:
+                self._warnings.append(Warned(n, "while it is on hold"))
+            if self.blocked_above(n):
+                self._warnings.append(Warned(n, "while a node above it waits"))
         updated = tuple((item.n, self.nodes[item.n].rev) for item in items)
         self._refuse_loops()
         return self._answer(before, updated=updated)
@@ -527,7 +553,8 @@ class Work:
             item = replace(item, resolved=None)
         new = self._changed(old, item, agent, now)
         problems = [*self._why_not_change(old, new, item, agent, now, is_person)]
-        if is_resolving and self.policies.claims == "enforced" and old.is_held_against(agent, now):
+        is_changed = is_resolving or not same_node(replace(new, evidence=old.evidence), old)  # a hint may be left
+        if is_changed and self.policies.claims == "enforced" and old.is_held_against(agent, now):
             problems.append("claimed_by_another")
         if problems:
             raise Refusal(*problems)
@@ -541,7 +568,9 @@ class Work:
         if action == "resolved":
             self._warn_of_claim(old, "resolved", agent, now)
             self._resolve_above(item.n, agent, now)
-        elif action == "reopened":
+        elif is_changed and not is_resolving:
+            self._warn_of_claim(old, "changed", agent, now)
+        if action == "reopened":
             self.reopen_above(item.n, now)
         if "priority" in item.properties and not _same_value(new.properties, old.properties):
             self._warn_of_priority(item.n, new)
@@ -571,7 +600,7 @@ class Work:
         elif claim and item.hold:
             claim = claim._replace(until=None)
         elif claim and item.renew:
-            claim = claim._replace(until=now + self.policies.claim_ttl_ms)
+            claim = claim._replace(until=self.policies.compute_end(agent, now))
         return replace(
             old,
             summary=old.summary if item.summary is None else item.summary,
@@ -611,9 +640,6 @@ class Work:
 
     def connect(self, links: Sequence[Link], *, agent: str, now: int) -> Answer:
         before = self.begin(agent)
-        everybody = self.all_nodes()
-        if not any(n in everybody for link in links for n in (link.source, link.target)):
-            raise Refusal("not_found")  # no node names the project, not even one that was merged or deleted
         rejected = {}
         for place, link in sorted(enumerate(links), key=lambda placed: not placed[1].remove):
             reason = self._why_not_connect(link)
@@ -664,7 +690,15 @@ class Work:
                         raise Refusal("root_stays")
                     self._drop(self.lead(n), reason, agent, now)
         self._refuse_loops()
+        self._warn_of_dropped(before)
         return self._answer(before, applied=len(operations), named=tuple(named))
+
+    def _warn_of_dropped(self, before: Self) -> None:
+        """Warn of the nodes that were dropped while others wait for them."""
+        for n, node in sorted(self.nodes.items()):
+            waiting = tuple(sorted(one for one in self.depended_by(n) if not self.nodes[one].resolved))
+            if waiting and node.outcome is not None and not before.nodes[n].resolved:
+                self._warnings.append(Warned(n, "dropped while others wait for it: {}", waiting))
 
     def _refuse_loops(self) -> None:
         if self.has_loop():
@@ -760,8 +794,7 @@ class Work:
             self._warnings += [one._replace(words=f"passed over: it {one.words}") for one in firsts]
         for n in taken:
             node = self.nodes[n]
-            self._claim(node, "claimed", agent, now)
-            claimed.append((n, node.fence + 1))
+            claimed.append(self._claim(node, "claimed", agent, now))
         self._warn_of_overlaps(taken, agent, now)
         for name, value in (only or {}).items():
             is_had = any(name in node.properties for node in self.nodes.values())
@@ -781,9 +814,9 @@ class Work:
         if self.policies.overlap == "avoid" and self.overlaps(n, agent, now):
             raise Refusal("overlaps_in_progress")
         node = self.nodes[n]
-        self._claim(node, "claimed", agent, now)
+        claimed = self._claim(node, "claimed", agent, now)
         self._warn_of_overlaps([n], agent, now)
-        return self._answer(before, claimed=((n, node.fence + 1),))
+        return self._answer(before, claimed=(claimed,))
 
     def _warn_of_overlaps(self, taken: Sequence[int], agent: str, now: int) -> None:
         if self.policies.overlap == "warn":
@@ -797,10 +830,12 @@ class Work:
 
     # Effects of a change.
 
-    def _claim(self, node: Node, action: str, agent: str, now: int) -> None:
+    def _claim(self, node: Node, action: str, agent: str, now: int) -> tuple[int, int, int | None]:
+        """Claim a node, and return it with the number and the end of the claim."""
         is_held = node.claim is not None and node.claim.agent == agent and node.claim.until is None
-        claim = Claim(agent, now, None if is_held else now + self.policies.claim_ttl_ms)
+        claim = Claim(agent, now, None if is_held else self.policies.compute_end(agent, now))
         self._record(replace(node, claim=claim, fence=node.fence + 1), action, now)
+        return node.n, node.fence + 1, claim.until
 
     def reopen_above(self, n: int, now: int) -> None:
         """Reopen the resolved ancestors of an open node."""

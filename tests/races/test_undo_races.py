@@ -53,7 +53,7 @@ def test_each_of_several_undos_at_once_takes_back_another_change(adas: list[Work
         events = add_notes(adas[0], WRITERS)
         undone = run_at_once([partial(undo, ada) for ada in adas])
         assert outcome_codes(undone) == ["ok"] * WRITERS
-        assert sorted(one.undone for one in undone) == sorted(events)
+        assert sorted(one.undone for one in undone if not isinstance(one, Exception)) == sorted(events)
         assert count_notes(adas[0]) == 0
 
         assert outcome_codes(run_at_once([partial(undo, ada, redo=True) for ada in adas])) == ["ok"] * WRITERS

@@ -173,7 +173,7 @@ def _make_before(tx: Transaction, node: WorkNodeRow, above: Sequence[AncestorPat
         full = BeforeNote(
             before.id,
             before.summary,
-            before.outcome or UNSET,
+            before.outcome,
             UNSET if before.state is None else before.state,
             format_evidence(_choose_evidence(before.evidence), lean=lean),
         )

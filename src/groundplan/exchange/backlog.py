@@ -28,6 +28,7 @@ from groundplan.exchange.items import (
     clean_title,
     explain_drop,
     find_paths,
+    leave_out_usual_status,
     make_tags,
     normalize_word,
     read_node_id,
@@ -90,6 +91,8 @@ FOLDER = "backlog"
 DRAFT_PREFIX = "draft"
 DRAFT = "draft"
 STARTED_WORD = "in progress"
+HELD_STATUS = "On Hold"  # of an export: no configured status, so that an import holds the task again
+DROPPED_STATUS = "Won't Do"  # of an export
 
 DONE_WORDS = ("done", "completed", "complete")
 _MERGED = "merged into "
@@ -522,6 +525,9 @@ class BacklogItems:
         if task.place not in FOLDERS_OF_FATES[fate]:
             item.properties[SOURCE_FOLDER] = str(task.place)
         explain_drop(item)
+        statuses = self._config.statuses
+        usual = {"open": statuses[0], "done": statuses[-1], "dropped": DROPPED_STATUS, "held": HELD_STATUS}
+        leave_out_usual_status(item, usual)
         return item
 
     def _list_aliases(self, task: TaskFile) -> list[str]:

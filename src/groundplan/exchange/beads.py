@@ -30,6 +30,7 @@ from groundplan.exchange.items import (
     get_imported_status,
     get_source_parent,
     index_by_source,
+    leave_out_usual_status,
     list_evidence,
     make_tags,
     normalize_word,
@@ -196,6 +197,10 @@ def make_item(plan: SourcePlan, issue: Issue) -> SourceItem:
     if reason := issue.text("close_reason"):
         add_evidence(item, "dropped" if fate == "dropped" else "note", reason, section="close_reason")
     explain_drop(item)
+    leave_out_usual_status(item, STATUSES)
+    if item.node is not None and issue.type == TYPE_DEFAULT:  # the word that an export has for any node
+        item.properties.pop("type", None)
+        item.tags = make_tags(_list_labels(issue))
     if link := issue.text("external_ref"):
         add_links(item, [link])
     for name in issue.fields.keys() - KNOWN_FIELDS:

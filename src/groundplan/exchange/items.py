@@ -389,6 +389,12 @@ def get_imported_status(item: ExportedItem, tool: str, fates: Mapping[str, Fate]
     return word if choose_fate(word, fates)[0] == item.fate or (is_derived and is_unchanged) else None
 
 
+def leave_out_usual_status(item: SourceItem, statuses: Mapping[str, str]) -> None:
+    """Leave out the status word of an item that an export made of a node, while it is the usual one of its fate."""
+    if item.node is not None and item.source_status == statuses.get(item.fate):
+        item.source_status = None
+
+
 def list_evidence(item: ExportedItem) -> list[SourceEvidence]:
     """Return the evidence of an item without the reason that an import made of a status word."""
     made = f"{STATUS_EVIDENCE}{item.properties.get('source_status')}"

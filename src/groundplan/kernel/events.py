@@ -488,6 +488,11 @@ def load_write(tx: Transaction, rev: int, *, at_most: int) -> list[StoredEvent]:
     return _read_part(tx, part, at_most=at_most)
 
 
+def list_later_subjects(tx: Transaction, rev: int, *, at_most: int) -> list[str]:
+    """Return the subjects of the first events of the project after a write, one for each event."""
+    return tx.scalars(sql.subjects_after_write, project_id=tx.project.id, rev=rev, at_most=at_most)
+
+
 def find_later_event(
     tx: Transaction, subjects: Iterable[str], rev: int, *, ignored_ops: Collection[str]
 ) -> EventHeader | None:

@@ -23,6 +23,7 @@ from groundplan.work.nodes import (
     DEPENDS_ON,
     WorkNodeRow,
     add_edge,
+    describe_evidence,
     fetch_node,
     list_evidence_after,
     list_open_nodes,
@@ -194,8 +195,7 @@ def _return_evidence(tx: Transaction, content: MergedContent, target: WorkNodeRo
     returned, later = rows[: source.evidence_total], rows[source.evidence_total :]
     replace_evidence_after(tx, target.n, later, own_total)
     replace_evidence_after(tx, source.n, returned)
-    entries = [{"type": row.type, "ref": row.ref, "agent": row.agent, "timestamp": row.at} for row in returned]
-    return [changed("evidence", entries, None)]
+    return [changed("evidence", describe_evidence(returned, is_moved=True), None)]
 
 
 def _return_belongings(tx: Transaction, content: MergedContent, target: WorkNodeRow) -> list[Change]:

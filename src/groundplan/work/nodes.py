@@ -27,7 +27,9 @@ from groundplan.work.kinds import (
     PRIORITY_ABSENT,
     PROJECT,
     ROOT_N,
+    Outcome,
     WorkPreferences,
+    get_outcome,
 )
 from groundplan.work.links import ShownLink
 from groundplan.work.waiting.order import ROOT_KEY
@@ -38,6 +40,7 @@ RELATES_TO = "relates_to"
 TEXT_KEY_BITS = 32  # the low bits are the node's number, the high bits the project's
 PROJECT_NUMBER_LIMIT = 2**31  # the upper half of a 63-bit key, see work_text in the migration
 NUMBER_TRIES_MAX = 8
+LOST_MAX = 5  # dropped dependencies that are listed for one node
 # What a long answer drops from a node, in this order.
 TRIMMABLE_FIELDS = ("properties", "state")
 
@@ -320,6 +323,7 @@ class WorkNode(Struct, kw_only=True):
     parent: str | UnsetType = UNSET
     summary: str
     resolved: bool
+    outcome: Outcome | UnsetType = UNSET  # of a resolved node
     state: Any = UNSET
     properties: dict[str, Any] | UnsetType = UNSET
     context_links: list[str] | UnsetType = UNSET
@@ -343,14 +347,22 @@ class NodeSummary(Struct):
     summary: str
 
 
+class ActionableNode(NodeSummary):
+    """A node that became actionable. `lost` are those of its dependencies that were dropped."""
+
+    lost: list[str] | UnsetType = UNSET
+    lost_total: int | UnsetType = UNSET  # set when there are more than are listed
+
+
 class WorkCounts(Struct):
-    """Numbers of nodes by state. `total` includes the root."""
+    """Numbers of nodes by state. `total` includes the root, and `resolved` the dropped ones."""
 
     total: int
     resolved: int
     unresolved: int
     blocked: int
     actionable: int
+    dropped: int
 
 
 class EvidenceRow(Struct):
@@ -425,9 +437,24 @@ def set_tags(tx: Transaction, n: int, tags: Collection[str]) -> Change | None:
     return changed("tags", before, after)
 
 
-def load_best(tx: Transaction, ns: Iterable[int], *, at_most: int) -> list[NodeSummary]:
-    """Return the ids and summaries of some nodes, best first."""
-    return tx.all(sql.best_of_nodes, NodeSummary, project_id=tx.project.id, ns=to_json_array(ns), at_most=at_most)
+class _ActionableRow(Struct):
+    n: int
+    id: str
+    summary: str
+    has_lost: bool
+
+
+def load_actionable(tx: Transaction, ns: Iterable[int], *, at_most: int) -> list[ActionableNode]:
+    """Return some nodes, best first."""
+    place = {"project_id": tx.project.id}
+    rows = tx.all(sql.best_of_nodes, _ActionableRow, **place, ns=to_json_array(ns), at_most=at_most)
+    nodes = {row.n: ActionableNode(row.id, row.summary) for row in rows}
+    if losing := [row.n for row in rows if row.has_lost]:
+        lost = tx.all(sql.dropped_dependencies, **place, ns=to_json_array(losing), of_each=LOST_MAX)
+        for n, lost_id, total in lost:
+            nodes[n].lost = [*(nodes[n].lost or ()), lost_id]
+            nodes[n].lost_total = total if total > LOST_MAX else UNSET
+    return list(nodes.values())
 
 
 def build_node(row: WorkNodeRow, *, now: str, lean: bool) -> WorkNode:
@@ -435,7 +462,7 @@ def build_node(row: WorkNodeRow, *, now: str, lean: bool) -> WorkNode:
     properties: dict[str, Any] = msgspec.json.decode(row.properties) if row.properties != "{}" else {}
     add_claim_properties(properties, row, now=now)
     add_hold_property(properties, row)
-    node = WorkNode(id=row.id, summary=row.summary, resolved=row.resolved)
+    node = summarize_node(row)
     if row.parent is not None:
         node.parent = row.parent
     if row.state is not None:
@@ -450,7 +477,7 @@ def build_node(row: WorkNodeRow, *, now: str, lean: bool) -> WorkNode:
 
 def summarize_node(row: WorkNodeRow) -> WorkNode:
     """Return a node in its shortest form."""
-    return WorkNode(id=row.id, summary=row.summary, resolved=row.resolved)
+    return WorkNode(id=row.id, summary=row.summary, resolved=row.resolved, outcome=get_outcome(row))
 
 
 def format_evidence(evidence: list[Evidence], *, lean: bool) -> list[Evidence] | UnsetType:
@@ -470,6 +497,16 @@ def load_evidence(tx: Transaction, ns: Collection[int], *, of_each: int) -> dict
     for row, entry in zip(rows, build_evidence(tx, rows), strict=True):
         evidence.setdefault(row.node_n, []).append(entry)
     return evidence
+
+
+def describe_evidence(rows: Iterable[EvidenceRow], *, is_moved: bool = False) -> list[dict[str, str]]:
+    """Return evidence for an event, which has its author and time unless it was moved from another node."""
+    return [
+        {"type": row.type, "ref": row.ref}
+        | ({"agent": row.agent, "timestamp": row.at} if is_moved else {})
+        | ({"checked": row.checked} if row.checked else {})
+        for row in rows
+    ]
 
 
 def build_evidence(tx: Transaction, rows: Sequence[EvidenceRow]) -> list[Evidence]:

@@ -15,6 +15,7 @@ from groundplan.briefing.undo.inverse import CannotUndo, InverseCall, Inverses, 
 from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.answers import DropField, Trimming
+from groundplan.kernel.audit import KernelOp
 from groundplan.kernel.errors import Conflict, Forbidden, NotFound
 from groundplan.kernel.events import (
     EventHeader,
@@ -268,6 +269,8 @@ def _find_inverses(write: _PastWrite, events: Sequence[StoredEvent]) -> Inverses
     if not events or len(write.events) > EVENTS_MAX:
         wrong = "the engine made it" if not events else f"it has more than {EVENTS_MAX} parts"
         raise CannotUndo(write.events[0].subject, NoInverse(wrong))
+    if events[0].op == KernelOp.PROJECT_CREATED:  # it brings its root, its members and its policies along
+        return load_inverses(_get_area(events[0]))
     for event in events:
         area = _get_area(event)
         if area not in INVERSES:

@@ -16,6 +16,7 @@ from groundplan.kernel.operations.registry import Registry
 from groundplan.purpose.markup import shorten_line
 from groundplan.surfaces.vocabularies import CliVocabulary
 from groundplan.surfaces.web.visit import Visit, find_place, get_base
+from groundplan.work.evidence_check import MARKS
 
 VERBS = {  # the item follows
     "work.created": "planned",
@@ -318,7 +319,7 @@ def describe_value(value: Any) -> str:
         case list():
             return shorten_line(", ".join(describe_value(item) for item in value), VALUE_CHARS_MAX)
         case {"type": kind, "ref": ref}:  # evidence
-            return f"{kind}: {ref}"
+            return f"{kind}: {ref} {MARKS.get(value.get('checked'), '')}".rstrip()
         case dict() if all(isinstance(item, str | int | float) for item in value.values()):
             return shorten_line(
                 ", ".join(f"{name} {describe_value(item)}" for name, item in value.items()), VALUE_CHARS_MAX

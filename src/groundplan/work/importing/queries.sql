@@ -186,6 +186,7 @@ UPDATE work_projects
    SET last_n = :last_n,
        total = :total,
        resolved = :resolved,
+       dropped = :dropped,
        blocked = :blocked,
        actionable = :actionable,
        features = :features,
