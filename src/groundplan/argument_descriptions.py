@@ -59,6 +59,7 @@ WORK: Mapping[str, str] = {
     "policies.inherit_dependencies": "Whether the dependencies of a node also block everything below it. Default: no.",
     "policies.auto_resolve_parents": "Whether resolving the last open child resolves its parent. Default: no.",
     "policies.claim_ttl_minutes": "How long a claim lasts. Default, and null: as the server is configured.",
+    "policies.claim_minutes_people": "How long a person's claim lasts. Default, and null: until they release it.",
     "policies.agents": "The largest role of an agent in the project, whatever its membership: `viewer`, `editor` (the "
     "default) or `owner`.",
     "policies.secrets": "What happens when a request contains what looks like a token, a key or a password: a warning "
@@ -93,6 +94,7 @@ WORK: Mapping[str, str] = {
     "work.outline/sort": "The order of what the filter finds. Default: `readiness`, as nodes are offered.",
     "work.query/filter": "Which nodes to find; all conditions must hold.",
     "filter.resolved": "Whether the node is resolved.",
+    "filter.outcome": "Resolved nodes that were done, or dropped.",
     "filter.properties": "Nodes with these property values; null finds nodes without the property.",
     "filter.text": "Nodes whose summary contains this text, case-insensitively.",
     "filter.ancestor": "Nodes anywhere below this node.",
@@ -123,6 +125,7 @@ WORK: Mapping[str, str] = {
     "updates[].add_evidence": "Evidence of what was done, and notes for whoever continues.",
     "updates[].add_evidence[].type": "`git`, `test`, `note`, `hint`, `file`, or a type of your own.",
     "updates[].add_evidence[].ref": "The evidence itself: a commit, a path, a sentence.",
+    "updates[].retract_note": "The event, as `rev.n`, whose write added notes to the node that are taken back.",
     "updates[].expected_rev": "The `rev` that you read; the request is refused if the node has changed since.",
     "updates[].claim": "The number of your claim; refused if another took the node since.",
     "updates[].renew": "Restart the time limit of your claim.",

@@ -124,7 +124,12 @@ COMMANDS: tuple[Entry, ...] = (
         synonyms=("f", "grep"),
     ),
     Entry("edit", run="everyday.tasks:edit", summary="Edit a task in your editor."),
-    Entry("note", run="everyday.tasks:add_note", summary="Add a note to a task.", synonyms=("comment",)),
+    Entry(
+        "note",
+        run="everyday.tasks:add_note",
+        summary="Add a note to a task, or take one back.",
+        synonyms=("comment",),
+    ),
     Entry("block", run="everyday.progress:block", summary="Let a task wait for others.", synonyms=("b", "wait")),
     Entry("board", run="everyday.lists:show_board", summary="Show tasks by state, side by side.", synonyms=("kanban",)),
     Entry(

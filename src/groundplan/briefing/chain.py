@@ -14,6 +14,7 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming
 from groundplan.purpose.model import NEEDED_BY, AssumptionStatus, Confidence, EdgeType, RiskLevel
 from groundplan.work.evidence_check import EvidenceCheck
+from groundplan.work.kinds import Outcome
 
 Direction = Literal["up", "down"]
 
@@ -119,7 +120,7 @@ class ChainStep(Struct, kw_only=True):
     to: list[ChainLink]
     draft: bool | UnsetType = UNSET  # set if only the draft has it
     resolved: bool | UnsetType = UNSET
-    dropped: bool | UnsetType = UNSET
+    outcome: Outcome | UnsetType = UNSET  # of resolved work
     claimed_by: str | UnsetType = UNSET
     work: WorkBelow | UnsetType = UNSET
     evidence: list[ChainEvidence] | UnsetType = UNSET  # the newest of the node, or of its subtree if that is counted

@@ -28,6 +28,7 @@ from groundplan.purpose.picture.subjects import Arrow, Badge, Card, Emphasis, Pi
 from groundplan.purpose.picture.svg import draw
 from groundplan.purpose.picture.tokens import RELATION_NAMES
 from groundplan.work.evidence_check import format_marks
+from groundplan.work.kinds import DROPPED
 
 REASONS = {
     DeadEndReason.REACHES_NO_GOAL: "leads to no goal",
@@ -41,7 +42,7 @@ def describe_step(step: ChainStep) -> str:
     """Return the type of a purpose node, or the state of work."""
     if not step.is_work:
         return step.type.lower() + (", only in the draft" if step.draft else "")
-    state = "dropped" if step.dropped else "resolved" if step.resolved else "open"
+    state = "dropped" if step.outcome == DROPPED else "resolved" if step.resolved else "open"
     if step.claimed_by:
         state = f"claimed by {step.claimed_by}"
     return f"work, {state}" if step.work is UNSET else f"work, {state}; {describe_work(step.work)}"

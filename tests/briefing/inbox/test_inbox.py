@@ -81,7 +81,7 @@ def draw(ada: Session, project: str = "atlas") -> PurposeClient:
 
 def fill(ada: Session, clock: ManualClock) -> None:
     """Create something of each kind that waits, in the project atlas."""
-    ada.call("work.open", project="atlas", policies={"publish_gates": "AB"})
+    ada.call("work.open", project="atlas", policies={"publish_gates": "AB", "claim_minutes_people": 60})
     purpose = draw(ada)
     purpose.edit(op("add_assumption", node="OP1", assumption_text="The soil is soft"))
     purpose.record(
@@ -387,6 +387,7 @@ def test_a_refuted_assumption_waits_until_a_decision_about_it_is_recorded(ada: S
 def test_a_claim_waits_in_its_last_quarter_after_its_end_and_when_it_is_held_for_long(
     session_of: Callable[..., Session], ada: Session, clock: ManualClock
 ) -> None:
+    ada.call("work.open", project="atlas", policies={"claim_minutes_people": 60})
     ada.call("work.plan", project="atlas", nodes=[{"ref": "a", "summary": "dig"}])
     (offer,) = ada.call("work.next", project="atlas", claim=True).nodes
     ben = session_of(local_actor("ben", kind=ActorKind.PERSON))
@@ -414,6 +415,7 @@ def test_a_claim_waits_in_its_last_quarter_after_its_end_and_when_it_is_held_for
 def test_a_lapsed_claim_can_be_taken_over_by_the_action(
     session_of: Callable[..., Session], ada: Session, clock: ManualClock
 ) -> None:
+    ada.call("work.open", project="atlas", policies={"claim_minutes_people": 60})
     ada.call("work.plan", project="atlas", nodes=[{"ref": "a", "summary": "dig"}])
     ada.call("work.next", project="atlas", claim=True)
     clock.move(hours=2)

@@ -29,7 +29,8 @@ from groundplan.surfaces.cli.terminal import (
     format_value,
     to_one_line,
 )
-from groundplan.work.evidence_check import MARKS
+from groundplan.work.evidence_check import MARKS, EvidenceCheck
+from groundplan.work.kinds import DROPPED
 from groundplan.work.nodes import get_description
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def _format_question(question: Any) -> str:
 
 
 def _format_before(one: Any) -> Iterator[str]:
-    yield format_title(one.id, f"{one.summary or ''}{f' ({one.outcome})' if one.outcome else ''}")
+    yield format_title(one.id, f"{one.summary or ''}{f' ({one.outcome})' if one.outcome == DROPPED else ''}")
     if one.state is not UNSET:
         yield f"{INDENT}state: {to_one_line(str(format_value(one.state)))}"
     yield from (f"{INDENT}{format_evidence(entry)}" for entry in one.evidence or ())
@@ -246,13 +247,15 @@ _EVENTS = View(
 
 def format_change(change: HistoryChange | Change) -> str:
     """Return what an event changed in one field, on one line."""
-    if change.field == "evidence" and isinstance(change.after, list):
-        return "evidence: " + ", ".join(
-            f"{one['type']}: {to_one_line(one['ref'])} {MARKS.get(one.get('checked'), '')}".rstrip()
-            for one in change.after
-        )
-    before, after = ("" if value in (None, UNSET) else format_value(value) for value in (change.before, change.after))
+    write = _join_evidence if change.field == "evidence" else format_value
+    before, after = ("" if value in (None, UNSET) else write(value) for value in (change.before, change.after))
     return f"{change.field}: {before} -> {after or 'none'}" if before else f"{change.field}: {after}"
+
+
+def _join_evidence(entries: list[dict[str, Any]]) -> str:
+    marks = [MARKS[EvidenceCheck(one["checked"])] if "checked" in one else "" for one in entries]
+    lines = (f"{one['type']}: {to_one_line(one['ref'])} {mark}" for one, mark in zip(entries, marks, strict=True))
+    return ", ".join(map(str.rstrip, lines))
 
 
 def _format_undone(answer: Undone) -> Iterator[str]:

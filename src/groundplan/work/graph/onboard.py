@@ -32,6 +32,7 @@ from groundplan.providers import MarkLines, ProjectOverview
 from groundplan.work.events import ACTIONS, WorkOp
 from groundplan.work.graph.history import EVENT_PREFIX
 from groundplan.work.graph.next import Next, offer
+from groundplan.work.kinds import Outcome, get_outcome
 from groundplan.work.nodes import WorkCounts
 from groundplan.work.waiting.cycles import describe_stored_loop, find_stored_loop
 
@@ -102,6 +103,7 @@ class BranchBrief(NodeBrief, kw_only=True):
     """A top-level node, with the number of its open descendants."""
 
     resolved: bool | UnsetType = UNSET  # set only if it is true
+    outcome: Outcome | UnsetType = UNSET
     open_children: int | UnsetType = UNSET
 
 
@@ -266,6 +268,7 @@ class ProjectOverviewRow(Struct):
     unresolved: int
     blocked: int
     actionable: int
+    dropped: int
 
 
 class TopLevelRow(Struct):
@@ -274,6 +277,7 @@ class TopLevelRow(Struct):
     id: str
     summary: str
     resolved: bool
+    outcome: str | None
     open_children: int
 
 
@@ -318,7 +322,7 @@ def build_orientation(tx: Transaction) -> tuple[Orientation, dict[str, int]]:
             id=project.id, name=project.name, goal=row.summary, archived_at=project.archived_at or UNSET
         ),
         purpose=overview.purpose or UNSET,
-        counts=WorkCounts(row.total, row.resolved, row.unresolved, row.blocked, row.actionable),
+        counts=WorkCounts(row.total, row.resolved, row.unresolved, row.blocked, row.actionable, row.dropped),
         next=_load_next(tx),
         marks=marks.lines or UNSET,
         my_claims=claims[: LISTS_MAX["my_claims"]],
@@ -388,7 +392,11 @@ def _load_top_level(tx: Transaction) -> list[BranchBrief]:
     parameters = {"project_id": tx.project.id, "looked_through": TOP_LEVEL_SCANNED_MAX, "at_most": LISTS_MAX["tree"]}
     return [
         BranchBrief(
-            id=row.id, summary=row.summary, resolved=row.resolved or UNSET, open_children=row.open_children or UNSET
+            id=row.id,
+            summary=row.summary,
+            resolved=row.resolved or UNSET,
+            outcome=get_outcome(row),
+            open_children=row.open_children or UNSET,
         )
         for row in tx.all(sql.top_level, TopLevelRow, **parameters)
     ]
@@ -447,11 +455,11 @@ def _load_recent(tx: Transaction) -> list[RecentBrief]:
         at_most=LISTS_MAX["recent"],
     )
     ids = to_json_array(event.subject for event in events)
-    summaries: dict[str, str] = dict(tx.all(sql.summaries, ids=ids))
+    summaries: dict[str, str] = dict(tx.all(sql.summaries, project_id=tx.project.id, ids=ids))
     return [
         RecentBrief(
             id=event.subject,
-            summary=summaries.get(event.subject, UNSET),  # a removed node has none
+            summary=summaries.get(event.subject, UNSET),  # a deleted node has none
             action=ACTIONS[event.op],
             agent=event.actor,
             agent_kind=event.actor_kind or UNSET,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import NAMESPACE_URL, uuid5
 
-from groundplan.context.values import split_pointer, validate_pointer
 from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.kernel.input_gate.strict_json import decode
 from groundplan.kernel.wording import quote_text
@@ -118,11 +117,11 @@ def set_input(
     if run is None and project is None:
         project = invocation.find_project()
     with invocation.session(reads_only=True) as session:
-        validate_pointer(pointer, ("POINTER",))
+        steps = _split_pointer(pointer)
         draft = run or find_draft(session, str(project))
         current = _fetch_input(session, str(project), draft, pointer)
         if current is None:
-            write = {"label": _derive_label(pointer), "valueKind": "enum" if option else "string", **write}
+            write = {"label": steps[-1] or pointer, "valueKind": "enum" if option else "string", **write}
         if unset:
             write["value"] = None
         elif value is not None:
@@ -168,8 +167,12 @@ def _fetch_input(session: Session, project: str, draft: str | None, pointer: str
     return found
 
 
-def _derive_label(pointer: str) -> str:
-    return split_pointer(pointer)[-1] or pointer
+def _split_pointer(pointer: str) -> list[str]:
+    """Return the steps of a pointer."""
+    from groundplan.context.values import split_pointer, validate_pointer
+
+    validate_pointer(pointer, ("POINTER",))
+    return split_pointer(pointer)
 
 
 def _parse_value(kind: str, text: str, pointer: str) -> Any:
