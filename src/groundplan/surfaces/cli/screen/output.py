@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from groundplan.surfaces.cli.screen.text import StyledText, escape_control_chars
 
 GAP_COLUMNS = 2  # between two columns
-NARROWEST = 8  # a column is not made narrower than this
+NARROWEST = 10  # a column is not made narrower than this, which holds a date
 RULE = "─"
 
 
