@@ -133,6 +133,18 @@ def test_every_text_about_a_task_is_found_wherever_it_was_put(ada: Session, ids:
         assert find(ada, text) == [("work", other)], text
 
 
+def test_the_changelog_of_an_atom_is_found(ada: Session, ids: dict[str, str]) -> None:
+    entry = {"parentType": "atom", "parentId": ids["atom"], "taskId": ids["draw"]}
+    ada.call("knowledge.append_changelog", summary="Moved to the Zweibrücken datum", **entry)
+
+    [hit] = ada.call("briefing.search", text="datum zweiBRÜCKEN", project="atlas").hits
+    assert (hit.ref, hit.title, hit.snippet) == (ids["atom"], "Sheets", "Moved to the Zweibrücken datum")
+
+    version = ada.call("knowledge.get", entityType="atom", id=ids["atom"]).atom.version
+    ada.call("knowledge.delete", entityType="atom", id=ids["atom"], version=version)
+    assert find(ada, "datum") == []
+
+
 def test_short_words_match_too(ada: Session, ids: dict[str, str]) -> None:
     assert find(ada, "am", slices=["work"]) == [("work", ids["sea"])]
     assert find(ada, "a_ 50", slices=["work"]) == [("work", ids["odd"])]
