@@ -107,9 +107,7 @@ def test_items_of_others_get_the_next_ids_and_their_fates_have_words(tmp_path: P
         ("task-10", "links"),
         ("task-10", "size"),
     ]
-    words = dict(
-        re.search(r"^id: (.*)$(?s:.*?)^status: (.*)$", text, re.M).groups() for text in texts if "\nid: " in text
-    )
+    words = dict(pair for text in texts for pair in re.findall(r"^id: (.*)$(?s:.*?)^status: (.*)$", text, re.MULTILINE))
     assert {name: (item.fate, words[name].strip('"')) for name, item in found.items()} == {
         "task-4": ("done", "To Do"),
         "task-5": ("open", "To Do"),

@@ -24,7 +24,7 @@ from groundplan.kernel.errors import GroundplanError, Invalid, NameTaken, NotFou
 from groundplan.kernel.input_gate.request import PROJECT_NAMES, parse_request, read_project_name, separate_project
 from groundplan.kernel.input_gate.types import get_decoder
 from groundplan.kernel.operations.envelopes import add_warnings, wrap
-from groundplan.kernel.operations.registry import Effect, Operation
+from groundplan.kernel.operations.registry import AnswerWithoutProject, Effect, Operation
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.secrets import SecretMatch, check_secrets, find_secrets
 from groundplan.kernel.store.authorize import AgentNotAllowed, authorize_organization, authorize_project
@@ -149,6 +149,8 @@ class _Execution(msgspec.Struct, frozen=True):
     def __call__(self, operation: Operation[Any, Any]) -> ExecutionResult:
         try:
             return self._run(operation)
+        except AnswerWithoutProject as found:
+            return self._warn_and_fit(found.answer, self.warnings)
         except AgentNotAllowed as error:
             if "command" in error.details:
                 raise

@@ -87,6 +87,13 @@ class Route(Struct, frozen=True):
     location: str | None = None
 
 
+class AnswerWithoutProject(Exception):
+    """Raised where the project of a request is looked for: nothing is to be written, and this is the answer."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+
 class Operation(Struct, Generic[In, Out], frozen=True):
     """An operation: its handler, its types, and its names on the surfaces."""
 

@@ -344,6 +344,7 @@ def _write_counts(tx: Transaction, state: ImportState, derived: Derived) -> None
         "last_n": max(tx.scalar(sql.last_n, **place), *nodes),
         "total": len(nodes),
         "resolved": sum(node.resolved for node in nodes.values()),
+        "dropped": sum(node.is_dropped for node in nodes.values()),
         "blocked": sum(node.is_blocked(derived[node.n]) for node in nodes.values()),
         "actionable": sum(node.is_ready(derived[node.n]) for node in nodes.values()),
         "features": sum(node.kind == FEATURE for node in nodes.values()),
