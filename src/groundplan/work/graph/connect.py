@@ -14,6 +14,7 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.input_gate.types import missing_argument
 from groundplan.kernel.links import LinkSource
 from groundplan.kernel.operations.registry import AnswerWithoutProject, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.store.authorize import authorize_organization
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.answers import SideEffects, Warnings, add_side_effects, describe_edge_type
 from groundplan.work.events import WorkOp
@@ -217,7 +218,7 @@ def _find_end(tx: Transaction, ref: str) -> NodeLocation:
 
 
 def locate(tx: Transaction, request: Connect) -> str:
-    """Return the project of the first existing node."""
+    """Return the project of the first existing node, or the one that the request names beside the edges."""
     if request.project is not None:
         return request.project
     refs = [ref for edge in request.edges for ref in (edge.from_, edge.to) if not is_link_target(ref)]
@@ -228,6 +229,9 @@ def locate(tx: Transaction, request: Connect) -> str:
             return resolve_node_project(tx, ref)
         except (NotFound, AmbiguousNode):
             continue
+    if tx.named_project is not None:
+        return tx.named_project
+    authorize_organization(tx, Permission.PROJECT_LIST)
     raise AnswerWithoutProject(_reject_unknown(tx, request.edges))
 
 
