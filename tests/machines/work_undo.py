@@ -166,7 +166,7 @@ def _set_nodes_back(
         if before.nodes[n].merged == after.nodes[n].merged:
             changes["evidence"] = _set_notes_back(before.nodes[n], after.nodes[n], work.nodes[n])
         elif not is_merged:
-            changes |= {"merged": before.nodes[n].merged, "evidence": _own_evidence(n, before, after)}
+            changes |= {"merged": before.nodes[n].merged, "evidence": _return_evidence(n, work, before, after)}
         if "parent" in changes:
             changes["parent"] = _find(work, changes["parent"])
             opened |= set() if work.nodes[n].resolved else {n}
@@ -189,6 +189,13 @@ def _set_notes_back(before: Node, after: Node, now: Node) -> tuple[Evidence, ...
         if one not in after.evidence:
             kept.insert(place, one)
     return tuple(kept)
+
+
+def _return_evidence(n: int, work: Work, before: Work, after: Work) -> tuple[Evidence, ...]:
+    """Return the evidence of a node without that of the nodes that a write merged into it."""
+    sources = [m for m, heir in after.heirs.items() if heir == n and m not in before.heirs]
+    returned = {id(one) for m in sources for one in after.gone[m].evidence}
+    return tuple(one for one in work.nodes[n].evidence if id(one) not in returned)
 
 
 def _own_evidence(n: int, before: Work, after: Work) -> tuple[Evidence, ...]:

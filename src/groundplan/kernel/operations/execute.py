@@ -28,7 +28,7 @@ from groundplan.kernel.operations.registry import AnswerWithoutProject, Effect, 
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.secrets import SecretMatch, check_secrets, find_secrets
 from groundplan.kernel.store.authorize import AgentNotAllowed, authorize_organization, authorize_project
-from groundplan.kernel.store.idempotency import IdempotentRequest, make_idempotent_request
+from groundplan.kernel.store.idempotency import IdempotentRequest, find_stored_answer, make_idempotent_request
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.transaction import Transaction, set_time_of_read
 from groundplan.kernel.wording import PROGRAM
@@ -170,6 +170,8 @@ class _Execution(msgspec.Struct, frozen=True):
     def _run(self, operation: Operation[Any, Any]) -> ExecutionResult:
         if operation.effect is Effect.READ:
             answer = self.store.read(self.actor, lambda tx: self._read(tx, operation), cancellation=self.cancellation)
+            if isinstance(answer, ExecutionResult):
+                return answer
             return self._warn_and_fit(operation.finish(answer) if operation.finish else answer, self.warnings)
         secrets = find_secrets(self.request)  # before the lock
         prepared = operation.prepare(self.request, self.preferences) if operation.prepare else None
@@ -202,7 +204,9 @@ class _Execution(msgspec.Struct, frozen=True):
             set_time_of_read(tx)
         else:
             authorize_organization(tx, operation.without_project or operation.permission)
-        return self._handle(tx, operation)
+        op_id = self._build_idempotent_request(operation)
+        stored = op_id and find_stored_answer(tx, op_id)  # of the write that the same request was the first time
+        return self._handle(tx, operation) if stored is None else stored
 
     def _write(
         self, tx: Transaction, operation: Operation[Any, Any], secrets: list[SecretMatch], prepared: Any
