@@ -45,8 +45,8 @@ INSTALL = "Run: pip install 'groundplan[check]', then check again"
 
 _FLAGS = re.IGNORECASE | re.ASCII
 _MODEL = r"[tT]oc(?:Node|Edge|Version|Assumption|EdgeAssumption|Indicator)s?(?![a-z])"
-# A table by its name, or a trigger, class or variable that is named after one.
-TOC_NAME = re.compile(rf"(?<![a-zA-Z0-9])(?i:toc_)[a-zA-Z]\w*|\b{_MODEL}", re.ASCII)
+# A table by its name, or a trigger, class or variable that is named after one; toc_version_id is a column.
+TOC_NAME = re.compile(rf"(?<![a-zA-Z0-9])(?i:toc_)(?!\w*_id\b)[a-zA-Z]\w*|\b{_MODEL}", re.ASCII)
 PARENT = re.compile(r"\bparent_?(?:(?:node|toc)_?)?(?:id|uuid)\b|\bparent_(?:node|key|ref)\b", _FLAGS)
 
 
@@ -108,6 +108,8 @@ def decide(findings: Iterable[CodeFinding]) -> Literal["APPROVED", "LOOK", "BLOC
 
 
 def _find_matches(text: str, language: Language) -> Iterator[Match]:
+    for match in _TRIGGERS_OFF.finditer(text):
+        yield look(match.start(), "published_edited", "triggers are off for what follows", "Leave them enabled")
     if language == "sql":
         statements = list(split_statements(text))
     else:
@@ -180,6 +182,7 @@ _DROPS_GUARD = re.compile(rf"\bDROP\s+{_GUARD}(?:\s+ON\s+(?:ONLY\s+)?{_NAME})?",
 _CREATES_GUARD = re.compile(
     rf"\bCREATE\s+(?:\w+\s+){{0,3}}{_GUARD}(?:(?!\bTRIGGER\b)[^;()])*?\bON\s+(?:ONLY\s+)?{_NAME}", _FLAGS
 )
+_TRIGGERS_OFF = re.compile(r"\bsession_replication_role\b[^\n;]{0,20}\breplica\b", _FLAGS)
 # What is certain in any statement that names a toc_* table, also where it is put together at run time.
 _CERTAIN_IN_SQL = (
     (
@@ -206,21 +209,20 @@ def split_statements(text: str, start: int = 0, *, is_opaque: bool = False) -> I
     text = _blank_copied_rows(text)
     parts: list[str] = []
     first = at = depth = 0  # of the current statement, of the rest, of the open routine
-    has_hole = False
     for token in [*_SQL_TOKENS.finditer(text), None]:
         end, kind, found = (token.start(), token.lastgroup, token[0]) if token else (len(text), "end", "")
         parts += [text[at:end], _rewrite_token(kind, found)]
-        at, has_hole = end + len(found), has_hole or kind == "hole"
+        at = end + len(found)
         if token and kind == "body":
             mark = len(token["tag"]) + 2
             yield from split_statements(found[mark:].removesuffix(found[:mark]), start + end + mark, is_opaque=True)
         elif kind == "end":
             statement = "".join(parts)
             if statement.strip():
-                yield Unit(start + first, statement, is_opaque or has_hole or depth > 0)
+                yield Unit(start + first, statement, is_opaque or depth > 0)
             depth += len(_BEGIN.findall(statement)) if depth or _ROUTINE.match(statement) else 0
             depth -= 1 if depth and _END.match(statement) else 0
-            parts, first, has_hole = [], at, False
+            parts, first = [], at
 
 
 def _rewrite_token(kind: str | None, found: str) -> str:
@@ -372,7 +374,7 @@ _CODE_TOKENS: dict[Language, re.Pattern[str]] = {
         re.DOTALL,
     ),
 }
-_NAME_STRING = re.compile(r"[\"'`]+[\w.:-]*[\"'`]+", re.ASCII)  # of a table or column; any other text is not code
+_NAME_STRING = re.compile(r"[\"'`]+[^\s\"'`(){}]*[\"'`]+")  # of a table, column or address; other texts are not code
 _QUOTES = re.compile(r"\A(?:\"\"\"|'''|[\"'`]|<<[^\n]*\n)|(?:\"\"\"|'''|[\"'`]|\n[ \t]*[A-Z]\w*)\Z")
 _ESCAPED = re.compile(r"\\(['\"])([^'\"\\]*)\\\1")  # a literal inside a string with the same quotes
 _JOINT = re.compile(r"[\s+\\.]{0,200}[a-zA-Z]?")  # between the parts of a string, with the prefix of one, such as f
@@ -544,6 +546,7 @@ _CERTAIN_IN_CODE = (
         "{} is a materialised path, which cannot hold several parents",
     ),
 )
+_REMOVED = re.compile(r"\b(?:remove|drop)_?(?:column|reference|belongs_to)[^\n]*", _FLAGS)
 _OWN_TABLE = re.compile(
     r"(?:__tablename__\s*=\s*|\b\w*Table\(\s*|(?:create|alter|change)_?table\w*[\s(]+|\badd_\w+[\s(]+|@@map\(\s*"
     r"|Entity\(\s*|db_table\s*=\s*|Schema::(?:create|table)\(\s*)[\"':]toc_nodes\b",
@@ -553,7 +556,7 @@ _TO_OWN_TABLE = re.compile(
     r"\b(?:ForeignKey|inTable|on)\(\s*[\"']toc_nodes\b|to_table:\s*[:\"']toc_nodes\b|=>\s*tocNodes\.", re.ASCII
 )
 _WRITES = re.compile(
-    r"\b(?:update|delete|destroy|remove|truncate|upsert|increment|decrement|set|save|merge|replace)"
+    r"\b(?:update|delete|destroy|remove|truncate|upsert|increment|decrement|del|set|save|merge|replace)"
     r"(?:_?(?:all|many|one|columns?|attributes?|by|where))?\b\s*(?:[!({\s:]|\Z)",
     _FLAGS,
 )
@@ -561,12 +564,15 @@ _STATUS = r"(?<![a-zA-Z])status[\"']?\s*(?:={1,3}|:|,|=>)\s*[\"']"
 _SETS = re.compile(
     rf"\b(?:update\w*|set|values)!?\s*\(?(?:\s*\{{)?[^{{}}()]{{0,400}}?{_STATUS}(DRAFT|PUBLISHED)\b", _FLAGS
 )
+_SETS_UNKNOWN = re.compile(
+    r"\b(?:update\w*|set)!?\s*\(\s*\{?[^{}()]{0,400}?\bstatus\b(?![\"']?\s*(?:=>|[:=,])\s*[\"'])"
+)
 _PUBLISHED, _DRAFT = (re.compile(rf"{_STATUS}{word}[\"']", _FLAGS) for word in ("PUBLISHED", "DRAFT"))
 _EXCLUDES = re.compile(r"\b(?:exclude|neq|ne|not|or|or_|any|where_?not|or_?where|is_?not)\b|!=|~|<>|\|", _FLAGS)
 _VERSIONS = re.compile(r"\btoc_versions\b|\b[tT]ocVersions?\b", re.ASCII)
 # A table that is used, not only mentioned in an import or as the type of a value.
 _USES_TABLE = re.compile(
-    rf"[\"'`:](?:\w+\.)?toc_\w|[.(,]\s*(?:{_MODEL}|toc_\w+)\s*[.,()!]|\b{_MODEL}\s*[.(]|\btoc_\w+\s*[.\[]"
+    rf"[\"'`:/](?:\w+\.)?toc_\w|[.(,]\s*(?:{_MODEL}|toc_(?!\w*_id\b)\w+)\s*[.,()!]|\b{_MODEL}\s*[.(]|\btoc_\w+\s*[.\[]"
     rf"|\b(?:class|model|entity|struct)\s+{_MODEL}|\b(?:SELECT|INSERT|UPDATE|DELETE|ALTER|DROP)\s[^\n]{{0,200}}\btoc_\w",
     re.ASCII,
 )
@@ -594,7 +600,7 @@ _READS = _fold_words("""
     from select eq in single maybesingle limit order orderby where wherein filter filterby get all first one oneornone
     scalar scalars scalarone query execute objects find findmany findfirst findunique findone findby table with pluck
     count exists values valueslist join innerjoin leftjoin on range returning then tolist fetchone fetchall andwhere and
-    match asc desc options joinedload distinct tocnode tocnodes tocedge tocedges tocversion tocversions session db
+    match asc desc options joinedload distinct tocnode tocnodes tocedge tocedges tocversion tocversions session db toisostring
 """)
 _INSERTS = _fold_words("insert create createmany bulkcreate add addall insertall build new into insertmany values")
 _CHANGES = _fold_words("update delete destroy updateall deleteall updatemany deletemany set")
@@ -614,7 +620,9 @@ def _check_unit(text: str) -> Iterator[Match]:
     """Yield the findings in a class, model or call. What is blocked needs no second look."""
     found = [*_match_certain(text), *_match_published_edits(text)]
     yield from found
-    used = None if found or _IMPORTS.match(text) else _USES_TABLE.search(text)
+    used = (
+        None if any(match.verdict == "BLOCKED" for match in found) or _IMPORTS.match(text) else _USES_TABLE.search(text)
+    )
     if used is None:
         return
     at, calls = used.start(), {fold_name(name) for name in _CALLS.findall(text)}
@@ -632,6 +640,7 @@ def _check_unit(text: str) -> Iterator[Match]:
 
 
 def _match_certain(text: str) -> Iterator[Match]:
+    text = _REMOVED.sub(lambda removed: " " * len(removed[0]), text)
     for pattern, rule, message in _CERTAIN_IN_CODE:
         for match in pattern.finditer(text):
             name = next((group for group in match.groups() if group), match[0])
@@ -649,6 +658,8 @@ def _match_published_edits(text: str) -> Iterator[Match]:
         yield block(sets.start(), "published_edited", "a published version becomes a DRAFT again", NEXT_DRAFT)
     elif sets is not None and not _DRAFT.search(text):
         yield block(sets.start(), "publish_unchecked", "a version is published whatever its status is", ONLY_DRAFTS)
+    elif sets is None and _VERSIONS.search(text) and (unknown := _SETS_UNKNOWN.search(text)):
+        yield look(unknown.start(), "publish_unchecked", "the new status is not written in the call", NEXT_DRAFT)
     elif sets is None and _PUBLISHED.search(text) and not _EXCLUDES.search(text):
         message = "the change reaches PUBLISHED versions, which are final"
         yield block(change.start(), "published_edited", message, NEXT_DRAFT)

@@ -19,13 +19,14 @@ from groundplan.purpose.compliance.code_check import (
     NEXT_DRAFT,
     ONLY_DRAFTS,
     PARENT,
+    READ_IT,
     TOC_NAME,
     USE_EDGES,
     Match,
     block,
     look,
 )
-from groundplan.purpose.compliance.live_schema import ENDS
+from groundplan.purpose.compliance.live_schema import EDGES, ENDS, NODES
 from groundplan.purpose.metadata_structure import PATH_NAMES, TREE_NAMES, fold_name
 
 logging.getLogger("sqlglot").addHandler(logging.NullHandler())  # it warns of each statement that it keeps as text
@@ -33,32 +34,35 @@ logging.getLogger("sqlglot").addHandler(logging.NullHandler())  # it warns of ea
 DIALECTS = ("postgres", "sqlite", "mysql")
 DEPTH_MAX = 50  # of brackets; the parser tries deeper ones again and again
 STATEMENT_CHARS_MAX = 200_000
-VERSIONS, NODES, EDGES = "toc_versions", "toc_nodes", "toc_edges"
+VERSIONS = "toc_versions"
 CONTENT = frozenset({VERSIONS, NODES, EDGES, "toc_assumptions", "toc_edge_assumptions", "toc_indicators"})
-# What a column may refer to; any other *_id of a node may be its parent.
-LINKS = frozenset({"id", "tenant_id", "project_id", "toc_version_id", "version_id", "node_id", "edge_id", *ENDS})
 OF_MANY_VERSIONS = frozenset({"tenant_id", "project_id", "organization_id"})
+# Columns of a node that are not its parent; any other id or number may be.
+KNOWN_IDS = OF_MANY_VERSIONS | {"id", "toc_version_id", "version_id", "version_number", "rev", "position", "sort_order"}
+NEEDED = frozenset({"tenant_id", "status", "published_at", "toc_version_id", *ENDS})
 
 Reach = Literal["drafts", "published", "anything", "unknown"]
+_Scope = (exp.Select, exp.Update, exp.Delete, exp.Insert, exp.Merge)
 
 _TENANT = re.compile(r"(?:gp_)?tenant_?(?:id)?", re.IGNORECASE)
 _OF_STATE = re.compile(r"status|draft|publish", re.IGNORECASE)
+_OR_ANOTHER = re.compile(r"\b(UPDATE)\s+OR\s+\w+", re.IGNORECASE)
 _NEGATIONS = (exp.Not, exp.NEQ, exp.NullSafeNEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 _UNDERSTOOD = (exp.Query, exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.TruncateTable, exp.Comment)
-_OR_ANOTHER = re.compile(r"\b(UPDATE)\s+OR\s+\w+", re.IGNORECASE)
+_HIDES_COLUMNS = (exp.LikeProperty, exp.InheritsProperty, exp.Into)
 
 
 def judge_statement(text: str, *, is_whole: bool) -> list[Match] | None:
     """Return the findings in a statement, or None if it was not understood. `is_whole`: nothing else decides on it."""
     tree = _parse(text)
-    if tree is None:
-        return None
-    judged = _Judge(text, tree, is_whole=is_whole)
-    return list(judged.judge())
+    return None if tree is None else list(_Judge(text, tree, is_whole=is_whole).judge())
 
 
 def _parse(text: str) -> exp.Expr | None:
-    if len(text) > STATEMENT_CHARS_MAX or _measure_depth(text) > DEPTH_MAX:
+    depths = [0]
+    for bracket in re.findall(r"[()\[\]]", text):
+        depths.append(depths[-1] + (1 if bracket in "([" else -1))
+    if len(text) > STATEMENT_CHARS_MAX or max(depths) > DEPTH_MAX:
         return None
     text = _OR_ANOTHER.sub(lambda match: match[1].ljust(len(match[0])), text)
     for dialect in DIALECTS:
@@ -66,22 +70,6 @@ def _parse(text: str) -> exp.Expr | None:
             trees = [tree for tree in parse(text, dialect=dialect) if tree is not None]
             return None if len(trees) != 1 or trees[0].find(exp.Command) else trees[0]
     return None
-
-
-def _measure_depth(text: str) -> int:
-    depth = deepest = 0
-    for bracket in re.findall(r"[()\[\]]", text):
-        depth += 1 if bracket in "([" else -1
-        deepest = max(deepest, depth)
-    return deepest
-
-
-def _get_name(node: exp.Expr | None) -> str:
-    return node.name.strip("'\"`").lower() if node is not None else ""
-
-
-def _is_toc(name: str) -> bool:
-    return name.startswith("toc_")
 
 
 class _Judge:
@@ -92,13 +80,13 @@ class _Judge:
         self.tree = tree
         self.is_whole = is_whole
         self.nodes = list(tree.walk())
-        found = [node for node in self.nodes if isinstance(node, exp.Table)]
-        self.tables = {(table.alias or _get_name(table)).lower(): _get_name(table) for table in found}
-        self.target = _get_name(self._find_target(tree))
+        tables = [node for node in self.nodes if isinstance(node, exp.Table)]
+        self.tables = {(table.alias or _get_name(table)).lower(): _get_name(table) for table in tables}
+        self.target = _find_target(tree)
 
     def judge(self) -> Iterator[Match]:
         """Yield the findings."""
-        yield from self._match_names()
+        yield from self._match_parents()
         yield from self._match_literals()
         if isinstance(self.tree, (exp.Create, exp.Alter)) and _is_toc(self.target):
             yield from self._match_schema()
@@ -107,299 +95,275 @@ class _Judge:
                 yield from self._match_change(node)
         yield from self._match_tenant()
         if not self._is_understood():
-            yield look(
-                0,
-                "not_understood",
-                f"{self.text.split(None, 1)[0].upper()} was not understood",
-                "Read it by those rules",
-            )
-
-    @staticmethod
-    def _find_target(node: exp.Expr) -> exp.Table | None:
-        """Return the table that a statement defines or changes."""
-        index = node.find(exp.Index) if isinstance(node, exp.Create) else None
-        this = index.args.get("table") if index is not None else node.args.get("this")
-        if isinstance(node, exp.TruncateTable):
-            this = next(iter(node.expressions), None)
-        this = this.this if isinstance(this, exp.Schema) else this
-        return this if isinstance(this, exp.Table) else None
+            yield look(0, "not_understood", f"{self.text.split(None, 1)[0].upper()} is for a person", READ_IT)
 
     def _is_understood(self) -> bool:
         tree = self.tree
+        if tree.find(*_HIDES_COLUMNS) or any(
+            isinstance(node, exp.Identifier) and _is_hole(node) for node in self.nodes
+        ):
+            return False
         if isinstance(tree, exp.Create):
-            columns = tree.this.expressions if isinstance(tree.this, exp.Schema) else ()
-            is_read = (
-                tree.kind == "VIEW" or (tree.kind == "TABLE" and bool(columns)) or tree.find(exp.Index) is not None
-            )
-            return is_read and (tree.kind == "VIEW" or tree.expression is None) and not tree.find(exp.LikeProperty)
+            has_columns = isinstance(tree.this, exp.Schema) and tree.expression is None
+            return tree.kind in ("VIEW", "INDEX") or (tree.kind == "TABLE" and has_columns)
         if isinstance(tree, exp.Alter):
             return all(
-                isinstance(action, (exp.ColumnDef, exp.AddConstraint)) for action in tree.args["actions"]
-            ) or all(
-                isinstance(action, exp.Drop) and action.kind == "COLUMN" and not self._drops_needed(action)
+                isinstance(action, (exp.ColumnDef, exp.AddConstraint)) or _drops_column(action)
                 for action in tree.args["actions"]
             )
-        if isinstance(tree, exp.Drop):
-            return not _is_toc(_get_name(next(iter(tree.args.get("tables") or ()), None))) or tree.kind in (
-                "INDEX",
-                "VIEW",
-                "TRIGGER",
-            )
-        if isinstance(tree, exp.Insert) and not isinstance(tree.this, exp.Schema) and _is_toc(self.target):
-            return False  # without the names of its columns
+        if isinstance(tree, exp.Drop):  # what guards or holds the theory; triggers are checked by their table
+            return tree.kind in ("VIEW", "TRIGGER")
+        if isinstance(tree, exp.Insert) and not isinstance(tree.this, exp.Schema):
+            return not _is_toc(self.target)  # without the names of its columns
         return isinstance(tree, _UNDERSTOOD)
-
-    @staticmethod
-    def _drops_needed(action: exp.Drop) -> bool:
-        names = {_get_name(column) for column in action.args.get("tables") or ()}
-        return bool(names & {"tenant_id", "status", "published_at", "toc_version_id", *ENDS})
 
     def _locate(self, node: exp.Expr) -> int:
         """Return the offset of a node: that of its first name or literal."""
-        marked = (part.meta.get("start") for part in node.walk() if isinstance(part, (exp.Identifier, exp.Literal)))
-        return 0 if node is self.tree else min((at for at in marked if at is not None), default=0)
+        marks = (part.meta.get("start") for part in node.walk() if isinstance(part, (exp.Identifier, exp.Literal)))
+        return 0 if node is self.tree else min((at for at in marks if at is not None), default=0)
+
+    def _list_tables(self, scope: exp.Expr) -> list[str]:
+        """Return the names of the tables that a query or change reads directly; empty for a query in their place."""
+        origins = [scope.args.get("from_"), *(scope.args.get("joins") or ())]
+        read = [_get_name(one.this) if isinstance(one.this, exp.Table) else "" for one in origins if one is not None]
+        return read if isinstance(scope, exp.Select) else [_find_target(scope), *read]
 
     # --- Structure
 
-    def _match_names(self) -> Iterator[Match]:
-        """Yield the columns that are named like the parent of a node, of a table of the theory."""
+    def _match_parents(self) -> Iterator[Match]:
+        """Yield the columns that are named like the parent of a node, unless they are of another table."""
         for node in self.nodes:
-            if not isinstance(node, (exp.Identifier, exp.JSONPathKey)) or not PARENT.fullmatch(_get_name(node)):
-                continue
-            certainty = self._judge_owner(node)
-            if certainty is not None:
-                verdict = block if certainty else look
-                message = f"column {node.name} makes an adjacency list of the theory"
-                yield verdict(self._locate(node), "parent_id", message, USE_EDGES)
+            if isinstance(node, (exp.Identifier, exp.JSONPathKey)) and PARENT.fullmatch(_get_name(node)):
+                is_certain = self._is_of_theory(node)
+                if is_certain is not None:
+                    message = f"column {node.name} makes an adjacency list of the theory"
+                    yield (block if is_certain else look)(self._locate(node), "parent_id", message, USE_EDGES)
 
-    def _judge_owner(self, name: exp.Expr) -> bool | None:
-        """Return True if a column is of a table of the theory, False if that is not known, None if it is of another."""
+    def _is_of_theory(self, name: exp.Expr) -> bool | None:
+        """Return False if it is not known of which table a column is, and None if it is not used, or of another."""
         column = name.parent
         if name.find_ancestor(exp.Drop) is not None:
-            return None  # what is dropped is not used any more
+            return None
         if isinstance(column, (exp.TableAlias, exp.Alias)):
             return False
-        if isinstance(self.tree, (exp.Create, exp.Alter)) and self.tree.expression is None:
+        if isinstance(self.tree, (exp.Create, exp.Alter)) and self.tree.args.get("expression") is None:
             return True if _is_toc(self.target) else None
         if isinstance(column, exp.Column) and column.table:
             table = self.tables.get(column.table.lower())
             return False if table is None else True if _is_toc(table) else None
-        scope = name.find_ancestor(exp.Select, exp.Update, exp.Delete, exp.Insert, exp.Merge)
+        scope = name.find_ancestor(*_Scope)
         tables = self._list_tables(scope) if scope is not None else []
-        moved = self.target == EDGES and isinstance(self.tree, exp.Insert)
-        if tables and isinstance(scope, (exp.Insert, exp.Update)) and not any(map(_is_toc, tables)):
+        if isinstance(scope, (exp.Insert, exp.Update)) and not any(map(_is_toc, tables)):
             return None
-        return not moved and all(map(_is_toc, tables))
-
-    def _list_tables(self, scope: exp.Expr) -> list[str]:
-        """Return the names of the tables that a query or change reads directly."""
-        origins = [self._find_target(scope), scope.args.get("from_"), *(scope.args.get("joins") or ())]
-        parts = (one.this if isinstance(one, (exp.From, exp.Join)) else one for one in origins if one is not None)
-        return [_get_name(part) if isinstance(part, exp.Table) else "" for part in parts]
+        is_moved = isinstance(self.tree, exp.Insert) and self.target == EDGES
+        return not is_moved and all(map(_is_toc, tables))
 
     def _match_literals(self) -> Iterator[Match]:
         for node in self.nodes:
-            if isinstance(node, (exp.Literal, exp.National)) and (node.is_string or isinstance(node, exp.National)):
-                if PARENT.search(node.name):
-                    yield block(self._locate(node), "parent_id", f"'{node.name}' names the parent of a node", USE_EDGES)
-                elif TOC_NAME.search(node.name) and not isinstance(node.parent, exp.ColumnDef):
-                    yield look(self._locate(node), "not_understood", f"'{node.name}' may be used as a table", "Read it")
+            if not isinstance(node, exp.Literal) or not node.is_string:
+                continue
+            if PARENT.search(node.name):
+                yield block(self._locate(node), "parent_id", f"'{node.name}' names the parent of a node", USE_EDGES)
+            elif TOC_NAME.search(node.name):
+                yield look(self._locate(node), "not_understood", f"'{node.name}' may be used as a table", READ_IT)
 
     def _match_schema(self) -> Iterator[Match]:
         """Yield what a definition or change of a table of the theory has that no such table may have."""
         for node in self.nodes:
             if isinstance(node, (exp.ColumnDef, exp.AlterColumn)):
-                yield from self._match_column(node)
-            elif (
-                isinstance(node, exp.Reference)
-                and self.target == NODES
-                and NODES in map(_get_name, node.find_all(exp.Table))
-            ):
+                yield from self._match_column(self._locate(node), node, node.args.get("kind") or node.args.get("dtype"))
+            elif isinstance(node, exp.RenameColumn):
+                yield from self._match_column(self._locate(node), node.args["to"], None)
+            elif isinstance(node, exp.Reference) and self.target == NODES == _find_target(node):
                 message = "toc_nodes references itself, so that a node has a single parent"
                 yield block(self._locate(node), "parent_id", message, USE_EDGES)
-            elif isinstance(node, exp.RenameColumn):
-                yield from self._match_column(node.args["to"], node)
         keys = list(self._list_keys())
-        if self.target == EDGES:
-            for at, key in keys:
-                if len(key & {*ENDS}) == 1 and "id" not in key:
-                    message = "toc_edges is unique by one of its ends, so that a node has a single parent or child"
-                    yield block(at, "single_parent", message, "Make it unique by both ends and edge_type together")
+        for at, key in keys if self.target == EDGES else ():
+            if len(key & {*ENDS}) == 1 and "id" not in key:
+                message = "toc_edges is unique by one of its ends, so that a node has a single parent or child"
+                yield block(at, "single_parent", message, "Make it unique by both ends and edge_type together")
         if isinstance(self.tree, exp.Create) and self.tree.kind == "TABLE":
-            if not any(_TENANT.fullmatch(_get_name(node)) for node in self.nodes if isinstance(node, exp.ColumnDef)):
-                message = f"{self.target} has no column tenant_id"
-                yield look(0, "no_tenant", message, "Add tenant_id, and row level security on it")
+            columns = [_get_name(node) for node in self.nodes if isinstance(node, exp.ColumnDef)]
+            if not any(map(_TENANT.fullmatch, columns)):
+                action = "Add tenant_id, and row level security on it"
+                yield look(0, "no_tenant", f"{self.target} has no column tenant_id", action)
             if self.target == EDGES and not any({*ENDS} <= key for _, key in keys):
-                message = "toc_edges is not unique by source, target and type"
                 action = "Add UNIQUE (source_node_id, target_node_id, edge_type)"
-                yield look(0, "edge_not_unique", message, action)
+                yield look(0, "edge_not_unique", "toc_edges is not unique by source, target and type", action)
 
-    def _match_column(self, column: exp.Expr, renamed: exp.Expr | None = None) -> Iterator[Match]:
-        name, kind = _get_name(column), column.args.get("kind") or column.args.get("dtype")
-        at, full, folded = self._locate(column), f"column {self.target}.{_get_name(column)}", fold_name(name)
-        type_ = kind.sql().lower() if kind is not None else ""
-        if name in ("parent", "up_id"):
+    def _match_column(self, at: int, column: exp.Expr, kind: exp.Expr | None) -> Iterator[Match]:
+        name, type_ = _get_name(column), kind.sql().lower() if kind is not None else ""
+        full, folded = f"column {self.target}.{name}", fold_name(name)
+        if name == "parent":
             yield block(at, "parent_id", f"{full} makes an adjacency list of the theory", USE_EDGES)
         elif folded in PATH_NAMES or type_ == "ltree":
             message = f"{full} is a materialised path, which cannot hold several parents"
             yield block(at, "materialised_path", message, USE_EDGES)
         elif folded in TREE_NAMES:
             yield block(at, "json_tree", f"{full} holds a tree", USE_EDGES)
-        elif type_ in ("json", "jsonb") and name != "metadata":
-            action = f"Keep no structure of the theory in it. {USE_EDGES}"
-            yield look(at, "json_tree", f"{full} of type {type_} can hold a tree", action)
-        elif self.target == NODES and self._may_be_link(column, name):
-            yield look(at, "parent_id", f"{full} may be the parent of a node", USE_EDGES)
-
-    @staticmethod
-    def _may_be_link(column: exp.Expr, name: str) -> bool:
-        is_link = name.endswith("_id") and name not in LINKS and not PARENT.fullmatch(name)
-        return is_link and column.find(exp.Reference) is None
+        elif (type_ in ("json", "jsonb") and name != "metadata") or name == "structure":
+            yield look(
+                at, "json_tree", f"{full} can hold a tree", f"Keep no structure of the theory in it. {USE_EDGES}"
+            )
+        elif self.target == NODES and name not in KNOWN_IDS and not PARENT.fullmatch(name):
+            is_id = name.endswith("_id") or type_ in ("uuid", "int", "bigint", "smallint")
+            if is_id and column.find(exp.Reference) is None:
+                yield look(at, "parent_id", f"{full} may be the parent of a node", USE_EDGES)
 
     def _list_keys(self) -> Iterator[tuple[int, set[str]]]:
         """Yield the offset and columns of each unique key that the statement defines."""
         for node in self.nodes:
-            if isinstance(node, (exp.UniqueColumnConstraint, exp.PrimaryKey)):
+            if isinstance(node, (exp.UniqueColumnConstraint, exp.PrimaryKeyColumnConstraint, exp.PrimaryKey)):
                 column = node.find_ancestor(exp.ColumnDef)
                 names = [column] if column is not None else [*node.find_all(exp.Identifier)]
                 yield self._locate(column or node), {_get_name(name) for name in names}
-        if isinstance(self.tree, exp.Create) and self.tree.args.get("unique"):
-            index = self.tree.find(exp.IndexParameters)
-            columns = index.args.get("columns") or () if index is not None else ()
-            yield 0, {_get_name(name) for column in columns for name in column.find_all(exp.Identifier)}
+            elif isinstance(node, exp.IndexParameters) and self.tree.args.get("unique"):
+                columns = node.args.get("columns") or ()
+                yield 0, {_get_name(name) for column in columns for name in column.find_all(exp.Identifier)}
 
     # --- Versions
 
     def _match_change(self, change: exp.Expr) -> Iterator[Match]:
-        table = _get_name(self._find_target(change))
-        if isinstance(change, exp.TruncateTable):
-            table = next((name for name in map(_get_name, change.expressions) if name in CONTENT), table)
+        table, at, verb = _find_target(change), self._locate(change), type(change).__name__.upper()
         conflict = change.args.get("conflict")
         is_insert = isinstance(change, exp.Insert)
-        if table not in CONTENT or (is_insert and not conflict and not change.args.get("alternative")):
+        changed = conflict.expressions if conflict is not None else change.args.get("alternative") or not is_insert
+        if table not in CONTENT or not changed:
+            if table == VERSIONS and any(_is_word(node, "PUBLISHED") for node in change.walk()):
+                yield look(
+                    at, "publish_unchecked", "a version is created as PUBLISHED", "Create a DRAFT and publish it"
+                )
             return
-        if is_insert and conflict is not None and not conflict.expressions:
-            return  # DO NOTHING
-        at, verb = self._locate(change), self.text[self._locate(change) :].split(None, 1)[0].upper()
-        verb = type(change).__name__.upper().removesuffix("TABLE")
-        where = (conflict if conflict is not None else change).args.get("where")
-        assigned = self._list_assigned(change)
-        status = next((value for name, value in assigned if table == VERSIONS and name == "status"), None)
-        reach = self._classify_reach(change, where)
-        if status is not None and status.name.upper() == "DRAFT":
+        assigned = _list_assigned(change)
+        status = assigned.get("status") if table == VERSIONS else None
+        reach = self._classify_reach(change, (change if conflict is None else conflict).args.get("where"))
+        if status is not None and _is_word(status, "DRAFT"):
             message = "a published version becomes a DRAFT again, so that it can be edited"
             yield block(at, "published_edited", message, NEXT_DRAFT)
-        elif status is not None and status.name.upper() == "PUBLISHED":
-            if reach != "drafts":
-                message = "a version is published without the plain condition that it is a DRAFT"
-                yield block(at, "publish_unchecked", message, "Add AND status = 'DRAFT' to the condition")
-            elif "published_at" not in (name for name, _ in assigned):
-                action = "Set published_at in the same statement"
-                yield look(at, "publish_unchecked", "published_at is not set with the status", action)
+        elif status is not None and _is_word(status, "PUBLISHED") and reach != "drafts":
+            message = "a version is published without the plain condition that it is a DRAFT"
+            yield block(at, "publish_unchecked", message, "Add AND status = 'DRAFT' to the condition")
         elif reach == "published":
             yield block(at, "published_edited", f"{verb} of {table} reaches PUBLISHED versions", NEXT_DRAFT)
         elif reach != "drafts":
-            verdict = block if reach == "anything" and self.is_whole and not is_insert else look
-            yield verdict(
-                at, "draft_not_checked", f"{verb} of {table} does not say that the version is a DRAFT", ONLY_DRAFTS
-            )
-        elif status is not None:
-            yield look(at, "publish_unchecked", "the new status is not written in the statement", NEXT_DRAFT)
-
-    @staticmethod
-    def _list_assigned(change: exp.Expr) -> list[tuple[str, exp.Expr]]:
-        holders = (
-            change.find_all(exp.Update) if isinstance(change, exp.Merge) else [change.args.get("conflict") or change]
-        )
-        equal = (one for holder in holders for one in holder.expressions if isinstance(one, exp.EQ))
-        return [(_get_name(one.this), one.expression) for one in equal]
+            is_certain = reach == "anything" and self.is_whole and not is_insert
+            message = f"{verb} of {table} does not say that the version is a DRAFT"
+            yield (block if is_certain else look)(at, "draft_not_checked", message, ONLY_DRAFTS)
+        elif "toc_version_id" in assigned:
+            yield look(at, "published_edited", "the row may move to a PUBLISHED version", NEXT_DRAFT)
+        elif status is not None and not (_is_word(status, "PUBLISHED") and "published_at" in assigned):
+            message = "the status and published_at are not written in one statement"
+            yield look(at, "publish_unchecked", message, "Set status to 'PUBLISHED', and published_at")
 
     def _classify_reach(self, change: exp.Expr, where: exp.Expr | None) -> Reach:
         """Return which versions a change reaches, as far as its condition and the statement around it say."""
         parts = _list_conjuncts(where.this) if where is not None else []
-        others = change.args.get("from_") or change.args.get("using")
-        is_tied = not others or any(map(_ties_rows, parts)) or isinstance(change, exp.Merge)
-        # `||` is OR in one dialect, and binds in another way.
+        is_tied = not (change.args.get("from_") or change.args.get("using")) or any(map(_ties_rows, parts))
+        # `||` is OR in one dialect, where it also binds in another way.
         is_plain = where is None or where.find(exp.DPipe) is None
         if is_tied and is_plain and any(self._admits_only_drafts(part) for part in parts):
             return "drafts"
-        assigned = {id(node) for _, value in self._list_assigned(change) for node in value.walk()}
+        assigned = {id(node) for value in _list_assigned(change).values() for node in value.walk()}
         if any(_selects_published(node, self.tree) for node in self.nodes if id(node) not in assigned):
             return "published"
-        says_nothing = (
-            not _OF_STATE.search(self.text)
-            and all(map(_is_toc, self.tables.values()))
-            and not any(isinstance(node, exp.Anonymous) for node in self.nodes)
-        )
-        return "anything" if says_nothing else "unknown"
+        is_silent = not _OF_STATE.search(self.text) and all(map(_is_toc, self.tables.values()))
+        return "anything" if is_silent and self.tree.find(exp.Anonymous) is None else "unknown"
 
     def _admits_only_drafts(self, condition: exp.Expr, *, is_of_version: bool = True) -> bool:
-        condition = condition.unnest()
-        if isinstance(condition, exp.EQ):
-            sides = [_uncast(condition.this), _uncast(condition.expression)]
-            status = next(
-                (side for side in sides if isinstance(side, exp.Column) and _get_name(side) == "status"), None
-            )
-            return is_of_version and status is not None and any(map(_is_draft, sides)) and self._may_be_version(status)
-        if isinstance(condition, exp.In) and condition.args.get("query") is None:
-            is_status = _get_name(_uncast(condition.this)) == "status"
-            return (
-                is_of_version and is_status and len(condition.expressions) == 1 and _is_draft(condition.expressions[0])
-            )
-        if isinstance(condition, exp.In):
-            query = condition.args["query"].unnest()
-            names = [_get_name(one) for one in query.expressions] if isinstance(query, exp.Select) else []
-            return len(names) == 1 and names[0] not in OF_MANY_VERSIONS and self._selects_only_drafts(query)
-        if isinstance(condition, exp.Exists) and isinstance(condition.this, exp.Select):
-            where = condition.this.args.get("where")
-            is_tied = where is not None and any(map(_ties_rows, _list_conjuncts(where.this)))
-            return is_tied and self._selects_only_drafts(condition.this)
-        return False
+        if isinstance(condition, exp.Exists):
+            parts = _list_conditions(condition.this)
+            return any(map(_ties_rows, parts)) and self._selects_only_drafts(condition.this)
+        query = condition.args.get("query") if isinstance(condition, exp.In) else None
+        if query is not None:
+            names = [_get_name(column) for column in query.unnest().expressions]
+            return not OF_MANY_VERSIONS & {*names} and self._selects_only_drafts(query.unnest())
+        if not isinstance(condition, (exp.EQ, exp.In)) or not is_of_version:
+            return False
+        others = condition.expressions if isinstance(condition, exp.In) else [condition.expression]
+        sides = [*map(_uncast, (condition.this, *others))]
+        status = next((side for side in sides if isinstance(side, exp.Column) and _get_name(side) == "status"), None)
+        is_of_toc = status is not None and _is_toc(self.tables.get(status.table.lower(), "toc_"))
+        return is_of_toc and len(sides) == 2 and any(_is_word(side, "DRAFT") for side in sides)
 
     def _selects_only_drafts(self, query: exp.Expr) -> bool:
-        where = query.args.get("where")
         is_of_version = VERSIONS in self._list_tables(query)
-        parts = _list_conjuncts(where.this) if where is not None else []
-        return any(self._admits_only_drafts(part, is_of_version=is_of_version) for part in parts)
-
-    def _may_be_version(self, status: exp.Column) -> bool:
-        return _is_toc(self.tables.get(status.table.lower(), "toc_")) if status.table else True
+        is_select = isinstance(query, exp.Select)
+        return is_select and any(
+            self._admits_only_drafts(part, is_of_version=is_of_version) for part in _list_conditions(query)
+        )
 
     # --- Tenants
 
     def _match_tenant(self) -> Iterator[Match]:
-        scopes = [
-            node
-            for node in self.nodes
-            if isinstance(node, (exp.Select, exp.Update, exp.Delete, exp.Insert, exp.Merge))
-            and not isinstance(node.parent, exp.When)
-            and any(map(_is_toc, self._list_tables(node)))
-            and node.find_ancestor(exp.Where, exp.Having, exp.Join) is None
-            and not (isinstance(node.parent, exp.EQ))
-        ]
-        open_ = [scope for scope in scopes if not self._filters_tenant(scope)]
-        if open_:
+        reads = [node for node in self.nodes if isinstance(node, _Scope) and any(map(_is_toc, self._list_tables(node)))]
+        whole = [node for node in reads if not isinstance(node.parent, exp.When) and not self._is_within_another(node)]
+        for node in [node for node in whole if not self._filters_tenant(node)][:1]:
             message = "the statement does not filter by tenant_id"
-            yield look(self._locate(open_[0]), "no_tenant", message, FILTER_TENANT)
+            yield look(self._locate(node), "no_tenant", message, FILTER_TENANT)
+
+    def _is_within_another(self, query: exp.Expr) -> bool:
+        """Return True for a query in a condition or value of one that reads the theory, and is looked at itself."""
+        inside = query.find_ancestor(exp.Where, exp.Having, exp.Join, exp.EQ)
+        around = inside.find_ancestor(*_Scope) if inside is not None else None
+        return around is not None and any(map(_is_toc, self._list_tables(around)))
 
     def _filters_tenant(self, scope: exp.Expr) -> bool:
         if isinstance(scope, exp.Insert):
             columns = scope.this.expressions if isinstance(scope.this, exp.Schema) else ()
             return any(_TENANT.fullmatch(_get_name(column)) for column in columns)
-        if isinstance(scope, exp.Merge):
-            return any(_TENANT.fullmatch(_get_name(node)) for node in scope.args["on"].find_all(exp.Column))
-        where = scope.args.get("where")
-        conditions = [where.this] if where is not None else []
-        conditions += [on for join in scope.args.get("joins") or () if (on := join.args.get("on")) is not None]
-        return any(self._is_tenant_filter(part) for one in conditions for part in _list_conjuncts(one))
+        conditions = [*_list_conditions(scope)]
+        conditions += _list_conjuncts(scope.args["on"]) if isinstance(scope, exp.Merge) else []
+        for join in scope.args.get("joins") or ():
+            conditions += _list_conjuncts(join.args["on"]) if join.args.get("on") is not None else []
+        return any(self._is_tenant_filter(part) for part in conditions)
 
     def _is_tenant_filter(self, part: exp.Expr) -> bool:
-        if not isinstance(part, (exp.EQ, exp.In, exp.Is, exp.NullSafeEQ)):
-            return False
-        sides = [_uncast(side) for side in (part.this, part.args.get("expression")) if side is not None]
+        sides = map(_uncast, (part.this, part.args.get("expression"))) if isinstance(part, (exp.EQ, exp.In)) else ()
         tenants = [side for side in sides if isinstance(side, exp.Column) and _TENANT.fullmatch(_get_name(side))]
-        others = [one for one in tenants if not _is_toc(self.tables.get(one.table.lower(), "toc_"))]
-        return len(tenants) == 1 or bool(others)
+        is_of_other = any(not _is_toc(self.tables.get(side.table.lower(), "toc_")) for side in tenants)
+        return len(tenants) == 1 or is_of_other
+
+
+def _get_name(node: exp.Expr | None) -> str:
+    return node.name.strip("'\"`").lower() if node is not None else ""
+
+
+def _is_toc(name: str) -> bool:
+    return name.startswith("toc_")
+
+
+def _find_target(node: exp.Expr) -> str:
+    """Return the name of the table that a statement defines, changes or references."""
+    index = node.find(exp.Index) if isinstance(node, exp.Create) else None
+    target = index.args.get("table") if index is not None else node.args.get("this")
+    if isinstance(node, exp.TruncateTable):
+        target = max(node.expressions, key=lambda table: _get_name(table) in CONTENT)
+    target = target.this if isinstance(target, exp.Schema) else target
+    return _get_name(target) if isinstance(target, exp.Table) else ""
+
+
+def _is_hole(name: exp.Identifier) -> bool:
+    """Return True for a part that is put in at run time, unless it stands for a value."""
+    column = name.parent
+    is_operand = isinstance(column, exp.Column) and isinstance(column.parent, (exp.Predicate, exp.Tuple, exp.Limit))
+    return not name.name.strip("_") and not is_operand
+
+
+def _drops_column(action: exp.Expr) -> bool:
+    names = {_get_name(column) for column in action.args.get("tables") or ()}
+    return isinstance(action, exp.Drop) and action.kind == "COLUMN" and not names & NEEDED
+
+
+def _list_assigned(change: exp.Expr) -> dict[str, exp.Expr]:
+    """Return the values that a change sets, by column."""
+    holders = change.find_all(exp.Update) if isinstance(change, exp.Merge) else [change.args.get("conflict") or change]
+    sets = (one for holder in holders for one in holder.expressions if isinstance(one, exp.EQ))
+    return {_get_name(one.this): one.expression for one in sets}
+
+
+def _list_conditions(query: exp.Expr) -> list[exp.Expr]:
+    where = query.args.get("where")
+    return _list_conjuncts(where.this) if where is not None else []
 
 
 def _list_conjuncts(condition: exp.Expr) -> list[exp.Expr]:
@@ -414,35 +378,32 @@ def _list_conjuncts(condition: exp.Expr) -> list[exp.Expr]:
     return parts
 
 
-def _uncast(node: exp.Expr) -> exp.Expr:
+def _uncast(node: exp.Expr | None) -> exp.Expr | None:
     while isinstance(node, (exp.Cast, exp.Paren)):
         node = node.this
     return node
 
 
-def _is_draft(node: exp.Expr) -> bool:
+def _is_word(node: exp.Expr | None, word: str) -> bool:
     node = _uncast(node)
-    return isinstance(node, (exp.Literal, exp.National)) and node.name.upper() == "DRAFT"
+    return isinstance(node, (exp.Literal, exp.National)) and node.name.upper() == word
 
 
 def _ties_rows(part: exp.Expr) -> bool:
     """Return True if a condition ties two rows to each other by more than their project or tenant."""
     sides = (part.this, part.expression) if isinstance(part, exp.EQ) else ()
-    columns = [side for side in sides if isinstance(side, exp.Column) and _get_name(side) not in OF_MANY_VERSIONS]
-    return len(columns) == 2
+    return len([1 for side in sides if isinstance(side, exp.Column) and _get_name(side) not in OF_MANY_VERSIONS]) == 2
 
 
 def _selects_published(node: exp.Expr, top: exp.Expr) -> bool:
     """Return True for a word that selects published versions, or one of drafts that is negated."""
-    word = _get_name(node) if isinstance(node, (exp.Literal, exp.National, exp.Column)) else ""
-    if word not in ("published", "draft", "published_at") or (word == "published_at") != isinstance(node, exp.Column):
-        return False
+    is_published = _is_word(node, "PUBLISHED") and not isinstance(node, (exp.Cast, exp.Paren))
+    is_draft = _is_word(node, "DRAFT") or (isinstance(node, exp.Column) and _get_name(node) == "published_at")
     negations = 0
-    while node is not top and node.parent is not None:
+    while (is_published or is_draft) and node is not top and node.parent is not None:
         child, node = node, node.parent
         other = node.args.get("expression")
         negations += isinstance(node, _NEGATIONS) or (isinstance(node, exp.Except) and child is other)
         if isinstance(node, (exp.Is, exp.EQ)):
-            is_false = isinstance(other, exp.Boolean) and not other.this
-            negations += bool(node.args.get("negate")) + is_false
-    return negations % 2 == (word != "published")
+            negations += bool(node.args.get("negate")) + (isinstance(other, exp.Boolean) and not other.this)
+    return (is_published and negations % 2 == 0) or (is_draft and negations % 2 == 1)
