@@ -374,7 +374,8 @@ _CODE_TOKENS: dict[Language, re.Pattern[str]] = {
         re.DOTALL,
     ),
 }
-_NAME_STRING = re.compile(r"[\"'`]+[^\s\"'`(){}]*[\"'`]+")  # of a table, column or address; other texts are not code
+# The name of a table or column, or an address of rows; any other text is not code.
+_NAME_STRING = re.compile(r"[\"'`]+(?:[\w.:-]*|[^\s\"'`(){}]*/toc_[^\s\"'`(){}]*)[\"'`]+", re.ASCII)
 _QUOTES = re.compile(r"\A(?:\"\"\"|'''|[\"'`]|<<[^\n]*\n)|(?:\"\"\"|'''|[\"'`]|\n[ \t]*[A-Z]\w*)\Z")
 _ESCAPED = re.compile(r"\\(['\"])([^'\"\\]*)\\\1")  # a literal inside a string with the same quotes
 _JOINT = re.compile(r"[\s+\\.]{0,200}[a-zA-Z]?")  # between the parts of a string, with the prefix of one, such as f
@@ -600,7 +601,8 @@ _READS = _fold_words("""
     from select eq in single maybesingle limit order orderby where wherein filter filterby get all first one oneornone
     scalar scalars scalarone query execute objects find findmany findfirst findunique findone findby table with pluck
     count exists values valueslist join innerjoin leftjoin on range returning then tolist fetchone fetchall andwhere and
-    match asc desc options joinedload distinct tocnode tocnodes tocedge tocedges tocversion tocversions session db toisostring
+    match asc desc options joinedload distinct tocnode tocnodes tocedge tocedges tocversion tocversions session db
+    toisostring
 """)
 _INSERTS = _fold_words("insert create createmany bulkcreate add addall insertall build new into insertmany values")
 _CHANGES = _fold_words("update delete destroy updateall deleteall updatemany deletemany set")
