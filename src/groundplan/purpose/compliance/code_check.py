@@ -11,15 +11,13 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator
 from typing import Literal, NamedTuple
 
-from msgspec import Struct
-
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.strict_json import decode
+from groundplan.purpose.compliance.checklist import CodeFinding
 from groundplan.purpose.metadata_structure import find_structure, fold_name, format_names
 from groundplan.purpose.model import EdgeType, NodeType, RiskLevel
 
 Language = Literal["sql", "indented", "braces"]
-Verdict = Literal["BLOCKED", "LOOK"]
 Span = tuple[int, int]
 
 SUFFIXES: dict[str, Language] = {
@@ -50,21 +48,11 @@ TOC_NAME = re.compile(rf"(?<![a-zA-Z0-9])(?i:toc_)(?!\w*_id\b)[a-zA-Z]\w*|\b{_MO
 PARENT = re.compile(r"\bparent_?(?:(?:node|toc)_?)?(?:id|uuid)\b|\bparent_(?:node|key|ref)\b", _FLAGS)
 
 
-class CodeFinding(Struct, frozen=True):
-    """A place in code that is forbidden, or that a person has to look at."""
-
-    path: str
-    line: int
-    verdict: Verdict
-    rule: str
-    text: str
-
-
 class Match(NamedTuple):
     """A finding by its offset in the text."""
 
     at: int
-    verdict: Verdict
+    verdict: Literal["BLOCKED", "LOOK"]
     rule: str
     text: str
 

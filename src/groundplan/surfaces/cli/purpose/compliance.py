@@ -20,7 +20,7 @@ from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.options import MaybeProjectOption
 
 if TYPE_CHECKING:
-    from groundplan.purpose.compliance.code_check import CodeFinding
+    from groundplan.purpose.compliance.checklist import CodeFinding
 
 
 FILES_MAX = 20_000
@@ -104,6 +104,19 @@ def _find_encoding(raw: bytes) -> str:
     return next((encoding for mark, encoding in _BYTE_ORDER_MARKS if raw.startswith(mark)), UTF_8)
 
 
+def check_commit(folder: str, commit_id: str) -> list[CodeFinding]:
+    """Return the findings in the files that a commit added or changed, what is blocked first."""
+    from groundplan.purpose.compliance.code_check import SUFFIXES, check_code
+    from groundplan.repository.git import Repository
+
+    repository = Repository(folder)
+    files = repository.read_changed_files(repository.resolve_commit(commit_id), SUFFIXES)
+    small = [(name, raw) for name, raw in files if len(raw) <= COMMITTED_BYTES_MAX]
+    findings = [one for name, raw in small for one in check_code(name, raw.decode(_find_encoding(raw), "replace"))]
+    return sorted(findings, key=lambda finding: finding.verdict)
+
+
+COMMITTED_BYTES_MAX = 1 << 18  # the author of a commit waits
 FINDINGS_MAX = 1_000
 SKIPPED_MAX = 100
 REASONS_MAX = 3  # in the message of an error
